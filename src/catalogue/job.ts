@@ -1,0 +1,33 @@
+/**
+ * A job posting as the catalogue knows it. The closed lists are the specification's (jobs-intelligence, "Job"); type,
+ * schema, column code and OpenAPI all follow from them, and the place in a list is the code stored in a snapshot, so
+ * entries are only ever appended.
+ */
+import type { CompanyDomain } from './company-domain.ts';
+
+export const REMOTE_STATUSES = ['remote', 'hybrid', 'on_site', 'unknown'] as const;
+export type RemoteStatus = (typeof REMOTE_STATUSES)[number];
+
+export const EMPLOYMENT_TYPES = ['full_time', 'part_time', 'contract', 'temporary', 'internship', 'unknown'] as const;
+export type EmploymentType = (typeof EMPLOYMENT_TYPES)[number];
+
+export const JOB_STATUSES = ['active', 'closed'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** `null` is "known to be absent". Strings are well-formed Unicode; times are milliseconds since the epoch, UTC. */
+export interface Job {
+  readonly id: string;
+  readonly title: string;
+  readonly company: string;
+  readonly companyDomain: CompanyDomain | null;
+  readonly location: string | null;
+  readonly department: string | null;
+  readonly remoteStatus: RemoteStatus;
+  readonly employmentType: EmploymentType;
+  readonly sourceUrl: string;
+  /** Distinct, in the order in which they were recorded. */
+  readonly skills: readonly string[];
+  readonly firstObservedMs: number;
+  readonly lastObservedMs: number;
+  readonly status: JobStatus;
+}
