@@ -1,0 +1,48 @@
+/**
+ * Who has earned an answer, as plain data on a route's declaration, and the port through which a gate decides. The kit
+ * knows the order (decode, admit, answer, settle, respond); what a gate checks is the gate's own.
+ */
+import type { Refusal } from './errors.ts';
+
+/** Ways in. A route lists them in the order in which they are checked; an empty list is open to all. */
+export type Access =
+  | { readonly kind: 'caller-rate' }
+  | { readonly kind: 'x402'; readonly priceUsdc: `${number}` }
+  | { readonly kind: 'read-token' };
+
+/** At most so many requests a sliding minute from one client address. */
+export const perCaller = { kind: 'caller-rate' } as const;
+
+/** One payment a request, in USDC as decimal text: `paid('0.02')`. */
+export function paid<P extends `${number}`>(priceUsdc: P): { readonly kind: 'x402'; readonly priceUsdc: P } {
+  return { kind: 'x402', priceUsdc };
+}
+
+/** What a gate may see of a request. */
+export interface Visit {
+  /** Path as routed, no query. */
+  readonly path: string;
+  /** Query as sent, with its `?`, or the empty string. */
+  readonly search: string;
+  /** A request header's value, or null. Repeated headers arrive joined by `, `. */
+  header(name: string): string | null;
+  /** The caller's address: the socket's, or the proxy's word for it where the operator trusts one. */
+  clientAddress(): string;
+  /** True once the client has gone away. */
+  gone(): boolean;
+}
+
+/**
+ * A right to one answer. Exactly one of its two methods is called, once: `settle` after the answer was computed and
+ * before any of it leaves; `release` when there is no answer to give.
+ */
+export interface Pass {
+  /** Headers to add to the answer (names in lower case), or the refusal that takes the answer's place. */
+  settle(): Promise<Readonly<Record<string, string>> | Refusal>;
+  release(): void;
+}
+
+export interface Gate {
+  /** `undefined` lets the request through with nothing held. Synchronous when it can be: the unpaid offer is. */
+  admit(visit: Visit): Pass | Refusal | undefined | Promise<Pass | Refusal | undefined>;
+}
