@@ -1,0 +1,70 @@
+/**
+ * The query parameters of the jobs routes, each with the type it means and its rule in words (jobs-intelligence,
+ * "Endpoints"; decisions §3, "Order, cohort, matching").
+ */
+import * as v from 'valibot';
+import { type CompanyDomain, COMPANY_DOMAIN_LENGTH_MAX, parseCompanyDomain } from '../../catalogue/company-domain.ts';
+import { EMPLOYMENT_TYPES } from '../../catalogue/job.ts';
+import { TERM_COUNT_MAX, termsOf } from '../../catalogue/terms.ts';
+import type { ParameterRule } from '../../http/query.ts';
+
+const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
+
+/** Code points after trimming. A text longer than twice the bound in code units is too long without counting. */
+function codePointsWithin(text: string, min: number, max: number): boolean {
+  if (text.length > max * 2) return false;
+  let count = 0;
+  for (const _ of text) count++;
+  return count >= min && count <= max;
+}
+
+/** Filter text: `min` to `max` code points after trimming, at most eight terms. */
+export function terms({ min, max, matching }: { min: number; max: number; matching: string }) {
+  return v.pipe(
+    v.string(),
+    v.trim(),
+    v.check((text) => codePointsWithin(text, min, max) && termsOf(text).length <= TERM_COUNT_MAX),
+    rule({
+      rule: `${min} to ${max} characters after trimming, at most ${TERM_COUNT_MAX} terms (${matching})`,
+      jsonSchema: { minLength: min, maxLength: max },
+    }),
+  );
+}
+
+/** A company's domain, lower-cased. */
+export const companyDomain = v.pipe(
+  v.string(),
+  v.rawTransform<string, CompanyDomain>(({ dataset, addIssue, NEVER }) => {
+    const domain = parseCompanyDomain(dataset.value);
+    if (domain !== undefined) return domain;
+    addIssue();
+    return NEVER;
+  }),
+  rule({
+    rule: `a company's ASCII domain such as example.com: at most ${COMPANY_DOMAIN_LENGTH_MAX} characters, at least two labels, no scheme, port, path, address or trailing dot`,
+    jsonSchema: { maxLength: COMPANY_DOMAIN_LENGTH_MAX },
+  }),
+);
+
+export function integer(min: number, max: number) {
+  return v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(min),
+    v.maxValue(max),
+    rule({ rule: `a whole number from ${min} to ${max}, written without sign, blank or leading zero` }),
+  );
+}
+
+export const remote = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));
+
+export const employmentType = v.pipe(
+  v.picklist(EMPLOYMENT_TYPES),
+  rule({ rule: `one of ${EMPLOYMENT_TYPES.join(', ')}` }),
+);
+
+/** The one period there is; any other has its own code. */
+export const period = v.pipe(
+  v.literal('7d'),
+  rule({ rule: '`7d`, the only period there is', code: 'UNSUPPORTED_PERIOD' }),
+);

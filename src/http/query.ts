@@ -1,0 +1,120 @@
+/**
+ * Query text into declared values, strictly (jobs-intelligence, "Common rules" 2 and 3). A parameter is declared with the
+ * type it means (boolean, number, picklist, string); this file alone knows how text becomes one. An unknown name, a
+ * repeated one (also after decoding), a malformed percent-encoding and a value outside its rule are 400s that name the
+ * parameter. Work ends at the first fault, so a query of thousands of parameters costs no more than a short one.
+ */
+import * as v from 'valibot';
+import { type ErrorCode, type Refusal, refuse } from './errors.ts';
+
+/** What a parameter's schema says of itself through `v.metadata`: the rule in words, and its code when it has its own. */
+export type ParameterRule = {
+  /** Ends the sentence "`name` must be …". */
+  readonly rule: string;
+  readonly code?: ErrorCode;
+  /** Members that JSON Schema can say and a custom check cannot. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>>;
+};
+
+export type QuerySchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
+export type Parameters = Record<string, unknown>;
+
+interface Parameter {
+  readonly name: string;
+  readonly schema: v.GenericSchema;
+  readonly fromText: (text: string) => unknown;
+  readonly rule: string;
+  readonly code: ErrorCode;
+  readonly required: boolean;
+  readonly fallback: unknown;
+}
+
+/** No sign, no blank, no leading zero, no fraction (decisions §3). Two digits are more than any range needs. */
+const WHOLE_NUMBER = /^[1-9][0-9]?$/;
+
+const asText = (text: string): unknown => text;
+const asBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
+const asNumber = (text: string): unknown => (WHOLE_NUMBER.test(text) ? Number(text) : text);
+
+/** The schema inside `optional(...)`, and whether there was one. */
+function unwrapped(schema: v.GenericSchema): { inner: v.GenericSchema; optional: boolean; fallback: unknown } {
+  if (schema.type === 'optional') {
+    const { wrapped } = schema as v.OptionalSchema<v.GenericSchema, unknown>;
+    return { inner: wrapped, optional: true, fallback: v.getDefault(schema) };
+  }
+  return { inner: schema, optional: false, fallback: undefined };
+}
+
+export function ruleOf(schema: v.GenericSchema): ParameterRule {
+  const { inner } = unwrapped(schema);
+  const rule = v.getMetadata(inner) as Partial<ParameterRule>;
+  return { ...rule, rule: rule.rule ?? 'valid' };
+}
+
+function parameterOf(name: string, schema: v.GenericSchema): Parameter {
+  const { inner, optional, fallback } = unwrapped(schema);
+  const { rule, code } = ruleOf(schema);
+  const fromText = inner.type === 'boolean' ? asBoolean : inner.type === 'number' ? asNumber : asText;
+  return { name, schema: inner, fromText, rule, code: code ?? 'INVALID_PARAMETER', required: !optional, fallback };
+}
+
+/** Form-decoded text (`+` is a blank), or `undefined` for a malformed escape or ill-formed UTF-8. */
+function decoded(text: string): string | undefined {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name is shown in messages: long or odd ones are cut and escaped, never echoed whole. */
+const shown = (name: string): string => JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+
+export type QueryDecoder = (search: string) => Parameters | Refusal;
+
+/** A decoder for one route's declaration, prepared once. */
+export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
+  const parameters = new Map<string, Parameter>();
+  for (const [name, entry] of Object.entries(schema?.entries ?? {})) {
+    parameters.set(name, parameterOf(name, entry as v.GenericSchema));
+  }
+  const known = [...parameters.keys()].map((name) => `\`${name}\``).join(', ');
+  const others = known === '' ? 'this route takes none' : `this route takes ${known}`;
+
+  return (search) => {
+    const values: Parameters = Object.create(null);
+    let at = search === '' ? 0 : 1; // past the `?`
+    while (at < search.length) {
+      const next = search.indexOf('&', at);
+      const end = next < 0 ? search.length : next;
+      const pair = search.slice(at, end);
+      at = end + 1;
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
+      if (name === undefined) return refuse('INVALID_PARAMETER', 'a parameter name is not valid percent-encoded UTF-8');
+      const parameter = parameters.get(name);
+      if (parameter === undefined) {
+        return refuse('UNKNOWN_PARAMETER', `unknown query parameter ${shown(name)}: ${others}`);
+      }
+      if (name in values) return refuse('DUPLICATE_PARAMETER', `\`${name}\` is given more than once`);
+      const text = equals < 0 ? '' : decoded(pair.slice(equals + 1));
+      if (text === undefined || text.includes('\0')) {
+        return refuse('INVALID_PARAMETER', `\`${name}\` is not valid percent-encoded UTF-8 text`);
+      }
+      const parsed = v.safeParse(parameter.schema, parameter.fromText(text), { abortEarly: true });
+      if (!parsed.success) return refuse(parameter.code, `\`${name}\` must be ${parameter.rule}`);
+      values[name] = parsed.output;
+    }
+    for (const parameter of parameters.values()) {
+      if (parameter.name in values) continue;
+      if (parameter.required) {
+        return refuse('MISSING_PARAMETER', `\`${parameter.name}\` is required: ${parameter.rule}`);
+      }
+      if (parameter.fallback !== undefined) values[parameter.name] = parameter.fallback;
+    }
+    return values;
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * One declaration an operation. Query decoding, the 400s, access, the offer, discovery, OpenAPI and the contract tests all
+ * read this object; none keeps a copy.
+ */
+import type * as v from 'valibot';
+import type { Access, Visit } from './access.ts';
+import type { ErrorCode, Refusal } from './errors.ts';
+import type { QuerySchema } from './query.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A body that is ready as text or bytes, with its own type; anything else a handler answers is sent as JSON. */
+export class Reply {
+  readonly body: string | Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(body: string | Uint8Array, headers: Readonly<Record<string, string>>) {
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+/** What a handler may want of the request beyond its decoded input. */
+export interface Call extends Visit {
+  /** Path parameters as sent, still percent-encoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The request itself, for its body and signal. */
+  readonly request: Request;
+  /** `req_` and a UUID, as in the error body and the log. */
+  readonly requestId: string;
+}
+
+type Input<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;
+
+export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.GenericSchema, C extends ErrorCode> {
+  /** Unique; `operationId` of OpenAPI. */
+  readonly operation: string;
+  readonly method: Method;
+  /** Fixed, or with `:name` segments. */
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: readonly Access[];
+  readonly query?: Q;
+  /** Status of success; 200 when not given. */
+  readonly status?: 200 | 201;
+  /** Schema of the success body, closed. */
+  readonly answer: A;
+  /** `cache-control` of success; paid answers are always `private, no-store`. */
+  readonly cacheControl?: string;
+  /** Codes that the handler itself may refuse with; those of decoding and access follow from the rest. */
+  readonly errors: readonly C[];
+  readonly examples?: { readonly query?: Readonly<Record<string, string | number | boolean>> };
+  handle(
+    input: Input<Q>,
+    services: S,
+    call: Call,
+  ): v.InferInput<A> | Reply | Refusal<NoInfer<C>> | Promise<v.InferInput<A> | Reply | Refusal<NoInfer<C>>>;
+}
+
+/** A declaration with its handler's types set aside, as the kit and the readers of declarations see it. */
+export interface Route<S = never> {
+  readonly operation: string;
+  readonly method: Method;
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: readonly Access[];
+  readonly query?: QuerySchema | undefined;
+  readonly status?: 200 | 201;
+  readonly answer: v.GenericSchema;
+  readonly cacheControl?: string;
+  readonly errors: readonly ErrorCode[];
+  readonly examples?: { readonly query?: Readonly<Record<string, string | number | boolean>> };
+  handle(input: never, services: S, call: Call): unknown;
+}
+
+/** `route<Services>()({...})`: the first call fixes what the handler is given, the second infers the rest. */
+export function route<S>() {
+  return <const Q extends QuerySchema | undefined, A extends v.GenericSchema, C extends ErrorCode = never>(
+    declaration: Declaration<S, Q, A, C>,
+  ): Route<S> => declaration as unknown as Route<S>;
+}

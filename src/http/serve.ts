@@ -1,0 +1,124 @@
+/**
+ * The path of one request through one route, in the order that is part of the contract (decisions §4): decode (400), admit
+ * (429, 402, 409, 503), answer (404, 5xx: nothing is charged), settle (402, 503), respond. The answer's body stays inside
+ * until every pass has settled. Whatever can be answered without waiting is answered synchronously: a promise on the way of
+ * an unpaid offer costs more than the offer.
+ */
+import type { Access, Gate, Pass } from './access.ts';
+import { Refusal } from './errors.ts';
+import { type Parameters, type QueryDecoder, queryDecoder } from './query.ts';
+import type { Responder } from './respond.ts';
+import { type Call, type Method, Reply, type Route } from './route.ts';
+
+/** A route with everything that is prepared once: decoder, gates, headers. */
+export interface ServedRoute {
+  readonly operation: string;
+  readonly method: Method;
+  readonly path: `/${string}`;
+  serve(call: Call, search: string): Response | Promise<Response>;
+}
+
+export type GateFor<S> = (route: Route<S>, access: Access) => Gate;
+
+/** What the log wants to know about a refusal; set on the call by the one place where refusals leave. */
+export type OnRefusal = (call: Call, refusal: Refusal) => void;
+
+export function servedRoute<S>(
+  route: Route<S>,
+  services: S,
+  gateFor: GateFor<S>,
+  responder: Responder,
+  onRefusal: OnRefusal,
+): ServedRoute {
+  const decode: QueryDecoder | undefined = route.query === undefined ? undefined : queryDecoder(route.query);
+  const gates = route.access.map((access) => gateFor(route, access));
+  const isPaid = route.access.some((access) => access.kind === 'x402');
+  const status = route.status ?? 200;
+  const cacheControl = isPaid ? 'private, no-store' : (route.cacheControl ?? 'no-store');
+  const handle = route.handle as (input: Parameters, services: S, call: Call) => unknown;
+  const NO_INPUT: Parameters = Object.freeze(Object.create(null));
+
+  const refused = (call: Call, refusal: Refusal): Response => {
+    onRefusal(call, refusal);
+    return responder.refusal(refusal, call.requestId);
+  };
+
+  const success = (call: Call, answer: unknown, settled: Readonly<Record<string, string>> | undefined): Response =>
+    answer instanceof Reply
+      ? responder.reply(status, answer, cacheControl, settled, call.requestId)
+      : responder.json(status, JSON.stringify(answer), cacheControl, settled, call.requestId);
+
+  /** Settles every pass in turn; the last ones are released when an earlier one refuses. */
+  const settleAll = async (call: Call, passes: readonly Pass[], answer: unknown): Promise<Response> => {
+    let headers: Readonly<Record<string, string>> | undefined;
+    for (let i = 0; i < passes.length; i++) {
+      const settled = await (passes[i] as Pass).settle();
+      if (settled instanceof Refusal) {
+        for (const later of passes.slice(i + 1)) later.release();
+        return refused(call, settled);
+      }
+      headers = headers === undefined ? settled : { ...headers, ...settled };
+    }
+    return success(call, answer, headers);
+  };
+
+  const finish = (call: Call, passes: readonly Pass[], answer: unknown): Response | Promise<Response> => {
+    if (answer instanceof Refusal) {
+      for (const pass of passes) pass.release();
+      return refused(call, answer);
+    }
+    return passes.length === 0 ? success(call, answer, undefined) : settleAll(call, passes, answer);
+  };
+
+  const answerWith = (call: Call, input: Parameters, passes: readonly Pass[]): Response | Promise<Response> => {
+    const release = (failure: unknown): never => {
+      for (const pass of passes) pass.release();
+      throw failure;
+    };
+    let answer: unknown;
+    try {
+      answer = handle(input, services, call);
+    } catch (failure) {
+      return release(failure);
+    }
+    if (!(answer instanceof Promise)) return finish(call, passes, answer);
+    return answer.then((value) => finish(call, passes, value), release);
+  };
+
+  const admitFrom = (first: number, call: Call, input: Parameters, held: readonly Pass[]): Response | Promise<Response> => {
+    let passes = held;
+    const refuseHeld = (refusal: Refusal): Response => {
+      for (const pass of passes) pass.release();
+      return refused(call, refusal);
+    };
+    for (let i = first; i < gates.length; i++) {
+      const admitted = (gates[i] as Gate).admit(call);
+      if (admitted instanceof Promise) {
+        return admitted.then(
+          (result) => {
+            if (result instanceof Refusal) return refuseHeld(result);
+            return admitFrom(i + 1, call, input, result === undefined ? passes : [...passes, result]);
+          },
+          (failure) => {
+            for (const pass of passes) pass.release();
+            throw failure;
+          },
+        );
+      }
+      if (admitted instanceof Refusal) return refuseHeld(admitted);
+      if (admitted !== undefined) passes = [...passes, admitted];
+    }
+    return answerWith(call, input, passes);
+  };
+
+  return {
+    operation: route.operation,
+    method: route.method,
+    path: route.path,
+    serve(call, search) {
+      const input = decode === undefined ? NO_INPUT : decode(search);
+      if (input instanceof Refusal) return refused(call, input);
+      return admitFrom(0, call, input, []);
+    },
+  };
+}
