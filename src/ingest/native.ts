@@ -1,0 +1,198 @@
+/**
+ * The native job record (decisions §3, "Native input"): one JSON object, snake_case, read into a `Job`. Every string
+ * that is kept is well-formed Unicode and bounded, so what a snapshot holds can always be written back out. Unknown
+ * fields are ignored; a field that is wrong is named with a fixed reason, so that refusals can be counted by it.
+ */
+import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
+import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../catalogue/job.ts';
+import { parseDateTime } from './date-time.ts';
+import type { SkillExtractor } from './skills.ts';
+
+/** The object on a line, as the other shapes and the synthetic catalogue write it. Absent reads as `null`. */
+export interface NativeRecord {
+  id: string;
+  title: string;
+  company: string;
+  company_domain?: string | null;
+  location?: string | null;
+  department?: string | null;
+  remote_status?: string | null;
+  employment_type?: string | null;
+  source_url: string;
+  description?: string | null;
+  skills?: readonly string[] | null;
+  first_observed_at: string;
+  last_observed_at: string;
+  status?: string | null;
+}
+
+/** `field` is a name of the record ('' for the record as a whole); `reason` completes the sentence "field …". */
+export interface Refused {
+  readonly ok: false;
+  readonly field: string;
+  readonly reason: string;
+}
+
+export type NativeParse = { readonly ok: true; readonly job: Job } | Refused;
+
+/** Code points of an id (decisions §3). */
+export const ID_LENGTH_MAX = 200;
+/** Code points of a title, company or department: several times the longest of 260,000 real ones. */
+export const NAME_LENGTH_MAX = 1000;
+/** Code points of a location: source text, where feeds join fifty places into one. */
+export const LOCATION_LENGTH_MAX = 4000;
+/** UTF-16 units of a source URL: the length that common browsers and proxies still pass on. */
+export const URL_LENGTH_MAX = 8000;
+/** Skills of one job, and code points of one. */
+export const SKILL_COUNT_MAX = 200;
+export const SKILL_LENGTH_MAX = 100;
+
+const HTTP_URL = /^https?:\/\//i;
+/** What a URL parser would drop or encode without a word: then the text kept is not the address that was checked. */
+const URL_FORBIDDEN = /[\s\u0000-\u001f\u007f\\]/;
+
+const NOT_TEXT = 'must be a string';
+const NOT_UNICODE = 'holds a lone surrogate, which is not Unicode text';
+
+class FieldRefused extends Error {
+  readonly field: string;
+  readonly reason: string;
+  constructor(field: string, reason: string) {
+    super(reason);
+    this.field = field;
+    this.reason = reason;
+  }
+}
+
+function longerThan(text: string, codePoints: number): boolean {
+  if (text.length <= codePoints) return false;
+  if (text.length > 2 * codePoints) return true;
+  let count = 0;
+  for (const _ of text) count++;
+  return count > codePoints;
+}
+
+/** The text of a required field, trimmed. */
+function requiredText(field: string, value: unknown, lengthMax: number): string {
+  const text = optionalText(field, value, lengthMax);
+  if (text !== null) return text;
+  throw new FieldRefused(field, value === undefined || value === null ? 'is missing' : 'is blank');
+}
+
+/** The text of an optional field, trimmed; absent, null and blank are null. */
+function optionalText(field: string, value: unknown, lengthMax: number): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string') throw new FieldRefused(field, NOT_TEXT);
+  if (!value.isWellFormed()) throw new FieldRefused(field, NOT_UNICODE);
+  const text = value.trim();
+  if (longerThan(text, lengthMax)) throw new FieldRefused(field, `is longer than ${lengthMax} characters`);
+  return text === '' ? null : text;
+}
+
+/** The id as it stands: ids are opaque, so blanks in them are kept. */
+function identifier(value: unknown): string {
+  if (value === undefined || value === null) throw new FieldRefused('id', 'is missing');
+  if (typeof value !== 'string') throw new FieldRefused('id', NOT_TEXT);
+  if (value === '') throw new FieldRefused('id', 'is empty');
+  if (!value.isWellFormed()) throw new FieldRefused('id', NOT_UNICODE);
+  if (longerThan(value, ID_LENGTH_MAX)) throw new FieldRefused('id', `is longer than ${ID_LENGTH_MAX} characters`);
+  return value;
+}
+
+function companyDomain(value: unknown): CompanyDomain | null {
+  if (value === undefined || value === null) return null;
+  const domain = typeof value === 'string' ? parseCompanyDomain(value) : undefined;
+  if (domain === undefined) throw new FieldRefused('company_domain', 'must be a domain name such as example.com');
+  return domain;
+}
+
+function oneOf<Item extends string>(field: string, value: unknown, items: readonly Item[], absent: Item): Item {
+  if (value === undefined || value === null) return absent;
+  const item = items.find((candidate) => candidate === value);
+  if (item === undefined) throw new FieldRefused(field, `must be one of ${items.join(', ')}`);
+  return item;
+}
+
+function sourceUrl(value: unknown): string {
+  if (value === undefined || value === null) throw new FieldRefused('source_url', 'is missing');
+  if (typeof value !== 'string') throw new FieldRefused('source_url', NOT_TEXT);
+  if (value.length > URL_LENGTH_MAX) {
+    throw new FieldRefused('source_url', `is longer than ${URL_LENGTH_MAX} characters`);
+  }
+  if (!value.isWellFormed()) throw new FieldRefused('source_url', NOT_UNICODE);
+  if (!HTTP_URL.test(value) || URL_FORBIDDEN.test(value) || !URL.canParse(value)) {
+    throw new FieldRefused('source_url', 'must be an absolute http or https URL');
+  }
+  return value;
+}
+
+/** Skills exactly as they were given, repeats once; null when the record has none of its own. */
+function givenSkills(value: unknown): string[] | null {
+  if (value === undefined || value === null) return null;
+  if (!Array.isArray(value)) throw new FieldRefused('skills', 'must be an array of strings');
+  const skills = new Set<string>();
+  for (const skill of value) {
+    if (typeof skill !== 'string') throw new FieldRefused('skills', 'must be an array of strings');
+    if (skill.trim() === '') throw new FieldRefused('skills', 'holds a blank entry');
+    if (!skill.isWellFormed()) throw new FieldRefused('skills', NOT_UNICODE);
+    if (longerThan(skill, SKILL_LENGTH_MAX)) {
+      throw new FieldRefused('skills', `holds an entry longer than ${SKILL_LENGTH_MAX} characters`);
+    }
+    skills.add(skill);
+  }
+  if (skills.size > SKILL_COUNT_MAX) throw new FieldRefused('skills', `has more than ${SKILL_COUNT_MAX} entries`);
+  return [...skills];
+}
+
+function observed(field: string, value: unknown): number {
+  if (value === undefined || value === null) throw new FieldRefused(field, 'is missing');
+  const timeMs = typeof value === 'string' ? parseDateTime(value) : undefined;
+  if (timeMs === undefined) throw new FieldRefused(field, 'must be an RFC 3339 date-time or a date');
+  return timeMs;
+}
+
+function jobOf(record: Record<string, unknown>, skills: SkillExtractor): Job {
+  const id = identifier(record.id);
+  const title = requiredText('title', record.title, NAME_LENGTH_MAX);
+  const company = requiredText('company', record.company, NAME_LENGTH_MAX);
+  const domain = companyDomain(record.company_domain);
+  const location = optionalText('location', record.location, LOCATION_LENGTH_MAX);
+  const department = optionalText('department', record.department, NAME_LENGTH_MAX);
+  const remoteStatus = oneOf('remote_status', record.remote_status, REMOTE_STATUSES, 'unknown');
+  const employmentType = oneOf('employment_type', record.employment_type, EMPLOYMENT_TYPES, 'unknown');
+  const url = sourceUrl(record.source_url);
+  const description = optionalText('description', record.description, Number.POSITIVE_INFINITY);
+  const given = givenSkills(record.skills);
+  const firstObservedMs = observed('first_observed_at', record.first_observed_at);
+  const lastObservedMs = observed('last_observed_at', record.last_observed_at);
+  if (lastObservedMs < firstObservedMs) throw new FieldRefused('last_observed_at', 'is earlier than first_observed_at');
+  const status = oneOf('status', record.status, JOB_STATUSES, 'active');
+  return {
+    id,
+    title,
+    company,
+    companyDomain: domain,
+    location,
+    department,
+    remoteStatus,
+    employmentType,
+    sourceUrl: url,
+    skills: given ?? skills.extract(title, description),
+    firstObservedMs,
+    lastObservedMs,
+    status,
+  };
+}
+
+/** A job, or the first field that is wrong, in the order in which the specification lists them. */
+export function parseNative(value: unknown, skills: SkillExtractor): NativeParse {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { ok: false, field: '', reason: 'must be a JSON object' };
+  }
+  try {
+    return { ok: true, job: jobOf(value as Record<string, unknown>, skills) };
+  } catch (error) {
+    if (error instanceof FieldRefused) return { ok: false, field: error.field, reason: error.reason };
+    throw error;
+  }
+}
