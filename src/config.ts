@@ -3,7 +3,7 @@
  * flag of the same meaning (`PORT`, `--port`) and an option of `createPaygrade` in camel case (`port`); all three pass
  * through the one table below, so they cannot differ in what they accept.
  */
-import { parseAddress, type Address } from './payment/network.ts';
+import { type Address, parseAddress } from './payment/network.ts';
 
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -130,7 +130,12 @@ export const VARIABLES: readonly Variable[] = [
   variable('FACILITATOR_URL', webAddress, null, 'base address of the x402 facilitator'),
   variable('FACILITATOR_TOKEN', notBlank, null, 'bearer token for the facilitator'),
   variable('LOCAL_BALANCE', atomicAmount, '100000000', 'atomic USDC that each payer starts with in the play ledger'),
-  variable('RATE_LIMIT_PER_MINUTE', wholeNumber(0, 1_000_000), '600', 'jobs requests per client address in any minute; 0 = off'),
+  variable(
+    'RATE_LIMIT_PER_MINUTE',
+    wholeNumber(0, 1_000_000),
+    '600',
+    'jobs requests per client address in any minute; 0 = off',
+  ),
   variable('TRUST_PROXY', switchOn, 'false', '`true`: take the client address from X-Forwarded-For'),
   variable(
     'CALLBACK_BYTES',
@@ -192,7 +197,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     logLevel: get('LOG_LEVEL'),
   };
   if (settlement === 'facilitator') {
-    if (config.facilitatorUrl === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
+    if (config.facilitatorUrl === null)
+      throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
     if (config.payTo === null) throw new ConfigError('PAY_TO is required with SETTLEMENT=facilitator');
   }
   return Object.freeze(config);

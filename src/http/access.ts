@@ -8,6 +8,7 @@ import type { Refusal } from './errors.ts';
 export type Access =
   | { readonly kind: 'caller-rate' }
   | { readonly kind: 'x402'; readonly priceUsdc: `${number}` }
+  | { readonly kind: 'capacity' }
   | { readonly kind: 'read-token' };
 
 /** At most so many requests a sliding minute from one client address. */
@@ -17,6 +18,9 @@ export const perCaller = { kind: 'caller-rate' } as const;
 export function paid<P extends `${number}`>(priceUsdc: P): { readonly kind: 'x402'; readonly priceUsdc: P } {
   return { kind: 'x402', priceUsdc };
 }
+
+/** Room for what the answer will come to hold, claimed before anybody pays for it. */
+export const roomToKeep = { kind: 'capacity' } as const;
 
 /** What a gate may see of a request. */
 export interface Visit {
@@ -34,7 +38,8 @@ export interface Visit {
 
 /**
  * A right to one answer. Exactly one of its two methods is called, once: `settle` after the answer was computed and
- * before any of it leaves; `release` when there is no answer to give.
+ * before any of it leaves; `release` when there is no answer to give. Passes settle in the reverse of the order in which
+ * they were given, so that what was claimed before the payment is still free to be given back when the payment fails.
  */
 export interface Pass {
   /** Headers to add to the answer (names in lower case), or the refusal that takes the answer's place. */

@@ -20,6 +20,18 @@ export class Reply {
   }
 }
 
+/**
+ * An answer that comes into being only when every pass has settled: a callback's ten minutes start when it is paid for.
+ * Nothing is kept until `confirm` is called; without it, nothing has to be undone.
+ */
+export class Provisional<T> {
+  readonly confirm: () => T | Reply | Promise<T | Reply>;
+
+  constructor(confirm: () => T | Reply | Promise<T | Reply>) {
+    this.confirm = confirm;
+  }
+}
+
 /** What a handler may want of the request beyond its decoded input. */
 export interface Call extends Visit {
   /** Path parameters as sent, still percent-encoded. */
@@ -31,6 +43,8 @@ export interface Call extends Visit {
 }
 
 type Input<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;
+
+export type Handled<T, C extends ErrorCode> = T | Reply | Provisional<T> | Refusal<C>;
 
 export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.GenericSchema, C extends ErrorCode> {
   /** Unique; `operationId` of OpenAPI. */
@@ -55,7 +69,7 @@ export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.G
     input: Input<Q>,
     services: S,
     call: Call,
-  ): v.InferInput<A> | Reply | Refusal<NoInfer<C>> | Promise<v.InferInput<A> | Reply | Refusal<NoInfer<C>>>;
+  ): Handled<v.InferInput<A>, NoInfer<C>> | Promise<Handled<v.InferInput<A>, NoInfer<C>>>;
 }
 
 /** A declaration with its handler's types set aside, as the kit and the readers of declarations see it. */

@@ -8,7 +8,7 @@ import type { Access, Gate, Pass } from './access.ts';
 import { Refusal } from './errors.ts';
 import { type Parameters, type QueryDecoder, queryDecoder } from './query.ts';
 import type { Responder } from './respond.ts';
-import { type Call, type Method, Reply, type Route } from './route.ts';
+import { type Call, type Method, Provisional, Reply, type Route } from './route.ts';
 
 /** A route with everything that is prepared once: decoder, gates, headers. */
 export interface ServedRoute {
@@ -22,6 +22,10 @@ export type GateFor<S> = (route: Route<S>, access: Access) => Gate;
 
 /** What the log wants to know about a refusal; set on the call by the one place where refusals leave. */
 export type OnRefusal = (call: Call, refusal: Refusal) => void;
+
+function releaseAll(passes: readonly Pass[]): void {
+  for (const pass of passes) pass.release();
+}
 
 export function servedRoute<S>(
   route: Route<S>,
@@ -48,31 +52,32 @@ export function servedRoute<S>(
       ? responder.reply(status, answer, cacheControl, settled, call.requestId)
       : responder.json(status, JSON.stringify(answer), cacheControl, settled, call.requestId);
 
-  /** Settles every pass in turn; the last ones are released when an earlier one refuses. */
+  /** Settles the passes, last given first; when one refuses, those given before it are released. */
   const settleAll = async (call: Call, passes: readonly Pass[], answer: unknown): Promise<Response> => {
     let headers: Readonly<Record<string, string>> | undefined;
-    for (let i = 0; i < passes.length; i++) {
+    for (let i = passes.length - 1; i >= 0; i--) {
       const settled = await (passes[i] as Pass).settle();
       if (settled instanceof Refusal) {
-        for (const later of passes.slice(i + 1)) later.release();
+        releaseAll(passes.slice(0, i));
         return refused(call, settled);
       }
       headers = headers === undefined ? settled : { ...headers, ...settled };
     }
-    return success(call, answer, headers);
+    return success(call, answer instanceof Provisional ? await answer.confirm() : answer, headers);
   };
 
   const finish = (call: Call, passes: readonly Pass[], answer: unknown): Response | Promise<Response> => {
     if (answer instanceof Refusal) {
-      for (const pass of passes) pass.release();
+      releaseAll(passes);
       return refused(call, answer);
     }
-    return passes.length === 0 ? success(call, answer, undefined) : settleAll(call, passes, answer);
+    if (passes.length === 0 && !(answer instanceof Provisional)) return success(call, answer, undefined);
+    return settleAll(call, passes, answer);
   };
 
   const answerWith = (call: Call, input: Parameters, passes: readonly Pass[]): Response | Promise<Response> => {
     const release = (failure: unknown): never => {
-      for (const pass of passes) pass.release();
+      releaseAll(passes);
       throw failure;
     };
     let answer: unknown;
@@ -85,10 +90,15 @@ export function servedRoute<S>(
     return answer.then((value) => finish(call, passes, value), release);
   };
 
-  const admitFrom = (first: number, call: Call, input: Parameters, held: readonly Pass[]): Response | Promise<Response> => {
+  const admitFrom = (
+    first: number,
+    call: Call,
+    input: Parameters,
+    held: readonly Pass[],
+  ): Response | Promise<Response> => {
     let passes = held;
     const refuseHeld = (refusal: Refusal): Response => {
-      for (const pass of passes) pass.release();
+      releaseAll(passes);
       return refused(call, refusal);
     };
     for (let i = first; i < gates.length; i++) {
@@ -100,7 +110,7 @@ export function servedRoute<S>(
             return admitFrom(i + 1, call, input, result === undefined ? passes : [...passes, result]);
           },
           (failure) => {
-            for (const pass of passes) pass.release();
+            releaseAll(passes);
             throw failure;
           },
         );

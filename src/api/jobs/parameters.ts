@@ -3,7 +3,7 @@
  * "Endpoints"; decisions §3, "Order, cohort, matching").
  */
 import * as v from 'valibot';
-import { type CompanyDomain, COMPANY_DOMAIN_LENGTH_MAX, parseCompanyDomain } from '../../catalogue/company-domain.ts';
+import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES } from '../../catalogue/job.ts';
 import { TERM_COUNT_MAX, termsOf } from '../../catalogue/terms.ts';
 import type { ParameterRule } from '../../http/query.ts';
