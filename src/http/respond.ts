@@ -32,7 +32,7 @@ export class Responder {
 
   reply(status: number, reply: Reply, cacheControl: string, more: Headers | undefined, requestId: string): Response {
     return new Response(reply.body as BodyInit, {
-      status,
+      status: reply.status ?? status,
       headers: {
         'cache-control': cacheControl,
         'x-request-id': requestId,

@@ -13,10 +13,13 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export class Reply {
   readonly body: string | Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
+  /** Instead of the route's own status. */
+  readonly status: number | undefined;
 
-  constructor(body: string | Uint8Array, headers: Readonly<Record<string, string>>) {
+  constructor(body: string | Uint8Array, headers: Readonly<Record<string, string>>, status?: number) {
     this.body = body;
     this.headers = headers;
+    this.status = status;
   }
 }
 
@@ -62,6 +65,8 @@ export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.G
   readonly answer: A;
   /** `cache-control` of success; paid answers are always `private, no-store`. */
   readonly cacheControl?: string;
+  /** Schemas of further bodies that are no errors, by status. */
+  readonly otherAnswers?: Readonly<Record<number, v.GenericSchema>>;
   /** Codes that the handler itself may refuse with; those of decoding and access follow from the rest. */
   readonly errors: readonly C[];
   readonly examples?: { readonly query?: Readonly<Record<string, string | number | boolean>> };
@@ -84,6 +89,7 @@ export interface Route<S = never> {
   readonly status?: 200 | 201;
   readonly answer: v.GenericSchema;
   readonly cacheControl?: string;
+  readonly otherAnswers?: Readonly<Record<number, v.GenericSchema>>;
   readonly errors: readonly ErrorCode[];
   readonly examples?: { readonly query?: Readonly<Record<string, string | number | boolean>> };
   handle(input: never, services: S, call: Call): unknown;

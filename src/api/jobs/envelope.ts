@@ -1,0 +1,131 @@
+/**
+ * The envelope of the jobs routes and its `meta` (jobs-intelligence, "Envelope and `meta`"): what the answer is about, how
+ * fresh it is, how much of the catalogue it saw and what must not be read into it. All of it but the time of the answer
+ * and its period follows from the snapshot and the cohort.
+ */
+import * as v from 'valibot';
+import type { Catalogue, CohortFacts } from '../../catalogue/catalogue.ts';
+import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
+import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/period.ts';
+
+/** What the jobs routes are given. */
+export interface JobsServices {
+  readonly catalogue: CurrentCatalogue;
+  readonly clock: { nowMs(): number };
+}
+
+export interface CurrentCatalogue {
+  /** The catalogue to answer from, or undefined when none is loaded. One request asks once, so no answer mixes two. */
+  current(): Shelf | undefined;
+}
+
+/** A catalogue with what is known of it beyond its rows. */
+export interface Shelf {
+  readonly catalogue: Catalogue;
+  /** True for the built-in sample: the answers must say that its jobs are made up. */
+  readonly synthetic: boolean;
+}
+
+export const dateTime = v.pipe(v.string(), v.isoTimestamp());
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const days = v.literal(7);
+
+export const observationPeriod = v.strictObject({ start: dateTime, end: dateTime, days });
+
+const meta = v.strictObject({
+  product: v.literal('SERVICE JOBS INTELLIGENCE'),
+  generated_at: dateTime,
+  observation_period: observationPeriod,
+  freshness: v.strictObject({
+    last_observed_at: v.nullable(dateTime),
+    oldest_last_observed_at: v.optional(v.nullable(dateTime)),
+  }),
+  coverage: v.strictObject({
+    scope: v.literal('Service monitored catalogue'),
+    aggregation: v.string(),
+    sampled: v.boolean(),
+    candidate_limit: v.literal(COHORT_ROWS_MAX),
+    candidate_jobs: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(COHORT_ROWS_MAX)),
+    candidate_scope: v.picklist(['requested company', 'monitored catalogue']),
+    selection: v.string(),
+    pagination_available: v.literal(false),
+  }),
+  methodology: v.strictObject({
+    version: v.string(),
+    current_jobs: v.string(),
+    period: v.string(),
+    remote_false: v.string(),
+    historical_changes: v.optional(v.string()),
+    hiring_activity_score: v.optional(v.string()),
+  }),
+  limitations: v.array(v.string()),
+});
+
+export type Meta = v.InferInput<typeof meta>;
+
+export function envelope<D extends v.GenericSchema>(data: D) {
+  return v.strictObject({ data, meta });
+}
+
+/** UTC with milliseconds and `Z`. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
+export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
+
+/** Labels the way in which the cohort is chosen, filtered and counted; raised when an answer could change by it. */
+const METHOD_VERSION = '1.0';
+
+const AGGREGATION = `counts over a candidate cohort of at most ${COHORT_ROWS_MAX} active jobs`;
+const SELECTION = 'most recently observed active jobs, ties by job id';
+
+const METHODOLOGY = {
+  current_jobs: 'jobs whose recorded status is active',
+  period: 'the seven days of UTC time that end when the answer is made, both ends included',
+  remote_false: 'remote=false means on_site jobs only: hybrid and unknown are left out',
+  historical_changes: 'not part of this answer: it describes current jobs and when they were observed',
+  hiring_activity_score:
+    'round(100 * recently_observed_jobs / observed_sample_jobs, 2): activity in this catalogue, not company growth',
+} as const;
+
+const LIMITATIONS = [
+  'The figures describe the monitored catalogue, not the labour market.',
+  'Missing fields and unclassified workplace types are not inferred.',
+  'A job that is no longer observed does not prove a hire.',
+  'Skills are deterministic extractions from title and description, or as recorded by the source; not a complete census.',
+] as const;
+
+const SAMPLED = `The scope has more active jobs than the cohort of ${COHORT_ROWS_MAX}: totals are null and counts are lower bounds.`;
+const SYNTHETIC = 'This server runs on its built-in sample: every job and company in it is made up.';
+
+export function periodOf(period: ObservationPeriod): v.InferInput<typeof observationPeriod> {
+  return { start: isoTime(period.startMs), end: isoTime(period.endMs), days: 7 };
+}
+
+export function metaOf(shelf: Shelf, cohort: CohortFacts, nowMs: number): Meta {
+  const limitations: string[] = [...LIMITATIONS];
+  if (cohort.sampled) limitations.push(SAMPLED);
+  if (shelf.synthetic) limitations.push(SYNTHETIC);
+  return {
+    product: 'SERVICE JOBS INTELLIGENCE',
+    generated_at: isoTime(nowMs),
+    observation_period: periodOf(observationPeriodEndingAt(nowMs)),
+    freshness: {
+      last_observed_at: isoTimeOrNull(cohort.newestObservedMs),
+      oldest_last_observed_at: isoTimeOrNull(cohort.oldestObservedMs),
+    },
+    coverage: {
+      scope: 'Service monitored catalogue',
+      aggregation: AGGREGATION,
+      sampled: cohort.sampled,
+      candidate_limit: COHORT_ROWS_MAX,
+      candidate_jobs: cohort.candidateJobs,
+      candidate_scope: cohort.scope,
+      selection: SELECTION,
+      pagination_available: false,
+    },
+    methodology: {
+      version: `${METHOD_VERSION}+skills.${shelf.catalogue.snapshot.facts.skillsVersion}`,
+      ...METHODOLOGY,
+    },
+    limitations,
+  };
+}

@@ -1,0 +1,14 @@
+/** Every operation of the server, by the services that its handlers are given. A new one is listed here and nowhere else. */
+
+import type { Route } from '../http/route.ts';
+import { summarizeCompany } from './jobs/company.ts';
+import type { JobsServices } from './jobs/envelope.ts';
+import { searchJobs } from './jobs/search.ts';
+import { findSignals } from './jobs/signals.ts';
+import { health } from './service/health.ts';
+import { openApi } from './service/openapi.ts';
+import { ready } from './service/ready.ts';
+import type { ServiceServices } from './service/services.ts';
+
+export const JOBS_ROUTES: readonly Route<JobsServices>[] = [searchJobs, summarizeCompany, findSignals];
+export const SERVICE_ROUTES: readonly Route<ServiceServices>[] = [health, ready, openApi];

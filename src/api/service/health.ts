@@ -1,0 +1,19 @@
+/** GET /health: 200 while the process can answer (decisions §6). */
+import * as v from 'valibot';
+import { route } from '../../http/route.ts';
+import type { ServiceServices } from './services.ts';
+
+export const health = route<ServiceServices>()({
+  operation: 'health',
+  method: 'GET',
+  path: '/health',
+  summary: 'Whether the process can answer',
+  access: [],
+  answer: v.strictObject({
+    status: v.literal('ok'),
+    version: v.string(),
+    uptime_seconds: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  }),
+  errors: [],
+  handle: (_, { version, uptimeMs }) => ({ status: 'ok' as const, version, uptime_seconds: Math.floor(uptimeMs() / 1000) }),
+});

@@ -1,0 +1,23 @@
+/** GET /ready: whether paid work can be done now, one boolean a component (decisions §6). Neither secrets nor versions. */
+import * as v from 'valibot';
+import { Reply, route } from '../../http/route.ts';
+import type { ServiceServices } from './services.ts';
+
+const components = v.strictObject({ snapshot: v.boolean(), state: v.boolean(), settlement: v.boolean() });
+
+export const ready = route<ServiceServices>()({
+  operation: 'ready',
+  method: 'GET',
+  path: '/ready',
+  summary: 'Whether every component is ready: 200 when all are, 503 when one is not',
+  access: [],
+  answer: components,
+  otherAnswers: { 503: components },
+  errors: [],
+  handle(_, { readiness }) {
+    const { snapshot, state, settlement } = readiness();
+    const body = { snapshot, state, settlement };
+    if (snapshot && state && settlement) return body;
+    return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
+  },
+});

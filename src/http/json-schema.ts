@@ -1,0 +1,28 @@
+/**
+ * Declared schemas as JSON Schema (draft 2020-12), for OpenAPI and discovery. Conversion throws for anything that it does
+ * not know, so that a contract cannot lose a rule in silence; the actions it may pass over are named here.
+ */
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import type { ParameterRule } from './query.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Custom checks say their rule through metadata; trimming and parsing do not change what a caller may send. */
+const PASSED_OVER = ['check', 'trim', 'raw_transform', 'brand'];
+
+/** @throws when a schema cannot be said in JSON Schema */
+export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
+  const { $schema: _, ...rest } = toJsonSchema(schema as never, {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    errorMode: 'throw',
+    ignoreActions: PASSED_OVER,
+    overrideAction({ valibotAction, jsonSchema }) {
+      if (valibotAction.type !== 'metadata') return undefined;
+      const rule = (valibotAction as unknown as { metadata: ParameterRule }).metadata;
+      return { ...jsonSchema, ...rule.jsonSchema } as typeof jsonSchema;
+    },
+  }) as Record<string, unknown>;
+  return rest;
+}
