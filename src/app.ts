@@ -1,0 +1,277 @@
+/**
+ * Joins configuration, catalogue, gates and routes into one `fetch(request) -> Response`. Everything that changes with time
+ * or place (clock, randomness, log) is handed in; nothing here listens, and nothing reads the environment.
+ */
+import type { Caller } from './adapters/listen.ts';
+import { JOBS_ROUTES, SERVICE_ROUTES } from './api/routes.ts';
+import type { Clock } from './base/clock.ts';
+import type { Random } from './base/random.ts';
+import { type CatalogueShelf, openShelf } from './catalogue-shelf.ts';
+import type { Config } from './config.ts';
+import { callerRateGate } from './gates/caller-rate.ts';
+import { bazaarOf } from './gates/discovery.ts';
+import { createX402Gate } from './gates/x402.ts';
+import type { Access, Gate } from './http/access.ts';
+import { type Refusal, refuse } from './http/errors.ts';
+import { openApiOf } from './http/openapi.ts';
+import { Responder } from './http/respond.ts';
+import type { Call, Route } from './http/route.ts';
+import { type Match, pathFinder } from './http/router.ts';
+import { type ServedRoute, servedRoute } from './http/serve.ts';
+import { targetOf } from './http/target.ts';
+import { openTill, type Till } from './till.ts';
+import { VERSION } from './version.ts';
+
+/** What one request came to; one log line. Never a token, a signature or a payment header, and no query. */
+export interface RequestRecord {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly client: string;
+  /** Code of the refusal, if it was one. */
+  readonly code: string | null;
+  /** What the caller was not told. */
+  readonly detail: string | null;
+}
+
+export interface AppPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called once a request; undefined = no log. */
+  readonly onRequest: ((record: RequestRecord) => void) | undefined;
+  /** A bug, with its request id; the caller sees `INTERNAL_ERROR` and the id. */
+  onFailure(failure: unknown, requestId: string): void;
+}
+
+export interface App {
+  /** Never throws and never rejects. `caller` is who the listener says is on the socket. */
+  fetch(request: Request, caller?: Caller): Response | Promise<Response>;
+  /** @throws SnapshotError one line; the catalogue that was served is served on */
+  reload(): void;
+  /** What the operator must be told at start. */
+  readonly notices: readonly string[];
+  readonly shelf: CatalogueShelf;
+  /** Finishes what is under way. */
+  close(): Promise<void>;
+}
+
+const PREFLIGHT_AGE_SECONDS = '600';
+/** `access-control-expose-headers` is one that the official client sends as a request header (x402-v2 §1.7). */
+const ALLOWED_HEADERS = 'payment-signature, content-type, authorization, access-control-expose-headers';
+const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Request-Id';
+
+function corsHeaders(origin: string | null): Readonly<Record<string, string>> {
+  if (origin === null) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': EXPOSED_HEADERS,
+    ...(origin === '*' ? {} : { vary: 'Origin' }),
+  };
+}
+
+const UNKNOWN_CALLER: Caller = { address: '' };
+
+/** The call as gates and handlers see it; what costs something is looked up when it is asked for. */
+class RequestCall implements Call {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly path: string;
+  readonly search: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly #caller: Caller;
+  readonly #trustProxy: boolean;
+  refusal: Refusal | undefined;
+
+  constructor(
+    request: Request,
+    requestId: string,
+    path: string,
+    search: string,
+    params: Readonly<Record<string, string>>,
+    caller: Caller,
+    trustProxy: boolean,
+  ) {
+    this.request = request;
+    this.requestId = requestId;
+    this.path = path;
+    this.search = search;
+    this.params = params;
+    this.#caller = caller;
+    this.#trustProxy = trustProxy;
+  }
+
+  header(name: string): string | null {
+    return this.request.headers.get(name);
+  }
+
+  /** Behind a trusted proxy the last entry of X-Forwarded-For: the one that proxy wrote, not what the client claims. */
+  clientAddress(): string {
+    if (this.#trustProxy) {
+      const forwarded = this.request.headers.get('x-forwarded-for');
+      const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
+      if (last !== undefined && last !== '') return last;
+    }
+    return this.#caller.address;
+  }
+
+  gone(): boolean {
+    return this.request.signal.aborted;
+  }
+}
+
+/**
+ * @param baseUrl,hookBaseUrl public addresses without a trailing slash
+ * @throws SnapshotError, ConfigError or Error with one line when it cannot start
+ */
+export async function openApp(config: Config & { baseUrl: string; hookBaseUrl: string }, ports: AppPorts): Promise<App> {
+  const { clock, random } = ports;
+  const responder = new Responder(corsHeaders(config.corsOrigin));
+  const startedMs = clock.monotonicMs();
+  const shelf = openShelf(config.snapshot, clock);
+  const till: Till = await openTill(config, clock, random);
+  const callerRate = callerRateGate(config.rateLimitPerMinute, clock);
+
+  const gateFor = (route: Route, access: Access): Gate => {
+    switch (access.kind) {
+      case 'caller-rate':
+        return callerRate;
+      case 'x402':
+        return createX402Gate(
+          {
+            method: route.method,
+            path: route.path,
+            description: route.summary,
+            priceUsdc: access.priceUsdc,
+            bazaar: bazaarOf(route),
+          },
+          till.gate,
+        );
+      case 'capacity':
+      case 'read-token':
+        throw new Error(`no gate for ${access.kind}`);
+      default:
+        return access satisfies never;
+    }
+  };
+  const onRefusal = (call: Call, refusal: Refusal): void => {
+    (call as RequestCall).refusal = refusal;
+  };
+
+  let openApiText: string | undefined;
+  const everyRoute: readonly Route[] = [...JOBS_ROUTES, ...SERVICE_ROUTES] as readonly Route[];
+  const service = {
+    version: VERSION,
+    uptimeMs: () => clock.monotonicMs() - startedMs,
+    readiness: () => ({
+      snapshot: config.snapshot === 'none' || shelf.current() !== undefined,
+      state: till.stateReady(),
+      settlement: till.settlementReady(),
+    }),
+    openApi: () => {
+      openApiText ??= JSON.stringify(
+        openApiOf(everyRoute, {
+          title: 'paygrade',
+          version: VERSION,
+          description: 'Answers about hiring, one paid request at a time, and webhook addresses for ten minutes.',
+          serverUrl: config.baseUrl,
+        }),
+      );
+      return openApiText;
+    },
+  };
+  const jobs = { catalogue: shelf, clock };
+  const served: ServedRoute[] = [
+    ...JOBS_ROUTES.map((route) => servedRoute(route, jobs, gateFor, responder, onRefusal)),
+    ...SERVICE_ROUTES.map((route) => servedRoute(route, service, gateFor, responder, onRefusal)),
+  ];
+  const find = pathFinder(served);
+
+  const record = (call: RequestCall, operation: string | null, response: Response, startMs: number): Response => {
+    ports.onRequest?.({
+      requestId: call.requestId,
+      method: call.request.method,
+      path: call.path,
+      operation,
+      status: response.status,
+      durationMs: clock.monotonicMs() - startMs,
+      client: call.clientAddress(),
+      code: call.refusal?.code ?? null,
+      detail: call.refusal?.extras.detail ?? null,
+    });
+    return response;
+  };
+
+  const failed = (call: RequestCall, failure: unknown): Response => {
+    ports.onFailure(failure, call.requestId);
+    const refusal = refuse('INTERNAL_ERROR', 'unexpected error');
+    call.refusal = refusal;
+    return responder.refusal(refusal, call.requestId);
+  };
+
+  const refused = (call: RequestCall, refusal: Refusal): Response => {
+    call.refusal = refusal;
+    return responder.refusal(refusal, call.requestId);
+  };
+
+  const dispatch = (call: RequestCall, match: Match<ServedRoute> | undefined): Response | Promise<Response> => {
+    if (match === undefined) return refused(call, refuse('NOT_FOUND', 'there is nothing at this path'));
+    const { method } = call.request;
+    const route = match.table.methods.get(method);
+    if (route !== undefined) return route.serve(call, call.search);
+    const { allow } = match.table;
+    if (method === 'OPTIONS' && config.corsOrigin !== null) {
+      return responder.empty(
+        {
+          allow,
+          'access-control-allow-methods': allow,
+          'access-control-allow-headers': ALLOWED_HEADERS,
+          'access-control-max-age': PREFLIGHT_AGE_SECONDS,
+        },
+        call.requestId,
+      );
+    }
+    return refused(
+      call,
+      refuse('METHOD_NOT_ALLOWED', `this path has no such method; it has ${allow}`, { headers: { allow } }),
+    );
+  };
+
+  return {
+    shelf,
+    notices: till.notices,
+    fetch(request, caller = UNKNOWN_CALLER) {
+      const startMs = clock.monotonicMs();
+      const requestId = `req_${random.uuid()}`;
+      const { path, search } = targetOf(request.url);
+      const match = find(path);
+      const call = new RequestCall(
+        request,
+        requestId,
+        path,
+        search,
+        match?.params ?? {},
+        caller,
+        config.trustProxy,
+      );
+      const operation = match?.table.methods.get(request.method)?.operation ?? null;
+      try {
+        const response = dispatch(call, match);
+        if (!(response instanceof Promise)) return record(call, operation, response, startMs);
+        return response.then(
+          (done) => record(call, operation, done, startMs),
+          (failure) => record(call, operation, failed(call, failure), startMs),
+        );
+      } catch (failure) {
+        return record(call, operation, failed(call, failure), startMs);
+      }
+    },
+    reload: () => shelf.reload(),
+    async close() {
+      await till.close();
+      shelf.close();
+    },
+  };
+}

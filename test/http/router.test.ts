@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { pathFinder } from '../../src/http/router.ts';
+import { targetOf } from '../../src/http/target.ts';
+
+const find = pathFinder([
+  { method: 'GET', path: '/v1/jobs/search' },
+  { method: 'POST', path: '/v1/callbacks' },
+  { method: 'GET', path: '/v1/callbacks/:id/events' },
+  { method: 'DELETE', path: '/v1/callbacks/:id' },
+  { method: 'POST', path: '/hooks/:id' },
+  { method: 'PUT', path: '/hooks/:id' },
+]);
+
+describe('finding a path', () => {
+  it.each([
+    ['/v1/jobs/search', 'GET', {}],
+    ['/v1/callbacks', 'POST', {}],
+    ['/v1/callbacks/cb_1/events', 'GET', { id: 'cb_1' }],
+    ['/v1/callbacks/cb_1', 'DELETE', { id: 'cb_1' }],
+    ['/hooks/cb_%41', 'POST, PUT', { id: 'cb_%41' }],
+  ])('%s allows %s', (path, allow, params) => {
+    const match = find(path);
+    expect(match?.table.allow).toBe(allow);
+    expect({ ...match?.params }).toEqual(params);
+  });
+
+  it.each([
+    '/',
+    '',
+    '/v1',
+    '/v1/jobs/search/',
+    '//v1/jobs/search',
+    '/v1//jobs/search',
+    '/V1/jobs/search',
+    '/v1/jobs/Search',
+    '/v1/jobs%2Fsearch',
+    '/v1/%6aobs/search',
+    '/v1/jobs/search;x',
+    '/v1/jobs/search%00',
+    '/v1/x/../jobs/search',
+    '/v1/callbacks/',
+    '/v1/callbacks//events',
+    '/v1/callbacks/a/b/events',
+    '/hooks/a/',
+    '/hooks/a//',
+  ])('%j is no path of ours', (path) => {
+    expect(find(path)).toBeUndefined();
+  });
+
+  it('refuses two routes on one method and path', () => {
+    const twice = { method: 'GET', path: '/a' } as const;
+    expect(() => pathFinder([twice, twice])).toThrow('/a');
+  });
+});
+
+describe('the request target', () => {
+  it.each([
+    ['http://h/p?q=1', '/p', '?q=1'],
+    ['http://h:1/p', '/p', ''],
+    ['http://h', '/', ''],
+    ['http://h/p?', '/p', ''],
+    ['/p?q=1', '/p', '?q=1'],
+    ['http://h/p#f?x', '/p', ''],
+    ['http://h/p?a=1#f', '/p', '?a=1'],
+    ['http://h/a?b=//c/d?e', '/a', '?b=//c/d?e'],
+    ['nonsense', '/', ''],
+  ])('of %s is %s and %s', (url, path, search) => {
+    expect(targetOf(url)).toEqual({ path, search });
+  });
+});
