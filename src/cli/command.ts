@@ -1,0 +1,289 @@
+/**
+ * Commands as data: names, arguments and options are declared once, and parsing, its complaints and `--help` are read
+ * from that. A command returns its exit code: 0 done, 1 the data or the outside failed, 2 it was called wrongly.
+ *
+ * `node:util` splits the words into tokens; what is unknown, missing or too much is decided here, so that Node and Bun
+ * say the same thing.
+ */
+import { parseArgs } from 'node:util';
+import type { Io } from './io.ts';
+
+export const EXIT_OK = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_USAGE = 2;
+
+/** Called wrongly; the message is one line without the program's name. Exit code 2. */
+export class UsageError extends Error {}
+
+/** The data or the outside failed; the message is one line. Exit code 1. */
+export class CommandError extends Error {}
+
+interface OptionHelp {
+  /** One line, no full stop. */
+  readonly help: string;
+}
+
+export interface TextOption extends OptionHelp {
+  readonly type: 'text';
+  /** What stands for the value in the help: FILE, NAME. */
+  readonly value: string;
+  readonly default?: string;
+  readonly required?: boolean;
+  /** The only values that are taken. */
+  readonly choices?: readonly string[];
+}
+
+export interface IntegerOption extends OptionHelp {
+  readonly type: 'integer';
+  readonly value: string;
+  readonly min: number;
+  readonly max: number;
+  readonly default?: number;
+  readonly required?: boolean;
+}
+
+export interface FlagOption extends OptionHelp {
+  readonly type: 'flag';
+}
+
+export type Option = TextOption | IntegerOption | FlagOption;
+export type Options = Readonly<Record<string, Option>>;
+
+type Given<O extends { readonly default?: unknown; readonly required?: boolean }, Value> = O extends
+  | { readonly required: true }
+  | { readonly default: Value }
+  ? Value
+  : Value | undefined;
+
+export type OptionValues<Table extends Options> = {
+  readonly [Name in keyof Table]: Table[Name] extends TextOption
+    ? Given<Table[Name], string>
+    : Table[Name] extends IntegerOption
+      ? Given<Table[Name], number>
+      : boolean;
+};
+
+export interface Argument {
+  /** As the help has it: FILE. */
+  readonly name: string;
+  readonly help: string;
+  /** `one` is required; `many` takes none or more and comes last. */
+  readonly count: 'one' | 'many';
+}
+
+export interface Invocation<Table extends Options> {
+  readonly options: OptionValues<Table>;
+  /** Names of the options that stood on the command line, as against those that have their default. */
+  readonly given: ReadonlySet<string>;
+  readonly arguments: readonly string[];
+}
+
+/** A command whose options are checked; `run` throws UsageError or CommandError for a one-line end. */
+export interface Command {
+  readonly kind: 'command';
+  readonly name: string;
+  /** One line, no full stop. */
+  readonly summary: string;
+  /** Paragraphs shown by `--help` below the options. */
+  readonly notes: readonly string[];
+  readonly arguments: readonly Argument[];
+  readonly options: Options;
+  start(invocation: Invocation<Options>, io: Io): Promise<number>;
+}
+
+export interface CommandGroup {
+  readonly kind: 'group';
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly (Command | CommandGroup)[];
+}
+
+export interface CommandDeclaration<Table extends Options> {
+  readonly name: string;
+  readonly summary: string;
+  readonly notes?: readonly string[];
+  readonly arguments?: readonly Argument[];
+  readonly options: Table;
+  run(invocation: Invocation<Table>, io: Io): Promise<number>;
+}
+
+/** Declares a command; the values that `run` gets have the types of the table. */
+export function command<const Table extends Options>(declared: CommandDeclaration<Table>): Command {
+  return {
+    kind: 'command',
+    name: declared.name,
+    summary: declared.summary,
+    notes: declared.notes ?? [],
+    arguments: declared.arguments ?? [],
+    options: declared.options,
+    // parseInvocation has made the values from this very table.
+    start: (invocation, io) => declared.run(invocation as unknown as Invocation<Table>, io),
+  };
+}
+
+const HELP: FlagOption = { type: 'flag', help: 'show this' };
+
+function integerOf(name: string, option: IntegerOption, text: string): number {
+  const value = /^(?:0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= option.min && value <= option.max) return value;
+  throw new UsageError(`--${name} must be a whole number from ${option.min} to ${option.max}, not ${quoted(text)}`);
+}
+
+function textOf(name: string, option: TextOption, text: string): string {
+  if (option.choices && !option.choices.includes(text)) {
+    throw new UsageError(`--${name} must be one of ${option.choices.join(', ')}, not ${quoted(text)}`);
+  }
+  if (text === '') throw new UsageError(`--${name} must not be empty`);
+  return text;
+}
+
+/** A word of the command line, safe to print: control characters shown as escapes. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
+
+/** null: `--help` was asked for. throws UsageError */
+function parseInvocation(subject: Command, words: readonly string[]): Invocation<Options> | null {
+  const options: Options = { ...subject.options, help: HELP };
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      Object.entries(options).map(([name, { type }]) => [name, { type: type === 'flag' ? 'boolean' : 'string' }]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+
+  const values: Record<string, string | number | boolean> = {};
+  const given = new Set<string>();
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
+    if (!option || !token.rawName.startsWith('--')) throw new UsageError(`unknown option ${token.rawName}`);
+    if (given.has(token.name)) throw new UsageError(`--${token.name} is given twice`);
+    given.add(token.name);
+    if (option.type === 'flag') {
+      if (token.value !== undefined) throw new UsageError(`--${token.name} takes no value`);
+      values[token.name] = true;
+      continue;
+    }
+    const missing = token.value === undefined || (!token.inlineValue && /^--?[^-]/.test(token.value));
+    if (missing) throw new UsageError(`--${token.name} needs a value, ${option.value}`);
+    values[token.name] =
+      option.type === 'integer' ? integerOf(token.name, option, token.value) : textOf(token.name, option, token.value);
+  }
+  if (values.help === true) return null;
+
+  for (const [name, option] of Object.entries(options)) {
+    if (given.has(name)) continue;
+    if (option.type === 'flag') values[name] = false;
+    else if (option.default !== undefined) values[name] = option.default;
+    else if (option.required) throw new UsageError(`--${name} is missing, for example --${name} ${option.value}`);
+  }
+
+  const required = subject.arguments.filter(({ count }) => count === 'one');
+  const absent = required[positionals.length];
+  if (absent) throw new UsageError(`the argument ${absent.name} is missing`);
+  const takesMany = subject.arguments.some(({ count }) => count === 'many');
+  const extra = positionals[required.length];
+  if (extra !== undefined && !takesMany) throw new UsageError(`unexpected argument ${quoted(extra)}`);
+  return { options: values as OptionValues<Options>, given, arguments: positionals };
+}
+
+/** Two columns, the left one as wide as its longest cell. */
+function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join('');
+}
+
+function optionHelp(option: Option): string {
+  if (option.type === 'flag') return option.help;
+  if (option.required) return `${option.help} (required)`;
+  return option.default === undefined ? option.help : `${option.help} (default ${option.default})`;
+}
+
+function optionLabel(name: string, option: Option): string {
+  if (option.type === 'flag') return `--${name}`;
+  const choices = option.type === 'text' ? option.choices : undefined;
+  return `--${name} ${choices ? choices.join('|') : option.value}`;
+}
+
+function commandHelp(path: string, subject: Command): string {
+  const words = [path];
+  for (const [name, option] of Object.entries(subject.options)) {
+    if (option.type !== 'flag' && option.required) words.push(`--${name} ${option.value}`);
+  }
+  words.push('[options]');
+  for (const { name, count } of subject.arguments) words.push(count === 'one' ? name : `[${name}...]`);
+  const options = Object.entries({ ...subject.options, help: HELP });
+  return [
+    `${words.join(' ')}\n`,
+    `${subject.summary}.\n`,
+    ...(subject.arguments.length === 0 ? [] : [table(subject.arguments.map(({ name, help }) => [name, help]))]),
+    table(options.map(([name, option]) => [optionLabel(name, option), optionHelp(option)])),
+    ...subject.notes.map((note) => `${note}\n`),
+  ].join('\n');
+}
+
+/** Every command below a group, with the words that lead to it. */
+function* commandsIn(group: CommandGroup, before: string): Generator<readonly [string, Command]> {
+  for (const item of group.commands) {
+    const path = `${before}${item.name}`;
+    if (item.kind === 'command') yield [path, item];
+    else yield* commandsIn(item, `${path} `);
+  }
+}
+
+function groupHelp(path: string, group: CommandGroup): string {
+  const rows = [...commandsIn(group, '')].map(([name, { summary }]) => [name, summary] as const);
+  return [
+    `${path} <command> [options]\n`,
+    `${group.summary}.\n`,
+    table(rows),
+    `${path} <command> --help says more.\n`,
+  ].join('\n');
+}
+
+async function dispatch(
+  path: string,
+  subject: Command | CommandGroup,
+  words: readonly string[],
+  io: Io,
+): Promise<number> {
+  if (subject.kind === 'command') {
+    const invocation = parseInvocation(subject, words);
+    if (invocation !== null) return subject.start(invocation, io);
+    io.stdout.write(commandHelp(path, subject));
+    return EXIT_OK;
+  }
+  const [word, ...rest] = words;
+  if (word === '--help' || word === 'help') {
+    io.stdout.write(groupHelp(path, subject));
+    return EXIT_OK;
+  }
+  const names = subject.commands.map(({ name }) => name).join(', ');
+  if (word === undefined) throw new UsageError(`a command is missing: ${names}`);
+  const next = subject.commands.find(({ name }) => name === word);
+  if (!next) throw new UsageError(`unknown command ${quoted(word)}: ${names}`);
+  return dispatch(`${path} ${next.name}`, next, rest, io);
+}
+
+/** Runs what the words ask for. Expected failures become one line on stderr; a bug is thrown on. */
+export async function runProgram(program: CommandGroup, words: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatch(program.name, program, words, io);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      io.stderr.write(`${program.name}: ${error.message}\n`);
+      return EXIT_USAGE;
+    }
+    if (error instanceof CommandError) {
+      io.stderr.write(`${program.name}: ${error.message}\n`);
+      return EXIT_FAILED;
+    }
+    throw error;
+  }
+}

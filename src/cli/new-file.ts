@@ -1,0 +1,82 @@
+/**
+ * A file that appears whole or not at all: written under a temporary name beside its own, synced, then renamed.
+ * Buffered, since rejects come line by line.
+ */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { CommandError } from './command.ts';
+
+const BUFFER_BYTES = 64 * 1024;
+
+export class NewFile {
+  readonly #path: string;
+  readonly #temporaryPath: string;
+  readonly #descriptor: number;
+  readonly #buffer = new Uint8Array(BUFFER_BYTES);
+  #filled = 0;
+  #open = true;
+
+  /** throws CommandError: the place cannot be written to */
+  constructor(path: string) {
+    this.#path = path;
+    this.#temporaryPath = `${path}.${crypto.randomUUID()}.tmp`;
+    this.#descriptor = this.#told(() => openSync(this.#temporaryPath, 'wx', 0o644));
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#filled + bytes.length > BUFFER_BYTES) this.#flush();
+    if (bytes.length > BUFFER_BYTES) {
+      this.#writeAll(bytes);
+      return;
+    }
+    this.#buffer.set(bytes, this.#filled);
+    this.#filled += bytes.length;
+  }
+
+  /** The file is there when this returns. */
+  commit(): void {
+    this.#flush();
+    this.#told(() => {
+      fsyncSync(this.#descriptor);
+      this.#close();
+      renameSync(this.#temporaryPath, this.#path);
+    });
+  }
+
+  /** Leaves nothing behind; after `commit` it does nothing. */
+  discard(): void {
+    if (!this.#open) return;
+    this.#close();
+    rmSync(this.#temporaryPath, { force: true });
+  }
+
+  #flush(): void {
+    const filled = this.#filled;
+    this.#filled = 0;
+    if (filled > 0) this.#writeAll(this.#buffer.subarray(0, filled));
+  }
+
+  #writeAll(bytes: Uint8Array): void {
+    this.#told(() => {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
+    });
+  }
+
+  #close(): void {
+    this.#open = false;
+    closeSync(this.#descriptor);
+  }
+
+  #told<Result>(act: () => Result): Result {
+    try {
+      return act();
+    } catch (error) {
+      throw new CommandError(`${this.#path} cannot be written (${systemCodeOf(error)})`);
+    }
+  }
+}
+
+/** ENOENT and the like, for a message; the class's name where the system gave no code. */
+export function systemCodeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.name : 'unknown';
+}

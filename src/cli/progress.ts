@@ -1,0 +1,74 @@
+/**
+ * Progress on a terminal: one line, drawn over itself ten times a second at most. In a pipe nothing is written at all,
+ * so logs hold results and complaints only.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Output } from './io.ts';
+
+const DRAW_INTERVAL_MS = 100;
+const BAR_CELLS = 24;
+/** To the start of the line, and clear it (ECMA-48 EL). */
+const CLEAR_LINE = '\r\u001b[K';
+
+export interface ProgressState {
+  /** Rows so far. */
+  readonly rows: number;
+  /** Work done and to do, in any one unit; `total` null where it is not known. */
+  readonly done: number;
+  readonly total: number | null;
+}
+
+/** The line, at most `columns` wide: rows, rate, then bar, percent and time left where the total is known. */
+export function progressLine(state: ProgressState, elapsedMs: number, columns: number): string {
+  const seconds = elapsedMs / 1000;
+  const parts = [`${grouped(state.rows)} rows`];
+  if (seconds >= 1) parts.push(`${grouped(Math.round(state.rows / seconds))}/s`);
+  if (state.total !== null && state.total > 0) {
+    const share = Math.min(1, state.done / state.total);
+    const filled = Math.floor(share * BAR_CELLS);
+    parts.unshift(`[${'#'.repeat(filled)}${'.'.repeat(BAR_CELLS - filled)}] ${Math.floor(share * 100)}%`);
+    if (seconds >= 1 && share > 0) parts.push(`${durationOf((elapsedMs * (1 - share)) / share)} left`);
+  }
+  return parts.join('  ').slice(0, Math.max(0, columns - 1));
+}
+
+/** Digits in groups of three, the same on every machine. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+function durationOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+export class Progress {
+  readonly #output: Output;
+  readonly #clock: Clock;
+  readonly #startMs: number;
+  #drawnMs: number;
+  #drawn = false;
+
+  constructor(output: Output, clock: Clock) {
+    this.#output = output;
+    this.#clock = clock;
+    this.#startMs = clock.monotonicMs();
+    this.#drawnMs = this.#startMs;
+  }
+
+  /** Cheap to call often. */
+  show(state: ProgressState): void {
+    if (!this.#output.isTerminal) return;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#drawnMs < DRAW_INTERVAL_MS) return;
+    this.#drawnMs = nowMs;
+    this.#drawn = true;
+    this.#output.write(`${CLEAR_LINE}${progressLine(state, nowMs - this.#startMs, this.#output.columns)}`);
+  }
+
+  /** Takes the line away, before anything else is written. */
+  clear(): void {
+    if (this.#drawn) this.#output.write(CLEAR_LINE);
+    this.#drawn = false;
+  }
+}

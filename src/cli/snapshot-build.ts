@@ -1,0 +1,236 @@
+/**
+ * `snapshot build`: job records from files, archives or stdin into a new catalogue file. Bad native lines stop the
+ * build unless they have somewhere to go; refused records of a feed are left out alone (build-snapshot.ts says why).
+ * The catalogue file is written last, whole or not at all.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { writeSnapshotFile } from '../adapters/snapshot-file.ts';
+import { SnapshotBuilder } from '../catalogue/build.ts';
+import { parseCompanyDomain } from '../catalogue/company-domain.ts';
+import { SnapshotError } from '../catalogue/snapshot.ts';
+import { type BoardManifest, parseBoardManifest } from '../ingest/board-manifest.ts';
+import { Intake, type Rejection } from '../ingest/build-snapshot.ts';
+import { parseDateTime } from '../ingest/date-time.ts';
+import { InputError, openInputs } from '../ingest/input.ts';
+import { NAME_LENGTH_MAX } from '../ingest/native.ts';
+import { SHAPES } from '../ingest/shapes.ts';
+import { loadSkillExtractor } from '../ingest/skills.ts';
+import { CommandError, command, EXIT_FAILED, EXIT_OK, quoted, UsageError } from './command.ts';
+import type { Io, Output } from './io.ts';
+import { NewFile, systemCodeOf } from './new-file.ts';
+import { grouped, Progress } from './progress.ts';
+
+const NATIVE = 'native';
+
+/** Rejections told in full; past them only counts, so that a broken file of a million lines stays readable. */
+const REJECTIONS_TOLD = 20;
+
+/** Rejections as they come, and by reason. */
+class Complaints {
+  readonly #told: (line: string) => void;
+  readonly #counts = new Map<string, { field: string; reason: string; count: number }>();
+  #seen = 0;
+
+  constructor(told: (line: string) => void) {
+    this.#told = told;
+  }
+
+  take({ place, id, field, reason, detail }: Rejection): void {
+    const about = field === '' ? reason : `${field} ${reason}`;
+    const known = this.#counts.get(about);
+    if (known) known.count++;
+    else this.#counts.set(about, { field, reason, count: 1 });
+    if (++this.#seen > REJECTIONS_TOLD) return;
+    const where = id === undefined ? place : `${place} (id ${quoted(id)})`;
+    this.#told(`${where}: ${about}${detail === undefined ? '' : `, ${detail}`}\n`);
+  }
+
+  /** Most frequent first. */
+  get counts(): { field: string; reason: string; count: number }[] {
+    return [...this.#counts.values()].sort((a, b) => b.count - a.count);
+  }
+
+  /** The counts, when not everything was told in full. */
+  summarise(): void {
+    if (this.#seen <= REJECTIONS_TOLD) return;
+    this.#told(`and ${grouped(this.#seen - REJECTIONS_TOLD)} more; in all:\n`);
+    for (const { field, reason, count } of this.counts) {
+      this.#told(`  ${grouped(count).padStart(11)}  ${field === '' ? '' : `${field} `}${reason}\n`);
+    }
+  }
+}
+
+async function manifestFrom(path: string | undefined): Promise<BoardManifest> {
+  if (path === undefined) return new Map();
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`${path} cannot be read (${systemCodeOf(error)})`);
+  });
+  const parsed = parseBoardManifest(text);
+  if (!parsed.ok) throw new CommandError(`${path}: ${parsed.reason}`);
+  return parsed.manifest;
+}
+
+/** Before an hour's work, not after it. */
+async function requireWritable(path: string): Promise<void> {
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (!folder?.isDirectory()) throw new CommandError(`${path} cannot be written: its folder does not exist`);
+  const there = await stat(path).catch(() => undefined);
+  if (there && !there.isFile()) throw new CommandError(`${path} cannot be written: it is not a file`);
+}
+
+/** An output that is also an input, or the other output, would destroy what it was made from. */
+function requireApart(out: string, rejects: string | undefined, inputs: readonly string[]): void {
+  const taken = new Set(inputs.map((path) => resolve(path)));
+  if (taken.has(resolve(out))) throw new UsageError('--out names an input file');
+  if (rejects === undefined) return;
+  if (taken.has(resolve(rejects))) throw new UsageError('--rejects names an input file');
+  if (resolve(rejects) === resolve(out)) throw new UsageError('--rejects and --out name the same file');
+}
+
+interface BuildReport {
+  readonly written: boolean;
+  readonly out: string;
+  readonly rows: number;
+  readonly source_rows: number;
+  readonly rejected_rows: number;
+  readonly rejected: readonly { field: string; reason: string; count: number }[];
+  readonly bytes: number | null;
+  readonly content: string | null;
+}
+
+function report(json: boolean, stdout: Output, result: BuildReport): void {
+  if (json) stdout.write(`${JSON.stringify(result)}\n`);
+}
+
+export const snapshotBuild = command({
+  name: 'build',
+  summary: 'Makes a catalogue file from job records',
+  arguments: [
+    {
+      name: 'INPUT',
+      help: 'file, plain, gzip, tar or tar in gzip (told by its content); - or none is stdin',
+      count: 'many',
+    },
+  ],
+  options: {
+    out: { type: 'text', value: 'FILE', help: 'catalogue file to write', required: true },
+    format: {
+      type: 'text',
+      value: 'FORMAT',
+      choices: [NATIVE, ...SHAPES.map(({ name }) => name)],
+      default: NATIVE,
+      help: 'what the inputs are',
+    },
+    rejects: { type: 'text', value: 'FILE', help: 'write bad records here, as they came, and build the rest' },
+    company: { type: 'text', value: 'NAME', help: 'company of all boards in the inputs' },
+    domain: { type: 'text', value: 'DOMAIN', help: 'its domain, such as example.com' },
+    manifest: {
+      type: 'text',
+      value: 'FILE',
+      help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
+    },
+    'observed-at': { type: 'text', value: 'TIME', help: 'when the boards were fetched, RFC 3339 (default now)' },
+    json: { type: 'flag', help: 'report on stdout as JSON' },
+  },
+  notes: [
+    `Formats: ${NATIVE}, one JSON object a line; ${SHAPES.map(({ name, summary }) => `${name}, ${summary}`).join('; ')}.`,
+    'A bad native line stops the build, with its number, field and reason, unless --rejects is given.\n' +
+      'A record of another format that is refused is left out, and the rest is built.',
+    '--company, --domain, --manifest and --observed-at are for formats that are one board a file.',
+  ],
+  async run({ options, given, arguments: paths }, io: Io) {
+    const shape = SHAPES.find(({ name }) => name === options.format) ?? null;
+    for (const name of ['company', 'domain', 'manifest', 'observed-at']) {
+      if (given.has(name) && !shape?.perBoard)
+        throw new UsageError(`--${name} does not go with --format ${options.format}`);
+    }
+    if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
+    const company = options.company?.trim();
+    if (company === '' || (company?.length ?? 0) > NAME_LENGTH_MAX)
+      throw new UsageError('--company is blank or too long');
+    const domain = options.domain === undefined ? null : parseCompanyDomain(options.domain);
+    if (domain === undefined) throw new UsageError('--domain must be a domain name such as example.com');
+    const nowMs = io.clock.nowMs();
+    const observedAt = options['observed-at'];
+    const observedAtMs = observedAt === undefined ? nowMs : parseDateTime(observedAt);
+    if (observedAtMs === undefined) throw new UsageError('--observed-at must be an RFC 3339 date-time or a date');
+    requireApart(options.out, options.rejects, paths);
+    await requireWritable(options.out);
+
+    const progress = new Progress(io.stderr, io.clock);
+    const say = (line: string) => {
+      progress.clear();
+      io.stderr.write(line);
+    };
+    const complaints = new Complaints(say);
+    const rejects = options.rejects === undefined ? null : new NewFile(options.rejects);
+    try {
+      const inputs = await openInputs(paths, io.stdin.bytes);
+      if (io.stdin.isTerminal && (paths.length === 0 || paths.includes('-'))) say('reading from the terminal\n');
+      const builder = new SnapshotBuilder();
+      const intake: Intake = new Intake({
+        builder,
+        skills: loadSkillExtractor(),
+        shape,
+        context: {
+          observedAtMs,
+          board: { company: company ?? null, domain },
+          manifest: await manifestFrom(options.manifest),
+        },
+        namesFiles: paths.length > 1,
+        nowMs,
+        onRejection: (rejection) => complaints.take(rejection),
+        rejects,
+        onProgress: () =>
+          progress.show({
+            rows: intake.tally.source,
+            done: inputs.progress.bytesRead,
+            total: inputs.progress.bytesTotal,
+          }),
+      });
+      for await (const member of inputs.members()) await intake.take(member);
+      progress.clear();
+      complaints.summarise();
+
+      const { source, rejected, future } = intake.tally;
+      const counts = {
+        rows: builder.rowCount,
+        source_rows: source,
+        rejected_rows: rejected,
+        rejected: complaints.counts,
+      };
+      if (rejected > 0 && rejects === null && shape === null) {
+        const lines = rejected === 1 ? '1 bad line' : `${grouped(rejected)} bad lines`;
+        say(
+          `nothing was written: ${lines} of ${grouped(source)}; --rejects FILE puts them aside and builds the rest\n`,
+        );
+        report(options.json, io.stdout, { written: false, out: options.out, ...counts, bytes: null, content: null });
+        return EXIT_FAILED;
+      }
+      const built = builder.finish((digest) => intake.factsOf(digest));
+      rejects?.commit();
+      await writeSnapshotFile(options.out, built.chunks);
+      say(
+        `${options.out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes; ` +
+          `${grouped(rejected)} of ${grouped(source)} records rejected\n`,
+      );
+      if (future > 0) say(`warning: ${grouped(future)} jobs were last observed later than this machine's clock says\n`);
+      if (builder.rowCount === 0) say('warning: the catalogue has no jobs\n');
+      report(options.json, io.stdout, {
+        written: true,
+        out: options.out,
+        ...counts,
+        bytes: built.byteLength,
+        content: built.contentDigest,
+      });
+      return EXIT_OK;
+    } catch (error) {
+      progress.clear();
+      if (error instanceof InputError || error instanceof SnapshotError) throw new CommandError(error.message);
+      throw error;
+    } finally {
+      rejects?.discard();
+    }
+  },
+});

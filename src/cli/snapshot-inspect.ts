@@ -1,0 +1,55 @@
+/** `snapshot inspect`: what a catalogue file holds and how it came to be. */
+import { openSnapshotFile } from '../adapters/snapshot-file.ts';
+import { openSnapshot, type Snapshot, SnapshotError } from '../catalogue/snapshot.ts';
+import { dateTimeOf } from '../ingest/date-time.ts';
+import { CommandError, command, EXIT_OK } from './command.ts';
+import { grouped } from './progress.ts';
+
+/** throws CommandError with the one line that the reader has for a file it refuses */
+export function openCatalogue(path: string): Snapshot {
+  try {
+    return openSnapshot(openSnapshotFile(path));
+  } catch (error) {
+    if (error instanceof SnapshotError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+function timeOf(timeMs: number | null): string | null {
+  return timeMs === null ? null : dateTimeOf(timeMs);
+}
+
+export const snapshotInspect = command({
+  name: 'inspect',
+  summary: 'Shows what a catalogue file holds',
+  arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
+  options: { json: { type: 'flag', help: 'one JSON object' } },
+  async run({ options, arguments: [path] }, { stdout }) {
+    const snapshot = openCatalogue(path!);
+    const { rowCount, facts } = snapshot;
+    const shown = {
+      rows: rowCount,
+      active: snapshot.activeCount,
+      companies: snapshot.companyCount,
+      oldest_observed_at: timeOf(snapshot.oldestObservedMs),
+      newest_observed_at: timeOf(snapshot.newestObservedMs),
+      built_at: dateTimeOf(facts.builtAtMs),
+      source_rows: facts.sourceRows,
+      rejected_rows: facts.rejectedRows,
+      skills_version: facts.skillsVersion,
+      content: snapshot.contentDigest,
+      bytes: snapshot.byteLength,
+      bytes_per_job: rowCount === 0 ? null : Math.round((snapshot.byteLength / rowCount) * 10) / 10,
+    };
+    snapshot.close();
+    if (options.json) {
+      stdout.write(`${JSON.stringify(shown)}\n`);
+      return EXIT_OK;
+    }
+    for (const [name, value] of Object.entries(shown)) {
+      const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : String(value ?? 'none');
+      stdout.write(`${name.replaceAll('_', ' ').padEnd(20)}${text}\n`);
+    }
+    return EXIT_OK;
+  },
+});

@@ -1,0 +1,19 @@
+/** Much text to an output that may be slow or go away: some tens of KiB at a time, each waited for. */
+import type { Output } from './io.ts';
+
+/** UTF-16 units gathered before a write: one system call for some hundred lines. */
+const BATCH_UNITS = 64 * 1024;
+
+/** Writes until the lines end or the reader goes away, which is no failure: `| head` has what it wanted. */
+export async function writeLines(lines: Iterable<string>, output: Output): Promise<void> {
+  let batch = '';
+  for (const line of lines) {
+    batch += line;
+    if (batch.length < BATCH_UNITS) continue;
+    output.write(batch);
+    batch = '';
+    if (!(await output.taken())) return;
+  }
+  output.write(batch);
+  await output.taken();
+}

@@ -1,0 +1,38 @@
+/**
+ * A snapshot back as native JSONL, in the snapshot's order: every field on every line, null where nothing is recorded,
+ * skills always (so that nothing is extracted again), times in UTC with milliseconds. `description` is not in a
+ * snapshot. The first line carries one key more, `snapshot`, which build-snapshot.ts explains; a snapshot without jobs
+ * has no first line, so its facts do not travel.
+ */
+import type { Job } from '../catalogue/job.ts';
+import type { Snapshot } from '../catalogue/snapshot.ts';
+import { exportFactsOf } from './build-snapshot.ts';
+import { dateTimeOf } from './date-time.ts';
+import type { NativeRecord } from './native.ts';
+
+export function nativeOf(job: Job): Required<Omit<NativeRecord, 'description'>> {
+  return {
+    id: job.id,
+    title: job.title,
+    company: job.company,
+    company_domain: job.companyDomain,
+    location: job.location,
+    department: job.department,
+    remote_status: job.remoteStatus,
+    employment_type: job.employmentType,
+    source_url: job.sourceUrl,
+    skills: job.skills,
+    first_observed_at: dateTimeOf(job.firstObservedMs),
+    last_observed_at: dateTimeOf(job.lastObservedMs),
+    status: job.status,
+  };
+}
+
+/** One line a job, each with its line feed. */
+export function* exportLines(snapshot: Snapshot): Generator<string, void, void> {
+  for (let row = 0; row < snapshot.rowCount; row++) {
+    const record = nativeOf(snapshot.job(row));
+    const facts = row === 0 ? { snapshot: exportFactsOf(snapshot.contentDigest, snapshot.facts) } : {};
+    yield `${JSON.stringify({ ...record, ...facts })}\n`;
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Inputs as streams of members: a plain file is one member, an archive has one for each regular file in it. What an
+ * input is shows in its first bytes, never in its name: gzip (RFC 1952) by its magic number, tar (POSIX ustar, pax) by
+ * the word at offset 257, plain or inside gzip. Nothing is read before it is asked for and nothing is kept.
+ */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { createTarDecoder } from 'modern-tar';
+
+/** An input that cannot be read. The message is one line for the person at the terminal. */
+export class InputError extends Error {}
+
+export type Bytes = AsyncIterable<Uint8Array>;
+
+export interface Member {
+  /** The path as it was given, `stdin`, or `archive:member`. */
+  readonly name: string;
+  /** The last part of the member's own path, as it stands there; null for stdin. */
+  readonly fileName: string | null;
+  /** To be read to its end before the next member is asked for. */
+  readonly bytes: Bytes;
+}
+
+export interface InputProgress {
+  /** Bytes taken from the inputs so far, as they are on disk. */
+  bytesRead: number;
+  /** Bytes in all inputs, or null when one of them has no size (a pipe). */
+  readonly bytesTotal: number | null;
+}
+
+/** Read at a time: large enough that a million lines are some thousand reads. */
+const READ_BYTES = 256 * 1024;
+/** The tar magic ends here. */
+const HEAD_BYTES = 262;
+const TAR_MAGIC_AT = 257;
+
+const STDIN = '-';
+
+function isGzip(head: Uint8Array): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
+}
+
+function isTar(head: Uint8Array): boolean {
+  return Buffer.from(head.subarray(TAR_MAGIC_AT, HEAD_BYTES)).toString('latin1') === 'ustar';
+}
+
+/** The first bytes (fewer than asked for only when there are no more), and a stream that still has all of them. */
+async function peek(bytes: Bytes): Promise<{ head: Uint8Array; whole: Bytes }> {
+  const source = bytes[Symbol.asyncIterator]();
+  const taken: Uint8Array[] = [];
+  let length = 0;
+  while (length < HEAD_BYTES) {
+    const next = await source.next();
+    if (next.done) break;
+    taken.push(next.value);
+    length += next.value.length;
+  }
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* taken;
+      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
+    } finally {
+      await source.return?.();
+    }
+  }
+  return { head: Buffer.concat(taken), whole: whole() };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** The bytes, with whatever breaks on the way told in one line. */
+async function* named(name: string, bytes: Bytes, trouble: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError(`${name}: ${trouble}${codeOf(error) === '' ? '' : ` (${codeOf(error)})`}`);
+  }
+}
+
+function gunzipped(name: string, bytes: Bytes): Bytes {
+  // pipeline, unlike pipe, passes a failure on either side to the reader and closes both.
+  const gunzip = createGunzip({ chunkSize: READ_BYTES });
+  let broken: unknown;
+  pipeline(Readable.from(bytes), gunzip, (error) => {
+    broken ??= error;
+  });
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* gunzip as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      throw broken instanceof InputError ? broken : error;
+    }
+  }
+  return named(name, whole(), 'the gzip data is damaged or cut short');
+}
+
+async function* streamed(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+async function* unpacked(archive: string, bytes: Bytes): AsyncGenerator<Member> {
+  const trouble = 'the tar archive is damaged or cut short';
+  const source = Readable.toWeb(Readable.from(bytes, { objectMode: true })) as ReadableStream<Uint8Array>;
+  const entries = source.pipeThrough(createTarDecoder({ strict: true })).getReader();
+  const nextEntry = async () => {
+    try {
+      return await entries.read();
+    } catch (error) {
+      if (error instanceof InputError) throw error;
+      throw new InputError(`${archive}: ${trouble}`);
+    }
+  };
+  for (let next = await nextEntry(); !next.done; next = await nextEntry()) {
+    const { header, body } = next.value;
+    if (header.type !== undefined && header.type !== 'file') {
+      await body.cancel();
+      continue;
+    }
+    const fileName = header.name.slice(header.name.lastIndexOf('/') + 1);
+    const name = `${archive}:${header.name}`;
+    yield { name, fileName, bytes: named(name, streamed(body), trouble) };
+  }
+}
+
+/** The members of one stream. `fileName` is null for stdin. */
+async function* membersOf(name: string, fileName: string | null, bytes: Bytes): AsyncGenerator<Member> {
+  const raw = await peek(bytes);
+  const plain = isGzip(raw.head) ? await peek(gunzipped(name, raw.whole)) : raw;
+  if (isTar(plain.head)) yield* unpacked(name, plain.whole);
+  else yield { name, fileName, bytes: plain.whole };
+}
+
+/** Inputs that were all looked at before the first was read, so that a misspelt name costs nothing. */
+export interface Inputs {
+  readonly progress: InputProgress;
+  members(): AsyncGenerator<Member>;
+}
+
+/**
+ * paths   file names, or `-` for stdin; none at all is stdin
+ * throws  InputError: a name that is missing, a directory or not readable
+ */
+export async function openInputs(paths: readonly string[], stdin: Bytes): Promise<Inputs> {
+  const names = paths.length === 0 ? [STDIN] : paths;
+  let bytesTotal: number | null = 0;
+  for (const path of names) {
+    if (path === STDIN) {
+      bytesTotal = null;
+      continue;
+    }
+    const facts = await stat(path).catch((error: unknown) => {
+      const missing = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+      throw new InputError(`${path}: ${missing ? 'there is no such file' : `cannot be opened (${codeOf(error)})`}`);
+    });
+    if (facts.isDirectory()) {
+      throw new InputError(`${path} is a directory: name the files in it, for example ${path.replace(/\/+$/, '')}/*`);
+    }
+    bytesTotal = bytesTotal === null || !facts.isFile() ? null : bytesTotal + facts.size;
+  }
+  const progress: InputProgress = { bytesRead: 0, bytesTotal };
+
+  async function* counted(bytes: Bytes): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      progress.bytesRead += chunk.length;
+      yield chunk;
+    }
+  }
+
+  async function* members(): AsyncGenerator<Member> {
+    for (const path of names) {
+      const isStdin = path === STDIN;
+      const name = isStdin ? 'stdin' : path;
+      const source = isStdin ? stdin : (createReadStream(path, { highWaterMark: READ_BYTES }) as Bytes);
+      const fileName = isStdin ? null : path.slice(path.lastIndexOf('/') + 1);
+      yield* membersOf(name, fileName, counted(named(name, source, 'cannot be read')));
+    }
+  }
+  return { progress, members };
+}
+
+/**
+ * The whole of a member as text, without a BOM.
+ * throws  InputError: longer than `bytesMax`, or not UTF-8
+ */
+export async function memberText(member: Member, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of member.bytes) {
+    length += chunk.length;
+    if (length > bytesMax) throw new InputError(`${member.name}: is longer than ${bytesMax} bytes`);
+    // A copy: the chunk belongs to the stream, which may use it again.
+    chunks.push(chunk.slice());
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new InputError(`${member.name}: is not valid UTF-8`);
+  }
+}

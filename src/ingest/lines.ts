@@ -1,0 +1,110 @@
+/**
+ * Splits bytes into lines without decoding what it does not have to. A line ends at LF or CRLF; a BOM at the very start
+ * is dropped; lines of blanks only are counted but not given out. UTF-8 is checked a line at a time, so one bad line
+ * does not take its neighbours with it.
+ * Memory: one chunk, and one line that spans chunks, up to `lineBytesMax`; a longer one is handed on in parts as they
+ * come, so that it can be copied elsewhere without ever being held.
+ * The bytes of an item are views of the chunk: they are valid until the next item is asked for.
+ */
+
+/** Longest line, in bytes. The longest of 260,000 real postings, description included, is under 200 KiB. */
+export const LINE_BYTES_MAX = 4 * 1024 * 1024;
+
+export type LineItem =
+  /** `number` counts from 1; `bytes` are without the line's end. */
+  | { readonly kind: 'line'; readonly number: number; readonly text: string; readonly bytes: Uint8Array }
+  /** A line that cannot be read. `bytes` are what is left of it after any parts. */
+  | { readonly kind: 'unreadable'; readonly number: number; readonly reason: string; readonly bytes: Uint8Array }
+  /** The next bytes of a line that is too long; its `unreadable` follows. */
+  | { readonly kind: 'part'; readonly bytes: Uint8Array };
+
+const LF = 0x0a;
+const CR = 0x0d;
+const BOM = [0xef, 0xbb, 0xbf] as const;
+const NOTHING = new Uint8Array(0);
+
+export class LineSplitter {
+  readonly #lineBytesMax: number;
+  // The BOM is ours to drop, once; the decoder would drop one from every line.
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  #number = 0;
+  /** The unfinished line, oldest piece first; empty when `#overlong`. */
+  #pieces: Uint8Array[] = [];
+  #heldBytes = 0;
+  #overlong = false;
+
+  constructor(lineBytesMax: number = LINE_BYTES_MAX) {
+    this.#lineBytesMax = lineBytesMax;
+  }
+
+  /** Lines that `chunk` completes, in order. The chunk may be reused once they have been taken. */
+  *push(chunk: Uint8Array): Generator<LineItem, void, void> {
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(LF, from);
+      if (end === -1) break;
+      yield* this.#complete(chunk.subarray(from, end));
+      from = end + 1;
+    }
+    yield* this.#hold(chunk.subarray(from));
+  }
+
+  /** The last line, when the input does not end with a line's end. */
+  *finish(): Generator<LineItem, void, void> {
+    if (this.#overlong || this.#heldBytes > 0) yield* this.#complete(NOTHING);
+  }
+
+  *#hold(piece: Uint8Array): Generator<LineItem, void, void> {
+    if (piece.length === 0) return;
+    if (!this.#overlong && this.#heldBytes + piece.length <= this.#lineBytesMax) {
+      this.#pieces.push(piece.slice());
+      this.#heldBytes += piece.length;
+      return;
+    }
+    for (const held of this.#pieces) yield { kind: 'part', bytes: held };
+    this.#pieces = [];
+    this.#heldBytes = 0;
+    this.#overlong = true;
+    yield { kind: 'part', bytes: piece };
+  }
+
+  *#complete(tail: Uint8Array): Generator<LineItem, void, void> {
+    this.#number++;
+    if (this.#overlong || this.#heldBytes + tail.length > this.#lineBytesMax) {
+      for (const held of this.#pieces) yield { kind: 'part', bytes: held };
+      this.#pieces = [];
+      this.#heldBytes = 0;
+      this.#overlong = false;
+      const reason = `is longer than ${this.#lineBytesMax} bytes`;
+      yield { kind: 'unreadable', number: this.#number, reason, bytes: withoutCr(tail) };
+      return;
+    }
+    let bytes = withoutCr(this.#pieces.length === 0 ? tail : this.#joined(tail));
+    if (this.#number === 1 && BOM.every((byte, at) => bytes[at] === byte)) bytes = bytes.subarray(BOM.length);
+    let text: string;
+    try {
+      text = this.#decoder.decode(bytes);
+    } catch {
+      yield { kind: 'unreadable', number: this.#number, reason: 'is not valid UTF-8', bytes };
+      return;
+    }
+    if (text.trim() !== '') yield { kind: 'line', number: this.#number, text, bytes };
+  }
+
+  #joined(tail: Uint8Array): Uint8Array {
+    const whole = new Uint8Array(this.#heldBytes + tail.length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    whole.set(tail, at);
+    this.#pieces = [];
+    this.#heldBytes = 0;
+    return whole;
+  }
+}
+
+function withoutCr(bytes: Uint8Array): Uint8Array {
+  return bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
+}
