@@ -1,0 +1,119 @@
+/**
+ * `paygrade demo`: a customer, from outside. It makes a throwaway wallet, asks a running server, shows what it wants to be
+ * paid, pays with the official x402 client and prints the three answers with their receipts.
+ */
+import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import type { Io } from './io.ts';
+
+interface Offer {
+  readonly accepts: readonly { readonly amount: string; readonly payTo: string; readonly network: string }[];
+}
+
+interface Receipt {
+  readonly success: boolean;
+  readonly transaction: string;
+  readonly payer?: string;
+}
+
+interface Purchase {
+  readonly path: string;
+  readonly status: number;
+  readonly offer: Offer;
+  readonly receipt: Receipt | null;
+  readonly body: unknown;
+}
+
+/** Longer than any answer takes, shorter than a person waits. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+const fromBase64 = <T>(text: string | null): T | null =>
+  text === null ? null : (JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as T);
+
+/** The official client is a development dependency: a server needs none of it. */
+async function officialClient() {
+  try {
+    const [{ wrapFetchWithPaymentFromConfig }, { ExactEvmScheme }, accounts] = await Promise.all([
+      import('@x402/fetch'),
+      import('@x402/evm'),
+      import('viem/accounts'),
+    ]);
+    const account = accounts.privateKeyToAccount(accounts.generatePrivateKey());
+    const payingFetch = wrapFetchWithPaymentFromConfig(fetch, {
+      schemes: [{ network: 'eip155:8453', client: new ExactEvmScheme(account) }],
+    });
+    return { address: account.address, payingFetch };
+  } catch (failure) {
+    const { code } = failure as { code?: unknown };
+    if (code !== 'ERR_MODULE_NOT_FOUND') throw failure;
+    throw new CommandError('the demo needs the official client: npm install @x402/fetch @x402/evm viem');
+  }
+}
+
+const dollars = (atomic: string): string => `${(Number(atomic) / 1_000_000).toFixed(2)} USDC`;
+
+async function ask(url: string): Promise<Response> {
+  try {
+    return await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+  } catch (failure) {
+    const { cause, message } = failure as Error & { cause?: { code?: string } };
+    throw new CommandError(`no answer from ${url}: ${cause?.code ?? message}`);
+  }
+}
+
+/** The company that the first answer is about, for the second question. */
+function domainIn(body: unknown): string | undefined {
+  const { data } = body as { data?: { companies?: { company: { domain: string | null } }[] } };
+  return data?.companies?.map(({ company }) => company.domain).find((domain) => domain !== null) ?? undefined;
+}
+
+function tell(io: Io, purchase: Purchase): void {
+  const { path, status, offer, receipt, body } = purchase;
+  const [wanted] = offer.accepts;
+  io.stderr.write(`\nGET ${path}\n`);
+  io.stderr.write(`  402  ${dollars(wanted?.amount ?? '0')} on ${wanted?.network} to ${wanted?.payTo}\n`);
+  io.stderr.write(`  ${status}  ${receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid'}\n`);
+  io.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
+}
+
+export const demo = command({
+  name: 'demo',
+  summary: 'Buys one answer of each kind from a running server, with a throwaway wallet and the official client',
+  notes: [
+    'The wallet is new and empty: it can pay a server with SETTLEMENT=local, which lends every payer a play balance.',
+  ],
+  options: {
+    url: { type: 'text', value: 'URL', help: 'address of the server', default: 'http://127.0.0.1:8402' },
+    role: { type: 'text', value: 'WORDS', help: 'role to ask for', default: 'data engineer' },
+    json: { type: 'flag', help: 'print the purchases as one JSON document' },
+  },
+  async run({ options }, io) {
+    if (!URL.canParse(options.url)) throw new UsageError('--url must be an address such as http://127.0.0.1:8402');
+    const base = options.url.replace(/\/+$/, '');
+    const { address, payingFetch } = await officialClient();
+    io.stderr.write(`a throwaway wallet: ${address}\n`);
+
+    const purchases: Purchase[] = [];
+    const buy = async (path: string): Promise<Purchase> => {
+      const unpaid = await ask(base + path);
+      const offer = fromBase64<Offer>(unpaid.headers.get('payment-required'));
+      if (unpaid.status !== 402 || offer === null) {
+        throw new CommandError(`expected an offer (402) from ${path}, got ${unpaid.status}: ${await unpaid.text()}`);
+      }
+      const paid = await payingFetch(base + path, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+      const receipt = fromBase64<Receipt>(paid.headers.get('payment-response'));
+      const purchase = { path, status: paid.status, offer, receipt, body: await paid.json() };
+      purchases.push(purchase);
+      if (!options.json) tell(io, purchase);
+      if (paid.status !== 200) throw new CommandError(`${path} was answered with ${paid.status}`);
+      return purchase;
+    };
+
+    const role = encodeURIComponent(options.role).replaceAll('%20', '+');
+    const first = await buy(`/v1/jobs/signals?role=${role}&limit=3`);
+    const domain = domainIn(first.body);
+    if (domain !== undefined) await buy(`/v1/jobs/company?company=${encodeURIComponent(domain)}`);
+    await buy(`/v1/jobs/search?keyword=${role}&limit=2`);
+    if (options.json) io.stdout.write(`${JSON.stringify({ wallet: address, purchases }, null, 2)}\n`);
+    return EXIT_OK;
+  },
+});

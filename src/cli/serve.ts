@@ -1,0 +1,169 @@
+/**
+ * `paygrade serve`: the server on a socket, until SIGTERM. Every variable of the operator's contract is a flag too.
+ * SIGHUP takes the catalogue anew; a second SIGTERM or SIGINT ends at once, as the system would.
+ */
+import type { Listener, ListenOptions } from '../adapters/listen.ts';
+import { lineLog } from '../adapters/log-lines.ts';
+import { type App, openApp, type RequestRecord } from '../app.ts';
+import { systemRandom } from '../base/random.ts';
+import { SAMPLE } from '../catalogue-shelf.ts';
+import { SnapshotError } from '../catalogue/snapshot.ts';
+import { type Config, ConfigError, LOG_LEVELS, type LogLevel, readConfig, VARIABLES } from '../config.ts';
+import { refuse } from '../http/errors.ts';
+import { Responder } from '../http/respond.ts';
+import { CommandError, command, EXIT_OK, type TextOption, UsageError } from './command.ts';
+import type { Io } from './io.ts';
+
+/** Everything under way has ten seconds at SIGTERM (reliability, case 264); the last one is for the process itself. */
+const DRAIN_MS = 9_000;
+/** The sample counts its times back from its building: built anew each day it is never stale. */
+const SAMPLE_REFRESH_MS = 24 * 3_600_000;
+const STDOUT = 1;
+
+const flagOf = (name: string): string => name.toLowerCase().replaceAll('_', '-');
+
+const OPTIONS: Readonly<Record<string, TextOption>> = Object.fromEntries(
+  VARIABLES.map(({ name, help, shownDefault }) => [
+    flagOf(name),
+    { type: 'text', value: name, help: `${help} (default ${shownDefault})` } satisfies TextOption,
+  ]),
+);
+
+function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): Config {
+  const variables: Record<string, string | undefined> = {};
+  for (const { name } of VARIABLES) variables[name] = (flags[flagOf(name)] as string | undefined) ?? env[name];
+  try {
+    return readConfig(variables);
+  } catch (failure) {
+    if (failure instanceof ConfigError) throw new UsageError(failure.message);
+    throw failure;
+  }
+}
+
+async function listenerOf(options: ListenOptions): Promise<Listener> {
+  const adapter = 'Bun' in globalThis ? import('../adapters/listen-bun.ts') : import('../adapters/listen-node.ts');
+  try {
+    return await (await adapter).listen(options);
+  } catch (failure) {
+    const { code } = failure as { code?: unknown };
+    const reason =
+      code === 'EADDRINUSE' ? 'the port is in use' : failure instanceof Error ? failure.message : String(failure);
+    throw new CommandError(`cannot listen on ${options.host}:${options.port}: ${reason}`);
+  }
+}
+
+const levelOf = (status: number): LogLevel => (status >= 500 ? 'error' : 'info');
+
+function requestLine(record: RequestRecord, nowMs: number): string {
+  const { requestId, method, path, operation, status, durationMs, client, code, detail } = record;
+  return JSON.stringify({
+    time: new Date(nowMs).toISOString(),
+    level: levelOf(status),
+    request_id: requestId,
+    method,
+    path: path.length > 200 ? `${path.slice(0, 200)}…` : path,
+    operation,
+    status,
+    duration_ms: Math.round(durationMs * 1000) / 1000,
+    client,
+    ...(code === null ? {} : { code }),
+    ...(detail === null ? {} : { detail }),
+  });
+}
+
+/** Resolves with the first of the two signals that end a server; what comes after it is the system's again. */
+function endAsked(io: Io): Promise<void> {
+  return new Promise((resolve) => {
+    const stops = (['SIGTERM', 'SIGINT'] as const).map((name) =>
+      io.onSignal(name, () => {
+        for (const stop of stops) stop();
+        resolve();
+      }),
+    );
+  });
+}
+
+export const serve = command({
+  name: 'serve',
+  summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
+  notes: [
+    'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line a request.',
+    'SIGHUP takes the catalogue file anew without dropping a request; SIGTERM answers what is under way and exits 0.',
+  ],
+  options: OPTIONS,
+  async run({ options }, io) {
+    const config = configFrom(options, io.env);
+    const log = lineLog(STDOUT);
+    const shown = LOG_LEVELS.indexOf(config.logLevel);
+    const isShown = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) <= shown;
+
+    let app: App | undefined;
+    const plain = new Responder({});
+    const refusal = (code: 'NOT_FOUND' | 'CATALOGUE_UNAVAILABLE', message: string): Response =>
+      plain.refusal(refuse(code, message), `req_${systemRandom.uuid()}`);
+    const listener = await listenerOf({
+      host: config.host,
+      port: config.port,
+      fetch: (request, caller) =>
+        app === undefined ? refusal('CATALOGUE_UNAVAILABLE', 'the server is starting') : app.fetch(request, caller),
+      unreadable: () => refusal('NOT_FOUND', 'there is nothing at this path'),
+    });
+
+    const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listener.port}`;
+    try {
+      app = await openApp(
+        { ...config, baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address },
+        {
+          clock: io.clock,
+          random: systemRandom,
+          onRequest:
+            config.logLevel === 'silent'
+              ? undefined
+              : (record) => {
+                  if (isShown(levelOf(record.status))) log.write(requestLine(record, io.clock.nowMs()));
+                },
+          onFailure(failure, requestId) {
+            if (!isShown('error')) return;
+            const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
+            log.write(
+              JSON.stringify({
+                time: new Date(io.clock.nowMs()).toISOString(),
+                level: 'error',
+                request_id: requestId,
+                failure: text,
+              }),
+            );
+          },
+        },
+      );
+    } catch (failure) {
+      await listener.close(0);
+      if (failure instanceof ConfigError) throw new UsageError(failure.message);
+      if (failure instanceof SnapshotError) throw new CommandError(failure.message);
+      throw failure;
+    }
+
+    for (const notice of app.notices) io.stderr.write(`${notice}\n`);
+    const reload = (): void => {
+      try {
+        app?.reload();
+        io.stderr.write('the catalogue was taken anew\n');
+      } catch (failure) {
+        const reason = failure instanceof Error ? failure.message : String(failure);
+        io.stderr.write(`the catalogue was not taken anew, the one from before is served on: ${reason}\n`);
+      }
+    };
+    const stopReloads = io.onSignal('SIGHUP', reload);
+    const refresh = config.snapshot === SAMPLE ? setInterval(reload, SAMPLE_REFRESH_MS) : undefined;
+    const ended = endAsked(io);
+    io.stdout.write(`listening on ${address}\n`);
+
+    await ended;
+    clearInterval(refresh);
+    stopReloads();
+    await listener.close(DRAIN_MS);
+    await app.close();
+    log.flush();
+    return EXIT_OK;
+  },
+});

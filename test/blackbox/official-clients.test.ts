@@ -1,0 +1,56 @@
+/** The official x402 clients pay every jobs route, and what they get is exactly the contract. */
+import { wrapAxiosWithPaymentFromConfig } from '@x402/axios';
+import { ExactEvmScheme } from '@x402/evm';
+import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch';
+import axios from 'axios';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { summarizeCompany } from '../../src/api/jobs/company.ts';
+import { searchJobs } from '../../src/api/jobs/search.ts';
+import { findSignals } from '../../src/api/jobs/signals.ts';
+import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { wallet } from '../support/wallet.ts';
+
+describe.each(RUNTIMES)('the official clients against %s', (runtime) => {
+  let server: RunningServer;
+  let domain: string;
+  beforeAll(async () => {
+    server = await startServer(runtime);
+  });
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+  });
+
+  const account = wallet();
+  const schemes = [{ network: 'eip155:8453' as const, client: new ExactEvmScheme(account) }];
+  const payingFetch = wrapFetchWithPaymentFromConfig(fetch, { schemes });
+  const payingAxios = wrapAxiosWithPaymentFromConfig(axios.create() as never, { schemes } as never);
+
+  const ROUTES = [
+    ['signals', findSignals, () => '/v1/jobs/signals?role=engineer'],
+    ['search', searchJobs, () => '/v1/jobs/search?keyword=engineer&limit=10'],
+    ['company', summarizeCompany, () => `/v1/jobs/company?company=${domain}`],
+  ] as const;
+
+  it.each(ROUTES)('@x402/fetch buys %s', async (_, route, path) => {
+    const response = await payingFetch(server.url + path());
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('cache-control')).toBe('private, no-store');
+    const receipt = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
+    expect(receipt).toMatchObject({ success: true, network: 'eip155:8453' });
+    expect(receipt.payer?.toLowerCase()).toBe(account.address.toLowerCase());
+    expect(receipt.transaction).toMatch(/^0x[0-9a-f]{64}$/);
+    const body = v.parse(route.answer, await response.json()) as {
+      data: { companies?: { company: { domain: string | null } }[] };
+    };
+    for (const { company } of body.data.companies ?? []) domain = company.domain ?? domain;
+  });
+
+  it.each(ROUTES)('@x402/axios buys %s', async (_, route, path) => {
+    const response = await payingAxios.get(server.url + path());
+    expect(response.status).toBe(200);
+    v.parse(route.answer, response.data);
+    expect(decodePaymentResponseHeader(String(response.headers['payment-response'])).success).toBe(true);
+  });
+});

@@ -1,0 +1,112 @@
+/** Payments as an honest client makes them, signed by an independent implementation (viem), with every field open to change. */
+import { randomBytes } from 'node:crypto';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+
+export type Hex = `0x${string}`;
+
+export interface Requirements {
+  readonly scheme: string;
+  readonly network: string;
+  readonly amount: string;
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: { readonly name: string; readonly version: string };
+}
+
+export interface PaymentRequired {
+  readonly x402Version: number;
+  readonly error: string;
+  readonly resource: { readonly url: string; readonly description: string; readonly mimeType: string };
+  readonly accepts: readonly Requirements[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+export interface Authorization {
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: string;
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly nonce: Hex;
+}
+
+export interface Payment {
+  readonly x402Version: number;
+  readonly payload: { readonly signature: Hex; readonly authorization: Authorization };
+  readonly resource: PaymentRequired['resource'];
+  readonly accepted: Requirements;
+}
+
+export const wallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey());
+
+export const decodeHeader = <T>(header: string | null): T =>
+  JSON.parse(Buffer.from(header ?? '', 'base64').toString('utf8')) as T;
+
+export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+
+/** The offer of an unpaid request. */
+export async function offerOf(url: string, init: RequestInit = {}): Promise<PaymentRequired> {
+  const response = await fetch(url, init);
+  await response.arrayBuffer();
+  if (response.status !== 402) throw new Error(`expected 402 from ${url}, got ${response.status}`);
+  return decodeHeader<PaymentRequired>(response.headers.get('payment-required'));
+}
+
+const TRANSFER = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+export interface Changes {
+  /** Changed before signing: the signature is right for what it says. */
+  readonly authorization?: Partial<Authorization>;
+  /** Changed EIP-712 domain. */
+  readonly domain?: { name?: string; version?: string; chainId?: number; verifyingContract?: Hex };
+  readonly primaryType?: string;
+}
+
+/** A payment for the first entry of an offer. */
+export async function paymentFor(offer: PaymentRequired, account: PrivateKeyAccount, changes: Changes = {}): Promise<Payment> {
+  const accepted = offer.accepts[0] as Requirements;
+  const authorization: Authorization = {
+    from: account.address,
+    to: accepted.payTo,
+    value: accepted.amount,
+    validAfter: '0',
+    validBefore: String(Math.floor(Date.now() / 1000) + accepted.maxTimeoutSeconds),
+    nonce: `0x${randomBytes(32).toString('hex')}`,
+    ...changes.authorization,
+  };
+  const primaryType = changes.primaryType ?? 'TransferWithAuthorization';
+  const signature = await account.signTypedData({
+    domain: {
+      name: accepted.extra.name,
+      version: accepted.extra.version,
+      chainId: 8453,
+      verifyingContract: accepted.asset,
+      ...changes.domain,
+    },
+    types: { [primaryType]: TRANSFER.TransferWithAuthorization },
+    primaryType,
+    message: {
+      ...authorization,
+      value: BigInt(authorization.value),
+      validAfter: BigInt(authorization.validAfter),
+      validBefore: BigInt(authorization.validBefore),
+    },
+  } as never);
+  return { x402Version: 2, payload: { signature, authorization }, resource: offer.resource, accepted };
+}
+
+/** Asks, pays and asks again. */
+export async function buy(url: string, account: PrivateKeyAccount = wallet(), init: RequestInit = {}): Promise<Response> {
+  const payment = await paymentFor(await offerOf(url, init), account);
+  return fetch(url, { ...init, headers: { ...init.headers, 'PAYMENT-SIGNATURE': encodeHeader(payment) } });
+}
