@@ -126,7 +126,10 @@ class RequestCall implements Call {
  * @param baseUrl,hookBaseUrl public addresses without a trailing slash
  * @throws SnapshotError, ConfigError or Error with one line when it cannot start
  */
-export async function openApp(config: Config & { baseUrl: string; hookBaseUrl: string }, ports: AppPorts): Promise<App> {
+export async function openApp(
+  config: Config & { baseUrl: string; hookBaseUrl: string },
+  ports: AppPorts,
+): Promise<App> {
   const { clock, random } = ports;
   const responder = new Responder(corsHeaders(config.corsOrigin));
   const startedMs = clock.monotonicMs();
@@ -247,15 +250,7 @@ export async function openApp(config: Config & { baseUrl: string; hookBaseUrl: s
       const requestId = `req_${random.uuid()}`;
       const { path, search } = targetOf(request.url);
       const match = find(path);
-      const call = new RequestCall(
-        request,
-        requestId,
-        path,
-        search,
-        match?.params ?? {},
-        caller,
-        config.trustProxy,
-      );
+      const call = new RequestCall(request, requestId, path, search, match?.params ?? {}, caller, config.trustProxy);
       const operation = match?.table.methods.get(request.method)?.operation ?? null;
       try {
         const response = dispatch(call, match);

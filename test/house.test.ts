@@ -92,7 +92,9 @@ describe('the house', () => {
   });
 
   it('has no barrel files', () => {
-    expect(files.filter((file) => /^export (\*|\{[^}]*\}) from /m.test(textOf(file)) && file !== 'index.ts')).toEqual([]);
+    expect(files.filter((file) => /^export (\*|\{[^}]*\}) from /m.test(textOf(file)) && file !== 'index.ts')).toEqual(
+      [],
+    );
   });
 
   it.each(files.filter((file) => PURE.includes(folderOf(file)) && !PORTS.includes(file)))(

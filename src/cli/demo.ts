@@ -71,7 +71,9 @@ function tell(io: Io, purchase: Purchase): void {
   const [wanted] = offer.accepts;
   io.stderr.write(`\nGET ${path}\n`);
   io.stderr.write(`  402  ${dollars(wanted?.amount ?? '0')} on ${wanted?.network} to ${wanted?.payTo}\n`);
-  io.stderr.write(`  ${status}  ${receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid'}\n`);
+  io.stderr.write(
+    `  ${status}  ${receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid'}\n`,
+  );
   io.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
 }
 

@@ -56,7 +56,13 @@ export function servedRoute<S>(
   const settleAll = async (call: Call, passes: readonly Pass[], answer: unknown): Promise<Response> => {
     let headers: Readonly<Record<string, string>> | undefined;
     for (let i = passes.length - 1; i >= 0; i--) {
-      const settled = await (passes[i] as Pass).settle();
+      let settled: Readonly<Record<string, string>> | Refusal;
+      try {
+        settled = await (passes[i] as Pass).settle();
+      } catch (failure) {
+        releaseAll(passes.slice(0, i));
+        throw failure;
+      }
       if (settled instanceof Refusal) {
         releaseAll(passes.slice(0, i));
         return refused(call, settled);

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { summarizeCompany } from '../../src/api/jobs/company.ts';
 import { searchJobs } from '../../src/api/jobs/search.ts';
 import { findSignals } from '../../src/api/jobs/signals.ts';
-import { summarizeCompany } from '../../src/api/jobs/company.ts';
 import { Refusal } from '../../src/http/errors.ts';
 import { queryDecoder } from '../../src/http/query.ts';
 
@@ -26,7 +26,11 @@ describe('a query that is accepted', () => {
     ['blanks at the ends do not count', '?keyword=%20%20rust%20', { keyword: 'rust', limit: 10 }],
     ['the shortest keyword', '?keyword=go', { keyword: 'go', limit: 10 }],
     ['the longest keyword', `?keyword=${long(120)}`, { keyword: long(120), limit: 10 }],
-    ['the longest keyword in code points beyond the basic plane', `?keyword=${astral(120)}`, { keyword: '𝒳'.repeat(120), limit: 10 }],
+    [
+      'the longest keyword in code points beyond the basic plane',
+      `?keyword=${astral(120)}`,
+      { keyword: '𝒳'.repeat(120), limit: 10 },
+    ],
     ['eight terms', '?keyword=a+b+c+d+e+f+g+h', { keyword: 'a b c d e f g h', limit: 10 }],
     ['true is a boolean', '?remote=true', { remote: true, limit: 10 }],
     ['false is a boolean', '?remote=false', { remote: false, limit: 10 }],

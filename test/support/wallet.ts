@@ -73,7 +73,11 @@ export interface Changes {
 }
 
 /** A payment for the first entry of an offer. */
-export async function paymentFor(offer: PaymentRequired, account: PrivateKeyAccount, changes: Changes = {}): Promise<Payment> {
+export async function paymentFor(
+  offer: PaymentRequired,
+  account: PrivateKeyAccount,
+  changes: Changes = {},
+): Promise<Payment> {
   const accepted = offer.accepts[0] as Requirements;
   const authorization: Authorization = {
     from: account.address,
@@ -106,7 +110,11 @@ export async function paymentFor(offer: PaymentRequired, account: PrivateKeyAcco
 }
 
 /** Asks, pays and asks again. */
-export async function buy(url: string, account: PrivateKeyAccount = wallet(), init: RequestInit = {}): Promise<Response> {
+export async function buy(
+  url: string,
+  account: PrivateKeyAccount = wallet(),
+  init: RequestInit = {},
+): Promise<Response> {
   const payment = await paymentFor(await offerOf(url, init), account);
   return fetch(url, { ...init, headers: { ...init.headers, 'PAYMENT-SIGNATURE': encodeHeader(payment) } });
 }
