@@ -1,0 +1,76 @@
+/**
+ * A set of small whole numbers, one bit each, in 32-bit words. Numbers run from 0 to `length - 1`; bits past `length`
+ * in the last word are always 0, so whole words can be compared and counted.
+ */
+export class BitSet {
+  /** Numbers that may be members are 0 .. length - 1. */
+  readonly length: number;
+  readonly #words: Uint32Array;
+
+  constructor(length: number) {
+    this.length = length;
+    this.#words = new Uint32Array((length + 31) >>> 5);
+  }
+
+  /** Adds a number below `length`. */
+  add(member: number): void {
+    const word = member >>> 5;
+    this.#words[word] = this.#words[word]! | (1 << (member & 31));
+  }
+
+  /** Adds `members[start .. end - 1]`, each below `length`. */
+  addFrom(members: Uint16Array, start: number, end: number): void {
+    const words = this.#words;
+    for (let i = start; i < end; i++) {
+      const member = members[i]!;
+      words[member >>> 5] = words[member >>> 5]! | (1 << (member & 31));
+    }
+  }
+
+  has(member: number): boolean {
+    return ((this.#words[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
+  }
+
+  clear(): void {
+    this.#words.fill(0);
+  }
+
+  fill(): void {
+    this.#words.fill(0xffffffff);
+    const past = this.length & 31;
+    if (past !== 0) this.#words[this.#words.length - 1] = 2 ** past - 1;
+  }
+
+  /** Keeps the members that `other`, a set of the same length, has too. Says whether any is left. */
+  intersect(other: BitSet): boolean {
+    const words = this.#words;
+    const others = other.#words;
+    let any = 0;
+    for (let i = 0; i < words.length; i++) {
+      const both = words[i]! & others[i]!;
+      words[i] = both;
+      any |= both;
+    }
+    return any !== 0;
+  }
+
+  /**
+   * Writes the smallest members, ascending, into `into`, which is not grown.
+   * returns  the number written: the smaller of `into.length` and the size of the set
+   */
+  readInto(into: Uint16Array | Uint32Array): number {
+    const words = this.#words;
+    const room = into.length;
+    let count = 0;
+    for (let i = 0; i < words.length; i++) {
+      let word = words[i]!;
+      while (word !== 0) {
+        if (count === room) return count;
+        const lowest = word & -word;
+        into[count++] = (i << 5) + 31 - Math.clz32(lowest);
+        word ^= lowest;
+      }
+    }
+    return count;
+  }
+}

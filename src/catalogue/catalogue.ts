@@ -1,0 +1,74 @@
+/**
+ * A snapshot together with what is made from it to answer questions: the catalogue's cohort with its index, and the
+ * large company cohorts that were asked for last. Everything here can be made again from the columns.
+ */
+import { LRUCache } from 'lru-cache';
+import { Cohort } from './cohort.ts';
+import { COHORT_ROWS_MAX, KEPT_COHORTS_MAX, SCANNED_ROWS_MAX } from './limits.ts';
+import { CompanyRanking } from './ranking.ts';
+import type { Snapshot } from './snapshot.ts';
+import { comparedText } from './terms.ts';
+import { CodeCounts } from './top-codes.ts';
+
+// The questions' answers carry these facts, and whoever reads an answer gets their type from here.
+export type { CohortFacts } from './cohort.ts';
+
+export class Catalogue {
+  readonly snapshot: Snapshot;
+  /** The most recently observed active jobs of the whole catalogue: rows 0 .. at most 9999. */
+  readonly cohort: Cohort;
+  readonly #companies = new LRUCache<number, Cohort>({ max: KEPT_COHORTS_MAX });
+  /** Scratch of the company question; empty between questions. */
+  readonly departmentCounts: CodeCounts;
+  readonly skillCounts: CodeCounts;
+  /** One element a department: 0 = not looked at, 1 = not engineering, 2 = engineering. */
+  readonly #engineering: Uint8Array;
+  #ranking: CompanyRanking | undefined;
+
+  constructor(snapshot: Snapshot) {
+    const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
+    const rows = Uint32Array.from({ length: count }, (_, row) => row);
+    this.snapshot = snapshot;
+    this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
+    this.departmentCounts = new CodeCounts(snapshot.departments.size);
+    this.skillCounts = new CodeCounts(snapshot.skillNames.size);
+    this.#engineering = new Uint8Array(snapshot.departments.size);
+  }
+
+  get ranking(): CompanyRanking {
+    this.#ranking ??= new CompanyRanking(this.cohort);
+    return this.#ranking;
+  }
+
+  /** The most recently observed active jobs of a company. A small cohort costs nothing to make and is not kept. */
+  cohortOf(company: number): Cohort {
+    const kept = this.#companies.get(company);
+    if (kept !== undefined) return kept;
+    const active = this.snapshot.activeRowsOf(company);
+    const start = this.snapshot.companyOffsets[company]!;
+    const rows = this.snapshot.companyRows.subarray(start, start + Math.min(active, COHORT_ROWS_MAX));
+    const cohort = new Cohort(this.snapshot, rows, 'requested company', active > COHORT_ROWS_MAX);
+    if (rows.length > SCANNED_ROWS_MAX) this.#companies.set(company, cohort);
+    return cohort;
+  }
+
+  /** The cohort of a company that is not in the catalogue. */
+  unknownCompanyCohort(): Cohort {
+    return new Cohort(this.snapshot, new Uint32Array(0), 'requested company', false);
+  }
+
+  /** Whether a department has `engineering` in its compared text (decisions §3). */
+  isEngineering(department: number): boolean {
+    const known = this.#engineering[department]!;
+    if (known !== 0) return known === 2;
+    const is = comparedText(this.snapshot.departments.textOf(department)).includes('engineering');
+    this.#engineering[department] = is ? 2 : 1;
+    return is;
+  }
+
+  /** Makes now what the first questions would have to wait for. */
+  warm(): void {
+    this.cohort.warm();
+    void this.ranking;
+  }
+}

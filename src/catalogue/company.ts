@@ -1,0 +1,59 @@
+/** The company question (specification, "GET /v1/jobs/company"): one company's observed hiring activity. */
+import type { Catalogue } from './catalogue.ts';
+import type { CohortFacts } from './cohort.ts';
+import type { CompanyDomain } from './company-domain.ts';
+import { TOP_ENTRIES_MAX } from './limits.ts';
+
+export interface CompanyActivity {
+  readonly cohort: CohortFacts;
+  readonly company: { readonly name: string; readonly domain: string | null };
+  /** `null` when the cohort is a sample. */
+  readonly activeJobCount: number | null;
+  readonly observedSampleJobs: number;
+  /** Jobs of the cohort with `engineering` in the recorded department, compared as text. */
+  readonly engineeringJobsInSample: number;
+  /** `null` when the cohort is a sample. */
+  readonly engineeringJobCount: number | null;
+  /** At most ten, count descending, then text ascending by code unit; as recorded. */
+  readonly topDepartments: { readonly department: string; readonly jobCount: number }[];
+  readonly topSkills: { readonly skill: string; readonly jobCount: number }[];
+  /** Newest last observation of the cohort, milliseconds; `null` when no job is active. */
+  readonly lastObservedMs: number | null;
+}
+
+/** `undefined` when no job, active or closed, has the domain. */
+export function companyActivity(catalogue: Catalogue, domain: CompanyDomain): CompanyActivity | undefined {
+  const { snapshot } = catalogue;
+  const company = snapshot.companyOf(domain);
+  if (company === undefined) return undefined;
+  const { facts, rows } = catalogue.cohortOf(company);
+  const { department, skillOffsets, skills } = snapshot;
+  const { departmentCounts, skillCounts } = catalogue;
+  let engineering = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    const code = department[row]!;
+    if (code !== 0) {
+      departmentCounts.add(code);
+      if (catalogue.isEngineering(code)) engineering++;
+    }
+    for (let s = skillOffsets[row]!; s < skillOffsets[row + 1]!; s++) skillCounts.add(skills[s]!);
+  }
+  return {
+    cohort: facts,
+    company: { name: snapshot.shownNameOf(company), domain },
+    activeJobCount: facts.sampled ? null : rows.length,
+    observedSampleJobs: rows.length,
+    engineeringJobsInSample: engineering,
+    engineeringJobCount: facts.sampled ? null : engineering,
+    topDepartments: departmentCounts.takeTop(TOP_ENTRIES_MAX).map(({ code, count }) => ({
+      department: snapshot.departments.textOf(code),
+      jobCount: count,
+    })),
+    topSkills: skillCounts.takeTop(TOP_ENTRIES_MAX).map(({ code, count }) => ({
+      skill: snapshot.skillNames.textOf(code),
+      jobCount: count,
+    })),
+    lastObservedMs: facts.newestObservedMs,
+  };
+}

@@ -1,0 +1,46 @@
+/** Every bound of the catalogue, with its reason. */
+
+/** Most jobs that one question looks at (specification, "What the service does"). A position in a cohort is a Uint16. */
+export const COHORT_ROWS_MAX = 10_000;
+
+/** Most entries of each list in the answer of the company route (specification, "Limits"). */
+export const TOP_ENTRIES_MAX = 10;
+
+/**
+ * A company cohort of more rows gets an index, a smaller one is scanned: at this size a scan that finds nothing costs
+ * about half a millisecond, which is the price of the signature check of the same request.
+ */
+export const SCANNED_ROWS_MAX = 1_000;
+
+/**
+ * Company cohorts kept with their index. An index of 10000 rows takes 2 to 4 MB; the few companies of that size are
+ * asked for again and again, and an evicted one is built again from the columns.
+ */
+export const KEPT_COHORTS_MAX = 8;
+
+/**
+ * Code units of distinct tokens that one index may hold; about 840 a row, twenty times what real postings have.
+ * Building takes up to 40 bytes a code unit for a moment. A cohort with more text is scanned.
+ */
+export const INDEX_UNITS_MAX = 2 ** 23;
+
+/** Rows of one snapshot: 16.7 million, of about 60 bytes each in memory, stay within the 2 GiB below. */
+export const ROW_COUNT_MAX = 2 ** 24;
+
+/** Bytes of all sections that are kept in memory: one allocation, and both runtimes grant one of this size. */
+export const HOT_BYTES_MAX = 2 ** 31;
+
+/** Bytes of one text section; places in it are Uint32. */
+export const TEXT_BYTES_MAX = 2 ** 32 - 1;
+
+/** Bytes of a snapshot file: the two limits above together, and the offsets of the cold text. */
+export const SNAPSHOT_BYTES_MAX = 2 ** 33;
+
+/** Bytes of the JSON header. Its list of sections is fixed; only numbers and the skill dictionary's version vary. */
+export const HEADER_BYTES_MAX = 16_384;
+
+/** Code units of the skill dictionary's version name. */
+export const SKILLS_VERSION_LENGTH_MAX = 200;
+
+/** Bytes read at a time when a section is checked but not kept. A multiple of 8. */
+export const CHECKED_CHUNK_BYTES = 2 ** 20;

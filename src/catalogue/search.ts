@@ -1,0 +1,75 @@
+/** The search question (specification, "GET /v1/jobs/search"): matching jobs, newest observation first. */
+import type { Catalogue } from './catalogue.ts';
+import type { Cohort, CohortFacts } from './cohort.ts';
+import type { CompanyDomain } from './company-domain.ts';
+import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
+import { isUnfiltered, isWorthAnIndex, select, wantedOf } from './select.ts';
+
+/** Filters as they were written; each text of at most eight terms. */
+export interface SearchFilters {
+  keyword?: string | undefined;
+  location?: string | undefined;
+  company?: CompanyDomain | undefined;
+  /** `true` = remote, `false` = on site. */
+  remote?: boolean | undefined;
+  employmentType?: EmploymentType | undefined;
+}
+
+export interface FoundJob {
+  readonly id: string;
+  readonly title: string;
+  /** As recorded on this job. */
+  readonly company: string;
+  readonly companyDomain: string | null;
+  readonly location: string | null;
+  readonly remoteStatus: RemoteStatus;
+  readonly employmentType: EmploymentType;
+  readonly sourceUrl: string;
+  readonly lastObservedMs: number;
+}
+
+/**
+ * The first `limit` matching jobs of the cohort, which is the company's when one is given. A company that the
+ * catalogue does not have is an empty cohort.
+ * throws  SnapshotChangedError when the snapshot's file was altered in place
+ */
+export function search(
+  catalogue: Catalogue,
+  filters: SearchFilters,
+  limit: number,
+): { cohort: CohortFacts; jobs: FoundJob[] } {
+  const cohort = cohortFor(catalogue, filters.company);
+  const positions = firstPositions(catalogue, cohort, filters, limit);
+  return { cohort: cohort.facts, jobs: Array.from(positions, (position) => foundJob(cohort, position)) };
+}
+
+function cohortFor(catalogue: Catalogue, domain: CompanyDomain | undefined): Cohort {
+  if (domain === undefined) return catalogue.cohort;
+  const company = catalogue.snapshot.companyOf(domain);
+  return company === undefined ? catalogue.unknownCompanyCohort() : catalogue.cohortOf(company);
+}
+
+function firstPositions(catalogue: Catalogue, cohort: Cohort, filters: SearchFilters, limit: number): Uint16Array {
+  const into = new Uint16Array(Math.min(limit, cohort.rows.length));
+  const wanted = wantedOf(filters);
+  if (isUnfiltered(wanted)) return into.map((_, position) => position);
+  const indexed = cohort === catalogue.cohort || isWorthAnIndex(cohort);
+  return into.subarray(0, select(cohort, wanted, indexed, limit).readInto(into));
+}
+
+function foundJob(cohort: Cohort, position: number): FoundJob {
+  const { snapshot } = cohort;
+  const row = cohort.rows[position]!;
+  const { id, sourceUrl } = snapshot.coldRow(row);
+  return {
+    id,
+    title: cohort.titleAt(position),
+    company: cohort.companyNameAt(position),
+    companyDomain: snapshot.domainOf(snapshot.employerCompany[snapshot.employer[row]!]!),
+    location: cohort.locationAt(position),
+    remoteStatus: REMOTE_STATUSES[snapshot.remoteStatus[row]!]!,
+    employmentType: EMPLOYMENT_TYPES[snapshot.employmentType[row]!]!,
+    sourceUrl,
+    lastObservedMs: snapshot.lastObserved[row]!,
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * The catalogue's questions answered row by row, straight from decisions §3, over plain job records: slow, short, and
+ * sharing nothing with the engine but types. It is the judge of the engine.
+ */
+import type { CohortFacts } from '../../src/catalogue/catalogue.ts';
+import type { CompanyActivity } from '../../src/catalogue/company.ts';
+import type { Job } from '../../src/catalogue/job.ts';
+import type { ObservationPeriod } from '../../src/catalogue/period.ts';
+import type { FoundJob, SearchFilters } from '../../src/catalogue/search.ts';
+import type { CompanySignal, SignalFilters, Signals } from '../../src/catalogue/signals.ts';
+
+const CANDIDATES = 10_000;
+
+/** Normalised texts, remembered because the same jobs are asked about thousands of times. */
+const remembered = new Map<string, string>();
+
+function asCompared(text: string): string {
+  let compared = remembered.get(text);
+  if (compared === undefined) {
+    compared = text
+      .normalize('NFKC')
+      .toLowerCase()
+      .split(/\s/u)
+      .filter((part) => part.length > 0)
+      .join(' ');
+    remembered.set(text, compared);
+  }
+  return compared;
+}
+
+function everyTermIn(filter: string | undefined, fields: (string | null)[]): boolean {
+  if (filter === undefined) return true;
+  const wanted = asCompared(filter);
+  if (wanted === '') return true;
+  const texts = fields.filter((field) => field !== null).map(asCompared);
+  return wanted.split(' ').every((term) => texts.some((text) => text.includes(term)));
+}
+
+function byCodeUnit(a: string, b: string): number {
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
+}
+
+function newestFirst(a: Job, b: Job): number {
+  return b.lastObservedMs - a.lastObservedMs || byCodeUnit(a.id, b.id);
+}
+
+/** Two jobs are of one company when these are equal; the first letter keeps domains and names apart. */
+function identityOf(job: Job): string {
+  return job.companyDomain === null ? `n${asCompared(job.company)}` : `d${job.companyDomain}`;
+}
+
+/** 100 * part / whole with two decimals, half away from zero, in whole numbers of any size. */
+function scored(part: number, whole: number): number {
+  if (whole === 0) return 0;
+  const doubled = 2n * 100n * 100n * BigInt(part);
+  const hundredths = (doubled + BigInt(whole)) / (2n * BigInt(whole));
+  return Number(`${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`);
+}
+
+export class NaiveCatalogue {
+  /** Active, newest first. */
+  readonly active: Job[];
+  readonly closed: Job[];
+
+  constructor(jobs: readonly Job[]) {
+    this.active = jobs.filter((job) => job.status === 'active').sort(newestFirst);
+    this.closed = jobs.filter((job) => job.status === 'closed').sort(newestFirst);
+  }
+
+  search(filters: SearchFilters, limit: number): { cohort: CohortFacts; jobs: FoundJob[] } {
+    const { company } = filters;
+    const scope = company === undefined ? this.active : this.active.filter((job) => job.companyDomain === company);
+    const candidates = scope.slice(0, CANDIDATES);
+    const matching = candidates.filter(
+      (job) =>
+        everyTermIn(filters.keyword, [job.title, job.company, job.department, ...job.skills]) &&
+        everyTermIn(filters.location, [job.location]) &&
+        (filters.remote === undefined || job.remoteStatus === (filters.remote ? 'remote' : 'on_site')) &&
+        (filters.employmentType === undefined || job.employmentType === filters.employmentType),
+    );
+    return {
+      cohort: factsOf(scope, company === undefined ? 'monitored catalogue' : 'requested company'),
+      jobs: matching.slice(0, limit).map((job) => ({
+        id: job.id,
+        title: job.title,
+        company: job.company,
+        companyDomain: job.companyDomain,
+        location: job.location,
+        remoteStatus: job.remoteStatus,
+        employmentType: job.employmentType,
+        sourceUrl: job.sourceUrl,
+        lastObservedMs: job.lastObservedMs,
+      })),
+    };
+  }
+
+  company(domain: string): CompanyActivity | undefined {
+    const scope = this.active.filter((job) => job.companyDomain === domain);
+    const known = scope[0] ?? this.closed.find((job) => job.companyDomain === domain);
+    if (known === undefined) return undefined;
+    const candidates = scope.slice(0, CANDIDATES);
+    const cohort = factsOf(scope, 'requested company');
+    const engineering = candidates.filter(
+      (job) => job.department !== null && asCompared(job.department).includes('engineering'),
+    ).length;
+    const departments = topOf(candidates.flatMap((job) => (job.department === null ? [] : [job.department])));
+    const skills = topOf(candidates.flatMap((job) => job.skills));
+    return {
+      cohort,
+      company: { name: known.company, domain },
+      activeJobCount: cohort.sampled ? null : candidates.length,
+      observedSampleJobs: candidates.length,
+      engineeringJobsInSample: engineering,
+      engineeringJobCount: cohort.sampled ? null : engineering,
+      topDepartments: departments.map(([department, jobCount]) => ({ department, jobCount })),
+      topSkills: skills.map(([skill, jobCount]) => ({ skill, jobCount })),
+      lastObservedMs: cohort.newestObservedMs,
+    };
+  }
+
+  signals(filters: SignalFilters, limit: number, period: ObservationPeriod): Signals {
+    const cohort = factsOf(this.active, 'monitored catalogue');
+    const matching = this.active
+      .slice(0, CANDIDATES)
+      .filter(
+        (job) =>
+          everyTermIn(filters.role, [job.title]) &&
+          everyTermIn(filters.location, [job.location]) &&
+          (filters.department === undefined ||
+            (job.department !== null && asCompared(job.department) === asCompared(filters.department))),
+      );
+    const groups = Map.groupBy(matching, identityOf);
+    const inside = (timeMs: number): boolean => timeMs >= period.startMs && timeMs <= period.endMs;
+    const entries = [...groups].map(([identity, jobs]): { identity: string; signal: CompanySignal } => {
+      const recent = jobs.filter((job) => inside(job.lastObservedMs)).length;
+      return {
+        identity,
+        signal: {
+          company: { name: this.shownName(identity), domain: jobs[0]!.companyDomain },
+          activeJobs: cohort.sampled ? null : jobs.length,
+          observedSampleJobs: jobs.length,
+          recentlyObservedJobs: recent,
+          firstObservedJobs: jobs.filter((job) => inside(job.firstObservedMs)).length,
+          score: scored(recent, jobs.length),
+          lastObservedMs: Math.max(...jobs.map((job) => job.lastObservedMs)),
+        },
+      };
+    });
+    entries.sort(
+      (a, b) =>
+        b.signal.recentlyObservedJobs - a.signal.recentlyObservedJobs ||
+        b.signal.score - a.signal.score ||
+        b.signal.lastObservedMs! - a.signal.lastObservedMs! ||
+        byCodeUnit(a.identity.slice(1), b.identity.slice(1)) ||
+        byCodeUnit(a.identity, b.identity),
+    );
+    return {
+      cohort,
+      companies: entries.slice(0, limit).map(({ signal }) => signal),
+      matchingActiveJobs: cohort.sampled ? null : matching.length,
+      observedSampleJobs: matching.length,
+    };
+  }
+
+  readonly #shownNames = new Map<string, string>();
+
+  private shownName(identity: string): string {
+    if (this.#shownNames.size === 0) {
+      for (const job of [...this.active, ...this.closed]) {
+        const of = identityOf(job);
+        if (!this.#shownNames.has(of)) this.#shownNames.set(of, job.company);
+      }
+    }
+    return this.#shownNames.get(identity)!;
+  }
+}
+
+function factsOf(scope: Job[], name: CohortFacts['scope']): CohortFacts {
+  const candidates = scope.slice(0, CANDIDATES);
+  return {
+    scope: name,
+    sampled: scope.length > CANDIDATES,
+    candidateJobs: candidates.length,
+    newestObservedMs: candidates[0]?.lastObservedMs ?? null,
+    oldestObservedMs: candidates.at(-1)?.lastObservedMs ?? null,
+  };
+}
+
+function topOf(texts: string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1] || byCodeUnit(a[0], b[0])).slice(0, 10);
+}

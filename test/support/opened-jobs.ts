@@ -1,0 +1,16 @@
+/** Jobs as an open snapshot, by way of the file's bytes. */
+import { SnapshotBuilder } from '../../src/catalogue/build.ts';
+import type { Job } from '../../src/catalogue/job.ts';
+import { memorySource, openSnapshot, type Snapshot } from '../../src/catalogue/snapshot.ts';
+
+export const FACTS = { builtAtMs: 1_700_000_000_000, sourceRows: 7, rejectedRows: 1, skillsVersion: 'test-1' };
+
+export function bytesOfJobs(jobs: Iterable<Job>): Uint8Array {
+  const builder = new SnapshotBuilder();
+  for (const job of jobs) builder.add(job);
+  return Buffer.concat([...builder.finish(() => FACTS).chunks]);
+}
+
+export function openedJobs(jobs: Iterable<Job>): Snapshot {
+  return openSnapshot(memorySource('test', bytesOfJobs(jobs)));
+}
