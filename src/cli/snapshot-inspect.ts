@@ -19,6 +19,11 @@ function timeOf(timeMs: number | null): string | null {
   return timeMs === null ? null : dateTimeOf(timeMs);
 }
 
+/** The earliest first observation of any job; null when there is no job. */
+function firstObservedMs({ rowCount, firstObserved }: Snapshot): number | null {
+  return rowCount === 0 ? null : firstObserved.reduce((earliest, timeMs) => Math.min(earliest, timeMs));
+}
+
 export const snapshotInspect = command({
   name: 'inspect',
   summary: 'Shows what a catalogue file holds',
@@ -31,8 +36,9 @@ export const snapshotInspect = command({
       rows: rowCount,
       active: snapshot.activeCount,
       companies: snapshot.companyCount,
-      oldest_observed_at: timeOf(snapshot.oldestObservedMs),
-      newest_observed_at: timeOf(snapshot.newestObservedMs),
+      first_observed_at: timeOf(firstObservedMs(snapshot)),
+      last_observed_at: timeOf(snapshot.newestObservedMs),
+      oldest_last_observed_at: timeOf(snapshot.oldestObservedMs),
       built_at: dateTimeOf(facts.builtAtMs),
       source_rows: facts.sourceRows,
       rejected_rows: facts.rejectedRows,
@@ -48,7 +54,7 @@ export const snapshotInspect = command({
     }
     for (const [name, value] of Object.entries(shown)) {
       const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : String(value ?? 'none');
-      stdout.write(`${name.replaceAll('_', ' ').padEnd(20)}${text}\n`);
+      stdout.write(`${name.replaceAll('_', ' ').padEnd(25)}${text}\n`);
     }
     return EXIT_OK;
   },

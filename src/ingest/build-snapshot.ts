@@ -51,7 +51,7 @@ export interface Tally {
   future: number;
 }
 
-const REPEATED = 'repeats the id of another record';
+const REPEATED = 'was seen before';
 const LF = new Uint8Array([0x0a]);
 
 const exportFacts = v.object({
@@ -209,7 +209,7 @@ export class Intake {
     const row = builder.rowCount;
     const earlier = builder.add(parsed.job);
     if (earlier !== undefined) {
-      return { field: 'id', reason: REPEATED, detail: `first on ${this.#placeOfRow(earlier)}` };
+      return { field: 'id', reason: REPEATED, detail: `on ${this.#placeOfRow(earlier)}` };
     }
     if (row === this.#numbers.length) {
       const larger = new Uint32Array(row * 2);

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  ID_LENGTH_MAX,
+  LOCATION_LENGTH_MAX,
+  NAME_LENGTH_MAX,
+  parseNative,
+  SKILL_COUNT_MAX,
+  SKILL_LENGTH_MAX,
+  URL_LENGTH_MAX,
+} from '../../src/ingest/native.ts';
+import { loadSkillExtractor } from '../../src/ingest/skills.ts';
+
+const skills = loadSkillExtractor();
+
+const LEAST = {
+  id: 'a-1',
+  title: 'Gardener',
+  company: 'Acme',
+  source_url: 'https://acme.example/1',
+  first_observed_at: '2026-11-01',
+  last_observed_at: '2026-11-20',
+};
+
+function jobOf(fields: Record<string, unknown>) {
+  const parsed = parseNative({ ...LEAST, ...fields }, skills);
+  if (!parsed.ok) throw new Error(`${parsed.field} ${parsed.reason}`);
+  return parsed.job;
+}
+
+describe('a native record becomes a job', () => {
+  it('takes the least that a record may have, and knows the rest to be absent', () => {
+    expect(jobOf({})).toEqual({
+      id: 'a-1',
+      title: 'Gardener',
+      company: 'Acme',
+      companyDomain: null,
+      location: null,
+      department: null,
+      remoteStatus: 'unknown',
+      employmentType: 'unknown',
+      sourceUrl: 'https://acme.example/1',
+      skills: [],
+      firstObservedMs: Date.UTC(2026, 10, 1),
+      lastObservedMs: Date.UTC(2026, 10, 20),
+      status: 'active',
+    });
+  });
+
+  const URL_EDGE = `https://a.example/${'u'.repeat(URL_LENGTH_MAX - 18)}`;
+  const taken: readonly [because: string, fields: Record<string, unknown>, expected: Record<string, unknown>][] = [
+    ['an id is kept as it stands', { id: ' a 1 ' }, { id: ' a 1 ' }],
+    ['a blank id is opaque too', { id: ' ' }, { id: ' ' }],
+    ['an id of the greatest length', { id: '𝄞'.repeat(ID_LENGTH_MAX) }, { id: '𝄞'.repeat(ID_LENGTH_MAX) }],
+    ['a title is trimmed', { title: '\t Cook \n' }, { title: 'Cook' }],
+    ['a title is not cleaned of HTML', { title: '<b>Cook</b>' }, { title: '<b>Cook</b>' }],
+    ['a long title', { title: 'x'.repeat(NAME_LENGTH_MAX) }, { title: 'x'.repeat(NAME_LENGTH_MAX) }],
+    ['blank optional text is absent', { location: ' \u00a0', department: '' }, { location: null, department: null }],
+    ['null is absent', { company_domain: null, location: null, skills: null, status: null }, { companyDomain: null }],
+    ['a domain is lower-cased', { company_domain: 'ACME.Example' }, { companyDomain: 'acme.example' }],
+    ['null lists are unknown', { remote_status: null, employment_type: null }, { remoteStatus: 'unknown' }],
+    [
+      'listed values',
+      { remote_status: 'on_site', employment_type: 'internship' },
+      { remoteStatus: 'on_site', employmentType: 'internship' },
+    ],
+    ['unknown can be said', { remote_status: 'unknown' }, { remoteStatus: 'unknown' }],
+    ['a closed job', { status: 'closed' }, { status: 'closed' }],
+    [
+      'a URL is kept as given',
+      { source_url: 'HTTP://Acme.example:80/a/../b?q=%7e#x' },
+      { sourceUrl: 'HTTP://Acme.example:80/a/../b?q=%7e#x' },
+    ],
+    ['a long URL', { source_url: URL_EDGE }, { sourceUrl: URL_EDGE }],
+    [
+      'given skills stand as given, repeats once',
+      { skills: ['Go', 'go', ' Go', 'Go'], description: 'Python' },
+      { skills: ['Go', 'go', ' Go'] },
+    ],
+    ['no skills can be given', { skills: [], description: 'Python and PostgreSQL' }, { skills: [] }],
+    [
+      'without skills they are extracted',
+      { title: 'Python Developer', description: '<p>PostgreSQL</p>' },
+      { skills: ['Python', 'PostgreSQL'] },
+    ],
+    [
+      'one moment is a period',
+      { first_observed_at: '2026-11-20T00:00:00Z' },
+      { firstObservedMs: Date.UTC(2026, 10, 20) },
+    ],
+    ['unknown fields are ignored', { salary: '\ud800', snapshot: 7 }, { id: 'a-1' }],
+  ];
+  it.each(taken)('%s', (_because, fields, expected) => {
+    expect(jobOf(fields)).toMatchObject(expected);
+  });
+
+  const refused: readonly [field: string, value: unknown, reason: string][] = [
+    ['id', undefined, 'is missing'],
+    ['id', null, 'is missing'],
+    ['id', '', 'is empty'],
+    ['id', 7, 'must be a string'],
+    ['id', 'x'.repeat(ID_LENGTH_MAX + 1), 'is longer than 200 characters'],
+    ['id', '𝄞'.repeat(ID_LENGTH_MAX + 1), 'is longer than 200 characters'],
+    ['id', 'a\ud800', 'holds a lone surrogate, which is not Unicode text'],
+    ['title', undefined, 'is missing'],
+    ['title', ' \u3000', 'is blank'],
+    ['title', ['Cook'], 'must be a string'],
+    ['title', 'x'.repeat(NAME_LENGTH_MAX + 1), 'is longer than 1000 characters'],
+    ['title', '\udc00', 'holds a lone surrogate, which is not Unicode text'],
+    ['company', '', 'is blank'],
+    ['company', null, 'is missing'],
+    ['company_domain', '', 'must be a domain name such as example.com'],
+    ['company_domain', 'localhost', 'must be a domain name such as example.com'],
+    ['company_domain', 'https://acme.example', 'must be a domain name such as example.com'],
+    ['company_domain', '10.0.0.1', 'must be a domain name such as example.com'],
+    ['company_domain', 'acme.example.', 'must be a domain name such as example.com'],
+    ['company_domain', 5, 'must be a domain name such as example.com'],
+    ['location', 5, 'must be a string'],
+    ['location', 'x'.repeat(LOCATION_LENGTH_MAX + 1), 'is longer than 4000 characters'],
+    ['department', {}, 'must be a string'],
+    ['remote_status', 'Remote', 'must be one of remote, hybrid, on_site, unknown'],
+    ['remote_status', true, 'must be one of remote, hybrid, on_site, unknown'],
+    ['remote_status', '', 'must be one of remote, hybrid, on_site, unknown'],
+    ['employment_type', 'permanent', 'must be one of full_time, part_time, contract, temporary, internship, unknown'],
+    ['source_url', undefined, 'is missing'],
+    ['source_url', 'javascript:alert(1)', 'must be an absolute http or https URL'],
+    ['source_url', '/jobs/1', 'must be an absolute http or https URL'],
+    ['source_url', '//acme.example/1', 'must be an absolute http or https URL'],
+    ['source_url', 'https:acme.example', 'must be an absolute http or https URL'],
+    ['source_url', 'https://', 'must be an absolute http or https URL'],
+    ['source_url', ' https://acme.example/1', 'must be an absolute http or https URL'],
+    ['source_url', 'https://acme.example/a b', 'must be an absolute http or https URL'],
+    ['source_url', 'https://acme.example\\@evil.example', 'must be an absolute http or https URL'],
+    ['source_url', `https://a.example/${'u'.repeat(URL_LENGTH_MAX - 17)}`, 'is longer than 8000 characters'],
+    ['description', 5, 'must be a string'],
+    ['description', '\ud800', 'holds a lone surrogate, which is not Unicode text'],
+    ['skills', 'Go', 'must be an array of strings'],
+    ['skills', ['Go', 5], 'must be an array of strings'],
+    ['skills', ['Go', ' '], 'holds a blank entry'],
+    ['skills', ['x'.repeat(SKILL_LENGTH_MAX + 1)], 'holds an entry longer than 100 characters'],
+    ['skills', ['\ud800'], 'holds a lone surrogate, which is not Unicode text'],
+    ['skills', Array.from({ length: SKILL_COUNT_MAX + 1 }, (_, i) => `s${i}`), 'has more than 200 entries'],
+    ['first_observed_at', undefined, 'is missing'],
+    ['first_observed_at', 1_763_596_800, 'must be an RFC 3339 date-time or a date'],
+    ['first_observed_at', '2026-11-31', 'must be an RFC 3339 date-time or a date'],
+    ['last_observed_at', '', 'must be an RFC 3339 date-time or a date'],
+    ['last_observed_at', '2026-10-31T23:59:59.999Z', 'is earlier than first_observed_at'],
+    ['status', 'open', 'must be one of active, closed'],
+    ['status', false, 'must be one of active, closed'],
+  ];
+  it.each(refused)('%s %j is refused: %s', (field, value, reason) => {
+    expect(parseNative({ ...LEAST, [field]: value }, skills)).toEqual({ ok: false, field, reason });
+  });
+
+  it.each([[null], [7], ['{}'], [true], [[LEAST]], [undefined]])('%j is no record', (value) => {
+    expect(parseNative(value, skills)).toEqual({ ok: false, field: '', reason: 'must be a JSON object' });
+  });
+
+  it('takes every line of the sample, which shows every field', () => {
+    const lines = readFileSync(new URL('../../data/sample.jsonl', import.meta.url), 'utf8')
+      .trimEnd()
+      .split('\n');
+    const fields = new Set<string>();
+    for (const line of lines) {
+      const record: unknown = JSON.parse(line);
+      expect(parseNative(record, skills).ok, line).toBe(true);
+      for (const field of Object.keys(record as object)) fields.add(field);
+    }
+    expect(lines.length).toBe(25);
+    expect(fields.size).toBe(14);
+  });
+});

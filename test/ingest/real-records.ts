@@ -1,0 +1,23 @@
+/** Records of one real document, read the way the command reads it. */
+import { memberText, openInputs } from '../../src/ingest/input.ts';
+import type { Shape } from '../../src/ingest/shape.ts';
+import { realFile } from './real-data.ts';
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** `member` is the file's name inside an archive, null for a file that is no archive. */
+export async function realRecords(
+  file: string,
+  member: string | null,
+  shape: Shape,
+): Promise<{ fileName: string | null; records: readonly unknown[] }> {
+  const inputs = await openInputs([realFile(file)], nothing());
+  for await (const { fileName, bytes, name } of inputs.members()) {
+    const text = await memberText({ name, fileName, bytes }, 2 ** 26);
+    if (member !== null && fileName !== member) continue;
+    const found = shape.recordsOf(JSON.parse(text));
+    if (!found.ok) throw new Error(found.reason);
+    return { fileName, records: found.records };
+  }
+  throw new Error(`${file} has no ${member}`);
+}
