@@ -134,7 +134,11 @@ export function servedRoute<S>(
     serve(call, search) {
       const input = decode === undefined ? NO_INPUT : decode(search);
       if (input instanceof Refusal) return refused(call, input);
-      return admitFrom(0, call, input, []);
+      if (route.body === undefined) return admitFrom(0, call, input, []);
+      const judged = route.body(call, services);
+      if (judged === undefined) return admitFrom(0, call, input, []);
+      if (judged instanceof Refusal) return refused(call, judged);
+      return judged.then((result) => (result === undefined ? admitFrom(0, call, input, []) : refused(call, result)));
     },
   };
 }
