@@ -1,0 +1,66 @@
+/**
+ * What a webhook's body is, by its Content-Type (callback.md "accepted content types"; decisions §5). Types are compared
+ * without case and parameters. Two headers arrive joined by `, `, and a comma outside quotes is no part of a single one,
+ * so a repeated header is refused here too.
+ */
+
+/** How the bytes become the event's `body`: JSON text as it stands, or a string decoded by `charset`. */
+export type BodyForm = { readonly kind: 'json' } | { readonly kind: 'text'; readonly charset: string };
+
+export const UTF_8 = 'utf-8';
+const JSON_FORM: BodyForm = { kind: 'json' };
+const TEXT_FORM: BodyForm = { kind: 'text', charset: UTF_8 };
+
+/** RFC 9110 `token "/" token`; `*` is a range, not a type. */
+const ESSENCE = /^[!#$%&'+\-.^_`|~0-9a-z]+\/[!#$%&'+\-.^_`|~0-9a-z]+$/;
+
+/** One parameter at a time; a value is a token or a quoted string (RFC 9110 §5.6.6). */
+const PARAMETER = /[\t ]*;[\t ]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^\t ",;]*)))?[\t ]*/y;
+
+/** First value of `charset`; null when there is none; undefined for parameters that are no list of parameters. */
+function charsetOf(parameters: string): string | null | undefined {
+  let charset: string | null = null;
+  PARAMETER.lastIndex = 0;
+  while (PARAMETER.lastIndex < parameters.length) {
+    const found = PARAMETER.exec(parameters);
+    if (found === null) return undefined;
+    const [, name, quoted, token] = found;
+    if (charset === null && name?.toLowerCase() === 'charset') charset = quoted?.replace(/\\(.)/g, '$1') ?? token ?? '';
+  }
+  return charset;
+}
+
+/** The Encoding Standard's name for a label, or undefined for one it does not know. */
+function encodingOf(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param contentType the header as sent; null when there is none, which is text
+ * @returns undefined for a type that is not taken (415). JSON is UTF-8 whatever its charset says; an unknown charset is
+ *   refused for JSON too.
+ */
+export function bodyFormOf(contentType: string | null): BodyForm | undefined {
+  if (contentType === null) return TEXT_FORM;
+  const semicolon = contentType.indexOf(';');
+  const essence = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+  if (!ESSENCE.test(essence)) return undefined;
+  const isJson = essence === 'application/json';
+  if (!isJson && !essence.startsWith('text/') && essence !== 'application/x-www-form-urlencoded') return undefined;
+  if (semicolon < 0) return isJson ? JSON_FORM : TEXT_FORM;
+  const charset = charsetOf(contentType.slice(semicolon));
+  if (charset === undefined) return undefined;
+  const encoding = charset === null ? UTF_8 : encodingOf(charset);
+  if (encoding === undefined) return undefined;
+  if (isJson) return JSON_FORM;
+  return encoding === UTF_8 ? TEXT_FORM : { kind: 'text', charset: encoding };
+}
+
+/** Bodies are never inflated (decisions §5): only `identity`, or no Content-Encoding at all. */
+export function isIdentity(contentEncoding: string | null): boolean {
+  return contentEncoding === null || contentEncoding.trim().toLowerCase() === 'identity';
+}
