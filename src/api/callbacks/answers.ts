@@ -1,0 +1,54 @@
+/** Closed schemas of what the callback operations answer (callback.md, "Resources and their fields"). */
+import * as v from 'valibot';
+import { EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
+
+const callbackId = v.pipe(v.string(), v.regex(/^cb_[A-Za-z0-9]{24}$/));
+const eventId = v.pipe(v.string(), v.regex(/^evt_[a-f0-9]{32}$/));
+const count = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max));
+
+/** Milliseconds and `Z`. */
+const instant = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/));
+/** Whole seconds and `Z`. */
+const second = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/));
+
+export const callbackAnswer = v.strictObject({
+  id: callbackId,
+  callback_url: v.string(),
+  events_url: v.string(),
+  wait_url: v.string(),
+  read_token: v.pipe(v.string(), v.regex(/^svc_cb_sk_[A-Za-z0-9]{43}$/)),
+  expires_at: instant,
+  limits: v.strictObject({ events: v.literal(EVENT_COUNT_MAX), payload_bytes: v.literal(PAYLOAD_BYTES_MAX) }),
+});
+
+export const eventAnswer = v.strictObject({
+  id: eventId,
+  received_at: second,
+  method: v.picklist(['POST', 'PUT', 'PATCH']),
+  content_type: v.string(),
+  headers: v.record(v.string(), v.string()),
+  body: v.unknown(),
+  size_bytes: count(PAYLOAD_BYTES_MAX),
+});
+
+export const receivedAnswer = v.strictObject({ received: v.literal(true), event_id: eventId });
+
+export const waitAnswer = v.variant('received', [
+  v.strictObject({
+    received: v.literal(true),
+    timeout: v.literal(false),
+    event: eventAnswer,
+    next_wait_url: v.string(),
+  }),
+  v.strictObject({ received: v.literal(false), timeout: v.literal(true), after: v.nullable(v.string()) }),
+]);
+
+export const eventsAnswer = v.strictObject({
+  callback_id: callbackId,
+  status: v.literal('active'),
+  expires_at: instant,
+  event_count: count(EVENT_COUNT_MAX),
+  events: v.pipe(v.array(eventAnswer), v.maxLength(EVENT_COUNT_MAX)),
+});
+
+export const deletedAnswer = v.strictObject({ deleted: v.literal(true), callback_id: callbackId });

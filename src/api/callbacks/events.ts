@@ -1,0 +1,28 @@
+/** GET /v1/callbacks/{id}/events: everything stored, oldest first (callback.md). */
+import { parseCallbackId } from '../../callback/identifier.ts';
+import { route } from '../../http/route.ts';
+import { eventsAnswer } from './answers.ts';
+import { absent, invalidId } from './refusals.ts';
+import { jsonReply } from './replies.ts';
+import type { CallbackServices } from './services.ts';
+
+export const listEvents = route<CallbackServices>()({
+  operation: 'listEvents',
+  method: 'GET',
+  path: '/v1/callbacks/:id/events',
+  summary: 'List the stored events of a callback',
+  access: [{ kind: 'read-token' }],
+  answer: eventsAnswer,
+  errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
+  async handle(_, { inbox }, call) {
+    const id = parseCallbackId(call.params.id ?? '');
+    if (id === undefined) return invalidId();
+    const listing = await inbox.events(id);
+    if (listing.kind !== 'events') return absent(listing);
+    const { expiresAtMs, events } = listing;
+    const expiresAt = new Date(expiresAtMs).toISOString();
+    return jsonReply(
+      `{"callback_id":"${id}","status":"active","expires_at":"${expiresAt}","event_count":${events.length},"events":[${events.join(',')}]}`,
+    );
+  },
+});

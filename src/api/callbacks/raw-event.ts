@@ -1,0 +1,35 @@
+/**
+ * GET /v1/callbacks/{id}/events/{event_id}/raw: the exact bytes of one webhook, so that its signature can be checked
+ * (decisions §5, beyond the specification).
+ */
+
+import * as v from 'valibot';
+import { parseCallbackId } from '../../callback/identifier.ts';
+import { Reply, route } from '../../http/route.ts';
+import { absent, invalidId, unknownEvent } from './refusals.ts';
+import { UNTRUSTED_HEADERS } from './replies.ts';
+import type { CallbackServices } from './services.ts';
+
+export const rawEvent = route<CallbackServices>()({
+  operation: 'rawEvent',
+  method: 'GET',
+  path: '/v1/callbacks/:id/events/:event_id/raw',
+  summary: 'The exact bytes of one stored webhook',
+  description:
+    'Answers application/octet-stream; `X-Original-Content-Type` is the sender’s Content-Type, absent when none was sent.',
+  access: [{ kind: 'read-token' }],
+  answer: v.string(),
+  errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED'],
+  async handle(_, { inbox }, call) {
+    const id = parseCallbackId(call.params.id ?? '');
+    if (id === undefined) return invalidId();
+    const raw = await inbox.raw(id, call.params.event_id ?? '');
+    if (raw.kind === 'unknown-event') return unknownEvent();
+    if (raw.kind !== 'raw') return absent(raw);
+    return new Reply(raw.bytes, {
+      ...UNTRUSTED_HEADERS,
+      'content-type': 'application/octet-stream',
+      ...(raw.contentType === null ? {} : { 'x-original-content-type': raw.contentType }),
+    });
+  },
+});

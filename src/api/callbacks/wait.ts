@@ -1,0 +1,69 @@
+/**
+ * GET /v1/callbacks/{id}/wait: the next event, now or within the timeout (callback.md, "wait"; decisions §5). Its query is
+ * read leniently, as the contract has it: unknown names are ignored, the first of a repeated one counts, and every timeout
+ * means some number of seconds.
+ */
+import { parseCallbackId } from '../../callback/identifier.ts';
+import type { Waited } from '../../callback/inbox.ts';
+import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
+import { type Refusal, refuse } from '../../http/errors.ts';
+import { type Reply, route } from '../../http/route.ts';
+import { waitAnswer } from './answers.ts';
+import { absent, invalidId, unknownEvent } from './refusals.ts';
+import { jsonReply } from './replies.ts';
+import type { CallbackServices } from './services.ts';
+
+/** ECMAScript's Number conversion, floored, kept within 1..30; what is no finite number is 30, as is nothing at all. */
+export function waitSecondsOf(text: string | null): number {
+  const seconds = text === null ? Number.NaN : Math.floor(Number(text));
+  if (!Number.isFinite(seconds)) return WAIT_SECONDS_MAX;
+  return Math.min(Math.max(seconds, WAIT_SECONDS_MIN), WAIT_SECONDS_MAX);
+}
+
+type WaitRefusal = Refusal<'CALLBACK_NOT_FOUND' | 'CALLBACK_EXPIRED' | 'EVENT_NOT_FOUND' | 'TOO_MANY_WAITS'>;
+
+function answerTo(waited: Waited, id: string, after: string | null, seconds: number): Reply | WaitRefusal {
+  switch (waited.kind) {
+    case 'event': {
+      const next = `/v1/callbacks/${id}/wait?after=${waited.eventId}&timeout=${seconds}`;
+      return jsonReply(`{"received":true,"timeout":false,"event":${waited.json},"next_wait_url":"${next}"}`);
+    }
+    case 'timed-out':
+    case 'gone': // nobody is there to read it
+      return jsonReply(`{"received":false,"timeout":true,"after":${JSON.stringify(after)}}`);
+    case 'expired':
+    case 'not-found':
+      return absent(waited);
+    case 'unknown-event':
+      return unknownEvent();
+    case 'too-many-waits':
+      return refuse('TOO_MANY_WAITS', `at most ${WAIT_COUNT_MAX} waits at a time on one callback`, {
+        headers: { 'retry-after': '1' },
+      });
+    default:
+      return waited satisfies never;
+  }
+}
+
+export const waitForEvent = route<CallbackServices>()({
+  operation: 'waitForEvent',
+  method: 'GET',
+  path: '/v1/callbacks/:id/wait',
+  summary: 'Wait for the next event',
+  description:
+    'Query: `timeout`, seconds (1..30, default 30; any other value is converted or clamped); `after`, an event id: wait ' +
+    'only for an event after it. Without `after` the oldest stored event is returned at once.',
+  access: [{ kind: 'read-token' }],
+  answer: waitAnswer,
+  errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED', 'TOO_MANY_WAITS'],
+  handle(_, { inbox }, call) {
+    const id = parseCallbackId(call.params.id ?? '');
+    if (id === undefined) return invalidId();
+    const query = new URLSearchParams(call.search);
+    const seconds = waitSecondsOf(query.get('timeout'));
+    const after = query.get('after') || null; // an empty one is none
+    const waited = inbox.wait(id, after, seconds * 1000, call.request);
+    if (waited instanceof Promise) return waited.then((woken) => answerTo(woken, id, after, seconds));
+    return answerTo(waited, id, after, seconds);
+  },
+});

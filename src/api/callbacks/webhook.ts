@@ -1,0 +1,108 @@
+/**
+ * POST, PUT and PATCH /hooks/{callback_id}: one handler for the public address (callback.md; decisions §5). The order of its
+ * checks is the contract's: id, rate, existence, expiry, limit of events, content type, size, JSON, and at the moment of
+ * storing expiry and limit once more. The sender is told an event id and nothing of what was sent.
+ */
+import { retainedHeaders } from '../../callback/event.ts';
+import { parseCallbackId } from '../../callback/identifier.ts';
+import type { Inbox, Received } from '../../callback/inbox.ts';
+import { BODY_DEADLINE_MS, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX, RATE_COUNT_MAX } from '../../callback/limits.ts';
+import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
+import { readBody } from '../../http/body.ts';
+import { type Refusal, refuse } from '../../http/errors.ts';
+import { type Call, type Method, type Reply, type Route, route } from '../../http/route.ts';
+import { receivedAnswer } from './answers.ts';
+import { absent, invalidId, lateBody, tooLarge } from './refusals.ts';
+import { jsonReply } from './replies.ts';
+import type { CallbackServices } from './services.ts';
+
+const ERRORS = [
+  'INVALID_CALLBACK_ID',
+  'RATE_LIMIT_EXCEEDED',
+  'CALLBACK_NOT_FOUND',
+  'CALLBACK_EXPIRED',
+  'CALLBACK_EVENT_LIMIT_REACHED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'PAYLOAD_TOO_LARGE',
+  'REQUEST_TIMEOUT',
+  'INVALID_JSON',
+] as const;
+
+type WebhookRefusal = Refusal<(typeof ERRORS)[number]>;
+
+const BOUNDS = { bytesMax: PAYLOAD_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
+
+const full = (): WebhookRefusal =>
+  refuse('CALLBACK_EVENT_LIMIT_REACHED', `this callback has stored its ${EVENT_COUNT_MAX} events`);
+
+const unsupported = (message: string): WebhookRefusal => refuse('UNSUPPORTED_MEDIA_TYPE', message);
+
+function answerTo(received: Received): Reply | WebhookRefusal {
+  switch (received.kind) {
+    case 'stored':
+      return jsonReply(`{"received":true,"event_id":"${received.eventId}"}`);
+    case 'invalid-json':
+      return refuse('INVALID_JSON', 'the body is not JSON in UTF-8, at most 256 arrays and objects deep');
+    case 'full':
+      return full();
+    case 'not-found':
+    case 'expired':
+      return absent(received);
+    default:
+      return received satisfies never;
+  }
+}
+
+type Admitted = Extract<ReturnType<Inbox['admit']>, { kind: 'admitted' }>;
+
+async function readAndStore(
+  { callback }: Admitted,
+  call: Call,
+  { inbox, timers }: CallbackServices,
+): Promise<Reply | WebhookRefusal> {
+  const form = bodyFormOf(call.header('content-type'));
+  if (form === undefined)
+    return unsupported('bodies are application/json, text/* or application/x-www-form-urlencoded');
+  if (!isIdentity(call.header('content-encoding'))) return unsupported('encoded bodies are not taken');
+  const read = await readBody(call.request, BOUNDS, timers);
+  if (!read.ok) return read.kind === 'too-large' ? tooLarge(PAYLOAD_BYTES_MAX) : lateBody();
+  const retained = retainedHeaders((name) => call.header(name));
+  return answerTo(await inbox.receive(callback, { method: call.request.method, form, retained, bytes: read.bytes }));
+}
+
+function receive(call: Call, services: CallbackServices): WebhookRefusal | Promise<Reply | WebhookRefusal> {
+  const id = parseCallbackId(call.params.callback_id ?? '');
+  if (id === undefined) return invalidId();
+  const admission = services.inbox.admit(id);
+  switch (admission.kind) {
+    case 'admitted':
+      return readAndStore(admission, call, services);
+    case 'too-many':
+      return refuse('RATE_LIMIT_EXCEEDED', `at most ${RATE_COUNT_MAX} requests in any 60 seconds to one callback`, {
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(admission.retryAfterMs / 1000))) },
+      });
+    case 'full':
+      return full();
+    case 'not-found':
+    case 'expired':
+      return absent(admission);
+    default:
+      return admission satisfies never;
+  }
+}
+
+const webhook = (operation: string, method: Method): Route<CallbackServices> =>
+  route<CallbackServices>()({
+    operation,
+    method,
+    path: '/hooks/:callback_id',
+    summary: 'Receive a webhook and store it as an event',
+    access: [],
+    answer: receivedAnswer,
+    errors: ERRORS,
+    handle: (_, services, call) => receive(call, services),
+  });
+
+export const postWebhook = webhook('postWebhook', 'POST');
+export const putWebhook = webhook('putWebhook', 'PUT');
+export const patchWebhook = webhook('patchWebhook', 'PATCH');
