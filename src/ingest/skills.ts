@@ -230,14 +230,16 @@ function buildPhrases(dictionary: Dictionary, flags: Uint8Array): Phrases {
   const next = new Uint16Array(nodeCount * width);
   const rules: (readonly Rule[] | undefined)[] = new Array(nodeCount).fill(undefined);
   let used = 1;
-  for (const [folded, phraseRules] of phrases) {
-    let node = 0;
-    for (let i = 0; i < folded.length; i++) {
-      const edge = node * width + symbols[folded.charCodeAt(i)]!;
+  // Level by level, so that the nodes of first letters, where nearly every walk ends, lie together in the cache.
+  let open = Array.from(phrases, ([folded, phraseRules]) => ({ folded, phraseRules, node: 0 }));
+  for (let depth = 0; open.length > 0; depth++) {
+    for (const path of open) {
+      const edge = path.node * width + symbols[path.folded.charCodeAt(depth)]!;
       if (next[edge] === 0) next[edge] = used++;
-      node = next[edge]!;
+      path.node = next[edge]!;
+      if (depth + 1 === path.folded.length) rules[path.node] = path.phraseRules;
     }
-    rules[node] = phraseRules;
+    open = open.filter(({ folded }) => depth + 1 < folded.length);
   }
   return { names, symbols, width, next: next.slice(0, used * width), rules: rules.slice(0, used) };
 }

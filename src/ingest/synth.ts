@@ -299,7 +299,7 @@ const DISCIPLINES: readonly Discipline[] = [
       'Technical, Executive, University, Regional, Volume, Benefits, Corporate, Plant, Compensation, Engagement, Sales, Store, Early Careers, Contract, Mobility, Inclusion, Systems, Labor, Field, Clinical',
     ),
     skills: list(
-      'Recruiting, Human Resources, HRIS, Employee Relations, Workday, Performance Management, Payroll, Excel, Greenhouse ATS, Change Management, Microsoft Office, Google Workspace, Project Management',
+      'Recruiting, Human Resources, HRIS, Employee Relations, Workday, Payroll, Excel, Greenhouse ATS, Change Management, Microsoft Office, Google Workspace, Project Management',
     ),
     remote: 0.3,
     duties: list(
@@ -671,12 +671,15 @@ const PERKS = [
 const WRITTEN: ReadonlyMap<string, string> = new Map([
   ['Agile', 'agile methodologies'],
   ['Childcare', 'early childhood education'],
+  ['Counseling', 'counseling services'],
   ['Confluence', 'Atlassian Confluence'],
   ['Excel', 'Microsoft Excel'],
   ['Forecasting', 'sales forecasting'],
   ['Helm', 'Helm charts'],
+  ['Learning and Development', 'training and development'],
   ['Logistics', 'logistics operations'],
   ['Negotiation', 'contract negotiation'],
+  ['Swift', 'Swift programming'],
   ['Teaching', 'lesson planning'],
   ['Workday', 'Workday HCM'],
 ]);
@@ -706,7 +709,7 @@ function descriptionOf(
   const write = html ? escaped : (text: string): string => text;
   const from = chance.below(duties.length);
   const duty = (place: number): string => duties[(from + place) % duties.length]!;
-  const head = `${company} ${chance.pick(OPENINGS)} a ${title}.`;
+  const head = `${company} ${chance.pick(OPENINGS)} ${/^[AEIO]/.test(title) ? 'an' : 'a'} ${title}.`;
   const mission = `${chance.pick(MISSIONS)} ${chance.pick(MISSIONS)}`;
   const names = skills.map((skill) => WRITTEN.get(skill) ?? skill);
   const split = names.length >= 4 ? names.length - 2 : names.length;
@@ -733,13 +736,16 @@ function descriptionOf(
 
 // ---- records -----------------------------------------------------------------------------------------------------
 
-const EMPLOYMENT: readonly (readonly [EmploymentType, number])[] = [
-  ['full_time', 66],
-  ['unknown', 18],
-  ['contract', 7],
-  ['part_time', 6],
-  ['temporary', 3],
+/** Columns: weight where the work is done at a desk, and where it is done on the spot. */
+const EMPLOYMENT: readonly (readonly [EmploymentType, desk: number, spot: number])[] = [
+  ['full_time', 70, 56],
+  ['unknown', 18, 17],
+  ['contract', 8, 4],
+  ['part_time', 2, 17],
+  ['temporary', 2, 6],
 ];
+/** Disciplines that can be done remotely less often than this are work on the spot. */
+const DESK_REMOTE_MIN = 0.13;
 
 /** Days since the last observation of an active job that was seen this week: most were seen today or yesterday. */
 const WEEK_WEIGHTS = [46, 22, 11, 8, 6, 4, 3];
@@ -833,7 +839,8 @@ export function* synthRecords(options: SynthOptions): Generator<NativeRecord> {
   ]);
   const departmentDraw = new Draw(zipfWeights(departmentLists[0]!.length, -0.4));
   const seniorityDraw = new Draw(SENIORITIES.map(([, weight]) => weight));
-  const employmentDraw = new Draw(EMPLOYMENT.map(([, weight]) => weight));
+  const deskDraw = new Draw(EMPLOYMENT.map(([, desk]) => desk));
+  const spotDraw = new Draw(EMPLOYMENT.map(([, , spot]) => spot));
   const weekDraw = new Draw(WEEK_WEIGHTS);
   const staleDraw = new Draw(decayWeights(120, 0.96)); // mean 24 days, behind the first week
   const closedDraw = new Draw(decayWeights(400, 0.985)); // mean 66 days, behind the third
@@ -889,7 +896,7 @@ export function* synthRecords(options: SynthOptions): Generator<NativeRecord> {
       ? chance.unit() < 0.85
         ? 'internship'
         : 'unknown'
-      : EMPLOYMENT[employmentDraw.next(chance)]![0];
+      : EMPLOYMENT[(discipline.remote < DESK_REMOTE_MIN ? spotDraw : deskDraw).next(chance)]![0];
 
     const home = chance.below(10);
     const place =
