@@ -19,7 +19,8 @@ import type { Call, Route } from './http/route.ts';
 import { type Match, pathFinder } from './http/router.ts';
 import { type ServedRoute, servedRoute } from './http/serve.ts';
 import { targetOf } from './http/target.ts';
-import { openTill, type Till } from './till.ts';
+import type { Resolution } from './payment/reconciler.ts';
+import { openTill } from './till.ts';
 import { VERSION } from './version.ts';
 
 /** What one request came to; one log line. Never a token, a signature or a payment header, and no query. */
@@ -44,6 +45,8 @@ export interface AppPorts {
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
   /** A bug, with its request id; the caller sees `INTERNAL_ERROR` and the id. */
   onFailure(failure: unknown, requestId: string): void;
+  /** How an unknown settlement ended. */
+  onResolution(resolution: Resolution): void;
 }
 
 export interface App {
@@ -134,7 +137,7 @@ export async function openApp(
   const responder = new Responder(corsHeaders(config.corsOrigin));
   const startedMs = clock.monotonicMs();
   const shelf = openShelf(config.snapshot, clock);
-  const till: Till = await openTill(config, clock, random);
+  const till = openTill(config, clock, random, ports.onResolution);
   const callerRate = callerRateGate(config.rateLimitPerMinute, clock);
 
   const gateFor = (route: Route, access: Access): Gate => {
@@ -170,7 +173,7 @@ export async function openApp(
     uptimeMs: () => clock.monotonicMs() - startedMs,
     readiness: () => ({
       snapshot: config.snapshot === 'none' || shelf.current() !== undefined,
-      state: till.stateReady(),
+      state: true,
       settlement: till.settlementReady(),
     }),
     openApi: () => {
@@ -265,7 +268,7 @@ export async function openApp(
     },
     reload: () => shelf.reload(),
     async close() {
-      await till.close();
+      till.close();
       shelf.close();
     },
   };

@@ -1,10 +1,12 @@
 /** The commands of `paygrade`. A new one is a file with a `Command` in it and a line here. */
 import type { CommandGroup } from './command.ts';
+import { demo } from './demo.ts';
+import { serve } from './serve.ts';
 import { snapshotCommands } from './snapshot.ts';
 
 export const PROGRAM: CommandGroup = {
   kind: 'group',
   name: 'paygrade',
   summary: 'Sells answers about hiring, one request at a time, over your own catalogue of job postings',
-  commands: [snapshotCommands],
+  commands: [serve, snapshotCommands, demo],
 };

@@ -97,6 +97,11 @@ export const serve = command({
     const shown = LOG_LEVELS.indexOf(config.logLevel);
     const isShown = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) <= shown;
 
+    const note = (level: LogLevel, facts: Readonly<Record<string, unknown>>): void => {
+      if (!isShown(level)) return;
+      log.write(JSON.stringify({ time: new Date(io.clock.nowMs()).toISOString(), level, ...facts }));
+    };
+
     let app: App | undefined;
     const plain = new Responder({});
     const refusal = (code: 'NOT_FOUND' | 'CATALOGUE_UNAVAILABLE', message: string): Response =>
@@ -123,16 +128,17 @@ export const serve = command({
                   if (isShown(levelOf(record.status))) log.write(requestLine(record, io.clock.nowMs()));
                 },
           onFailure(failure, requestId) {
-            if (!isShown('error')) return;
             const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
-            log.write(
-              JSON.stringify({
-                time: new Date(io.clock.nowMs()).toISOString(),
-                level: 'error',
-                request_id: requestId,
-                failure: text,
-              }),
-            );
+            note('error', { request_id: requestId, failure: text });
+          },
+          onResolution(resolution) {
+            const { kind, order } = resolution;
+            note('warn', {
+              message: `a settlement of unknown outcome is ${kind}`,
+              payer: order.payer,
+              nonce: order.authorization.nonce,
+              ...(kind === 'settled' ? { transaction: resolution.transaction } : { detail: resolution.detail }),
+            });
           },
         },
       );

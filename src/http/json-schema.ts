@@ -20,8 +20,14 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
     ignoreActions: PASSED_OVER,
     overrideAction({ valibotAction, jsonSchema }) {
       if (valibotAction.type !== 'metadata') return undefined;
-      const rule = (valibotAction as unknown as { metadata: ParameterRule }).metadata;
-      return { ...jsonSchema, ...rule.jsonSchema } as typeof jsonSchema;
+      // The converter has copied our metadata into the schema; of it, only what JSON Schema knows belongs there.
+      const {
+        rule: _,
+        code: __,
+        jsonSchema: known,
+        ...schema
+      } = jsonSchema as typeof jsonSchema & Partial<ParameterRule>;
+      return { ...schema, ...known } as typeof jsonSchema;
     },
   }) as Record<string, unknown>;
   return rest;

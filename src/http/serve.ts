@@ -18,7 +18,7 @@ export interface ServedRoute {
   serve(call: Call, search: string): Response | Promise<Response>;
 }
 
-export type GateFor<S> = (route: Route<S>, access: Access) => Gate;
+export type GateFor = (route: Route, access: Access) => Gate;
 
 /** What the log wants to know about a refusal; set on the call by the one place where refusals leave. */
 export type OnRefusal = (call: Call, refusal: Refusal) => void;
@@ -30,7 +30,7 @@ function releaseAll(passes: readonly Pass[]): void {
 export function servedRoute<S>(
   route: Route<S>,
   services: S,
-  gateFor: GateFor<S>,
+  gateFor: GateFor,
   responder: Responder,
   onRefusal: OnRefusal,
 ): ServedRoute {

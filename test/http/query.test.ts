@@ -76,7 +76,7 @@ describe('a query that is refused', () => {
       (text) => [`?keyword=${text}`, 'INVALID_PARAMETER', 'keyword'] as const,
     ),
     ['?%ZZ=1', 'INVALID_PARAMETER', 'name'],
-  ])('%s is %s naming %s', (query, code, named) => {
+  ] as [string, string, string][])('%s is %s naming %s', (query, code, named) => {
     const refusal = search(query);
     expect(refusal).toBeInstanceOf(Refusal);
     expect((refusal as Refusal).code).toBe(code);
