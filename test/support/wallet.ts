@@ -118,3 +118,42 @@ export async function buy(
   const payment = await paymentFor(await offerOf(url, init), account);
   return fetch(url, { ...init, headers: { ...init.headers, 'PAYMENT-SIGNATURE': encodeHeader(payment) } });
 }
+
+/** The order of secp256k1: a signature's `s` has the twin `order - s`. */
+export const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+export interface SignatureParts {
+  readonly r: bigint;
+  readonly s: bigint;
+  readonly v: number;
+}
+
+export const signatureParts = (signature: Hex): SignatureParts => ({
+  r: BigInt(signature.slice(0, 66)),
+  s: BigInt(`0x${signature.slice(66, 130)}`),
+  v: Number.parseInt(signature.slice(130), 16),
+});
+
+export const signatureOf = ({ r, s, v }: SignatureParts): Hex =>
+  `0x${r.toString(16).padStart(64, '0')}${s.toString(16).padStart(64, '0')}${v.toString(16).padStart(2, '0')}`;
+
+/** The same payment with other text in its parts, not signed anew. */
+export function altered(
+  payment: Payment,
+  changes: {
+    readonly accepted?: Readonly<Record<string, unknown>>;
+    readonly authorization?: Readonly<Record<string, unknown>>;
+    readonly signature?: unknown;
+    readonly envelope?: Readonly<Record<string, unknown>>;
+  },
+): unknown {
+  return {
+    ...payment,
+    accepted: { ...payment.accepted, ...changes.accepted },
+    payload: {
+      signature: 'signature' in changes ? changes.signature : payment.payload.signature,
+      authorization: { ...payment.payload.authorization, ...changes.authorization },
+    },
+    ...changes.envelope,
+  };
+}
