@@ -175,9 +175,9 @@ function parseInvocation(subject: Command, words: readonly string[]): Invocation
     values[token.name] =
       option.type === 'integer' ? integerOf(token.name, option, token.value) : textOf(token.name, option, token.value);
   }
-  if (values.help === true) return null;
+  if (given.delete('help')) return null;
 
-  for (const [name, option] of Object.entries(options)) {
+  for (const [name, option] of Object.entries(subject.options)) {
     if (given.has(name)) continue;
     if (option.type === 'flag') values[name] = false;
     else if (option.default !== undefined) values[name] = option.default;

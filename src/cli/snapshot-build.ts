@@ -215,7 +215,7 @@ export const snapshotBuild = command({
         `${options.out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes; ` +
           `${grouped(rejected)} of ${grouped(source)} records rejected\n`,
       );
-      if (future > 0) say(`warning: ${grouped(future)} jobs were last observed later than this machine's clock says\n`);
+      if (future > 0) say(`warning: observed later than this machine's clock says: ${grouped(future)} of the jobs\n`);
       if (builder.rowCount === 0) say('warning: the catalogue has no jobs\n');
       report(options.json, io.stdout, {
         written: true,
