@@ -32,7 +32,7 @@ const IMPURE = [
   /\bfetch\(/,
   /\bnew (Request|Response)\(/,
   /\bprocess\./,
-  /from 'node:(?!zlib')/,
+  /from 'node:(?!(?:zlib|buffer)')/,
 ];
 
 /** The two ports' own system implementations are the one place where the ambient clock and randomness are read. */
