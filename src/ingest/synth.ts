@@ -676,7 +676,7 @@ const WRITTEN: ReadonlyMap<string, string> = new Map([
   ['Excel', 'Microsoft Excel'],
   ['Forecasting', 'sales forecasting'],
   ['Helm', 'Helm charts'],
-  ['Learning and Development', 'training and development'],
+  ['Learning and Development', 'learning and development programs'],
   ['Logistics', 'logistics operations'],
   ['Negotiation', 'contract negotiation'],
   ['Swift', 'Swift programming'],

@@ -27,7 +27,7 @@ describe('the same options', () => {
   // The same on Node and Bun; a change of these lines changes every synthetic catalogue that was made before.
   test.each([
     [options({ seed: 1 }), '883410b782c6ccf2'],
-    [options({ seed: 1, descriptions: true }), 'f460e8280a44fac2'],
+    [options({ seed: 1, descriptions: true }), 'b139b5c8d77f0ab3'],
     [options({ seed: 2 }), 'ef8d18bcaded996e'],
     [options({ jobs: 1, seed: -1 }), '74e43f6e3b102a91'],
   ])('make the same records: %j', (chosen, hash) => {
