@@ -15,5 +15,9 @@ export const health = route<ServiceServices>()({
     uptime_seconds: v.pipe(v.number(), v.integer(), v.minValue(0)),
   }),
   errors: [],
-  handle: (_, { version, uptimeMs }) => ({ status: 'ok' as const, version, uptime_seconds: Math.floor(uptimeMs() / 1000) }),
+  handle: (_, { version, uptimeMs }) => ({
+    status: 'ok' as const,
+    version,
+    uptime_seconds: Math.floor(uptimeMs() / 1000),
+  }),
 });

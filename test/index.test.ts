@@ -1,0 +1,51 @@
+/** The library: the handler mounted without a socket. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPaygrade, type Paygrade } from '../src/index.ts';
+import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor, wallet } from './support/wallet.ts';
+
+describe('createPaygrade', () => {
+  let app: Paygrade;
+  beforeAll(async () => {
+    app = await createPaygrade({
+      stateDir: ':memory:',
+      baseUrl: 'https://api.example.com/pay/',
+      rateLimitPerMinute: 2,
+    });
+  });
+  afterAll(() => app.close());
+
+  it('sells an answer without a server of its own', async () => {
+    const url = 'https://elsewhere.example/v1/jobs/search?keyword=engineer';
+    const unpaid = await app.fetch(new Request(url));
+    expect(unpaid.status).toBe(402);
+    const offer = decodeHeader<PaymentRequired>(unpaid.headers.get('payment-required'));
+    expect(offer.resource.url).toBe('https://api.example.com/pay/v1/jobs/search?keyword=engineer');
+    const payment = encodeHeader(await paymentFor(offer, wallet()));
+    const paid = await app.fetch(new Request(url, { headers: { 'payment-signature': payment } }), {
+      address: '10.0.0.1',
+    });
+    expect(paid.status).toBe(200);
+    const again = await app.fetch(new Request(url, { headers: { 'payment-signature': payment } }), {
+      address: '10.0.0.1',
+    });
+    expect(again.status).toBe(409);
+    expect(again.headers.get('payment-response')).toBe(paid.headers.get('payment-response'));
+  });
+
+  it('says in its answers that the sample is made up', async () => {
+    const url = 'http://h/v1/jobs/signals';
+    const offer = decodeHeader<PaymentRequired>(
+      (await app.fetch(new Request(url), { address: 'b' })).headers.get('payment-required'),
+    );
+    const headers = { 'payment-signature': encodeHeader(await paymentFor(offer, wallet())) };
+    const body = (await (await app.fetch(new Request(url, { headers }), { address: 'b' })).json()) as {
+      meta: { limitations: string[] };
+    };
+    expect(body.meta.limitations.join()).toContain('made up');
+  });
+
+  it('refuses what it cannot use, in one line', async () => {
+    await expect(createPaygrade({ snapshot: '/nowhere/at/all' })).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
+    await expect(createPaygrade({ port: 'x' })).rejects.toThrow(/PORT/);
+  });
+});
