@@ -27,7 +27,10 @@ function outputOf(stream: NodeJS.WriteStream): Output {
         else stream.write('', (error) => resolve(!error && !gone));
       }),
     isTerminal: stream.isTTY === true,
-    columns: stream.columns ?? 80,
+    get columns() {
+      // A terminal that does not know its width says 0.
+      return stream.columns || 80;
+    },
   };
 }
 
