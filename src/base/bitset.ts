@@ -5,11 +5,12 @@
 export class BitSet {
   /** Numbers that may be members are 0 .. length - 1. */
   readonly length: number;
-  readonly #words: Uint32Array;
+  /** Signed, as bitwise operators give their results. */
+  readonly #words: Int32Array;
 
   constructor(length: number) {
     this.length = length;
-    this.#words = new Uint32Array((length + 31) >>> 5);
+    this.#words = new Int32Array((length + 31) >>> 5);
   }
 
   /** Adds a number below `length`. */
@@ -27,6 +28,12 @@ export class BitSet {
     }
   }
 
+  /** Adds the members of `words[start ..]`, laid out as in this class and as long as a set of this length. */
+  addWords(words: Int32Array, start: number): void {
+    const into = this.#words;
+    for (let i = 0; i < into.length; i++) into[i] = into[i]! | words[start + i]!;
+  }
+
   has(member: number): boolean {
     return ((this.#words[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
   }
@@ -36,7 +43,7 @@ export class BitSet {
   }
 
   fill(): void {
-    this.#words.fill(0xffffffff);
+    this.#words.fill(-1);
     const past = this.length & 31;
     if (past !== 0) this.#words[this.#words.length - 1] = 2 ** past - 1;
   }

@@ -7,7 +7,6 @@ import { Cohort } from './cohort.ts';
 import { COHORT_ROWS_MAX, KEPT_COHORTS_MAX, SCANNED_ROWS_MAX } from './limits.ts';
 import { CompanyRanking } from './ranking.ts';
 import type { Snapshot } from './snapshot.ts';
-import { comparedText } from './terms.ts';
 import { CodeCounts } from './top-codes.ts';
 
 // The questions' answers carry these facts, and whoever reads an answer gets their type from here.
@@ -61,7 +60,7 @@ export class Catalogue {
   isEngineering(department: number): boolean {
     const known = this.#engineering[department]!;
     if (known !== 0) return known === 2;
-    const is = comparedText(this.snapshot.departments.textOf(department)).includes('engineering');
+    const is = this.snapshot.departments.comparedOf(department).includes('engineering');
     this.#engineering[department] = is ? 2 : 1;
     return is;
   }

@@ -3,6 +3,7 @@ import type { Catalogue } from './catalogue.ts';
 import type { CohortFacts } from './cohort.ts';
 import type { CompanyDomain } from './company-domain.ts';
 import { TOP_ENTRIES_MAX } from './limits.ts';
+import { mostFrequent } from './top-codes.ts';
 
 export interface CompanyActivity {
   readonly cohort: CohortFacts;
@@ -27,18 +28,13 @@ export function companyActivity(catalogue: Catalogue, domain: CompanyDomain): Co
   const company = snapshot.companyOf(domain);
   if (company === undefined) return undefined;
   const { facts, rows } = catalogue.cohortOf(company);
-  const { department, skillOffsets, skills } = snapshot;
   const { departmentCounts, skillCounts } = catalogue;
+  departmentCounts.addOf(rows, snapshot.department);
+  skillCounts.addAllOf(rows, snapshot.skillOffsets, snapshot.skills);
+  // Code 0 is "not recorded" and no department.
+  const departments = departmentCounts.take().filter(({ code }) => code !== 0);
   let engineering = 0;
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i]!;
-    const code = department[row]!;
-    if (code !== 0) {
-      departmentCounts.add(code);
-      if (catalogue.isEngineering(code)) engineering++;
-    }
-    for (let s = skillOffsets[row]!; s < skillOffsets[row + 1]!; s++) skillCounts.add(skills[s]!);
-  }
+  for (const { code, count } of departments) if (catalogue.isEngineering(code)) engineering += count;
   return {
     cohort: facts,
     company: { name: snapshot.shownNameOf(company), domain },
@@ -46,11 +42,11 @@ export function companyActivity(catalogue: Catalogue, domain: CompanyDomain): Co
     observedSampleJobs: rows.length,
     engineeringJobsInSample: engineering,
     engineeringJobCount: facts.sampled ? null : engineering,
-    topDepartments: departmentCounts.takeTop(TOP_ENTRIES_MAX).map(({ code, count }) => ({
+    topDepartments: mostFrequent(departments, TOP_ENTRIES_MAX).map(({ code, count }) => ({
       department: snapshot.departments.textOf(code),
       jobCount: count,
     })),
-    topSkills: skillCounts.takeTop(TOP_ENTRIES_MAX).map(({ code, count }) => ({
+    topSkills: mostFrequent(skillCounts.take(), TOP_ENTRIES_MAX).map(({ code, count }) => ({
       skill: snapshot.skillNames.textOf(code),
       jobCount: count,
     })),

@@ -19,10 +19,11 @@ export const SCANNED_ROWS_MAX = 1_000;
 export const KEPT_COHORTS_MAX = 8;
 
 /**
- * Code units of distinct tokens that one index may hold; about 840 a row, twenty times what real postings have.
- * Building takes up to 40 bytes a code unit for a moment. A cohort with more text is scanned.
+ * Code units of distinct tokens that one index may hold: about 100 a row, ten times what real postings have in all
+ * searched fields together. Building takes up to 40 bytes a code unit for a moment, and for a text made to be slow (one
+ * letter over and over) a few seconds. A cohort with more text is scanned.
  */
-export const INDEX_UNITS_MAX = 2 ** 23;
+export const INDEX_UNITS_MAX = 2 ** 20;
 
 /** Rows of one snapshot: 16.7 million, of about 60 bytes each in memory, stay within the 2 GiB below. */
 export const ROW_COUNT_MAX = 2 ** 24;
@@ -44,3 +45,6 @@ export const SKILLS_VERSION_LENGTH_MAX = 200;
 
 /** Bytes read at a time when a section is checked but not kept. A multiple of 8. */
 export const CHECKED_CHUNK_BYTES = 2 ** 20;
+
+/** A dictionary of at most this many texts remembers the compared forms it was asked for: about 5 MB when all were. */
+export const REMEMBERED_TEXTS_MAX = 65_536;

@@ -51,10 +51,11 @@ export class CompanyRanking {
   // One element a company of `#codes`: without filters, its rows and its newest row.
   readonly #observed: Uint16Array;
   readonly #newest: Uint16Array;
-  // The same and the recent rows for the question at hand; all zero between questions, except the newest row.
+  // The same, the recent and the first observed rows for the question at hand; all zero between questions, except the newest row.
   readonly #matchObserved: Uint16Array;
   readonly #matchNewest: Uint16Array;
   readonly #recent: Uint16Array;
+  readonly #first: Uint16Array;
   /** Scratch: matching rows; companies that have one; the best companies in order. */
   readonly #rows: Uint16Array;
   readonly #touched: Uint16Array;
@@ -81,6 +82,7 @@ export class CompanyRanking {
     this.#matchObserved = new Uint16Array(groupCount);
     this.#matchNewest = new Uint16Array(groupCount);
     this.#recent = new Uint16Array(groupCount);
+    this.#first = new Uint16Array(groupCount);
     this.#rows = new Uint16Array(count);
     this.#touched = new Uint16Array(groupCount);
   }
@@ -113,19 +115,35 @@ export class CompanyRanking {
       return kept.ranking;
     }
     const recent = this.#recent;
-    const groups = this.#groups;
-    for (let row = start; row < end; row++) {
-      const group = groups[row]!;
-      recent[group] = recent[group]! + 1;
+    const count = this.#rows.length;
+    if (end - start <= count / 2) {
+      this.#count(start, end, 1);
+    } else {
+      // Most rows are recent: what is left of all rows without those that are not takes fewer steps.
+      recent.set(this.#observed);
+      this.#count(0, start, -1);
+      this.#count(end, count, -1);
     }
     const best = this.#best(undefined, this.#codes.length, this.#observed, this.#newest, limit);
     const ranking = {
-      companies: best.map((group) => this.#described(group, this.#observed, this.#newest, undefined, period)),
-      matchingJobs: this.#rows.length,
+      companies: best.map((group) =>
+        this.#described(group, this.#observed, this.#newest, this.#firstObservedOf(group, period)),
+      ),
+      matchingJobs: count,
     };
     recent.fill(0);
     this.#kept = { places, limit, ranking };
     return ranking;
+  }
+
+  /** Adds `step` to the recent rows of each company for each of its rows from `start` to `end - 1`. */
+  #count(start: number, end: number, step: 1 | -1): void {
+    const recent = this.#recent;
+    const groups = this.#groups;
+    for (let row = start; row < end; row++) {
+      const group = groups[row]!;
+      recent[group] = recent[group]! + step;
+    }
   }
 
   #rankMatching(matching: BitSet, start: number, end: number, period: ObservationPeriod, limit: number): Ranking {
@@ -134,7 +152,10 @@ export class CompanyRanking {
     const observed = this.#matchObserved;
     const newest = this.#matchNewest;
     const recent = this.#recent;
+    const first = this.#first;
     const touched = this.#touched;
+    const { firstObserved } = this.#cohort.snapshot;
+    const { startMs, endMs } = period;
     const matchingJobs = matching.readInto(rows);
     let touchedCount = 0;
     for (let i = 0; i < matchingJobs; i++) {
@@ -146,12 +167,15 @@ export class CompanyRanking {
       }
       observed[group] = observed[group]! + 1;
       if (row >= start && row < end) recent[group] = recent[group]! + 1;
+      const firstMs = firstObserved[row]!;
+      if (firstMs >= startMs && firstMs <= endMs) first[group] = first[group]! + 1;
     }
     const best = this.#best(touched, touchedCount, observed, newest, limit);
-    const companies = best.map((group) => this.#described(group, observed, newest, matching, period));
+    const companies = best.map((group) => this.#described(group, observed, newest, first[group]!));
     for (let i = 0; i < touchedCount; i++) {
       observed[touched[i]!] = 0;
       recent[touched[i]!] = 0;
+      first[touched[i]!] = 0;
     }
     return { companies, matchingJobs };
   }
@@ -193,33 +217,30 @@ export class CompanyRanking {
     return leftLast !== rightLast ? leftLast > rightLast : left < right;
   }
 
-  #described(
-    group: number,
-    observed: Uint16Array,
-    newest: Uint16Array,
-    matching: BitSet | undefined,
-    period: ObservationPeriod,
-  ): RankedCompany {
-    const { snapshot } = this.#cohort;
-    const { companyOffsets, companyRows, firstObserved, lastObserved } = snapshot;
-    const code = this.#codes[group]!;
-    const end = companyOffsets[code + 1]!;
-    let firstCount = 0;
-    for (let i = companyOffsets[code]!; i < end; i++) {
-      const row = companyRows[i]!;
-      if (row >= this.#rows.length) break;
-      if (matching !== undefined && !matching.has(row)) continue;
-      const first = firstObserved[row]!;
-      if (first >= period.startMs && first <= period.endMs) firstCount++;
+  /** Rows of a company in the cohort that were first observed inside the period. */
+  #firstObservedOf(group: number, period: ObservationPeriod): number {
+    const { companyOffsets, companyRows, firstObserved } = this.#cohort.snapshot;
+    const rowCount = this.#rows.length;
+    const end = companyOffsets[this.#codes[group]! + 1]!;
+    let count = 0;
+    for (let i = companyOffsets[this.#codes[group]!]!; i < end && companyRows[i]! < rowCount; i++) {
+      const first = firstObserved[companyRows[i]!]!;
+      if (first >= period.startMs && first <= period.endMs) count++;
     }
+    return count;
+  }
+
+  #described(group: number, observed: Uint16Array, newest: Uint16Array, firstObserved: number): RankedCompany {
+    const { snapshot } = this.#cohort;
+    const code = this.#codes[group]!;
     return {
       name: snapshot.shownNameOf(code),
       domain: snapshot.domainOf(code),
       observed: observed[group]!,
       recent: this.#recent[group]!,
-      firstObserved: firstCount,
+      firstObserved,
       scoreHundredths: scoreHundredths(this.#recent[group]!, observed[group]!),
-      lastObservedMs: lastObserved[newest[group]!]!,
+      lastObservedMs: snapshot.lastObserved[newest[group]!]!,
     };
   }
 }

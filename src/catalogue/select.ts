@@ -3,7 +3,7 @@
  * must lie inside one of the fields that the filter looks in. By the index, or row by row where there is none; both
  * give the same positions.
  */
-import { BitSet } from '../base/bitset.ts';
+import type { BitSet } from '../base/bitset.ts';
 import type { Cohort } from './cohort.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
 import { SCANNED_ROWS_MAX } from './limits.ts';
@@ -64,7 +64,7 @@ export function isUnfiltered(wanted: Wanted): boolean {
 }
 
 /**
- * The matching positions, in a set of its own.
+ * The matching positions, in a set of the cohort that is good until the next question.
  * indexed  whether an index is worth building for this cohort
  * enough   matches after which the rest is of no interest; a set may then hold only the first ones
  */
@@ -78,7 +78,7 @@ export function isWorthAnIndex(cohort: Cohort): boolean {
 
 /** `undefined` when a group that is asked for has too much text for an index. */
 function selectByIndex(cohort: Cohort, wanted: Wanted): BitSet | undefined {
-  const matching = new BitSet(cohort.rows.length);
+  const { matching, one } = cohort;
   matching.fill();
   if (wanted.remoteStatus !== undefined && !matching.intersect(cohort.withRemoteStatus(wanted.remoteStatus))) {
     return matching;
@@ -86,9 +86,9 @@ function selectByIndex(cohort: Cohort, wanted: Wanted): BitSet | undefined {
   if (wanted.employmentType !== undefined && !matching.intersect(cohort.withEmploymentType(wanted.employmentType))) {
     return matching;
   }
-  const one = new BitSet(cohort.rows.length);
   if (wanted.department !== undefined) {
     const positions = cohort.positionsByDepartment.get(wanted.department);
+    one.clear();
     if (positions !== undefined) one.addFrom(positions, 0, positions.length);
     if (!matching.intersect(one)) return matching;
   }
@@ -133,7 +133,7 @@ class TermFinder {
   in(code: number): number {
     let found = this.#found.get(code);
     if (found === undefined) {
-      const text = comparedText(this.#column.textOf(code));
+      const text = this.#column.comparedOf(code);
       found = 0;
       for (let i = 0; i < this.#terms.length; i++) if (text.includes(this.#terms[i]!)) found |= 1 << i;
       this.#found.set(code, found);
@@ -143,9 +143,9 @@ class TermFinder {
 }
 
 function selectByScan(cohort: Cohort, wanted: Wanted, enough: number): BitSet {
-  const { rows, snapshot } = cohort;
+  const { matching, rows, snapshot } = cohort;
+  matching.clear();
   const { department, employer, employmentType, location, remoteStatus, skillOffsets, skills, title } = snapshot;
-  const matching = new BitSet(rows.length);
   const remoteCode = wanted.remoteStatus === undefined ? -1 : REMOTE_STATUSES.indexOf(wanted.remoteStatus);
   const employmentCode = wanted.employmentType === undefined ? -1 : EMPLOYMENT_TYPES.indexOf(wanted.employmentType);
   const role = new TermFinder(wanted.title, snapshot.titles);
@@ -161,7 +161,7 @@ function selectByScan(cohort: Cohort, wanted: Wanted, enough: number): BitSet {
   const isDepartment = (code: number): boolean => {
     let is = departments.get(code);
     if (is === undefined) {
-      is = code !== 0 && comparedText(snapshot.departments.textOf(code)) === wanted.department;
+      is = code !== 0 && snapshot.departments.comparedOf(code) === wanted.department;
       departments.set(code, is);
     }
     return is;

@@ -19,9 +19,9 @@ export class TextBytes {
     const needed = this.length + count;
     if (needed <= this.bytes.length) return;
     if (needed > TEXT_BYTES_MAX) throw new SnapshotError('the texts of the catalogue take more than 4 GiB');
-    const grown = new Uint8Array(Math.min(TEXT_BYTES_MAX, Math.max(needed, this.bytes.length * 2)));
-    grown.set(this.bytes.subarray(0, this.length));
-    this.bytes = grown;
+    const length = Math.min(TEXT_BYTES_MAX, Math.max(needed, this.bytes.length * 2));
+    // The old array's memory goes at once: with doubling, waiting for the collector would keep as much again.
+    this.bytes = new Uint8Array(this.bytes.buffer.transfer(length));
   }
 
   /** Writes a text behind the last one; it belongs to the array once `length` is moved past it. Returns its bytes' end. */
@@ -109,12 +109,8 @@ export class TextTable {
   }
 
   #grow(): void {
-    const ends = new Uint32Array(this.#ends.length * 2);
-    ends.set(this.#ends);
-    this.#ends = ends;
-    const hashes = new Uint32Array(ends.length);
-    hashes.set(this.#hashes);
-    this.#hashes = hashes;
+    this.#ends = new Uint32Array(this.#ends.buffer.transfer(this.#ends.byteLength * 2));
+    this.#hashes = new Uint32Array(this.#hashes.buffer.transfer(this.#hashes.byteLength * 2));
   }
 
   #spread(): void {

@@ -3,38 +3,81 @@
  * ascending for dictionaries that are numbered by text. The counts are one array over the dictionary that is kept, all
  * zero, between uses, so a small question does not pay for a large dictionary.
  */
+export interface CountedCode {
+  readonly code: number;
+  readonly count: number;
+}
+
 export class CodeCounts {
   readonly #counts: Uint32Array;
-  #seen: number[] = [];
+  /** Codes that were counted, each once. */
+  readonly #seen: Uint32Array;
+  #seenCount = 0;
 
   constructor(codeCount: number) {
     this.#counts = new Uint32Array(codeCount);
+    this.#seen = new Uint32Array(codeCount);
   }
 
-  add(code: number): void {
-    const count = this.#counts[code]!;
-    if (count === 0) this.#seen.push(code);
-    this.#counts[code] = count + 1;
-  }
-
-  /** The `limit` most frequent codes with their counts; starts again from nothing. */
-  takeTop(limit: number): { code: number; count: number }[] {
+  /** Counts `codes[row]` for each of `rows`. */
+  addOf(rows: Uint32Array, codes: Uint16Array | Uint32Array): void {
     const counts = this.#counts;
-    const top: { code: number; count: number }[] = [];
-    for (const code of this.#seen) {
+    const seen = this.#seen;
+    let seenCount = this.#seenCount;
+    for (let i = 0; i < rows.length; i++) {
+      const code = codes[rows[i]!]!;
       const count = counts[code]!;
-      counts[code] = 0;
-      let place = top.length;
-      while (place > 0 && comesBefore(code, count, top[place - 1]!)) place--;
-      if (place === limit) continue;
-      if (top.length === limit) top.pop();
-      top.splice(place, 0, { code, count });
+      if (count === 0) seen[seenCount++] = code;
+      counts[code] = count + 1;
     }
-    this.#seen = [];
-    return top;
+    this.#seenCount = seenCount;
+  }
+
+  /** Counts `codes[offsets[row]] .. codes[offsets[row + 1] - 1]` for each of `rows`. */
+  addAllOf(rows: Uint32Array, offsets: Uint32Array, codes: Uint16Array | Uint32Array): void {
+    const counts = this.#counts;
+    const seen = this.#seen;
+    let seenCount = this.#seenCount;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!;
+      const end = offsets[row + 1]!;
+      for (let place = offsets[row]!; place < end; place++) {
+        const code = codes[place]!;
+        const count = counts[code]!;
+        if (count === 0) seen[seenCount++] = code;
+        counts[code] = count + 1;
+      }
+    }
+    this.#seenCount = seenCount;
+  }
+
+  /** All that was counted, in no order; starts again from nothing. */
+  take(): CountedCode[] {
+    const taken: CountedCode[] = [];
+    for (let i = 0; i < this.#seenCount; i++) {
+      const code = this.#seen[i]!;
+      taken.push({ code, count: this.#counts[code]! });
+      this.#counts[code] = 0;
+    }
+    this.#seenCount = 0;
+    return taken;
   }
 }
 
-function comesBefore(code: number, count: number, other: { code: number; count: number }): boolean {
-  return count !== other.count ? count > other.count : code < other.code;
+/** The `limit` most frequent, in order. */
+export function mostFrequent(counted: readonly CountedCode[], limit: number): CountedCode[] {
+  const top: CountedCode[] = [];
+  for (const entry of counted) {
+    const last = top[limit - 1];
+    if (last !== undefined && !comesBefore(entry, last)) continue;
+    let place = top.length;
+    while (place > 0 && comesBefore(entry, top[place - 1]!)) place--;
+    if (top.length === limit) top.pop();
+    top.splice(place, 0, entry);
+  }
+  return top;
+}
+
+function comesBefore(left: CountedCode, right: CountedCode): boolean {
+  return left.count !== right.count ? left.count > right.count : left.code < right.code;
 }

@@ -24,16 +24,16 @@ const CATALOGUES: readonly (CatalogueShape & { seed: number; questions: number; 
   { seed: 1, jobCount: 0, questions: 20, because: 'is empty' },
   { seed: 2, jobCount: 1, questions: 200, because: 'has one job' },
   { seed: 3, jobCount: 40, closedPercent: 100, questions: 200, because: 'has closed jobs alone' },
-  ...Array.from({ length: 12 }, (_, i) => ({
+  ...Array.from({ length: 16 }, (_, i) => ({
     seed: 10 + i,
-    jobCount: 3 + i * 9,
+    jobCount: 3 + i * 5,
     closedPercent: 30,
-    questions: 900,
+    questions: 1100,
     because: 'is small',
   })),
-  { seed: 30, jobCount: 700, moreCompanies: 80, questions: 5200, because: 'has a company of a few hundred jobs' },
-  { seed: 31, jobCount: 2600, moreCompanies: 40, questions: 4200, because: 'has a company cohort with an index' },
-  { seed: 32, jobCount: 24_000, moreCompanies: 9000, questions: 480, because: 'has a company of over 10000 jobs' },
+  { seed: 30, jobCount: 700, moreCompanies: 80, questions: 2000, because: 'has a company of a few hundred jobs' },
+  { seed: 31, jobCount: 2600, moreCompanies: 40, questions: 800, because: 'has a company cohort with an index' },
+  { seed: 32, jobCount: 24_000, moreCompanies: 9000, questions: 200, because: 'has a company of over 10000 jobs' },
 ];
 
 let comparisons = 0;

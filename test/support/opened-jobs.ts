@@ -5,7 +5,7 @@ import { memorySource, openSnapshot, type Snapshot } from '../../src/catalogue/s
 
 export const FACTS = { builtAtMs: 1_700_000_000_000, sourceRows: 7, rejectedRows: 1, skillsVersion: 'test-1' };
 
-export function bytesOfJobs(jobs: Iterable<Job>): Uint8Array {
+export function bytesOfJobs(jobs: Iterable<Job>): Buffer {
   const builder = new SnapshotBuilder();
   for (const job of jobs) builder.add(job);
   return Buffer.concat([...builder.finish(() => FACTS).chunks]);

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BitSet } from '../../src/base/bitset.ts';
+import { INDEX_UNITS_MAX } from '../../src/catalogue/limits.ts';
+import { buildTermIndex, type IndexedField, type TermIndex } from '../../src/catalogue/term-index.ts';
+
+/** One text a row, equal ones not put together. */
+function fieldOf(texts: readonly string[]): IndexedField {
+  const count = texts.length;
+  return {
+    texts,
+    numbers: Uint32Array.from({ length: count }, (_, i) => i),
+    offsets: Uint32Array.from({ length: count + 1 }, (_, i) => i),
+  };
+}
+
+function rowsWith(index: TermIndex, term: string, rowCount: number): number[] {
+  const rows = new BitSet(rowCount);
+  index.addRowsWith(term, rows);
+  const into = new Uint16Array(rowCount);
+  return [...into.subarray(0, rows.readInto(into))];
+}
+
+/** Every piece of every token, some pieces that lie in none, and units on both sides of what the tokens have. */
+function termsFor(texts: readonly string[]): Set<string> {
+  const terms = new Set<string>(['zz', 'a\uffff', '\u0000', '\uffff', 'aab', 'é']);
+  for (const token of texts.flatMap((text) => text.split(' '))) {
+    for (let start = 0; start < token.length; start++) {
+      for (let end = start + 1; end <= token.length && end <= start + 12; end++) {
+        terms.add(token.slice(start, end)).add(`${token.slice(start, end)}a`);
+      }
+    }
+  }
+  terms.delete('');
+  return terms;
+}
+
+function expectAsIncludes(texts: readonly string[]): void {
+  const index = buildTermIndex(texts.length, [fieldOf(texts)])!;
+  for (const term of termsFor(texts)) {
+    const expected = texts.flatMap((text, row) => (text.includes(term) ? [row] : []));
+    expect(rowsWith(index, term, texts.length), JSON.stringify(term)).toEqual(expected);
+  }
+}
+
+describe('a term is found in exactly the rows whose text includes it', () => {
+  it('for texts of few letters, where most suffixes begin alike', () => {
+    const token = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 60 });
+    const text = fc.array(token, { minLength: 1, maxLength: 4 }).map((tokens) => tokens.join(' '));
+    fc.assert(fc.property(fc.array(text, { maxLength: 12 }), expectAsIncludes), { numRuns: 60 });
+  });
+
+  it('for texts of any characters, U+0000 and halves of pairs included', () => {
+    const unit = fc.constantFrom('\u0000', 'a', 'é', '\ud83e\udd80', '\ud83e\udd81', '\uffff', '東');
+    const text = fc.string({ unit, minLength: 1, maxLength: 30 });
+    fc.assert(fc.property(fc.array(text, { maxLength: 12 }), expectAsIncludes), { numRuns: 60 });
+  });
+
+  const cases: [string, string[]][] = [
+    ['one letter over and over, in tokens of many lengths', Array.from({ length: 70 }, (_, i) => 'a'.repeat(i + 1))],
+    ['a token that is the end of others', ['ngineer', 'engineer', 'r', 'er er er', 'reengineer']],
+    ['a period that is longer than what is packed at first', ['abcdefghijklmnopqrstuvwxyz'.repeat(4)]],
+    ['no row', []],
+    ['an empty text', ['', 'a']],
+    ['a token in every row, which has a bitmap', Array.from({ length: 400 }, (_, i) => `all ${i % 7} x${i}`)],
+  ];
+  for (const [title, texts] of cases) it(`for ${title}`, () => expectAsIncludes(texts));
+
+  it('for a token of 100000 equal letters, in less than quadratic time', () => {
+    const index = buildTermIndex(2, [fieldOf(['a'.repeat(100_000), 'ab'])])!;
+    expect(rowsWith(index, 'a'.repeat(1000), 2)).toEqual([0]);
+    expect(rowsWith(index, 'a', 2)).toEqual([0, 1]);
+    expect(rowsWith(index, 'ab', 2)).toEqual([1]);
+  });
+});
+
+describe('the text of one index is bounded', () => {
+  it('and an index of one code unit more is not built', () => {
+    // Each token counts one unit more than it has letters.
+    const token = 'x'.repeat(INDEX_UNITS_MAX);
+    expect(buildTermIndex(1, [fieldOf([token])])).toBe(undefined);
+  });
+});
