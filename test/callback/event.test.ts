@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import {
+  bodyJsonOf,
+  type EventRecord,
+  eventHead,
+  finishedJson,
+  heldEvent,
+  originalContentType,
+  rawOf,
+  retainedHeaders,
+} from '../../src/callback/event.ts';
+import type { EventId } from '../../src/callback/identifier.ts';
+import { INLINE_CHARACTERS_MAX, OVERHEAD_BYTES, RETAINED_CHARACTERS_MAX } from '../../src/callback/limits.ts';
+import { bodyFormOf } from '../../src/callback/media-type.ts';
+
+const ID = `evt_${'0'.repeat(32)}` as EventId;
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const headersOf = (fields: Record<string, string>) => (name: string) => new Headers(fields).get(name);
+
+function recordOf(contentType: string | null, bytes: Uint8Array): { record: EventRecord; bodyJson: string } {
+  const form = bodyFormOf(contentType)!;
+  const head = eventHead(
+    ID,
+    0,
+    'POST',
+    retainedHeaders((name) => (name === 'content-type' ? contentType : null)),
+  );
+  const bodyJson = bodyJsonOf(form, bytes)!;
+  return { record: { id: ID, receivedAtSeconds: 0, head, form, bytes, isInline: false }, bodyJson };
+}
+
+describe('retained headers (reliability 172 to 174)', () => {
+  it('are the listed ones and no other', () => {
+    const sent = {
+      'Content-Type': 'text/plain',
+      'User-Agent': 'a/1',
+      'vendorA-signature': '1',
+      'vendorB-id': '2',
+      'vendorB-timestamp': '3',
+      'vendorB-signature': '4',
+      'Stripe-Signature': '5',
+      'Svix-Id': '6',
+      'Svix-Timestamp': '7',
+      'Svix-Signature': '8',
+      'X-Hub-Signature': '9',
+      'X-Hub-Signature-256': '10',
+      'Webhook-Id': '11',
+      'Webhook-Timestamp': '12',
+      'Webhook-Signature': '13',
+      'X-Signature': '14',
+      'X-Webhook-Signature': '15',
+      Authorization: 'secret',
+      Cookie: 'secret',
+      'X-Forwarded-For': '1.2.3.4',
+      __proto__: 'x',
+    };
+    const retained = Object.fromEntries(retainedHeaders(headersOf(sent)));
+    expect(Object.keys(retained)).toHaveLength(17);
+    expect(retained['content-type']).toBe('text/plain');
+    expect(retained['x-webhook-signature']).toBe('15');
+    expect(JSON.stringify(retained)).not.toContain('secret');
+  });
+
+  it('keep characters above U+007F and quotes as they are', () => {
+    const head = eventHead(ID, 0, 'POST', [['x-signature', 'é"\\\u0085']]);
+    expect(JSON.parse(`${head}null}`).headers).toEqual({ 'x-signature': 'é"\\\u0085' });
+  });
+
+  it('are cut where together they pass the bound', () => {
+    const fits = retainedHeaders(headersOf({ 'x-signature': 'a'.repeat(RETAINED_CHARACTERS_MAX) }));
+    expect(fits).toEqual([['x-signature', 'a'.repeat(RETAINED_CHARACTERS_MAX)]]);
+    const over = retainedHeaders(headersOf({ 'x-signature': 'a'.repeat(15_360), 'user-agent': 'b' }));
+    expect(over).toEqual([
+      ['x-signature', 'a'.repeat(RETAINED_CHARACTERS_MAX)],
+      ['user-agent', ''],
+    ]);
+  });
+
+  it('never take more of a claim than its overhead, ten times the worst', () => {
+    for (const name of ['content-type', 'x-signature', 'user-agent']) {
+      const head = eventHead(ID, 0, 'PATCH', retainedHeaders(headersOf({ [name]: `text/${'"é'.repeat(7_000)}` })));
+      expect(10 * bytesOf(head).length).toBeLessThan(OVERHEAD_BYTES);
+    }
+  });
+});
+
+describe('an event', () => {
+  it('has exactly the fields of the contract', () => {
+    const { record } = recordOf('application/json; charset=utf-8', bytesOf('{"a":1}'));
+    expect(JSON.parse(finishedJson(record))).toEqual({
+      id: ID,
+      received_at: '1970-01-01T00:00:00Z',
+      method: 'POST',
+      content_type: 'application/json; charset=utf-8',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: { a: 1 },
+      size_bytes: 7,
+    });
+  });
+
+  it('shows text/plain where no Content-Type was sent, and keeps none (reliability 151)', () => {
+    const { record } = recordOf(null, bytesOf('x'));
+    expect(JSON.parse(finishedJson(record))).toMatchObject({ content_type: 'text/plain', headers: {}, body: 'x' });
+    expect(originalContentType(record.head)).toBeNull();
+  });
+
+  it.each([
+    ['application/json', bytesOf('{"a": 9007199254740993 }')],
+    ['application/json', bytesOf('\ufeff[1]')],
+    ['application/json', bytesOf('"a string"')],
+    ['application/json', bytesOf('",\\"size_bytes\\":7}"')],
+    ['text/plain', bytesOf('')],
+    ['text/plain', bytesOf('plain, "quoted" \u0000\u001f \u{1f600}')],
+    ['text/plain', bytesOf('","size_bytes":7}')],
+    ['text/plain', bytesOf('\ufeffwith a mark')],
+    ['text/plain', bytesOf('a real \ufffd')],
+    ['text/plain', Uint8Array.of(0x61, 0xff, 0xfe, 0xc3)],
+    ['text/plain; charset=iso-8859-1', Uint8Array.of(0xe9, 0x80)],
+    ['text/plain; charset=utf-16le', new Uint8Array(Buffer.from('\ufeffab', 'utf16le'))],
+    ['application/x-www-form-urlencoded', bytesOf('a=1&b=%20')],
+    [null, bytesOf('x')],
+  ] as const)('gives back the exact bytes, held whole or in the store: %j, %j', (contentType, bytes) => {
+    const { record, bodyJson } = recordOf(contentType, bytes);
+    const held = heldEvent(record, bodyJson);
+    expect(held.json).toBe(finishedJson(record));
+    const raw = rawOf({ ...held, json: held.json! });
+    expect([...raw.bytes]).toEqual([...bytes]);
+    expect(raw.contentType).toBe(contentType);
+    expect(originalContentType(record.head)).toBe(contentType);
+  });
+
+  it('replaces malformed bytes of a text and counts those that came (reliability 154)', () => {
+    const { record } = recordOf('text/plain', Uint8Array.of(0x61, 0xff, 0x62));
+    expect(JSON.parse(finishedJson(record))).toMatchObject({ body: 'a\ufffdb', size_bytes: 3 });
+  });
+
+  it('stays in memory up to the bound and goes to the store alone above it', () => {
+    const around = (length: number) => {
+      const { record, bodyJson } = recordOf('text/plain', bytesOf('x'.repeat(length)));
+      return heldEvent(record, bodyJson).json;
+    };
+    expect(around(3_500)).not.toBeNull();
+    expect(around(3_500)!.length).toBeLessThanOrEqual(INLINE_CHARACTERS_MAX);
+    expect(around(INLINE_CHARACTERS_MAX)).toBeNull();
+  });
+});

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isDeeperThan, jsonTextOf } from '../../src/callback/json-text.ts';
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const nested = (depth: number, open = '[', close = ']'): string => open.repeat(depth) + close.repeat(depth);
+
+describe('JSON kept as text', () => {
+  it.each([
+    ['9007199254740993', 'a number beyond doubles (reliability 158)'],
+    ['1e400', 'a number beyond range (158)'],
+    ['-0', 'minus zero (158)'],
+    ['1.0', 'a fraction of nothing (158)'],
+    ['7'.repeat(400), '400 digits (158)'],
+    ['{"b":1,"a":2,"b":3,"10":4,"9":5}', 'repeated and integer-like keys (159)'],
+    ['{"__proto__":{"x":1},"constructor":1}', 'keys with a meaning elsewhere (157)'],
+    ['"\\ud800"', 'half a surrogate pair as an escape (162)'],
+    ['null', 'null (156)'],
+    ['0', 'zero (156)'],
+    ['"x"', 'a string (156)'],
+    ['true', 'a boolean (156)'],
+    ['[]', 'an empty array (156)'],
+    [' {"a" :\n1}\r\n', 'white space around and inside'],
+    ['"\u2028\u{1f600}é"', 'characters of two to four bytes'],
+  ])('%j comes back as it was sent: %s', (text) => {
+    expect(jsonTextOf(bytesOf(text))).toBe(text);
+  });
+
+  it('accepts a byte order mark and drops it (reliability 153)', () => {
+    expect(jsonTextOf(bytesOf('\ufeff{"a":1}'))).toBe('{"a":1}');
+  });
+
+  it.each([
+    ['', 'nothing (155)'],
+    ['\ufeff', 'a byte order mark alone'],
+    ['\ufeff\ufeff1', 'two byte order marks'],
+    ['{a:1}', 'no JSON'],
+    ['[1,]', 'a comma too many'],
+    ["'x'", 'other quotes'],
+    ['NaN', 'no JSON number'],
+    ['01', 'a leading zero'],
+    ['1 2', 'two values'],
+    ['"\u0001"', 'a bare control character'],
+    ['[', 'an open bracket'],
+    ['"', 'an open string'],
+    ['"\\', 'an open escape'],
+    ['undefined', 'a word'],
+  ])('%j is refused: %s', (text) => {
+    expect(jsonTextOf(bytesOf(text))).toBeUndefined();
+  });
+
+  it.each([
+    [Uint8Array.of(0x22, 0xff, 0x22), 'a byte that UTF-8 does not have'],
+    [Uint8Array.of(0x22, 0xc3, 0x22), 'half a character'],
+    [Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22), 'a surrogate in UTF-8'],
+    [Uint8Array.of(0x22, 0xc0, 0x80, 0x22), 'an overlong form'],
+    [new Uint8Array(Buffer.from('\ufeff{"a":1}', 'utf16le')), 'UTF-16'],
+  ])('%j is refused: %s (reliability 154)', (bytes) => {
+    expect(jsonTextOf(bytes)).toBeUndefined();
+  });
+
+  it.each([
+    [1, true],
+    [255, true],
+    [256, true],
+    [257, false],
+    [1_000, false],
+    [5_000, false],
+    [50_000, false],
+    [131_072, false],
+  ])('%i arrays or objects inside one another are taken: %s (reliability 160)', (depth, taken) => {
+    for (const text of [nested(depth), `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`]) {
+      expect(jsonTextOf(bytesOf(text)) !== undefined).toBe(taken);
+    }
+  });
+
+  it('counts no bracket inside a string', () => {
+    const text = JSON.stringify({ a: `${'['.repeat(1_000)}"\\`, b: ['{'.repeat(500)] });
+    expect(jsonTextOf(bytesOf(text))).toBe(text);
+  });
+
+  it('counts siblings once', () => {
+    const text = `[${Array.from({ length: 130_000 }, () => '[]').join(',')}]`;
+    expect(jsonTextOf(bytesOf(text))).toBe(text);
+  });
+
+  it('measures the depth of any JSON value', () => {
+    const depthOf = (value: unknown): number =>
+      typeof value !== 'object' || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf));
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 0, max: 9 }), (value, depthMax) => {
+        const text = JSON.stringify(value);
+        const bytes = bytesOf(text);
+        // Short texts are let through unmeasured: they cannot be deeper than they are long.
+        if (bytes.length > depthMax) expect(isDeeperThan(depthMax, bytes)).toBe(depthOf(value) > depthMax);
+        expect(jsonTextOf(bytes)).toBe(text);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each([
+    ['26,000 short keys', `{${Array.from({ length: 26_000 }, (_, i) => `"${i.toString(36)}":1`).join(',')}}`],
+    ['a key of 250 KB', `{"${'k'.repeat(250_000)}":1}`],
+    ['130,000 empty arrays', `[${'[],'.repeat(87_000)}[]]`],
+    [
+      'keys that all begin alike',
+      `{${Array.from({ length: 9_000 }, (_, i) => `"${'a'.repeat(20)}${i}":1`).join(',')}}`,
+    ],
+  ])('judges %s without a stall (reliability 161)', (_, text) => {
+    const bytes = bytesOf(text);
+    jsonTextOf(bytes);
+    let bestMs = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < 5; run++) {
+      const startMs = performance.now();
+      expect(jsonTextOf(bytes)).toBeDefined();
+      bestMs = Math.min(bestMs, performance.now() - startMs);
+    }
+    // The worst of these took 25 ms on Node 26 and 31 ms on Bun 1.4.5, with a load of six on two cores; an idle machine
+    // is faster, and a bound that fails on a busy one says nothing about the code.
+    expect(bestMs).toBeLessThan(100);
+  });
+});
