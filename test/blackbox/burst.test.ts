@@ -1,0 +1,94 @@
+/** Case 74 and 75 of the reliability catalogue: many at once with one authorization, over real sockets. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, expectError, expectPaid, receiptOf } from '../support/answers.ts';
+import { RUNTIMES } from '../support/server.ts';
+import { wallet } from '../support/wallet.ts';
+import { type Counter, openCounter } from './counter.ts';
+
+const REQUEST_COUNT = 300;
+/** Two searches' worth: what a burst cost can be told by what is left. */
+const BALANCE_ATOMIC = 40_000;
+
+const withStatus = (answers: readonly Answer[], status: number): Answer[] =>
+  answers.filter((answer) => answer.status === status);
+
+describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) => {
+  let counter: Counter;
+  beforeAll(async () => {
+    counter = await openCounter(runtime);
+  });
+  afterAll(async () => {
+    expect(await counter.server.stop()).toBe(0);
+  });
+
+  it(`case 74: ${REQUEST_COUNT} identical requests at once are one 200 and otherwise 409`, async () => {
+    const account = wallet();
+    const payment = await counter.payment(counter.search, account);
+    const answers = await Promise.all(
+      Array.from({ length: REQUEST_COUNT }, () => counter.pay(counter.search, payment)),
+    );
+    const [paid, ...more] = withStatus(answers, 200);
+    expect(more).toEqual([]);
+    const { transaction } = expectPaid(paid!, account.address);
+    const refused = withStatus(answers, 409);
+    expect(refused.length).toBe(REQUEST_COUNT - 1);
+    for (const answer of refused) {
+      expectError(answer, 409, 'PAYMENT_ALREADY_USED');
+      if (answer.headers.has('payment-response')) {
+        expect(receiptOf(answer)).toMatchObject({ success: true, transaction });
+      } else expect(answer.headers.get('retry-after')).toMatch(/^[1-9]/);
+    }
+  });
+
+  it('case 75: one authorization on search, company and signals at once buys one answer', async () => {
+    const account = wallet();
+    const payment = await counter.payment(counter.search, account);
+    const paths = Array.from({ length: 30 }, (_, i) => [counter.search, counter.company, counter.signals][i % 3]!);
+    const answers = await Promise.all(paths.map((path) => counter.pay(path, payment)));
+    expect(withStatus(answers, 200).length).toBe(1);
+    expect(withStatus(answers, 409).length).toBe(9);
+    // The other two routes ask for another amount.
+    expect(withStatus(answers, 402).length).toBe(20);
+    for (const answer of withStatus(answers, 402)) expectError(answer, 402, 'PAYMENT_INVALID');
+  });
+
+  it('case 75: one authorization on a hundred questions of one price at once buys one answer', async () => {
+    const account = wallet();
+    const payment = await counter.payment(counter.search, account);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => counter.pay(`/v1/jobs/search?keyword=term${i}`, payment)),
+    );
+    expect(withStatus(answers, 200).length).toBe(1);
+    expect(withStatus(answers, 409).length).toBe(99);
+  });
+
+  it('case 77: twenty payers with one and the same nonce are independent', async () => {
+    const nonce = `0x${'5a'.repeat(32)}` as const;
+    const payers = Array.from({ length: 20 }, () => wallet());
+    const payments = await Promise.all(
+      payers.map((payer) => counter.payment(counter.search, payer, { authorization: { nonce } })),
+    );
+    const answers = await Promise.all(payments.map((payment) => counter.pay(counter.search, payment)));
+    for (const [i, answer] of answers.entries()) expectPaid(answer, payers[i]!.address);
+    expect(new Set(answers.map((answer) => receiptOf(answer).transaction)).size).toBe(payers.length);
+  });
+});
+
+describe.each(RUNTIMES)('what a burst costs, under %s', (runtime) => {
+  let counter: Counter;
+  beforeAll(async () => {
+    counter = await openCounter(runtime, { LOCAL_BALANCE: String(BALANCE_ATOMIC) });
+  });
+  afterAll(async () => {
+    expect(await counter.server.stop()).toBe(0);
+  });
+
+  it(`case 74: ${REQUEST_COUNT} identical requests settle once: the payer can pay once more and no further`, async () => {
+    const account = wallet();
+    const payment = await counter.payment(counter.search, account);
+    await Promise.all(Array.from({ length: REQUEST_COUNT }, () => counter.pay(counter.search, payment)));
+    expectPaid(await counter.pay(counter.search, await counter.payment(counter.search, account)), account.address);
+    const third = await counter.pay(counter.search, await counter.payment(counter.search, account));
+    expectError(third, 402, 'PAYMENT_NOT_SETTLED');
+  });
+});
