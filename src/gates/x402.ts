@@ -45,6 +45,7 @@ export interface Till {
 }
 
 export interface PaidRoute {
+  readonly method: string;
   readonly path: string;
   readonly description: string;
   readonly priceUsdc: string;
@@ -111,9 +112,19 @@ function endOf(outcome: SettleOutcome): End | undefined {
 
 const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'not an error');
 
+/** A listing that names another method sends every client that trusts it to a 405. */
+function assertListedMethod(route: PaidRoute): void {
+  const { info } = (route.bazaar ?? {}) as { info?: { input?: { method?: unknown } } };
+  const listed = info?.input?.method;
+  if (listed !== undefined && listed !== route.method) {
+    throw new Error(`offer of ${route.path}: listed as ${String(listed)}, served as ${route.method}`);
+  }
+}
+
 /** @throws Error when the offer cannot be made as the route declares it; at start, never for a request */
 export function createX402Gate(route: PaidRoute, till: Till): Gate {
   const { reservations, settlement, reconciler, recover, clock } = till;
+  assertListedMethod(route);
   const offer: Offer = prepareOffer({
     baseUrl: till.baseUrl,
     path: route.path,

@@ -1,0 +1,111 @@
+/** Payments for the tests of this folder: one offer, one moment, signatures of an independent implementation (viem). */
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { type Authorization, checkPayment, signerFault } from '../../src/payment/authorization.ts';
+import { decodePayment, type PaymentFault } from '../../src/payment/envelope.ts';
+import { type Address, parseAddress } from '../../src/payment/network.ts';
+import { type PaymentOrder, paymentOrder } from '../../src/payment/order.ts';
+import { type Offer, prepareOffer } from '../../src/payment/requirements.ts';
+import { recoverWithNoble } from '../../src/payment/signature.ts';
+import {
+  type Changes,
+  decodeHeader,
+  encodeHeader,
+  type Hex,
+  type Payment,
+  type PaymentRequired,
+  paymentFor,
+} from '../support/wallet.ts';
+
+/** The moment at which all payments here are made; half a second past the full one. */
+export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0) + 500;
+export const NOW_SECONDS = Math.floor(NOW_MS / 1000);
+
+export const PAYEE = parseAddress('0x209693Bc6afc0C5328bA36FaF03C514EF312287C') as Address;
+
+const payers: PrivateKeyAccount[] = [];
+
+/** Public test keys: number `index` is 32 bytes that say `index` + 1. Kept, since an address costs a multiplication. */
+export function payer(index = 0): PrivateKeyAccount {
+  const known = payers[index];
+  if (known !== undefined) return known;
+  const account = privateKeyToAccount(`0x${(index + 1).toString(16).padStart(64, '0')}` as Hex);
+  payers[index] = account;
+  return account;
+}
+
+export const searchOffer: Offer = prepareOffer({
+  baseUrl: 'https://api.example.com',
+  path: '/v1/jobs/search',
+  description: 'Search up to 10 observed jobs',
+  priceUsdc: '0.02',
+  payTo: PAYEE,
+  bazaar: { info: { input: { type: 'http', method: 'GET' } }, schema: { type: 'object' } },
+});
+
+let nonceCount = 0;
+
+/** A nonce that no other call gets. */
+export const freshNonce = (): Hex => `0x${(++nonceCount).toString(16).padStart(64, '0')}`;
+
+export const challengeOf = (offer: Offer, search = ''): PaymentRequired => decodeHeader(offer.challenge(search).header);
+
+/** A payment as the official client makes it; `changes` are signed. */
+export function signedPayment(
+  changes: Changes = {},
+  account: PrivateKeyAccount = payer(),
+  offer: Offer = searchOffer,
+): Promise<Payment> {
+  return paymentFor(challengeOf(offer), account, {
+    ...changes,
+    authorization: { validBefore: String(NOW_SECONDS + 120), nonce: freshNonce(), ...changes.authorization },
+  });
+}
+
+export type Verdict = { readonly ok: true; readonly authorization: Authorization } | PaymentFault;
+
+/** All checks of a header but those that need a store or the outside. */
+export function verdictOf(header: string, offer: Offer = searchOffer, nowMs: number = NOW_MS): Verdict {
+  const decoded = decodePayment(header);
+  if (!decoded.ok) return decoded;
+  const checked = checkPayment(decoded.payment, offer, nowMs);
+  if (!checked.ok) return checked;
+  return (
+    signerFault(checked.authorization, checked.signature, recoverWithNoble) ?? {
+      ok: true,
+      authorization: checked.authorization,
+    }
+  );
+}
+
+/** An order that passed no signature check: for what comes after one. */
+export function orderFor(
+  fields: Partial<Authorization> = {},
+  offer: Offer = searchOffer,
+  isListed = false,
+): PaymentOrder {
+  const authorization: Authorization = {
+    from: payer().address.toLowerCase(),
+    to: PAYEE.toLowerCase(),
+    valueAtomic: offer.amountAtomic,
+    validAfterSeconds: 0,
+    validBeforeSeconds: NOW_SECONDS + 120,
+    nonce: freshNonce(),
+    ...fields,
+  };
+  return paymentOrder(offer, authorization, new Uint8Array(65).fill(7), isListed);
+}
+
+/** A copy of a payment with one place changed after signing: `edited(payment, 'accepted.amount', '1')`. */
+export function edited(payment: unknown, path: string, value: unknown): string {
+  const copy = structuredClone(payment) as Record<string, unknown>;
+  const keys = path.split('.');
+  const last = keys.pop() as string;
+  let place = copy;
+  for (const key of keys) {
+    place[key] ??= {};
+    place = place[key] as Record<string, unknown>;
+  }
+  if (value === undefined) delete place[last];
+  else place[last] = value;
+  return encodeHeader(copy);
+}
