@@ -7,7 +7,7 @@
  * id, one code for one text) rests on the checksum. Nothing is allocated by a number out of the file before that
  * number has been compared with the file's real length.
  *
- * Cost: about 60 bytes a job in memory. The columns are frozen by agreement: nobody writes to them.
+ * Cost: 94 bytes a job in memory for the million jobs of bench/engine.ts, opened in 0.3 to 0.4 s. The columns are frozen by agreement: nobody writes to them.
  */
 import * as v from 'valibot';
 import type { CompanyDomain } from './company-domain.ts';
@@ -123,7 +123,7 @@ export class Snapshot {
   readonly companyHasDomain: Uint8Array;
   /**
    * Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]`, ascending, so
-   * active ones come first. Made here by counting: 7 ms a million rows, hardly more than reading and checking 4 MB.
+   * active ones come first. Made here by counting (11 ms for 300000 rows), so that it cannot disagree with the rows.
    */
   readonly companyOffsets: Uint32Array;
   readonly companyRows: Uint32Array;
