@@ -1,6 +1,7 @@
 /**
- * The callback operations alone behind the real listener of this runtime, with payment taken for granted: black-box tests
- * of webhooks and waits start it under Node and Bun. Prints `listening on URL`; `CALLBACK_BYTES` bounds it; SIGTERM drains.
+ * The callback operations alone behind the real listener of this runtime: black-box tests and benches start it under Node
+ * and Bun. Prints `listening on URL`; SIGTERM drains. `CALLBACK_BYTES` bounds it; with `PAYMENT=taken` creation is free,
+ * otherwise it is paid for in the play ledger. `GET /counts` shows what it holds.
  */
 import type { Caller } from '../../src/adapters/listen.ts';
 import { systemTimers } from '../../src/adapters/system-timers.ts';
@@ -14,15 +15,19 @@ import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { Inbox } from '../../src/callback/inbox.ts';
 import { MemoryStore } from '../../src/callback/memory-store.ts';
+import { readConfig } from '../../src/config.ts';
 import { capacityGate } from '../../src/gates/capacity.ts';
+import { bazaarOf } from '../../src/gates/discovery.ts';
 import { readTokenGate } from '../../src/gates/read-token.ts';
-import type { Gate } from '../../src/http/access.ts';
+import { createX402Gate } from '../../src/gates/x402.ts';
+import type { Access, Gate } from '../../src/http/access.ts';
 import { refuse } from '../../src/http/errors.ts';
 import { Responder } from '../../src/http/respond.ts';
-import type { Call } from '../../src/http/route.ts';
+import type { Call, Route } from '../../src/http/route.ts';
 import { pathFinder } from '../../src/http/router.ts';
 import { servedRoute } from '../../src/http/serve.ts';
 import { targetOf } from '../../src/http/target.ts';
+import { openTill } from '../../src/till.ts';
 
 const store = new MemoryStore();
 const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
@@ -34,8 +39,33 @@ const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
 });
 const services = { inbox, timers: systemTimers, baseUrl: 'http://api.test', hookBaseUrl: 'http://hooks.test' };
 const responder = new Responder({});
+const config = { ...readConfig({ STATE_DIR: ':memory:' }), baseUrl: services.baseUrl };
+const till = openTill(config, systemClock, systemRandom, () => {});
 const taken: Gate = { admit: () => ({ settle: async () => ({ 'payment-response': 'taken' }), release: () => {} }) };
-const gates = { x402: taken, capacity: capacityGate(inbox.room), 'read-token': readTokenGate(inbox) } as const;
+const capacity = capacityGate(inbox.room);
+const readToken = readTokenGate(inbox);
+
+function gateFor(route: Route, access: Access): Gate {
+  switch (access.kind) {
+    case 'x402': {
+      if (process.env.PAYMENT === 'taken') return taken;
+      const { method, path, summary: description } = route;
+      return createX402Gate(
+        { method, path, description, priceUsdc: access.priceUsdc, bazaar: bazaarOf(route) },
+        till.gate,
+      );
+    }
+    case 'capacity':
+      return capacity;
+    case 'read-token':
+      return readToken;
+    case 'caller-rate':
+      throw new Error('no callback operation counts callers');
+    default:
+      return access satisfies never;
+  }
+}
+
 const routes = [
   createCallback,
   postWebhook,
@@ -46,17 +76,7 @@ const routes = [
   rawEvent,
   deleteCallback,
 ];
-const find = pathFinder(
-  routes.map((route) =>
-    servedRoute(
-      route,
-      services,
-      (_, access) => gates[access.kind as keyof typeof gates],
-      responder,
-      () => {},
-    ),
-  ),
-);
+const find = pathFinder(routes.map((route) => servedRoute(route, services, gateFor, responder, () => {})));
 
 async function answer(call: Call): Promise<Response> {
   if (call.path === '/counts') {
@@ -111,5 +131,6 @@ const listener = await listen({
 process.stdout.write(`listening on http://127.0.0.1:${listener.port}\n`);
 process.on('SIGTERM', () => {
   inbox.close();
+  till.close();
   void listener.close(5_000).then(() => process.exit(0));
 });
