@@ -9,11 +9,11 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { decodeUtf8 } from '../base/codec.ts';
+import type { Timers } from '../base/timers.ts';
 import { NETWORK } from '../payment/network.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../payment/order.ts';
 import { isIndeterminate } from '../payment/reasons.ts';
 import type { Readiness, Settlement, SettleOutcome, Unavailable, VerifyOutcome } from '../payment/settlement.ts';
-import type { Timers } from '../payment/timers.ts';
 
 /** A verify or settle answer is a few hundred bytes, a few KB with extensions. */
 const ANSWER_BYTES_MAX = 65_536;

@@ -1,5 +1,5 @@
 /** Timers of the runtime. Unreferenced: background work never holds up an exit. */
-import type { Timers } from '../payment/timers.ts';
+import type { Timers } from '../base/timers.ts';
 
 export const systemTimers: Timers = {
   after(delayMs, run) {

@@ -54,13 +54,14 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
 /** `String.fromCharCode` takes its input as arguments; this many are safe on every stack. */
 const CHUNK_BYTES = 8192;
 
-/** Bytes as a string of code units 0..255. */
+/** `apply` takes an array as it is; spreading one goes through its iterator, nine times slower on Node 26. */
+const textOf = (units: Uint8Array): string => String.fromCharCode.apply(null, units as unknown as number[]);
+
+/** Bytes as a string of code units 0..255, in one piece up to 8 KiB. */
 export function latin1Of(bytes: Uint8Array): string {
-  if (bytes.length <= CHUNK_BYTES) return String.fromCharCode(...bytes);
+  if (bytes.length <= CHUNK_BYTES) return textOf(bytes);
   let text = '';
-  for (let i = 0; i < bytes.length; i += CHUNK_BYTES) {
-    text += String.fromCharCode(...bytes.subarray(i, i + CHUNK_BYTES));
-  }
+  for (let i = 0; i < bytes.length; i += CHUNK_BYTES) text += textOf(bytes.subarray(i, i + CHUNK_BYTES));
   return text;
 }
 
@@ -110,12 +111,19 @@ export function decodeHex(text: string): Uint8Array<ArrayBuffer> | undefined {
   return decodeHexInto(text, 2, bytes, 0, bytes.length) ? bytes : undefined;
 }
 
-/** Byte -> its two lower-case hex digits. */
-const HEX_PAIRS: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const HEX_UNITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 
-/** `0x` and lower-case hex digits. */
+/**
+ * `0x` and lower-case hex digits. Made in one piece: a string added up from pairs is kept as a tree of them, 1 KB for a
+ * transaction hash that stays.
+ */
 export function encodeHex(bytes: Uint8Array): string {
-  let text = '0x';
-  for (let i = 0; i < bytes.length; i++) text += HEX_PAIRS[bytes[i]!]!;
-  return text;
+  const units = new Uint8Array(2 + 2 * bytes.length);
+  units[0] = HEX_UNITS[0]!;
+  units[1] = 0x78; // x
+  for (let i = 0; i < bytes.length; i++) {
+    units[2 + 2 * i] = HEX_UNITS[bytes[i]! >> 4]!;
+    units[3 + 2 * i] = HEX_UNITS[bytes[i]! & 15]!;
+  }
+  return latin1Of(units);
 }

@@ -8,10 +8,10 @@
  * {@link REPEATS_AT_ONCE_MAX} calls at a time, one timer each.
  */
 import type { Clock } from '../base/clock.ts';
+import type { Timers } from '../base/timers.ts';
 import type { PaymentOrder } from './order.ts';
 import type { Reservation, Reservations } from './reservations.ts';
 import type { Settlement } from './settlement.ts';
-import type { Timers } from './timers.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_MS_MAX = 30_000;

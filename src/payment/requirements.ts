@@ -3,7 +3,8 @@
  * `resource.url` varies, so the header is a constant prefix, the encoded query and a constant suffix. Prefix and varying
  * part are padded with spaces (white space between JSON tokens) to multiples of three bytes, where base64 can be cut.
  *
- * Cost: 2 µs or less an offer with a query (Node 26 and Bun 1.4), none without: a fifteenth of building it anew.
+ * Cost: 0.2 µs an offer with a query and none without, on Node 26 and Bun 1.4; stringifying and encoding it anew took 4.8 and
+ * 6.6 µs in the same runs, for a header of 2.7 KB.
  */
 import { encodeBase64, encodeUtf8 } from '../base/codec.ts';
 import { usdcAtomicOf } from './amount.ts';
