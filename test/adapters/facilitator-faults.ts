@@ -347,7 +347,8 @@ export const FAULTS: readonly Fault[] = [
   ['/verify', 'status 429', [{ status: 429, headers: { 'retry-after': '3' } }], 'unavailable:3'],
 ];
 
-export const DEADLINES = { verifyDeadlineMs: 1500, settleDeadlineMs: 1500, probeDeadlineMs: 500 };
+/** Long enough for a hundred faults at once on a busy machine; two of them wait for the end of it. */
+export const DEADLINES = { verifyDeadlineMs: 4000, settleDeadlineMs: 5000, probeDeadlineMs: 2000 };
 
 export const facilitatorAt = (url: string, options: Partial<FacilitatorOptions> = {}): HttpFacilitator =>
   new HttpFacilitator({ url, token: null, clock: systemClock, timers: systemTimers, ...DEADLINES, ...options });
