@@ -4,7 +4,7 @@
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import type { ParameterRule } from './query.ts';
+import { type ParameterRule, ruleOf } from './query.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -30,5 +30,11 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
       return { ...schema, ...known } as typeof jsonSchema;
     },
   }) as Record<string, unknown>;
-  return rest;
+  // The converter ends at a transformation: what a parameter's rule says behind one is put back.
+  const { entries = {} } = schema as { entries?: Readonly<Record<string, v.GenericSchema>> };
+  const properties = rest.properties as Record<string, JsonSchema> | undefined;
+  for (const [name, entry] of Object.entries(entries)) {
+    if (properties?.[name] !== undefined) properties[name] = { ...properties[name], ...ruleOf(entry).jsonSchema };
+  }
+  return { ...rest, ...ruleOf(schema).jsonSchema };
 }

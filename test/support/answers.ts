@@ -32,7 +32,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 export const USDC_ADDRESS = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const OFFER_HEADER_BYTES_MAX = 6144;
 
-/** Statuses whose code is always the same, by the table of decisions §4. */
+/** jobs-intelligence, "Limits". */
 const PRICES_ATOMIC: Readonly<Record<string, string>> = {
   '/v1/jobs/search': '20000',
   '/v1/jobs/company': '50000',
@@ -91,14 +91,15 @@ export function expectOffer(answer: Answer): PaymentRequired {
   expect(offer.x402Version).toBe(2);
   expect(offer.error).toMatch(/\S/);
   const url = new URL(offer.resource.url);
-  expect(Object.keys(PRICES_ATOMIC)).toContain(url.pathname);
+  const priceAtomic = Object.entries(PRICES_ATOMIC).find(([path]) => url.pathname.endsWith(path))?.[1];
+  expect(priceAtomic, url.pathname).toBeDefined();
   expect(offer.resource.mimeType).toBe('application/json');
   expect(offer.resource.description.length).toBeLessThanOrEqual(500);
   expect(offer.accepts).toEqual([
     {
       scheme: 'exact',
       network: 'eip155:8453',
-      amount: PRICES_ATOMIC[url.pathname],
+      amount: priceAtomic,
       asset: USDC_ADDRESS,
       payTo: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
       maxTimeoutSeconds: 120,

@@ -1,0 +1,385 @@
+/**
+ * The published contract against what is served: `/openapi.json`, the discovery block of every offer, and the closed schemas
+ * of all three paid answers over a catalogue whose every count is known.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { JOBS_ROUTES, SERVICE_ROUTES } from '../../src/api/routes.ts';
+import { type Answer, expectError, expectOffer, expectPaid, parsedBody } from '../support/answers.ts';
+import { RUNTIMES } from '../support/server.ts';
+import { wallet } from '../support/wallet.ts';
+import { buildSnapshot, jobLine } from './catalogues.ts';
+import { type Counter, DECLARATIONS, openCounter } from './counter.ts';
+
+const OFFER_HEADER_BYTES_MAX = 6144;
+const DAY_MS = 86_400_000;
+const now = Date.now();
+const daysAgo = (days: number): string => new Date(now - days * DAY_MS).toISOString();
+
+/** Acme: three active, two of them of this week, one closed. Gone: closed only. Nameless: no domain. */
+const JOBS = [
+  jobLine({
+    id: 'a1',
+    company: 'Acme',
+    company_domain: 'acme.example',
+    last_observed_at: daysAgo(1),
+    first_observed_at: daysAgo(3),
+  }),
+  jobLine({
+    id: 'a2',
+    company: 'Acme Inc',
+    company_domain: 'acme.example',
+    last_observed_at: daysAgo(2),
+    first_observed_at: daysAgo(30),
+    department: 'Platform Engineering',
+    skills: ['go', 'rust'],
+  }),
+  jobLine({
+    id: 'a3',
+    company: 'Acme',
+    company_domain: 'acme.example',
+    last_observed_at: daysAgo(20),
+    first_observed_at: daysAgo(30),
+    department: null,
+    remote_status: 'on_site',
+    skills: [],
+  }),
+  jobLine({
+    id: 'a4',
+    company: 'Acme',
+    company_domain: 'acme.example',
+    last_observed_at: daysAgo(1),
+    first_observed_at: daysAgo(30),
+    status: 'closed',
+  }),
+  jobLine({
+    id: 'g1',
+    company: 'Gone Old',
+    company_domain: 'gone.example',
+    last_observed_at: daysAgo(9),
+    first_observed_at: daysAgo(30),
+    status: 'closed',
+  }),
+  jobLine({
+    id: 'g2',
+    company: 'Gone',
+    company_domain: 'gone.example',
+    last_observed_at: daysAgo(5),
+    first_observed_at: daysAgo(30),
+    status: 'closed',
+  }),
+  jobLine({
+    id: 'n1',
+    company: 'Nameless',
+    company_domain: null,
+    last_observed_at: daysAgo(40),
+    first_observed_at: daysAgo(41),
+    title: 'Baker',
+  }),
+];
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
+  readonly responses: Readonly<
+    Record<
+      string,
+      { description: string; headers?: Record<string, unknown>; content?: Record<string, { schema: object }> }
+    >
+  >;
+}
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+
+describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
+  let folder: string;
+  let counter: Counter;
+  let contract: Document;
+  const account = wallet();
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'paygrade-contract-'));
+    const file = join(folder, 'jobs.snap');
+    buildSnapshot(file, JOBS);
+    counter = await openCounter(runtime, { SNAPSHOT: file, BASE_URL: 'https://shop.example/api' });
+    contract = JSON.parse((await counter.get('/openapi.json')).text) as Document;
+  });
+  afterAll(async () => {
+    expect(await counter.server.stop()).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  const buy = async (path: string): Promise<Answer> => {
+    const answer = await counter.pay(path, await counter.payment(path, account));
+    expectPaid(answer, account.address);
+    return answer;
+  };
+
+  it('lists every route once, with every parameter, under the configured address', () => {
+    expect(contract.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(contract.info.title).toBe('paygrade');
+    expect(contract.servers).toEqual([{ url: 'https://shop.example/api' }]);
+    for (const { method, path, operation, query } of [...JOBS_ROUTES, ...SERVICE_ROUTES]) {
+      const listed = contract.paths[templateOf(path)]?.[method.toLowerCase()];
+      expect(listed?.operationId, `${method} ${path}`).toBe(operation);
+      const inQuery = (listed?.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      expect(inQuery.map(({ name }) => name)).toEqual(Object.keys(query?.entries ?? {}));
+    }
+    const ids = Object.values(contract.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('is OpenAPI 3.1 in its structure, and each of its schemas is JSON Schema 2020-12', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const [path, item] of Object.entries(contract.paths)) {
+      expect(path).toMatch(/^\//);
+      for (const [method, operation] of Object.entries(item)) {
+        expect(['get', 'post', 'put', 'patch', 'delete']).toContain(method);
+        const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+        const parameters = operation.parameters ?? [];
+        expect(parameters.filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(inPath);
+        for (const { name, in: place, required, schema } of parameters) {
+          expect(['query', 'path', 'header']).toContain(place);
+          if (place === 'path') expect(required).toBe(true);
+          expect(ajv.validateSchema(schema), `${path} ${name}`).toBe(true);
+        }
+        expect(Object.keys(operation.responses).length).toBeGreaterThan(0);
+        for (const [status, { description, content }] of Object.entries(operation.responses)) {
+          expect(status).toMatch(/^[1-5]\d\d$/);
+          expect(description).toMatch(/\S/);
+          for (const { schema } of Object.values(content ?? {})) {
+            expect(ajv.validateSchema(schema), `${path} ${status}`).toBe(true);
+          }
+        }
+      }
+    }
+  });
+
+  it('says the bounds of every parameter of the specification', () => {
+    const schemaOf = (path: string, name: string): Record<string, unknown> | undefined =>
+      contract.paths[path]?.get?.parameters?.find((parameter) => parameter.name === name)?.schema;
+    expect(schemaOf('/v1/jobs/search', 'keyword')).toMatchObject({ type: 'string', minLength: 2, maxLength: 120 });
+    expect(schemaOf('/v1/jobs/search', 'location')).toMatchObject({ type: 'string', minLength: 2, maxLength: 80 });
+    expect(schemaOf('/v1/jobs/search', 'company')).toMatchObject({ type: 'string', maxLength: 253 });
+    expect(schemaOf('/v1/jobs/search', 'remote')).toMatchObject({ type: 'boolean' });
+    expect(schemaOf('/v1/jobs/search', 'limit')).toMatchObject({
+      type: 'integer',
+      minimum: 1,
+      maximum: 10,
+      default: 10,
+    });
+    expect(schemaOf('/v1/jobs/company', 'company')).toMatchObject({ type: 'string', maxLength: 253 });
+    expect(schemaOf('/v1/jobs/company', 'period')).toMatchObject({ const: '7d', default: '7d' });
+    expect(schemaOf('/v1/jobs/signals', 'role')).toMatchObject({ type: 'string', minLength: 2, maxLength: 80 });
+    expect(schemaOf('/v1/jobs/signals', 'department')).toMatchObject({ type: 'string', minLength: 2, maxLength: 80 });
+    expect(schemaOf('/v1/jobs/signals', 'limit')).toMatchObject({
+      type: 'integer',
+      minimum: 1,
+      maximum: 5,
+      default: 5,
+    });
+    for (const path of ['/v1/jobs/search', '/v1/jobs/company', '/v1/jobs/signals']) {
+      const statuses = Object.keys(contract.paths[path]?.get?.responses ?? {});
+      for (const status of ['200', '400', '402', '409', '429', '500', '503']) expect(statuses).toContain(status);
+      expect(contract.paths[path]?.get?.responses['402']?.headers).toHaveProperty('PAYMENT-REQUIRED');
+      expect(contract.paths[path]?.get?.responses['200']?.headers).toHaveProperty('PAYMENT-RESPONSE');
+      expect(contract.paths[path]?.get?.responses['429']?.headers).toHaveProperty('Retry-After');
+    }
+    expect(Object.keys(contract.paths['/v1/jobs/company']?.get?.responses ?? {})).toContain('404');
+  });
+
+  it.each(DECLARATIONS)('$path: the example is accepted, and its discovery block is valid and small', async (route) => {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(route.examples?.query ?? {})) query.set(name, String(value));
+    const answer = await counter.get(`${route.path}?${query}`);
+    expectError(answer, 402, 'PAYMENT_REQUIRED');
+    const offer = expectOffer(answer);
+    expect(offer.resource.url).toBe(`https://shop.example/api${route.path}?${query}`);
+    const { bazaar } = offer.extensions as { bazaar: never };
+    expect(validateDiscoveryExtension(bazaar)).toEqual({ valid: true });
+    expect(validateDiscoveryExtensionSpec(bazaar)).toMatchObject({ valid: true });
+    const { info } = bazaar as { info: { input: { queryParams: unknown; method: string } } };
+    expect(info.input.queryParams).toEqual(route.examples?.query);
+    expect(info.input.method).toBe('GET');
+  });
+
+  it('an offer with the longest query stays below 6 KiB on every route', async () => {
+    for (const path of ['/v1/jobs/search?keyword=', '/v1/jobs/signals?role=', '/v1/jobs/company?company=']) {
+      const value = path.includes('company=')
+        ? `${'a'.repeat(60)}.example`
+        : encodeURIComponent('\u{1F680}'.repeat(80));
+      const answer = await counter.get(path + value);
+      expectError(answer, 402, 'PAYMENT_REQUIRED');
+      expect(answer.headers.get('payment-required')?.length).toBeLessThanOrEqual(OFFER_HEADER_BYTES_MAX);
+    }
+  });
+
+  it.each([
+    ...[
+      '',
+      '?keyword=engineer&limit=10',
+      '?keyword=nothing-like-it',
+      '?company=nobody.example',
+      '?remote=false',
+      '?employment_type=contract',
+    ].map((query) => `/v1/jobs/search${query}`),
+    ...['acme.example', 'gone.example'].map((domain) => `/v1/jobs/company?company=${domain}`),
+    ...['', '?role=engineer', '?role=nothing-like-it', '?department=ENGINEERING&limit=1', '?location=oslo'].map(
+      (query) => `/v1/jobs/signals${query}`,
+    ),
+  ])('the answer to %s is exactly its closed schema, and the one of the published contract', async (path) => {
+    const answer = await buy(path);
+    const [route] = DECLARATIONS.filter((declared) => declared.path === path.replace(/\?.*/, ''));
+    parsedBody(answer, route!.answer);
+    const published = contract.paths[route!.path]?.get?.responses['200']?.content?.['application/json']?.schema;
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const validate = ajv.compile(published as object);
+    expect(validate(JSON.parse(answer.text)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  it('every error body is the one of the published contract', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const [path, status] of [
+      ['/v1/jobs/search', '402'],
+      ['/v1/jobs/search?limit=0', '400'],
+      ['/v1/jobs/search?x=0', '400'],
+      ['/v1/jobs/company', '400'],
+      ['/v1/jobs/company?company=a.com&period=1d', '400'],
+      ['/v1/jobs/company?company=a.com', '402'],
+      ['/v1/jobs/signals', '402'],
+    ] as const) {
+      const answer = await counter.get(path);
+      expect(String(answer.status)).toBe(status);
+      const published =
+        contract.paths[path.replace(/\?.*/, '')]?.get?.responses[status]?.content?.['application/json']?.schema;
+      const validate = ajv.compile(published as object);
+      expect(validate(JSON.parse(answer.text)), `${path}: ${JSON.stringify(validate.errors)}`).toBe(true);
+    }
+  });
+
+  it('a search without a match is zero counts and empty arrays, with the facts of the cohort', async () => {
+    const { data, meta } = JSON.parse((await buy('/v1/jobs/search?keyword=nothing-like-it')).text);
+    expect(data).toEqual({ jobs: [], returned_jobs: 0, limit: 10 });
+    expect(meta.coverage).toMatchObject({
+      sampled: false,
+      candidate_jobs: 4,
+      candidate_limit: 10_000,
+      candidate_scope: 'monitored catalogue',
+    });
+    expect(meta.freshness).toEqual({ last_observed_at: daysAgo(1), oldest_last_observed_at: daysAgo(40) });
+  });
+
+  it('a search for a company that is not there is empty too, over an empty cohort', async () => {
+    const { data, meta } = JSON.parse((await buy('/v1/jobs/search?company=nobody.example')).text);
+    expect(data.jobs).toEqual([]);
+    expect(meta.coverage).toMatchObject({ candidate_jobs: 0, candidate_scope: 'requested company', sampled: false });
+    expect(meta.freshness).toEqual({ last_observed_at: null, oldest_last_observed_at: null });
+  });
+
+  it('remote=false is on_site only, and a job is shown field by field', async () => {
+    const { data } = JSON.parse((await buy('/v1/jobs/search?remote=false')).text);
+    expect(data.jobs).toEqual([
+      {
+        id: 'a3',
+        title: 'Engineer',
+        company: 'Acme',
+        company_domain: 'acme.example',
+        location: 'Oslo',
+        remote_status: 'on_site',
+        employment_type: 'full_time',
+        source_url: 'https://example.com/jobs/1',
+        last_observed_at: daysAgo(20),
+      },
+    ]);
+  });
+
+  it('a company is summed up over its active jobs', async () => {
+    const { data } = JSON.parse((await buy('/v1/jobs/company?company=ACME.example')).text);
+    expect(data).toEqual({
+      company: { name: 'Acme', domain: 'acme.example' },
+      active_job_count: 3,
+      observed_sample_jobs: 3,
+      engineering_jobs_in_sample: 2,
+      engineering_job_count: 2,
+      top_hiring_departments: [
+        { department: 'Engineering', observed_job_count: 1 },
+        { department: 'Platform Engineering', observed_job_count: 1 },
+      ],
+      top_requested_skills: [
+        { skill: 'rust', observed_job_count: 2, sample_size: 3 },
+        { skill: 'go', observed_job_count: 1, sample_size: 3 },
+      ],
+      last_observed_at: daysAgo(1),
+    });
+  });
+
+  it('a company with closed jobs only is 200 with zeros, nulls and its latest name', async () => {
+    const { data, meta } = JSON.parse((await buy('/v1/jobs/company?company=gone.example')).text);
+    expect(data).toEqual({
+      company: { name: 'Gone', domain: 'gone.example' },
+      active_job_count: 0,
+      observed_sample_jobs: 0,
+      engineering_jobs_in_sample: 0,
+      engineering_job_count: 0,
+      top_hiring_departments: [],
+      top_requested_skills: [],
+      last_observed_at: null,
+    });
+    expect(meta.coverage).toMatchObject({ candidate_jobs: 0, candidate_scope: 'requested company', sampled: false });
+  });
+
+  it('a company that is not in the catalogue is 402 unpaid and 404 paid', async () => {
+    const path = '/v1/jobs/company?company=nobody.example';
+    expectError(await counter.get(path), 402, 'PAYMENT_REQUIRED');
+    expectError(await counter.pay(path, await counter.payment(path, account)), 404, 'COMPANY_NOT_FOUND');
+  });
+
+  it('signals are grouped by company, the most recently hiring first', async () => {
+    const { data, meta } = JSON.parse((await buy('/v1/jobs/signals')).text);
+    expect(data).toMatchObject({ returned_companies: 2, limit: 5, matching_active_jobs: 4, observed_sample_jobs: 4 });
+    const [acme, nameless] = data.companies;
+    expect(acme).toMatchObject({
+      company: { name: 'Acme', domain: 'acme.example' },
+      active_jobs: 3,
+      observed_sample_jobs: 3,
+      recently_observed_jobs: 2,
+      hiring_activity_score: 66.67,
+      supporting_evidence: { first_observed_jobs: 1, matching_sample_jobs: 3 },
+      last_observed_at: daysAgo(1),
+    });
+    expect(nameless).toMatchObject({
+      company: { name: 'Nameless', domain: null },
+      recently_observed_jobs: 0,
+      hiring_activity_score: 0,
+    });
+    expect(acme.observation_period).toEqual(meta.observation_period);
+    const { start, end, days } = meta.observation_period;
+    expect([days, Date.parse(end) - Date.parse(start), end]).toEqual([7, 7 * DAY_MS, meta.generated_at]);
+    expect(Math.abs(Date.parse(end) - Date.now())).toBeLessThan(10_000);
+  });
+
+  it.each(SERVICE_ROUTES)('$path answers as it declares, without a payment', async (route) => {
+    const answer = await counter.get(route.path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('payment-required')).toBeNull();
+    if (answer.headers.get('content-type') === 'application/json') parsedBody(answer, route.answer);
+  });
+
+  it.each(['/health', '/ready', '/openapi.json'])('POST %s is 405 with Allow: GET', async (path) => {
+    const response = await fetch(counter.url(path), { method: 'POST' });
+    const answer = { status: response.status, headers: response.headers, text: await response.text() };
+    expectError(answer, 405, 'METHOD_NOT_ALLOWED');
+    expect(answer.headers.get('allow')).toBe('GET');
+  });
+});
