@@ -3,13 +3,18 @@
  * or place (clock, randomness, log) is handed in; nothing here listens, and nothing reads the environment.
  */
 import type { Caller } from './adapters/listen.ts';
-import { JOBS_ROUTES, SERVICE_ROUTES } from './api/routes.ts';
+import { systemTimers } from './adapters/system-timers.ts';
+import { CALLBACK_ROUTES, JOBS_ROUTES, SERVICE_ROUTES } from './api/routes.ts';
 import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
+import { Inbox } from './callback/inbox.ts';
+import { MemoryStore } from './callback/memory-store.ts';
 import { type CatalogueShelf, openShelf } from './catalogue-shelf.ts';
 import type { Config } from './config.ts';
 import { callerRateGate } from './gates/caller-rate.ts';
+import { capacityGate } from './gates/capacity.ts';
 import { bazaarOf } from './gates/discovery.ts';
+import { readTokenGate } from './gates/read-token.ts';
 import { createX402Gate } from './gates/x402.ts';
 import type { Access, Gate } from './http/access.ts';
 import { type Refusal, refuse } from './http/errors.ts';
@@ -57,7 +62,9 @@ export interface App {
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
   readonly shelf: CatalogueShelf;
-  /** Finishes what is under way. */
+  /** The end is near: waits are answered at once, so that a listener that finishes what is under way is soon done. */
+  drain(): void;
+  /** Lets go of everything; after the last request. */
   close(): Promise<void>;
 }
 
@@ -138,7 +145,16 @@ export async function openApp(
   const startedMs = clock.monotonicMs();
   const shelf = openShelf(config.snapshot, clock);
   const till = openTill(config, clock, random, ports.onResolution);
+  const inbox = new Inbox(config.callbackBytes, {
+    clock,
+    random,
+    timers: systemTimers,
+    store: new MemoryStore(),
+    onStoreFault: (fault) => ports.onFailure(fault, 'callbacks'),
+  });
   const callerRate = callerRateGate(config.rateLimitPerMinute, clock);
+  const capacity = capacityGate(inbox.room);
+  const readToken = readTokenGate(inbox);
 
   const gateFor = (route: Route, access: Access): Gate => {
     switch (access.kind) {
@@ -156,8 +172,9 @@ export async function openApp(
           till.gate,
         );
       case 'capacity':
+        return capacity;
       case 'read-token':
-        throw new Error(`no gate for ${access.kind}`);
+        return readToken;
       default:
         return access satisfies never;
     }
@@ -167,7 +184,7 @@ export async function openApp(
   };
 
   let openApiText: string | undefined;
-  const everyRoute: readonly Route[] = [...JOBS_ROUTES, ...SERVICE_ROUTES] as readonly Route[];
+  const everyRoute: readonly Route[] = [...JOBS_ROUTES, ...CALLBACK_ROUTES, ...SERVICE_ROUTES] as readonly Route[];
   const service = {
     version: VERSION,
     uptimeMs: () => clock.monotonicMs() - startedMs,
@@ -189,8 +206,11 @@ export async function openApp(
     },
   };
   const jobs = { catalogue: shelf, clock };
+  const { baseUrl, hookBaseUrl } = config;
+  const callbacks = { inbox, timers: systemTimers, baseUrl, hookBaseUrl };
   const served: ServedRoute[] = [
     ...JOBS_ROUTES.map((route) => servedRoute(route, jobs, gateFor, responder, onRefusal)),
+    ...CALLBACK_ROUTES.map((route) => servedRoute(route, callbacks, gateFor, responder, onRefusal)),
     ...SERVICE_ROUTES.map((route) => servedRoute(route, service, gateFor, responder, onRefusal)),
   ];
   const find = pathFinder(served);
@@ -267,7 +287,9 @@ export async function openApp(
       }
     },
     reload: () => shelf.reload(),
+    drain: () => inbox.close(),
     async close() {
+      inbox.close();
       till.close();
       shelf.close();
     },

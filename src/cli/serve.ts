@@ -167,6 +167,7 @@ export const serve = command({
     await ended;
     clearInterval(refresh);
     stopReloads();
+    app.drain();
     await listener.close(DRAIN_MS);
     await app.close();
     log.flush();
