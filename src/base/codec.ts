@@ -19,6 +19,13 @@ for (let i = 10; i < 16; i++) HEX_DIGITS['ABCDEF'.charCodeAt(i - 10)] = i;
 
 const EQUALS_SIGN = 61;
 
+/** Value of the digit at `i`, or a number that makes every `<<` and `|` with it negative. */
+function base64DigitAt(text: string, i: number): number {
+  const unit = text.charCodeAt(i);
+  const digit = unit < 128 ? BASE64_DIGITS[unit]! : NOT_A_DIGIT;
+  return digit === NOT_A_DIGIT ? -0x1000 : digit;
+}
+
 /**
  * Bytes of standard base64, or undefined. Padding may be whole or absent, never partial; the unused bits of the last digit
  * must be zero, so that no two texts of one length mean the same bytes.
@@ -33,21 +40,27 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
   const rest = digitCount % 4;
   if (rest === 1 || (digitCount < text.length && rest === 0)) return undefined;
   const bytes = new Uint8Array((digitCount * 3) >> 2);
-  let bits = 0;
-  let bitCount = 0;
   let at = 0;
-  for (let i = 0; i < digitCount; i++) {
-    const unit = text.charCodeAt(i);
-    const digit = unit < 128 ? BASE64_DIGITS[unit]! : NOT_A_DIGIT;
-    if (digit === NOT_A_DIGIT) return undefined;
-    bits = ((bits << 6) | digit) & 0x3fff; // at most 6 unused bits and 8 new ones matter
-    bitCount += 6;
-    if (bitCount >= 8) {
-      bitCount -= 8;
-      bytes[at++] = bits >> bitCount;
-    }
+  const wholeCount = digitCount - rest;
+  for (let i = 0; i < wholeCount; i += 4) {
+    const bits =
+      (base64DigitAt(text, i) << 18) |
+      (base64DigitAt(text, i + 1) << 12) |
+      (base64DigitAt(text, i + 2) << 6) |
+      base64DigitAt(text, i + 3);
+    if (bits < 0) return undefined;
+    bytes[at++] = bits >> 16;
+    bytes[at++] = bits >> 8;
+    bytes[at++] = bits;
   }
-  if ((bits & ((1 << bitCount) - 1)) !== 0) return undefined;
+  if (rest === 0) return bytes;
+  // Two digits carry a byte and 4 unused bits, three carry two bytes and 2 unused bits.
+  const second = base64DigitAt(text, wholeCount + 1);
+  const third = rest === 3 ? base64DigitAt(text, wholeCount + 2) : 0;
+  const bits = (base64DigitAt(text, wholeCount) << 12) | (second << 6) | third;
+  if (bits < 0 || (bits & (rest === 3 ? 0x3 : 0x3ff)) !== 0) return undefined;
+  bytes[at++] = bits >> 10;
+  if (rest === 3) bytes[at] = bits >> 2;
   return bytes;
 }
 

@@ -3,7 +3,7 @@
  * (x402-v2 §3 and §4.4, decisions §4). All values come from our own offer; the client's copy is only compared. What passes
  * here is what the token contract would take at this moment, up to balance and used nonces.
  *
- * Cost: `checkPayment` about 3 µs; `signerFault` one digest and one recovery.
+ * Cost: `checkPayment` 2 to 4 µs; `signerFault` one digest and one recovery.
  */
 import { decodeHex, encodeHex } from '../base/codec.ts';
 import { uint256Of } from './amount.ts';

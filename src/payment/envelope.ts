@@ -4,7 +4,8 @@
  * last value; that is safe because nothing of the client's text travels further: what goes to a facilitator is built anew
  * from the fields parsed here and from our own offer (`order.ts`). Unknown keys are ignored.
  *
- * Cost: about 10 µs for a header of 2 KB; a header over 8 KiB is not looked at.
+ * Cost: for a header of 2.3 KB a ninetieth of a signature recovery on Node 26 and a fiftieth on Bun 1.4 (24 of 2,130 µs and 15
+ * of 770 µs on a busy machine); a header over 8 KiB is not looked at.
  */
 import { decodeBase64, decodeUtf8 } from '../base/codec.ts';
 import { NETWORK, SCHEME, X402_VERSION } from './network.ts';

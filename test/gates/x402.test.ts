@@ -242,6 +242,14 @@ describe('a paid request', () => {
     await kit.passed(await signed({ authorization: { nonce } }, 1));
   });
 
+  it.each(['busy', 'unreachable'] as const)('that was used is 409 even while the settlement is %s', async (kind) => {
+    const kit = setUp(new Scripted());
+    const header = await signed();
+    await (await kit.passed(header)).settle();
+    kit.settlement.ready = { kind };
+    expect((await kit.refused(header)).code).toBe('PAYMENT_ALREADY_USED');
+  });
+
   it('that was released is free for another try', async () => {
     const kit = setUp(new Scripted());
     const header = await signed();

@@ -71,6 +71,7 @@ describe('a payment that is good', () => {
       'with its own price repeated as a key',
       base64(JSON.stringify(payment).replace('"amount":', '"amount":"1","amount":')),
     ],
+    ['with brackets in text, after an escaped quote', edited(payment, 'note', `\\"${'['.repeat(100)}`)],
     ['with something unknown that nests 63 deep', nested(63)],
     ['with junk extensions', edited(payment, 'extensions', { junk: 'x'.repeat(3000) })],
     [
@@ -250,11 +251,19 @@ describe('a payment for something else', () => {
     expect(errorOf(good, elsewhere)).toBe('invalid_payment_requirements');
   });
 
-  it('costs nearly nothing to refuse at any length (case 45)', () => {
+  it('costs a small part of a recovery to refuse, at any length (case 45)', () => {
     const header = edited(payment, 'payload.authorization.value', '9'.repeat(4000));
-    const startMs = performance.now();
-    for (let i = 0; i < 200; i++) verdictOf(header);
-    expect((performance.now() - startMs) / 200).toBeLessThan(1); // 0.05 ms when measured alone
+    const bestMs = (run: () => void): number => {
+      let best = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < 40; i++) {
+        const startMs = performance.now();
+        run();
+        best = Math.min(best, performance.now() - startMs);
+      }
+      return best;
+    };
+    // The best of many, in one process: what else the machine does falls on both. Alone it is 1 to 34 or less.
+    expect(bestMs(() => verdictOf(header))).toBeLessThan(bestMs(() => verdictOf(good)) / 5);
   });
 });
 
