@@ -96,7 +96,8 @@ const AUTHORIZATION_KEYS = ['from', 'to', 'value', 'validAfter', 'validBefore', 
 /** Payloads of Permit2 and ERC-7710, which a facilitator would route to other checks whatever was offered (§4.4). */
 const OTHER_PAYLOAD_KEYS = ['permit2Authorization', 'delegationManager', 'permissionContext', 'delegator'] as const;
 
-function decodeJson(header: string): Fields | PaymentFault {
+/** Wrapped, so that no key of the client's can pass for a verdict of ours. */
+function decodeJson(header: string): { readonly ok: true; readonly fields: Fields } | PaymentFault {
   if (header.length > HEADER_LENGTH_MAX)
     return malformed(`PAYMENT-SIGNATURE is longer than ${HEADER_LENGTH_MAX} bytes.`);
   const bytes = decodeBase64(header);
@@ -110,10 +111,9 @@ function decodeJson(header: string): Fields | PaymentFault {
   } catch {
     return malformed('PAYMENT-SIGNATURE is not JSON inside.');
   }
-  return fieldsOf(value) ?? malformed('PAYMENT-SIGNATURE is not a JSON object inside.');
+  const fields = fieldsOf(value);
+  return fields === undefined ? malformed('PAYMENT-SIGNATURE is not a JSON object inside.') : { ok: true, fields };
 }
-
-const isFault = (value: Fields | PaymentFault): value is PaymentFault => (value as PaymentFault).ok === false;
 
 function acceptedOf(value: unknown): AcceptedTerms | PaymentFault {
   const accepted = fieldsOf(value);
@@ -144,8 +144,9 @@ function acceptedOf(value: unknown): AcceptedTerms | PaymentFault {
 }
 
 export function decodePayment(header: string): DecodedPayment {
-  const envelope = decodeJson(header);
-  if (isFault(envelope)) return envelope;
+  const decoded = decodeJson(header);
+  if (!decoded.ok) return decoded;
+  const envelope = decoded.fields;
   if (envelope.x402Version !== X402_VERSION) {
     return fault('invalid_x402_version', `x402Version must be the number ${X402_VERSION}.`);
   }

@@ -107,6 +107,7 @@ describe('a header that is no payment', () => {
     [32, 'a string', base64('"x"'), 'invalid_payload'],
     [32, 'an array', base64('[]'), 'invalid_payload'],
     [32, 'an empty object', base64('{}'), 'invalid_x402_version'],
+    [32, 'an object that looks like a verdict of ours', base64('{"ok":false,"error":"x"}'), 'invalid_x402_version'],
     [32, 'no JSON', base64('{'), 'invalid_payload'],
     [32, 'invalid UTF-8', base64(new Uint8Array([0x22, 0xc3, 0x28, 0x22])), 'invalid_payload'],
     [32, 'a byte order mark', base64(`\ufeff${JSON.stringify(payment)}`), 'invalid_payload'],
