@@ -43,9 +43,9 @@ export function run(
   return { code: status, stdout, stderr };
 }
 
-/** Writes `file` anew from the records. */
+/** Writes `file` anew from the records; by Bun, which starts in a fifth of Node's time. */
 export function buildSnapshot(file: string, jobs: readonly Readonly<Record<string, unknown>>[]): void {
   const lines = jobs.map((job) => `${JSON.stringify(job)}\n`).join('');
-  const { code, stderr } = run('node', ['snapshot', 'build', '--out', file], {}, lines);
+  const { code, stderr } = run('bun', ['snapshot', 'build', '--out', file], {}, lines);
   if (code !== 0) throw new Error(`snapshot build: ${stderr}`);
 }
