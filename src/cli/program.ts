@@ -1,4 +1,6 @@
 /** The commands of `paygrade`. A new one is a file with a `Command` in it and a line here. */
+
+import { callbackCommands } from './callback.ts';
 import type { CommandGroup } from './command.ts';
 import { demo } from './demo.ts';
 import { serve } from './serve.ts';
@@ -8,5 +10,5 @@ export const PROGRAM: CommandGroup = {
   kind: 'group',
   name: 'paygrade',
   summary: 'Sells answers about hiring, one request at a time, over your own catalogue of job postings',
-  commands: [serve, snapshotCommands, demo],
+  commands: [serve, snapshotCommands, callbackCommands, demo],
 };
