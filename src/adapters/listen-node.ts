@@ -12,6 +12,9 @@ interface NodeBindings {
   readonly incoming: IncomingMessage;
 }
 
+/** How long a drained connection may outlive its last answer at shutdown. */
+const IDLE_SWEEP_MS = 25;
+
 class NodeCaller implements Caller {
   readonly #incoming: IncomingMessage;
 
@@ -47,8 +50,11 @@ export async function listen({ host, port, fetch, unreadable }: ListenOptions): 
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      // A connection kept alive by the client falls idle when its last answer has gone out, and nobody else closes it then.
+      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
+      clearInterval(sweep);
       clearTimeout(timer);
     },
   };

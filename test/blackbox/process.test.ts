@@ -166,11 +166,12 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
       return settled(call);
     });
     const exited = new Promise<number | null>((resolve) => shop.counter.server.child.once('exit', resolve));
-    const startMs = performance.now();
     const answer = await shop.counter.pay(shop.counter.search, payment);
     expectPaid(answer, account.address);
+    // The client keeps its connection alive; the server does not wait for it.
+    const answeredMs = performance.now();
     expect(await exited).toBe(0);
-    expect(performance.now() - startMs).toBeLessThan(10_000);
+    expect(performance.now() - answeredMs).toBeLessThan(3000);
     await expect(fetch(shop.counter.url('/health'))).rejects.toThrow();
     await shop.facilitator.close();
   });
