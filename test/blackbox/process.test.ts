@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, answerOf, expectError, expectOffer, expectPaid } from '../support/answers.ts';
-import { binaryOf, PROJECT, RUNTIMES, type Runtime, startServer } from '../support/server.ts';
+import { binaryOf, PROJECT, processEnvironment, RUNTIMES, type Runtime, startServer } from '../support/server.ts';
 import { altered, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 import { buildSnapshot, type Ended, jobLine } from './catalogues.ts';
 import { openCounter } from './counter.ts';
@@ -31,7 +31,7 @@ function serveToEnd(
 ): Promise<Ended> {
   const child = spawn(binaryOf(runtime), [join(PROJECT, 'src', 'main.ts'), 'serve', ...flags], {
     cwd: PROJECT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', STATE_DIR: ':memory:', ...variables },
+    env: processEnvironment({ PORT: '0', STATE_DIR: ':memory:', ...variables }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -19,6 +19,16 @@ export function binaryOf(runtime: Runtime): string {
   return join(PROJECT, 'node_modules', '.bin', runtime);
 }
 
+/** What a process of ours is started with; Node keeps its compiled modules, so that starting costs 0.3 s and not 1 s. */
+export const processEnvironment = (
+  variables: Readonly<Record<string, string>>,
+): Record<string, string | undefined> => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  NODE_COMPILE_CACHE: join(PROJECT, 'node_modules', '.cache', 'node-compile'),
+  ...variables,
+});
+
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
@@ -36,7 +46,7 @@ export async function startServer(runtime: Runtime, variables: Record<string, st
   const stateDir = variables.STATE_DIR ?? mkdtempSync(join(tmpdir(), 'paygrade-test-'));
   const child = spawn(binaryOf(runtime), [join(PROJECT, 'src', 'main.ts'), 'serve'], {
     cwd: PROJECT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', STATE_DIR: stateDir, ...variables },
+    env: processEnvironment({ PORT: '0', STATE_DIR: stateDir, ...variables }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
