@@ -160,7 +160,9 @@ function read(variables: Readonly<Record<string, string | undefined>>): Map<stri
       values.set(name, parse(text));
     } catch (failure) {
       if (!(failure instanceof Unfit)) throw failure;
-      const shown = name.endsWith('_TOKEN') ? '' : `, not ${JSON.stringify(text.slice(0, 80))}`;
+      // A token is a secret, and so may be what stands before an `@`.
+      const isSecret = name.endsWith('_TOKEN') || text.includes('@');
+      const shown = isSecret ? '' : `, not ${JSON.stringify(text.slice(0, 80))}`;
       throw new ConfigError(`${name} must be ${failure.message}${shown}`);
     }
   }

@@ -66,7 +66,8 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\\n]*$`));
   });
 
-  it('does not print a token that it refuses', () => {
+  it('does not print a token or a password that it refuses', () => {
+    expect(() => readConfig({ BASE_URL: 'https://user:secret@h' })).toThrow(/^((?!secret).)*$/);
     expect(() => readConfig({ FACILITATOR_TOKEN: '  ' })).toThrow(/^FACILITATOR_TOKEN must be not blank$/);
   });
 

@@ -70,6 +70,8 @@ export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.G
   /** Codes that the handler itself may refuse with; those of decoding and access follow from the rest. */
   readonly errors: readonly C[];
   readonly examples?: { readonly query?: Readonly<Record<string, string | number | boolean>> };
+  /** What must be there before anybody is asked to pay; judged after the query. */
+  ready?(services: S): Refusal<NoInfer<C>> | undefined;
   /**
    * A body that is input, judged after the query and before anybody is admitted or pays; a promise only when there is one
    * to wait for. A body that is data (a webhook's) is read by the handler.
@@ -97,6 +99,7 @@ export interface Route<S = never> {
   readonly otherAnswers?: Readonly<Record<number, v.GenericSchema>>;
   readonly errors: readonly ErrorCode[];
   readonly examples?: { readonly query?: Readonly<Record<string, string | number | boolean>> };
+  ready?(services: S): Refusal | undefined;
   body?(call: Call, services: S): Refusal | undefined | Promise<Refusal | undefined>;
   handle(input: never, services: S, call: Call): unknown;
 }

@@ -134,6 +134,8 @@ export function servedRoute<S>(
     serve(call, search) {
       const input = decode === undefined ? NO_INPUT : decode(search);
       if (input instanceof Refusal) return refused(call, input);
+      const unready = route.ready?.(services);
+      if (unready !== undefined) return refused(call, unready);
       if (route.body === undefined) return admitFrom(0, call, input, []);
       const judged = route.body(call, services);
       if (judged === undefined) return admitFrom(0, call, input, []);

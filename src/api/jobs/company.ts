@@ -6,7 +6,7 @@ import { refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime, envelope, isoTimeOrNull, type JobsServices, metaOf } from './envelope.ts';
 import { companyDomain, period } from './parameters.ts';
-import { noCatalogue } from './refusals.ts';
+import { hasCatalogue, noCatalogue } from './refusals.ts';
 
 const TOP_COUNT_MAX = 10;
 
@@ -42,6 +42,7 @@ export const summarizeCompany = route<JobsServices>()({
   answer: envelope(companyData),
   errors: ['CATALOGUE_UNAVAILABLE', 'COMPANY_NOT_FOUND'],
   examples: { query: { company: 'example.com' } },
+  ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
     const shelf = catalogue.current();
     if (shelf === undefined) return noCatalogue();

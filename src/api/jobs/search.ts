@@ -7,7 +7,7 @@ import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, envelope, isoTime, type JobsServices, metaOf } from './envelope.ts';
 import { companyDomain, employmentType, integer, remote, terms } from './parameters.ts';
-import { fromCatalogue, noCatalogue } from './refusals.ts';
+import { fromCatalogue, hasCatalogue, noCatalogue } from './refusals.ts';
 
 const RESULT_COUNT_MAX = 10;
 
@@ -47,6 +47,7 @@ export const searchJobs = route<JobsServices>()({
   answer: envelope(searchData),
   errors: ['CATALOGUE_UNAVAILABLE', 'UPSTREAM_INVALID_RESPONSE'],
   examples: { query: { keyword: 'data engineer', remote: true, limit: 3 } },
+  ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
     const shelf = catalogue.current();
     if (shelf === undefined) return noCatalogue();

@@ -16,7 +16,7 @@ import {
   periodOf,
 } from './envelope.ts';
 import { integer, period, terms } from './parameters.ts';
-import { noCatalogue } from './refusals.ts';
+import { hasCatalogue, noCatalogue } from './refusals.ts';
 
 const COMPANY_COUNT_MAX = 5;
 
@@ -74,6 +74,7 @@ export const findSignals = route<JobsServices>()({
   answer: envelope(signalsData),
   errors: ['CATALOGUE_UNAVAILABLE'],
   examples: { query: { role: 'data engineer', limit: 3 } },
+  ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
     const shelf = catalogue.current();
     if (shelf === undefined) return noCatalogue();
