@@ -45,62 +45,53 @@ function outputSchema(route: Route): JsonSchema {
   };
 }
 
+/** What to send: the input by example, and the members by which its schema differs from every other. */
+interface Input {
+  readonly info: JsonSchema;
+  readonly properties: JsonSchema;
+  readonly required: readonly string[];
+}
+
+function queryInput(route: Route): Input {
+  const query = route.query === undefined ? { type: 'object' } : jsonSchemaOf(route.query);
+  const { properties = {}, required = [] } = query as { properties?: JsonSchema; required?: readonly string[] };
+  const queryParams = {
+    type: 'object',
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+  return { info: { queryParams: route.examples?.query ?? {} }, properties: { queryParams }, required: [] };
+}
+
+/** Every body of ours that is input is an empty JSON object. */
+const BODY_INPUT: Input = {
+  info: { bodyType: 'json', body: {} },
+  properties: { bodyType: { enum: ['json'] }, body: { type: 'object' } },
+  required: ['bodyType', 'body'],
+};
+
 /** The block for a GET with query parameters, or a POST with an empty JSON object for a body. */
 export function bazaarOf(route: Route): BazaarBlock {
-  const output = { type: 'json' };
-  const outputDescription = {
-    type: 'object',
-    properties: { type: { const: 'json' }, example: outputSchema(route) },
-    required: ['type'],
-  };
-  if (route.method !== 'GET') {
-    return {
-      info: { input: { type: 'http', method: route.method, bodyType: 'json', body: {} }, output },
-      schema: {
-        $schema: DIALECT,
-        type: 'object',
-        properties: {
-          input: {
-            type: 'object',
-            properties: {
-              type: { const: 'http' },
-              method: { enum: [route.method] },
-              bodyType: { enum: ['json'] },
-              body: { type: 'object' },
-            },
-            required: ['type', 'method', 'bodyType', 'body'],
-            additionalProperties: false,
-          },
-          output: outputDescription,
-        },
-        required: ['input'],
-      },
-    };
-  }
-  const query = route.query === undefined ? { type: 'object' } : jsonSchemaOf(route.query);
-  const { properties, required } = query as { properties?: JsonSchema; required?: string[] };
+  const { method } = route;
+  const input = method === 'GET' ? queryInput(route) : BODY_INPUT;
   return {
-    info: { input: { type: 'http', method: 'GET', queryParams: route.examples?.query ?? {} }, output },
+    info: { input: { type: 'http', method, ...input.info }, output: { type: 'json' } },
     schema: {
       $schema: DIALECT,
       type: 'object',
       properties: {
         input: {
           type: 'object',
-          properties: {
-            type: { const: 'http' },
-            method: { enum: ['GET'] },
-            queryParams: {
-              type: 'object',
-              properties: properties ?? {},
-              ...(required === undefined || required.length === 0 ? {} : { required }),
-              additionalProperties: false,
-            },
-          },
-          required: ['type', 'method'],
+          properties: { type: { const: 'http' }, method: { enum: [method] }, ...input.properties },
+          required: ['type', 'method', ...input.required],
           additionalProperties: false,
         },
-        output: outputDescription,
+        output: {
+          type: 'object',
+          properties: { type: { const: 'json' }, example: outputSchema(route) },
+          required: ['type'],
+        },
       },
       required: ['input'],
     },

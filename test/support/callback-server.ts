@@ -5,12 +5,7 @@
  */
 import type { Caller } from '../../src/adapters/listen.ts';
 import { systemTimers } from '../../src/adapters/system-timers.ts';
-import { createCallback } from '../../src/api/callbacks/create.ts';
-import { deleteCallback } from '../../src/api/callbacks/delete.ts';
-import { listEvents } from '../../src/api/callbacks/events.ts';
-import { rawEvent } from '../../src/api/callbacks/raw-event.ts';
-import { waitForEvent } from '../../src/api/callbacks/wait.ts';
-import { patchWebhook, postWebhook, putWebhook } from '../../src/api/callbacks/webhook.ts';
+import { CALLBACK_ROUTES } from '../../src/api/routes.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { Inbox } from '../../src/callback/inbox.ts';
@@ -66,17 +61,7 @@ function gateFor(route: Route, access: Access): Gate {
   }
 }
 
-const routes = [
-  createCallback,
-  postWebhook,
-  putWebhook,
-  patchWebhook,
-  waitForEvent,
-  listEvents,
-  rawEvent,
-  deleteCallback,
-];
-const find = pathFinder(routes.map((route) => servedRoute(route, services, gateFor, responder, () => {})));
+const find = pathFinder(CALLBACK_ROUTES.map((route) => servedRoute(route, services, gateFor, responder, () => {})));
 
 async function answer(call: Call): Promise<Response> {
   if (call.path === '/counts') {
