@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { JOBS_ROUTES, SERVICE_ROUTES } from '../../src/api/routes.ts';
+import { CALLBACK_ROUTES, JOBS_ROUTES, SERVICE_ROUTES } from '../../src/api/routes.ts';
 import { type Answer, expectError, expectOffer, expectPaid, parsedBody } from '../support/answers.ts';
 import { RUNTIMES } from '../support/server.ts';
-import { wallet } from '../support/wallet.ts';
+import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 import { buildSnapshot, jobLine } from './catalogues.ts';
 import { type Counter, DECLARATIONS, openCounter } from './counter.ts';
 
@@ -128,7 +128,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     expect(contract.openapi).toMatch(/^3\.1\.\d+$/);
     expect(contract.info.title).toBe('paygrade');
     expect(contract.servers).toEqual([{ url: 'https://shop.example/api' }]);
-    for (const { method, path, operation, query } of [...JOBS_ROUTES, ...SERVICE_ROUTES]) {
+    for (const { method, path, operation, query } of [...JOBS_ROUTES, ...CALLBACK_ROUTES, ...SERVICE_ROUTES]) {
       const listed = contract.paths[templateOf(path)]?.[method.toLowerCase()];
       expect(listed?.operationId, `${method} ${path}`).toBe(operation);
       const inQuery = (listed?.parameters ?? []).filter((parameter) => parameter.in === 'query');
@@ -212,6 +212,24 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     const { info } = bazaar as { info: { input: { queryParams: unknown; method: string } } };
     expect(info.input.queryParams).toEqual(route.examples?.query);
     expect(info.input.method).toBe('GET');
+  });
+
+  it('/v1/callbacks: the discovery block of a creation is valid, and its example buys a callback', async () => {
+    const offer = await offerOf(counter.url('/v1/callbacks'), { method: 'POST' });
+    const { bazaar } = offer.extensions as { bazaar: never };
+    expect(validateDiscoveryExtension(bazaar)).toEqual({ valid: true });
+    expect(validateDiscoveryExtensionSpec(bazaar)).toMatchObject({ valid: true });
+    const { input } = (bazaar as { info: { input: { method: string; body: unknown } } }).info;
+    expect(input.method).toBe('POST');
+    const response = await fetch(counter.url('/v1/callbacks'), {
+      method: 'POST',
+      body: JSON.stringify(input.body),
+      headers: {
+        'Content-Type': 'application/json',
+        'PAYMENT-SIGNATURE': encodeHeader(await paymentFor(offer, account)),
+      },
+    });
+    expect(response.status).toBe(201);
   });
 
   it('an offer with the longest query stays below 6 KiB on every route', async () => {
