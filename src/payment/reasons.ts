@@ -79,3 +79,14 @@ export function isIndeterminate(code: string | undefined, hasTransaction: boolea
   if (code === undefined) return hasTransaction;
   return INDETERMINATE.has(code) || (hasTransaction && !REVERTED.has(code));
 }
+
+/** Refusals that speak of one transaction that was tried, not of the authorization. */
+const TRANSACTION_FAILURES: ReadonlySet<string> = new Set([
+  ...REVERTED,
+  'invalid_exact_evm_transaction_simulation_failed',
+  'invalid_transaction_state',
+]);
+
+export function isTransactionFailure(code: string | undefined): boolean {
+  return code === undefined || TRANSACTION_FAILURES.has(code);
+}

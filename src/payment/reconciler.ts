@@ -10,8 +10,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { Timers } from '../base/timers.ts';
 import type { PaymentOrder } from './order.ts';
+import { isTransactionFailure } from './reasons.ts';
 import type { Reservation, Reservations } from './reservations.ts';
-import type { Settlement } from './settlement.ts';
+import type { Settlement, SettleOutcome } from './settlement.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_MS_MAX = 30_000;
@@ -126,12 +127,24 @@ export class Reconciler {
     const secondsPast = clock.nowMs() / 1000 - one.order.authorization.validBeforeSeconds;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-    if (outcome.kind === 'refused' && secondsPast < 0) return { kind: 'released', detail: outcome.detail };
+    if (outcome.kind === 'refused' && secondsPast < 0 && this.#isOfThisTransfer(one, outcome)) {
+      return { kind: 'released', detail: outcome.detail };
+    }
     if (outcome.kind === 'unknown') await reservations.recordUnknown(one.reservation, outcome.transaction);
     return secondsPast > MARGIN_SECONDS ? { kind: 'dead', detail: outcome.detail } : undefined;
   }
 
-  #record(one: Case, end: End): Promise<void> {
+  /**
+   * Whether a refusal of the repeat says that the first attempt moved nothing. Once a hash was seen, only the chain's own
+   * revert of it does; before that, not a failure of the transaction, which may be the relayer's trouble with a second one.
+   */
+  #isOfThisTransfer(one: Case, refused: SettleOutcome & { readonly kind: 'refused' }): boolean {
+    const standing = this.#parts.reservations.standingOf(one.order.key);
+    const known = standing?.kind === 'unknown' ? standing.transaction : '';
+    return known === '' ? !isTransactionFailure(refused.reason) : refused.transaction === known;
+  }
+
+  async #record(one: Case, end: End): Promise<void> {
     const { reservations } = this.#parts;
     switch (end.kind) {
       case 'settled':
@@ -139,6 +152,8 @@ export class Reconciler {
       case 'released':
         return reservations.recordReleased(one.reservation);
       case 'dead':
+        // The first word of it may never have been recorded.
+        await reservations.recordUnknown(one.reservation, '');
         return reservations.recordDead(one.reservation);
       default:
         return end satisfies never;

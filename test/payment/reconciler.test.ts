@@ -85,6 +85,34 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.news).toMatchObject([{ kind: 'released' }]);
   });
 
+  const failed = (transaction: string): SettleOutcome => ({
+    kind: 'refused',
+    reason: 'invalid_exact_evm_transaction_failed',
+    transaction,
+    detail: 'reverted',
+  });
+
+  it('frees the authorization when the transaction that was seen has reverted', async () => {
+    const kit = await unknownCase(new Script({ ...UNKNOWN, transaction: HASH }, failed(HASH)));
+    const { order } = await kit.add();
+    await kit.seconds(3);
+    expect(kit.reservations.standingOf(order.key)).toBeUndefined();
+  });
+
+  it.each([
+    ['another transaction failed', { ...UNKNOWN, transaction: HASH }, failed(`0x${'cd'.repeat(32)}`)],
+    ['a failure names no transaction', { ...UNKNOWN, transaction: HASH }, failed('')],
+    ['money is short while a transaction is under way', { ...UNKNOWN, transaction: HASH }, REFUSED],
+    ['a transaction failed that may be a second one', UNKNOWN, failed('')],
+  ])('keeps it used when %s', async (_, first, then) => {
+    const kit = await unknownCase(new Script(first, then));
+    const { order } = await kit.add();
+    await kit.seconds(100);
+    expect(kit.reservations.standingOf(order.key)).toMatchObject({ kind: 'unknown' });
+    await kit.seconds(140);
+    expect(kit.reservations.standingOf(order.key)).toMatchObject({ kind: 'dead' });
+  });
+
   it.each([
     ['is never answered', UNKNOWN],
     ['cannot be asked', AWAY],
