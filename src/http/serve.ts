@@ -5,7 +5,7 @@
  * an unpaid offer costs more than the offer.
  */
 import type { Access, Gate, Pass } from './access.ts';
-import { Refusal } from './errors.ts';
+import { Refusal, refuse } from './errors.ts';
 import { type Parameters, type QueryDecoder, queryDecoder } from './query.ts';
 import type { Responder } from './respond.ts';
 import { type Call, type Method, Provisional, Reply, type Route } from './route.ts';
@@ -22,6 +22,11 @@ export type GateFor = (route: Route, access: Access) => Gate;
 
 /** What the log wants to know about a refusal; set on the call by the one place where refusals leave. */
 export type OnRefusal = (call: Call, refusal: Refusal) => void;
+
+/** Ready to be sent; made before anything is settled, so that nothing is paid for that cannot be said. */
+type Body = string | Reply;
+
+const bodyOf = (answer: unknown): Body => (answer instanceof Reply ? answer : JSON.stringify(answer));
 
 function releaseAll(passes: readonly Pass[]): void {
   for (const pass of passes) pass.release();
@@ -47,13 +52,17 @@ export function servedRoute<S>(
     return responder.refusal(refusal, call.requestId);
   };
 
-  const success = (call: Call, answer: unknown, settled: Readonly<Record<string, string>> | undefined): Response =>
-    answer instanceof Reply
-      ? responder.reply(status, answer, cacheControl, settled, call.requestId)
-      : responder.json(status, JSON.stringify(answer), cacheControl, settled, call.requestId);
+  const success = (call: Call, body: Body, settled: Readonly<Record<string, string>> | undefined): Response =>
+    body instanceof Reply
+      ? responder.reply(status, body, cacheControl, settled, call.requestId)
+      : responder.json(status, body, cacheControl, settled, call.requestId);
 
   /** Settles the passes, last given first; when one refuses, those given before it are released. */
-  const settleAll = async (call: Call, passes: readonly Pass[], answer: unknown): Promise<Response> => {
+  const settleAll = async (
+    call: Call,
+    passes: readonly Pass[],
+    answer: Body | Provisional<unknown>,
+  ): Promise<Response> => {
     let headers: Readonly<Record<string, string>> | undefined;
     for (let i = passes.length - 1; i >= 0; i--) {
       let settled: Readonly<Record<string, string>> | Refusal;
@@ -69,7 +78,17 @@ export function servedRoute<S>(
       }
       headers = headers === undefined ? settled : { ...headers, ...settled };
     }
-    return success(call, answer instanceof Provisional ? await answer.confirm() : answer, headers);
+    if (!(answer instanceof Provisional)) return success(call, answer, headers);
+    let body: Body;
+    try {
+      body = bodyOf(await answer.confirm());
+    } catch (failure) {
+      // It is paid for: the receipt goes out even though the answer cannot.
+      const detail = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
+      const message = 'the payment has settled, but what it was for could not be made; keep the receipt';
+      return refused(call, refuse('INTERNAL_ERROR', message, { headers, detail }));
+    }
+    return success(call, body, headers);
   };
 
   const finish = (call: Call, passes: readonly Pass[], answer: unknown): Response | Promise<Response> => {
@@ -77,8 +96,15 @@ export function servedRoute<S>(
       releaseAll(passes);
       return refused(call, answer);
     }
-    if (passes.length === 0 && !(answer instanceof Provisional)) return success(call, answer, undefined);
-    return settleAll(call, passes, answer);
+    if (answer instanceof Provisional) return settleAll(call, passes, answer);
+    let body: Body;
+    try {
+      body = bodyOf(answer);
+    } catch (failure) {
+      releaseAll(passes);
+      throw failure;
+    }
+    return passes.length === 0 ? success(call, body, undefined) : settleAll(call, passes, body);
   };
 
   const answerWith = (call: Call, input: Parameters, passes: readonly Pass[]): Response | Promise<Response> => {
@@ -108,7 +134,13 @@ export function servedRoute<S>(
       return refused(call, refusal);
     };
     for (let i = first; i < gates.length; i++) {
-      const admitted = (gates[i] as Gate).admit(call);
+      let admitted: ReturnType<Gate['admit']>;
+      try {
+        admitted = (gates[i] as Gate).admit(call);
+      } catch (failure) {
+        releaseAll(passes);
+        throw failure;
+      }
       if (admitted instanceof Promise) {
         return admitted.then(
           (result) => {

@@ -172,6 +172,35 @@ describe('a request through its route', () => {
     expect(made).toBe(1);
   });
 
+  it('gives back what earlier gates hold when a later one throws, and what it holds when the answer cannot be said', async () => {
+    const throwing = (): Gate => ({
+      admit() {
+        throw new Error('bug');
+      },
+    });
+    const first = setUp({ handle: () => 1, gates: [gate('room'), throwing] });
+    expect(() => first.ask()).toThrow('bug');
+    expect(first.trail).toEqual(['admit room', 'release room']);
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    const second = setUp({ handle: () => circle, gates: [gate('paid')] });
+    expect(() => second.ask()).toThrow(/circular|cyclic/i);
+    expect(second.trail).toEqual(['admit paid', 'answer', 'release paid']);
+  });
+
+  it('sends the receipt even when what was paid for cannot be made', async () => {
+    const failing = () =>
+      new Provisional(() => {
+        throw new Error('disk');
+      });
+    const { ask, refusals } = setUp({ handle: failing, gates: [gate('paid', { 'payment-response': 'abc' })] });
+    const response = await ask();
+    expect(response.status).toBe(500);
+    expect(response.headers.get('payment-response')).toBe('abc');
+    expect(await response.text()).not.toContain('disk');
+    expect(refusals).toEqual(['INTERNAL_ERROR']);
+  });
+
   it('sends a ready reply as it is, with its own status', async () => {
     const { ask } = setUp({ handle: () => new Reply('raw', { 'content-type': 'text/plain' }, 503), gates: [] });
     const response = await ask();
