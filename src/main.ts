@@ -3,40 +3,71 @@
  * streams, environment and signals. What no command expected ends as one line and exit code 1; the whole of it is
  * shown when LOG_LEVEL is debug.
  */
+import { write } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
-import { EXIT_FAILED, runProgram } from './cli/command.ts';
+import { EXIT_FAILED, EXIT_OK, runProgram } from './cli/command.ts';
 import type { Io, Output } from './cli/io.ts';
 import { PROGRAM } from './cli/program.ts';
 
-/** A stream of the process as an output. A reader that has gone away (EPIPE) is no error of ours. */
-function outputOf(stream: NodeJS.WriteStream): Output {
-  let gone = false;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    gone = true;
-  });
+const writeTo = promisify(write);
+
+/** Pause before a full pipe is tried again, where the system says so instead of waiting. */
+const FULL_PIPE_PAUSE_MS = 5;
+
+/**
+ * A file descriptor as an output. Bun's own stream reports an empty write as passed on while text before it still waits, and
+ * the end of the process would cut that off; so the descriptor is written directly, in order, one write at a time. A reader
+ * that has gone away (EPIPE) is no error of ours; any other failure is one, and `taken` throws it.
+ */
+function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Output {
+  let pending = '';
+  let passing: Promise<void> | undefined;
+  let isGone = false;
+  let failure: unknown;
+
+  const pass = async (): Promise<void> => {
+    while (pending !== '' && !isGone) {
+      const bytes = Buffer.from(pending);
+      pending = '';
+      for (let done = 0; done < bytes.length && !isGone; ) {
+        try {
+          done += (await writeTo(fileDescriptor, bytes, done, bytes.length - done, null)).bytesWritten;
+        } catch (error) {
+          const { code } = error as NodeJS.ErrnoException;
+          if (code === 'EAGAIN') await setTimeout(FULL_PIPE_PAUSE_MS);
+          else isGone = true;
+          if (isGone && code !== 'EPIPE') failure = error;
+        }
+      }
+    }
+    passing = undefined;
+  };
+
   return {
     write(text) {
-      if (!gone && text !== '') stream.write(text);
+      if (isGone || text === '') return;
+      pending += text;
+      passing ??= pass();
     },
-    // The callback comes once everything before it has been passed on, or has failed.
-    taken: () =>
-      new Promise((resolve) => {
-        if (gone) resolve(false);
-        else stream.write('', (error) => resolve(!error && !gone));
-      }),
-    isTerminal: stream.isTTY === true,
+    async taken() {
+      await passing;
+      if (failure !== undefined) throw failure;
+      return !isGone;
+    },
+    isTerminal: isatty(fileDescriptor),
     get columns() {
       // A terminal that does not know its width says 0.
-      return stream.columns || 80;
+      return columns() || 80;
     },
   };
 }
 
 const io: Io = {
-  stdout: outputOf(process.stdout),
-  stderr: outputOf(process.stderr),
+  stdout: outputOf(1, () => process.stdout.columns),
+  stderr: outputOf(2, () => process.stderr.columns),
   stdin: {
     // Opened only when it is read: a stdin that nobody reads must not keep the process alive.
     bytes: {
@@ -63,6 +94,12 @@ async function main(): Promise<number> {
   }
 }
 
-const exitCode = await main();
-await Promise.all([io.stdout.taken(), io.stderr.taken()]);
+let exitCode = await main();
+try {
+  await io.stdout.taken();
+} catch (error) {
+  if (exitCode === EXIT_OK) io.stderr.write(`${PROGRAM.name}: stdout: ${(error as Error).message}\n`);
+  exitCode = EXIT_FAILED;
+}
+await io.stderr.taken().catch(() => {});
 process.exit(exitCode);
