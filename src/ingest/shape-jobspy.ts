@@ -12,7 +12,7 @@
  * first, last        `date_posted`; `search_date` where somebody added it, else the observation
  */
 import { employmentTypeOf } from './employment-terms.ts';
-import { companyDomainOfUrl } from './job-sites.ts';
+import { companyDomainOfPosting } from './job-sites.ts';
 import { hasAll, listedUnder, NOT_AN_OBJECT, type Shape, shapedOf } from './shape.ts';
 import { firstText, flagOf, htmlOf, objectOf, textOf, timeOf, urlOf } from './source-field.ts';
 
@@ -38,7 +38,7 @@ export const jobspyShape: Shape = {
         title: ['title', textOf(row.title)],
         company: ['company', firstText(row.company, row.company_name)],
         url: ['job_url', urlOf(row.job_url) ?? urlOf(row.job_url_direct)],
-        domain: direct === null ? null : companyDomainOfUrl(direct),
+        domain: direct === null ? null : companyDomainOfPosting(direct),
         location: textOf(row.location),
         remoteStatus: flagOf(row.is_remote) === true ? 'remote' : 'unknown',
         employmentType: employmentTypeOf(textOf(row.job_type)),

@@ -159,7 +159,8 @@ function locationOf(row: SourceRecord, columns: Columns): string | null {
       }),
     );
     if (places === null) continue;
-    const country = textIn(row, columns.country);
+    // A place of one part gets its country; in one of several parts the country stands already, often abbreviated.
+    const country = /[,;|]/.test(places) ? null : textIn(row, columns.country);
     return country === null || places.toLowerCase().includes(country.toLowerCase()) ? places : `${places}, ${country}`;
   }
   return textIn(row, columns.country);
