@@ -1,7 +1,7 @@
 /**
  * `snapshot build`: job records from files, archives or stdin into a new catalogue file. Bad native lines stop the
  * build unless they have somewhere to go; refused records of a feed are left out alone (build-snapshot.ts says why).
- * The catalogue file is written last, whole or not at all.
+ * An input that `auto` does not recognise is left out and named. The catalogue file is written last, whole or not at all.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -16,12 +16,12 @@ import { InputError, openInputs } from '../ingest/input.ts';
 import { NAME_LENGTH_MAX } from '../ingest/native.ts';
 import { SHAPES } from '../ingest/shapes.ts';
 import { loadSkillExtractor } from '../ingest/skills.ts';
-import { CommandError, command, EXIT_FAILED, EXIT_OK, quoted, UsageError } from './command.ts';
+import { CommandError, command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, quoted, UsageError } from './command.ts';
 import type { Io, Output } from './io.ts';
 import { NewFile, systemCodeOf } from './new-file.ts';
 import { grouped, Progress } from './progress.ts';
 
-const NATIVE = 'native';
+const AUTO = 'auto';
 
 /** Rejections told in full; past them only counts, so that a broken file of a million lines stays readable. */
 const REJECTIONS_TOLD = 20;
@@ -88,13 +88,26 @@ function requireApart(out: string, rejects: string | undefined, inputs: readonly
   if (resolve(rejects) === resolve(out)) throw new UsageError('--rejects and --out name the same file');
 }
 
+interface FileReport {
+  readonly file: string;
+  /** null: not recognised, or nothing in it. */
+  readonly format: string | null;
+  readonly read: number;
+  readonly taken: number;
+  readonly repeated: number;
+  readonly refused: Readonly<Record<string, number>>;
+}
+
 interface BuildReport {
   readonly written: boolean;
   readonly out: string;
   readonly rows: number;
   readonly source_rows: number;
   readonly rejected_rows: number;
+  /** Records of feeds that were there already. */
+  readonly repeated_rows: number;
   readonly rejected: readonly { field: string; reason: string; count: number }[];
+  readonly files: readonly FileReport[];
   readonly bytes: number | null;
   readonly content: string | null;
 }
@@ -118,8 +131,8 @@ export const snapshotBuild = command({
     format: {
       type: 'text',
       value: 'FORMAT',
-      choices: [NATIVE, ...SHAPES.map(({ name }) => name)],
-      default: NATIVE,
+      choices: [AUTO, ...SHAPES.map(({ name }) => name)],
+      default: AUTO,
       help: 'what the inputs are',
     },
     rejects: { type: 'text', value: 'FILE', help: 'write bad records here, as they came, and build the rest' },
@@ -134,16 +147,20 @@ export const snapshotBuild = command({
     json: { type: 'flag', help: 'report on stdout as JSON' },
   },
   notes: [
-    `Formats: ${NATIVE}, one JSON object a line; ${SHAPES.map(({ name, summary }) => `${name}, ${summary}`).join('; ')}.`,
+    `Formats: ${AUTO}, told by the content of each input; ${SHAPES.map(({ name, summary }) => `${name}, ${summary}`).join('; ')}.`,
+    'An input of any format may be a JSON document, JSON Lines, CSV (UTF-8 or Windows-1252), Parquet or an HTML page.',
     'A bad native line stops the build, with its number, field and reason, unless --rejects is given.\n' +
-      'A record of another format that is refused is left out, and the rest is built.',
-    '--company, --domain, --manifest and --observed-at are for formats that are one board a file.',
+      'A record of another format that is refused is left out, and the rest is built. An input that auto cannot read or\n' +
+      'recognise is named and left out, and the exit code is 2.',
+    '--company, --domain and --manifest are for formats that are one board a file, --observed-at for those whose records\n' +
+      'do not say when they were seen.',
   ],
   async run({ options, given, arguments: paths }, io: Io) {
-    const shape = SHAPES.find(({ name }) => name === options.format) ?? null;
+    const shape = SHAPES.find(({ name }) => name === options.format);
+    const auto = shape === undefined;
     for (const name of ['company', 'domain', 'manifest', 'observed-at']) {
-      if (given.has(name) && !shape?.perBoard)
-        throw new UsageError(`--${name} does not go with --format ${options.format}`);
+      const fits = auto || (name === 'observed-at' ? shape.observedBy === 'reader' : shape.perBoard);
+      if (given.has(name) && !fits) throw new UsageError(`--${name} does not go with --format ${options.format}`);
     }
     if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
     const company = options.company?.trim();
@@ -164,6 +181,7 @@ export const snapshotBuild = command({
       io.stderr.write(line);
     };
     const complaints = new Complaints(say);
+    const told = new Map<string, string>();
     const rejects = options.rejects === undefined ? null : new NewFile(options.rejects);
     try {
       const inputs = await openInputs(paths, io.stdin.bytes);
@@ -172,7 +190,8 @@ export const snapshotBuild = command({
       const intake: Intake = new Intake({
         builder,
         skills: loadSkillExtractor(),
-        shape,
+        shape: shape ?? SHAPES,
+        observedAtGiven: observedAt !== undefined,
         context: {
           observedAtMs,
           board: { company: company ?? null, domain },
@@ -182,6 +201,14 @@ export const snapshotBuild = command({
         nowMs,
         onRejection: (rejection) => complaints.take(rejection),
         rejects,
+        onShape: (member, taken) => {
+          if (!auto) return;
+          // Members of an archive are nearly always of one shape: told once, and again when it changes.
+          const name = member.archive ?? member.name;
+          if (told.get(name) === taken.name) return;
+          told.set(name, taken.name);
+          say(`${member.archive === undefined ? name : member.name}: taken for ${taken.name}\n`);
+        },
         onProgress: () =>
           progress.show({
             rows: intake.tally.source,
@@ -189,31 +216,66 @@ export const snapshotBuild = command({
             total: inputs.progress.bytesTotal,
           }),
       });
-      for await (const member of inputs.members()) await intake.take(member);
+      let unread = 0;
+      const leftOut = (error: unknown): void => {
+        if (!auto || !(error instanceof InputError)) throw error;
+        unread++;
+        say(`${error.message}\n`);
+      };
+      for (const file of inputs.files) {
+        try {
+          for await (const member of file.members()) {
+            try {
+              await intake.take(member);
+            } catch (error) {
+              leftOut(error);
+              // The next member of an archive comes only behind the whole of this one.
+              for await (const _ of member.bytes);
+            }
+          }
+        } catch (error) {
+          leftOut(error);
+        }
+      }
       progress.clear();
       complaints.summarise();
 
-      const { source, rejected, future } = intake.tally;
+      const { source, rejected, rejectedNative, repeated, future } = intake.tally;
       const counts = {
         rows: builder.rowCount,
         source_rows: source,
         rejected_rows: rejected,
+        repeated_rows: repeated,
         rejected: complaints.counts,
+        files: intake.files.map((file) => ({
+          file: file.name,
+          format: file.shape,
+          read: file.read,
+          taken: file.taken,
+          repeated: file.repeated,
+          refused: Object.fromEntries(file.refused),
+        })),
       };
-      if (rejected > 0 && rejects === null && shape === null) {
-        const lines = rejected === 1 ? '1 bad line' : `${grouped(rejected)} bad lines`;
+      if (rejectedNative > 0 && rejects === null) {
+        const lines = rejectedNative === 1 ? '1 bad line' : `${grouped(rejectedNative)} bad lines`;
         say(
           `nothing was written: ${lines} of ${grouped(source)}; --rejects FILE puts them aside and builds the rest\n`,
         );
         report(options.json, io.stdout, { written: false, out: options.out, ...counts, bytes: null, content: null });
         return EXIT_FAILED;
       }
+      if (unread > 0 && source === 0) {
+        say('nothing was written: no input could be read\n');
+        report(options.json, io.stdout, { written: false, out: options.out, ...counts, bytes: null, content: null });
+        return EXIT_USAGE;
+      }
       const built = builder.finish((digest) => intake.factsOf(digest));
       rejects?.commit();
       await writeSnapshotFile(options.out, built.chunks);
       say(
         `${options.out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes; ` +
-          `${grouped(rejected)} of ${grouped(source)} records rejected\n`,
+          `${grouped(rejected)} of ${grouped(source)} records rejected` +
+          `${repeated > 0 ? `, ${grouped(repeated)} repeated` : ''}\n`,
       );
       if (future > 0) say(`warning: observed later than this machine's clock says: ${grouped(future)} of the jobs\n`);
       if (builder.rowCount === 0) say('warning: the catalogue has no jobs\n');
@@ -224,7 +286,7 @@ export const snapshotBuild = command({
         bytes: built.byteLength,
         content: built.contentDigest,
       });
-      return EXIT_OK;
+      return unread > 0 ? EXIT_USAGE : EXIT_OK;
     } catch (error) {
       progress.clear();
       if (error instanceof InputError || error instanceof SnapshotError) throw new CommandError(error.message);

@@ -1,6 +1,7 @@
 /**
  * Who a job board belongs to. A board's feed names only its token; the manifest, one JSON object, gives it a company name
  * and domain: {"<board token or file name>": {"company": "Acme, Inc.", "domain": "acme.com"}}. Keys are matched exactly.
+ * A third entry, "url", is the address of the board itself, for feeds whose postings have only paths (Workday's list).
  */
 import * as v from 'valibot';
 import { COMPANY_DOMAIN_LENGTH_MAX, parseCompanyDomain } from '../catalogue/company-domain.ts';
@@ -10,6 +11,8 @@ export interface Board {
   /** null: the board's token is all that is known. */
   readonly company: string | null;
   readonly domain: string | null;
+  /** Address of the board itself, http or https, without a slash at its end; absent or null: not known. */
+  readonly url?: string | null;
 }
 
 export type BoardManifest = ReadonlyMap<string, Board>;
@@ -37,11 +40,18 @@ const entry = v.strictObject(
         v.transform((text) => text.toLowerCase()),
       ),
     ),
+    url: v.optional(
+      v.pipe(
+        v.string('url must be a string'),
+        v.regex(/^https?:\/\/[^\s\\]+$/i, 'url must be an http or https URL'),
+        v.transform((text) => text.replace(/\/+$/, '')),
+      ),
+    ),
   },
   (issue) =>
     issue.expected === 'never'
-      ? `has a field it does not know, ${issue.received}: only company and domain are read`
-      : 'must be an object with company and domain',
+      ? `has a field it does not know, ${issue.received}: only company, domain and url are read`
+      : 'must be an object with company, domain and url',
 );
 
 const manifest = v.record(v.string(), entry, 'must be a JSON object of boards');
@@ -64,7 +74,7 @@ export function parseBoardManifest(text: string): BoardManifestParse {
   }
   const boards = new Map<string, Board>();
   for (const [key, board] of Object.entries(parsed.output)) {
-    boards.set(key, { company: board.company ?? null, domain: board.domain ?? null });
+    boards.set(key, { company: board.company ?? null, domain: board.domain ?? null, url: board.url ?? null });
   }
   return { ok: true, manifest: boards };
 }

@@ -4,9 +4,10 @@
  * repeated id can name both places.
  *
  * Native lines and source shapes fail differently, because they are written by different people. A bad native line is
- * the operator's own mistake: without a place for rejects the build is refused (`Intake.tally.rejected` says so). A
- * feed's records are others': one that is refused is left out alone. A document that is not of the shape at all, or not
- * JSON, is an InputError in either case, so that a broken download never empties a board in silence.
+ * the operator's own mistake: without a place for rejects the build is refused (`Intake.tally.rejectedNative` says so). A
+ * feed's records are others': one that is refused is left out alone, and one whose id was seen before is counted apart,
+ * because feeds repeat themselves. A document that is not of the shape at all, or not JSON, is an InputError in either
+ * case, so that a broken download never empties a board in silence.
  *
  * The export's facts: `snapshot export` puts one extra key, "snapshot", on its first line, with the facts of the
  * snapshot that it came from and the digest of its content. When what was built has that digest, it is the same
@@ -16,14 +17,15 @@
 import * as v from 'valibot';
 import type { BuildFacts, SnapshotBuilder } from '../catalogue/build.ts';
 import { dateTimeOf, parseDateTime } from './date-time.ts';
-import { InputError, type Member, memberText } from './input.ts';
-import { LineSplitter } from './lines.ts';
+import { type Bytes, InputError, type Member } from './input.ts';
+import { type LineItem, LineSplitter } from './lines.ts';
 import { type NativeParse, parseNative } from './native.ts';
-import { type Shape, type ShapeContext, sourceIdOf } from './shape.ts';
+import { type Recognised, SAMPLE_RECORDS, shapeOfDocument, shapeOfRecords, unrecognised } from './recognise.ts';
+import { type Envelope, NO_ENVELOPE, type Records, type Shape, type ShapeContext, sourceIdOf } from './shape.ts';
+import { nativeShape } from './shape-native.ts';
 import type { SkillExtractor } from './skills.ts';
-
-/** Bytes of one JSON document of a shape. A record costs about 10 KB with its description, so some 25,000 of them. */
-export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
+import { contentOf } from './source-content.ts';
+import { objectOf, type SourceRecord } from './source-field.ts';
 
 export interface Rejection {
   /** Where it stands: `line 7`, `line 7 of a.jsonl`, `record 3 of acme.json`. */
@@ -47,8 +49,26 @@ export interface Tally {
   /** Lines that are not blank, or records of documents; rejected ones included. */
   source: number;
   rejected: number;
+  /** Rejected ones that were native. */
+  rejectedNative: number;
+  /** Records of feeds whose id was there already; the first one holds. */
+  repeated: number;
   /** Jobs last observed later than `nowMs`: a wrong clock or a wrong unit somewhere, worth a word. */
   future: number;
+}
+
+/** What came of one file, or of all members of one archive. */
+export interface FileSummary {
+  /** The path as it was given, or `stdin`. */
+  readonly name: string;
+  /** The name of the shape that it, or its last member, was taken for; null when it was not recognised. */
+  shape: string | null;
+  /** taken + repeated + refused. */
+  read: number;
+  taken: number;
+  repeated: number;
+  /** How often, by field and reason. */
+  readonly refused: Map<string, number>;
 }
 
 const REPEATED = 'was seen before';
@@ -96,14 +116,18 @@ export function exportFactsOf(contentDigest: string, facts: BuildFacts): Record<
 export interface IntakeSettings {
   readonly builder: SnapshotBuilder;
   readonly skills: SkillExtractor;
-  /** null is the native format. */
-  readonly shape: Shape | null;
-  readonly context: Omit<ShapeContext, 'fileName'>;
+  /** The one shape of all inputs, or, to be told apart by their content, all that are known, in the order to ask them. */
+  readonly shape: Shape | readonly Shape[];
+  readonly context: Omit<ShapeContext, 'fileName' | 'envelope'>;
+  /** The observation time was said by the operator, so a document's own does not count. */
+  readonly observedAtGiven: boolean;
   /** More than one member is read, so a place needs its file's name too. */
   readonly namesFiles: boolean;
   readonly nowMs: number;
   readonly onRejection: (rejection: Rejection) => void;
   readonly rejects: RejectSink | null;
+  /** Told once a member: what it was taken for. */
+  readonly onShape?: (member: Member, shape: Shape) => void;
   /** Called every few hundred records. */
   readonly onProgress: () => void;
 }
@@ -112,24 +136,89 @@ export interface IntakeSettings {
 const PROGRESS_RECORDS = 512;
 
 export class Intake {
-  readonly tally: Tally = { source: 0, rejected: 0, future: 0 };
+  readonly tally: Tally = { source: 0, rejected: 0, rejectedNative: 0, repeated: 0, future: 0 };
   readonly #settings: IntakeSettings;
   /** Line or record number of each added row, in order of additions. */
   #numbers = new Uint32Array(1024);
-  /** The members read so far, each with the first row that it added. */
-  readonly #members: { readonly name: string; readonly firstRow: number }[] = [];
+  /** The members read so far. */
+  readonly #members: Place[] = [];
+  readonly #files = new Map<string, FileSummary>();
   #adoptable: AdoptableFacts | undefined;
 
   constructor(settings: IntakeSettings) {
     this.#settings = settings;
   }
 
-  /** Reads one member to its end. throws InputError */
+  /**
+   * Reads one member to its end.
+   * throws  InputError: it cannot be read, or is of none of the shapes. It has then added nothing, unless it is lines or
+   *         a table that break in the middle
+   */
   async take(member: Member): Promise<void> {
-    this.#members.push({ name: member.name, firstRow: this.#settings.builder.rowCount });
+    const summary = this.#fileOf(member.archive ?? member.name);
+    const place: Place = { name: member.name, firstRow: this.#settings.builder.rowCount, noun: 'record', summary };
+    this.#members.push(place);
+    const { shape: wanted } = this.#settings;
+    const one = 'nativeOf' in wanted ? wanted : undefined;
+    const shapes = 'nativeOf' in wanted ? [wanted] : wanted;
+    if (one === nativeShape) {
+      this.#took(member, place, nativeShape);
+      return this.#takeLines(member, place, nativeShape, member.bytes);
+    }
+    const content = await contentOf(member);
+    switch (content.kind) {
+      case 'nothing':
+        if (one) throw new InputError(`${member.name}: is empty`);
+        return;
+      case 'unreadable':
+        throw new InputError(`${member.name}: ${content.reason}`);
+      case 'lines': {
+        const sample = objectsIn(content.head);
+        const shape = this.#recognised(member, sample, one ? fitting(one, sample) : shapeOfRecords(sample, shapes));
+        this.#took(member, place, shape);
+        return this.#takeLines(member, place, shape, content.bytes);
+      }
+      case 'table':
+        return this.#takeTable(member, place, shapes, one, content.rows);
+      case 'document':
+      case 'page': {
+        const found = one?.recordsOf(content.document);
+        if (found?.ok === false) throw new InputError(`${member.name}: ${found.reason}`);
+        const given = one && found ? fitted(one, found) : undefined;
+        const sample = found?.records ?? sampleOf(content.document);
+        const known = this.#recognised(member, sample, one ? given : shapeOfDocument(content.document, shapes));
+        this.#took(member, place, known.shape);
+        // A page's address is that of its posting only when it holds one.
+        const url = content.kind === 'page' && known.found.records.length === 1 ? content.url : null;
+        return this.#takeRecords(member, place, known.shape, known.found, url);
+      }
+    }
+  }
+
+  /** What came of each file so far, archives as one, in the order of their first member. */
+  get files(): readonly FileSummary[] {
+    return [...this.#files.values()];
+  }
+
+  #fileOf(name: string): FileSummary {
+    const known = this.#files.get(name);
+    if (known) return known;
+    const summary: FileSummary = { name, shape: null, read: 0, taken: 0, repeated: 0, refused: new Map() };
+    this.#files.set(name, summary);
+    return summary;
+  }
+
+  #took(member: Member, place: Place, shape: Shape): void {
+    if (shape === nativeShape) place.noun = 'line';
+    place.summary.shape = shape.name;
+    this.#settings.onShape?.(member, shape);
+  }
+
+  /** What auto has found; for a format that was given, that at least one of the first records has its marks. */
+  #recognised<Found>(member: Member, sample: readonly unknown[], found: Found | undefined): Found {
+    if (found !== undefined) return found;
     const { shape } = this.#settings;
-    if (shape === null) await this.#takeLines(member);
-    else this.#takeDocument(member, shape, await memberText(member, DOCUMENT_BYTES_MAX));
+    throw new InputError(`${member.name}: ${unrecognised(sample, 'nativeOf' in shape ? [shape] : shape)}`);
   }
 
   /** The facts of what was built: those of the export that it equals, else this build's own. */
@@ -140,67 +229,133 @@ export class Intake {
     return { builtAtMs: nowMs, sourceRows: source, rejectedRows: rejected, skillsVersion: skills.version };
   }
 
-  async #takeLines(member: Member): Promise<void> {
+  async #takeLines(member: Member, place: Place, shape: Shape, bytes: Bytes): Promise<void> {
+    place.noun = 'line';
+    const context = this.#contextOf(member, NO_ENVELOPE);
     const lines = new LineSplitter();
-    for await (const chunk of member.bytes) {
-      for (const item of lines.push(chunk)) this.#takeLine(member, item);
+    for await (const chunk of bytes) {
+      for (const item of lines.push(chunk)) this.#takeLine(place, shape, context, item);
       this.#settings.onProgress();
     }
-    for (const item of lines.finish()) this.#takeLine(member, item);
+    for (const item of lines.finish()) this.#takeLine(place, shape, context, item);
   }
 
-  #takeLine(member: Member, item: ReturnType<LineSplitter['push']> extends Iterable<infer Item> ? Item : never): void {
+  #takeLine(place: Place, shape: Shape, context: ShapeContext, item: LineItem): void {
     const { rejects } = this.#settings;
     if (item.kind === 'part') {
       rejects?.write(item.bytes);
       return;
     }
-    this.tally.source++;
+    this.#read(place);
     const refused =
       item.kind === 'unreadable'
         ? { field: '', reason: item.reason, id: undefined, detail: undefined }
-        : this.#addLine(item.text, item.number);
+        : this.#addLine(place, shape, context, item.text, item.number);
     if (refused === undefined) return;
-    this.#reject(member, item.number, refused);
+    this.#reject(place, shape, item.number, refused);
     rejects?.write(item.bytes);
     rejects?.write(LF);
   }
 
-  #addLine(text: string, number: number): RejectedAs | undefined {
+  #addLine(place: Place, shape: Shape, context: ShapeContext, text: string, number: number): RejectedAs | undefined {
     let value: unknown;
     try {
       value = JSON.parse(text);
     } catch {
       return { field: '', reason: 'is not JSON', id: undefined, detail: undefined };
     }
-    if (this.tally.source === 1) this.#adoptable = adoptableFacts(value);
-    const refused = this.#add(parseNative(value, this.#settings.skills), number);
+    if (shape === nativeShape && this.tally.source === 1) this.#adoptable = adoptableFacts(value);
+    const refused = this.#addRecord(place, shape, context, value, number);
     // The line's number finds it; an id would only repeat what stands there.
     return refused === undefined ? undefined : { ...refused, id: undefined };
   }
 
-  #takeDocument(member: Member, shape: Shape, text: string): void {
-    let document: unknown;
-    try {
-      document = JSON.parse(text);
-    } catch {
-      throw new InputError(`${member.name}: is not JSON`);
-    }
-    const found = shape.recordsOf(document);
-    if (!found.ok) throw new InputError(`${member.name}: ${found.reason}`);
-    const { context, skills, rejects, onProgress } = this.#settings;
-    const memberContext: ShapeContext = { ...context, fileName: member.fileName };
-    for (const [index, record] of found.records.entries()) {
-      this.tally.source++;
-      const shaped = shape.nativeOf(record, memberContext);
-      const refused = this.#add(shaped.ok ? parseNative(shaped.record, skills) : shaped, index + 1);
-      if (refused !== undefined) {
-        this.#reject(member, index + 1, { ...refused, id: sourceIdOf(record) });
-        rejects?.write(Buffer.from(`${JSON.stringify(record)}\n`));
+  async #takeTable(
+    member: Member,
+    place: Place,
+    shapes: readonly Shape[],
+    given: Shape | undefined,
+    rows: AsyncIterable<SourceRecord>,
+  ): Promise<void> {
+    const context = this.#contextOf(member, NO_ENVELOPE);
+    let shape: Shape | undefined;
+    let number = 0;
+    const held: SourceRecord[] = [];
+    const settle = (): Shape => {
+      const found = given ? fitting(given, held) : shapeOfRecords(held, shapes);
+      const known = this.#recognised(member, held, found);
+      this.#took(member, place, known);
+      for (const row of held) this.#takeRecord(place, known, context, row, ++number);
+      held.length = 0;
+      return known;
+    };
+    for await (const row of rows) {
+      if (shape !== undefined) {
+        this.#takeRecord(place, shape, context, row, ++number);
+        continue;
       }
-      if (index % PROGRESS_RECORDS === 0) onProgress();
+      held.push(row);
+      if (held.length === SAMPLE_RECORDS) shape = settle();
     }
-    onProgress();
+    if (shape === undefined) settle();
+    this.#settings.onProgress();
+  }
+
+  #takeRecords(member: Member, place: Place, shape: Shape, found: FoundRecords, pageUrl: string | null): void {
+    const envelope = found.envelope ?? NO_ENVELOPE;
+    const context = this.#contextOf(member, pageUrl === null ? envelope : { ...envelope, url: pageUrl });
+    for (let joined = found.joinedRows ?? 0; joined > 0; joined--) {
+      this.#read(place);
+      this.#repeat(place);
+    }
+    for (const [index, record] of found.records.entries()) {
+      if (shape === nativeShape && this.tally.source === 0) this.#adoptable = adoptableFacts(record);
+      this.#takeRecord(place, shape, context, record, index + 1);
+    }
+    this.#settings.onProgress();
+  }
+
+  #takeRecord(place: Place, shape: Shape, context: ShapeContext, record: unknown, number: number): void {
+    this.#read(place);
+    const refused = this.#addRecord(place, shape, context, record, number);
+    if (refused !== undefined) {
+      this.#reject(place, shape, number, { ...refused, id: sourceIdOf(record) });
+      this.#settings.rejects?.write(Buffer.from(`${JSON.stringify(record, plainNumbers)}\n`));
+    }
+    if (number % PROGRESS_RECORDS === 0) this.#settings.onProgress();
+  }
+
+  #contextOf(member: Member, envelope: Envelope): ShapeContext {
+    const { context, observedAtGiven } = this.#settings;
+    const fetchedAtMs = observedAtGiven ? null : envelope.fetchedAtMs;
+    return { ...context, observedAtMs: fetchedAtMs ?? context.observedAtMs, fileName: member.fileName, envelope };
+  }
+
+  #read(place: Place): void {
+    this.tally.source++;
+    place.summary.read++;
+  }
+
+  #repeat(place: Place): void {
+    this.tally.repeated++;
+    place.summary.repeated++;
+  }
+
+  #addRecord(
+    place: Place,
+    shape: Shape,
+    context: ShapeContext,
+    record: unknown,
+    number: number,
+  ): Omit<RejectedAs, 'id'> | undefined {
+    const shaped = shape.nativeOf(record, context);
+    const refused = this.#add(shaped.ok ? parseNative(shaped.record, this.#settings.skills) : shaped, number);
+    if (refused === undefined) place.summary.taken++;
+    else if (refused.reason === REPEATED && shape !== nativeShape) {
+      this.#repeat(place);
+      return undefined;
+    }
+    return refused;
   }
 
   #add(parsed: NativeParse, number: number): Omit<RejectedAs, 'id'> | undefined {
@@ -221,9 +376,13 @@ export class Intake {
     return undefined;
   }
 
-  #reject(member: Member, number: number, rejected: RejectedAs): void {
+  #reject(place: Place, shape: Shape, number: number, rejected: RejectedAs): void {
     this.tally.rejected++;
-    this.#settings.onRejection({ place: this.#place(member.name, number), ...rejected });
+    if (shape === nativeShape) this.tally.rejectedNative++;
+    const { refused } = place.summary;
+    const about = rejected.field === '' ? rejected.reason : `${rejected.field} ${rejected.reason}`;
+    refused.set(about, (refused.get(about) ?? 0) + 1);
+    this.#settings.onRejection({ place: this.#placeOf(place, number), ...rejected });
   }
 
   #placeOfRow(row: number): string {
@@ -234,14 +393,61 @@ export class Intake {
       if (this.#members[middle]!.firstRow <= row) low = middle;
       else high = middle - 1;
     }
-    return this.#place(this.#members[low]!.name, this.#numbers[row]!);
+    return this.#placeOf(this.#members[low]!, this.#numbers[row]!);
   }
 
-  #place(memberName: string, number: number): string {
-    const { shape, namesFiles } = this.#settings;
-    const noun = shape === null ? 'line' : 'record';
-    return namesFiles || shape !== null ? `${noun} ${number} of ${memberName}` : `${noun} ${number}`;
+  #placeOf({ name, noun }: Place, number: number): string {
+    return noun === 'line' && !this.#settings.namesFiles ? `line ${number}` : `${noun} ${number} of ${name}`;
   }
 }
 
 type RejectedAs = Omit<Rejection, 'place'>;
+type FoundRecords = Records & { readonly ok: true };
+
+/** A member that was read, and what is counted of its file. */
+interface Place {
+  readonly name: string;
+  /** The first row that it added. */
+  readonly firstRow: number;
+  noun: 'line' | 'record';
+  readonly summary: FileSummary;
+}
+
+/** The shape that was given, when one of the first records is of it: a file of something else is no list of bad records. */
+function fitting(shape: Shape, sample: readonly unknown[]): Shape | undefined {
+  const fits = sample.slice(0, SAMPLE_RECORDS).some((item) => {
+    const record = objectOf(item);
+    return record !== undefined && shape.recognises(record);
+  });
+  return fits ? shape : undefined;
+}
+
+/** As `fitting`, for a document, which may be an empty board. */
+function fitted(shape: Shape, found: FoundRecords): Recognised | undefined {
+  return found.records.length === 0 || fitting(shape, found.records) ? { shape, found } : undefined;
+}
+
+/** Objects of the first lines, for a look at their fields; lines that are cut or broken are left out. */
+function objectsIn(head: string): unknown[] {
+  const found: unknown[] = [];
+  for (const line of head.split('\n')) {
+    if (found.length === SAMPLE_RECORDS) break;
+    if (line.trim() === '') continue;
+    try {
+      found.push(JSON.parse(line));
+    } catch {
+      // Told with its number when the lines are read.
+    }
+  }
+  return found;
+}
+
+/** What a document holds, for the message that it was not recognised. */
+function sampleOf(document: unknown): readonly unknown[] {
+  return Array.isArray(document) ? document.slice(0, SAMPLE_RECORDS) : [document];
+}
+
+/** For JSON.stringify: Parquet has integers that JSON's writer refuses. */
+function plainNumbers(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}

@@ -52,7 +52,7 @@ function run(text: string, callbacks: Partial<TokenizerCallbacks>): void {
 }
 
 /** Entities decoded, every other character as it stands. A piece without `<` holds no tag, and none is looked for. */
-function decodedEntities(text: string): string {
+export function decodedEntities(text: string): string {
   let out = '';
   for (const [index, piece] of text.split('<').entries()) {
     if (index > 0) out += '<';

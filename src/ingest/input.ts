@@ -17,6 +17,8 @@ export type Bytes = AsyncIterable<Uint8Array>;
 export interface Member {
   /** The path as it was given, `stdin`, or `archive:member`. */
   readonly name: string;
+  /** The archive that it is in, as it was given; absent outside of one. */
+  readonly archive?: string;
   /** The last part of the member's own path, as it stands there; null for stdin. */
   readonly fileName: string | null;
   /** To be read to its end before the next member is asked for. */
@@ -128,7 +130,7 @@ async function* unpacked(archive: string, bytes: Bytes): AsyncGenerator<Member> 
     }
     const fileName = header.name.slice(header.name.lastIndexOf('/') + 1);
     const name = `${archive}:${header.name}`;
-    yield { name, fileName, bytes: named(name, streamed(body), trouble) };
+    yield { name, archive, fileName, bytes: named(name, streamed(body), trouble) };
   }
 }
 
@@ -143,6 +145,15 @@ async function* membersOf(name: string, fileName: string | null, bytes: Bytes): 
 /** Inputs that were all looked at before the first was read, so that a misspelt name costs nothing. */
 export interface Inputs {
   readonly progress: InputProgress;
+  /** One after another, each to be read before the next. */
+  readonly files: readonly InputFile[];
+  /** The members of all files. */
+  members(): AsyncGenerator<Member>;
+}
+
+export interface InputFile {
+  /** As it was given, or `stdin`. */
+  readonly name: string;
   members(): AsyncGenerator<Member>;
 }
 
@@ -176,16 +187,22 @@ export async function openInputs(paths: readonly string[], stdin: Bytes): Promis
     }
   }
 
+  const files = names.map((path): InputFile => {
+    const isStdin = path === STDIN;
+    const name = isStdin ? 'stdin' : path;
+    return {
+      name,
+      members() {
+        const source = isStdin ? stdin : (createReadStream(path, { highWaterMark: READ_BYTES }) as Bytes);
+        const fileName = isStdin ? null : path.slice(path.lastIndexOf('/') + 1);
+        return membersOf(name, fileName, counted(named(name, source, 'cannot be read')));
+      },
+    };
+  });
   async function* members(): AsyncGenerator<Member> {
-    for (const path of names) {
-      const isStdin = path === STDIN;
-      const name = isStdin ? 'stdin' : path;
-      const source = isStdin ? stdin : (createReadStream(path, { highWaterMark: READ_BYTES }) as Bytes);
-      const fileName = isStdin ? null : path.slice(path.lastIndexOf('/') + 1);
-      yield* membersOf(name, fileName, counted(named(name, source, 'cannot be read')));
-    }
+    for (const file of files) yield* file.members();
   }
-  return { progress, members };
+  return { progress, files, members };
 }
 
 /**

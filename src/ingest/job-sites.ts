@@ -6,42 +6,80 @@ import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-dom
 
 /** Registered domains; everything below them counts too. */
 const JOB_SITES: ReadonlySet<string> = new Set([
+  'adp.com',
+  'angel.co',
   'applytojob.com',
+  'arbeitnow.com',
   'ashbyhq.com',
+  'avature.net',
   'bamboohr.com',
+  'bit.ly',
+  'brassring.com',
   'breezy.hr',
   'builtin.com',
+  'careerpuck.com',
+  'careers-page.com',
+  'comeet.co',
+  'comeet.com',
+  'crunchbase.com',
+  'csod.com',
+  'dayforcehcm.com',
   'dover.com',
   'eightfold.ai',
+  'facebook.com',
+  'freshteam.com',
+  'github.com',
   'glassdoor.com',
   'greenhouse.io',
   'gem.com',
   'icims.com',
   'indeed.com',
+  'instagram.com',
+  'jazz.co',
+  'jobylon.com',
   'jobvite.com',
   'joinhandshake.com',
+  'justjoin.it',
+  'kula.ai',
   'lever.co',
   'linkedin.com',
   'monster.com',
   'myworkdayjobs.com',
   'myworkdaysite.com',
+  'nofluffjobs.com',
+  'notion.site',
   'oraclecloud.com',
+  'paycomonline.net',
   'personio.com',
   'personio.de',
   'paylocity.com',
+  'phenompeople.com',
+  'pinpointhq.com',
   'recruitee.com',
+  'remoteok.com',
+  'remoteok.io',
+  'remotive.com',
+  'remotive.io',
   'rippling.com',
   'simplify.jobs',
   'smartrecruiters.com',
   'successfactors.com',
   'taleo.net',
   'teamtailor.com',
+  'themuse.com',
+  'topcv.vn',
+  'trakstar.com',
+  'twitter.com',
   'ultipro.com',
+  'usajobs.gov',
+  'welcometothejungle.com',
   'wellfound.com',
   'workable.com',
   'workatastartup.com',
+  'x.com',
   'ycombinator.com',
   'ziprecruiter.com',
+  'zohorecruit.com',
 ]);
 
 function isJobSite(host: string): boolean {
@@ -60,4 +98,18 @@ export function companyDomainOfUrl(text: string): CompanyDomain | null {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
   const host = url.hostname.replace(/^www\./, '');
   return isJobSite(host) ? null : (parseCompanyDomain(host) ?? null);
+}
+
+/** First labels of hosts that companies keep for their job pages; what follows is the company's own domain. */
+const CAREERS_LABEL =
+  /^(?:www|apply|boards?|careers?|emplois?|explore|hiring|jobb?|jobs?|join|karriere|people|recruiting|team|work)\.(?=[^.]+\.)/;
+
+/** What is left of jobs.co.uk is no company's: suffixes of two labels, as countries have them. */
+const SUFFIX = /^(?:ac|co|com|edu|gov|net|ne|or|org)\.[a-z]{2}$/;
+
+/** As `companyDomainOfUrl`, for the address of a posting on the company's own site: careers.acme.com is acme.com. */
+export function companyDomainOfPosting(text: string | null): CompanyDomain | null {
+  const domain = companyDomainOfUrl(text ?? '');
+  const rest = domain?.replace(CAREERS_LABEL, '') ?? '';
+  return SUFFIX.test(rest) ? domain : (parseCompanyDomain(rest) ?? null);
 }

@@ -7,14 +7,22 @@
  * location           `location`, then `secondaryLocations[].location`
  * department         `department`, else `team`
  * remote_status      `workplaceType`, else `isRemote` when true; a false one may be on site or hybrid, so it is unknown
- * first, last        `publishedAt` (when missing, the observation), the observation
+ * first, last        `publishedAt` (when missing or later, the observation), the observation
  * status             active: a board holds what is open. A posting that is not listed is refused, since it is not public
  */
 import * as v from 'valibot';
 import type { EmploymentType, RemoteStatus } from '../catalogue/job.ts';
-import type { Board } from './board-manifest.ts';
-import { dateTimeOf, parseDateTime } from './date-time.ts';
-import { joinedPlaces, type Shape, type ShapeContext, type Shaped } from './shape.ts';
+import {
+  boardOf,
+  hasAll,
+  joinedPlaces,
+  listedUnder,
+  type Shape,
+  type ShapeContext,
+  type Shaped,
+  shapedOf,
+} from './shape.ts';
+import { textOf, timeOf, urlOf } from './source-field.ts';
 
 const EMPLOYMENT: ReadonlyMap<string, EmploymentType> = new Map([
   ['FullTime', 'full_time'],
@@ -81,12 +89,6 @@ function boardToken(jobUrl: string, fileName: string | null): string | undefined
   return fileName === null ? undefined : stemOf(fileName) || undefined;
 }
 
-function boardOf(token: string, { board, manifest, fileName }: ShapeContext): Board {
-  const listed =
-    manifest.get(token) ?? (fileName === null ? undefined : (manifest.get(fileName) ?? manifest.get(stemOf(fileName))));
-  return { company: board.company ?? listed?.company ?? token, domain: board.domain ?? listed?.domain ?? null };
-}
-
 function remoteStatusOf(workplaceType: string | null | undefined, isRemote: boolean | null | undefined): RemoteStatus {
   return WORKPLACE.get(workplaceType ?? '') ?? (isRemote === true ? 'remote' : 'unknown');
 }
@@ -102,41 +104,44 @@ function nativeOf(record: unknown, context: ShapeContext): Shaped {
   const token = boardToken(job.jobUrl, context.fileName);
   if (token === undefined) return { ok: false, field: 'jobUrl', reason: 'does not name its board' };
 
-  const firstMs = job.publishedAt ? parseDateTime(job.publishedAt) : context.observedAtMs;
-  if (firstMs === undefined) return { ok: false, field: 'publishedAt', reason: 'must be an RFC 3339 date-time' };
-  if (firstMs > context.observedAtMs) {
-    return { ok: false, field: 'publishedAt', reason: 'is later than the observation (--observed-at)' };
-  }
-  const board = boardOf(token, context);
-  const secondary = (job.secondaryLocations ?? []).map((place) => place.location);
-  return {
-    ok: true,
-    record: {
-      id: `ashby:${token}:${job.id}`,
-      title: job.title,
-      company: board.company ?? token,
-      company_domain: board.domain,
-      location: joinedPlaces([job.location, ...secondary]),
-      department: job.department?.trim() || job.team?.trim() || null,
-      remote_status: remoteStatusOf(job.workplaceType, job.isRemote),
-      employment_type: EMPLOYMENT.get(job.employmentType ?? '') ?? 'unknown',
-      source_url: job.jobUrl,
+  const board = boardOf(token, context, { company: context.envelope?.company ?? null });
+  const secondary = (job.secondaryLocations ?? []).map((place) => textOf(place.location));
+  return shapedOf(
+    {
+      shape: 'ashby',
+      board: token,
+      sourceId: job.id,
+      title: ['title', textOf(job.title)],
+      company: ['jobUrl', board.company],
+      url: ['jobUrl', urlOf(job.jobUrl)],
+      domain: board.domain,
+      location: joinedPlaces([textOf(job.location), ...secondary]),
+      department: textOf(job.department) ?? textOf(job.team),
+      remoteStatus: remoteStatusOf(job.workplaceType, job.isRemote),
+      employmentType: EMPLOYMENT.get(job.employmentType ?? '') ?? 'unknown',
       description: job.descriptionHtml ?? job.descriptionPlain ?? null,
-      first_observed_at: dateTimeOf(firstMs),
-      last_observed_at: dateTimeOf(context.observedAtMs),
-      status: 'active',
+      times: { publishedMs: timeOf(job.publishedAt) },
     },
-  };
+    context,
+  );
 }
 
 export const ashbyShape: Shape = {
   name: 'ashby',
   summary: 'a job board as Ashby publishes it, one JSON file a board',
   perBoard: true,
+  observedBy: 'reader',
+  marks: '"jobUrl" with "title" and "isListed" or "publishedAt"',
   recordsOf(document) {
-    const jobs = typeof document === 'object' && document !== null && 'jobs' in document ? document.jobs : undefined;
-    if (!Array.isArray(jobs)) return { ok: false, reason: 'is not an Ashby board: it has no array "jobs"' };
-    return { ok: true, records: jobs };
+    // Rows on their own are taken; an empty list of them is not how Ashby says that a board is empty.
+    if (Array.isArray(document) && document.length === 0) {
+      return { ok: false, reason: 'is not an Ashby board: it is an empty array' };
+    }
+    return listedUnder(document, ['jobs'], 'an Ashby board');
   },
+  recognises: (record) =>
+    hasAll(record, 'jobUrl', 'title') &&
+    (record.isListed ?? record.employmentType ?? record.publishedAt ?? record.descriptionHtml) !== undefined,
+  claims: (document) => Array.isArray(document.jobs) && document.apiVersion !== undefined,
   nativeOf,
 };

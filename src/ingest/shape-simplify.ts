@@ -15,7 +15,7 @@ import * as v from 'valibot';
 import type { EmploymentType, RemoteStatus } from '../catalogue/job.ts';
 import { dateTimeOf } from './date-time.ts';
 import { companyDomainOfUrl } from './job-sites.ts';
-import { joinedPlaces, type Shape, type Shaped } from './shape.ts';
+import { hasAll, joinedPlaces, type Shape, type Shaped } from './shape.ts';
 
 /** 10000-01-01 in seconds. Times in milliseconds are beyond it, and so refused instead of read as the year 56000. */
 const EPOCH_SECONDS_END = 253_402_300_800;
@@ -91,6 +91,9 @@ export const simplifyShape: Shape = {
   name: 'simplify',
   summary: 'the listings.json of a SimplifyJobs list',
   perBoard: false,
+  observedBy: 'source',
+  marks: '"company_name" with "date_posted", "date_updated" and "active"',
+  recognises: (record) => hasAll(record, 'company_name', 'date_posted', 'date_updated', 'active', 'url'),
   recordsOf(document) {
     if (!Array.isArray(document)) return { ok: false, reason: 'is not a SimplifyJobs list: it is no JSON array' };
     return { ok: true, records: document };

@@ -77,7 +77,7 @@ describe.each(RUNTIMES)('paygrade under %s', (name, runtime) => {
     });
     const misused = await paygrade(runtime, ['snapshot', 'build', '--frob']);
     expect(misused).toEqual({ exitCode: 2, stdout: '', stderr: 'paygrade: unknown option --frob\n' });
-    const bad = await paygrade(runtime, ['snapshot', 'build', '--out', at('bad')], 'x\n');
+    const bad = await paygrade(runtime, ['snapshot', 'build', '--format', 'native', '--out', at('bad')], 'x\n');
     expect(bad.exitCode).toBe(1);
     expect(bad.stderr.split('\n')[0]).toBe('line 1: is not JSON');
     expect(bad.stderr).not.toContain('\r');

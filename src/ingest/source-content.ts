@@ -1,0 +1,294 @@
+/**
+ * How a member is packed, told by its content: JSON Lines, one JSON document, CSV, Parquet, or an HTML page with JSON-LD.
+ * Lines and CSV are streamed; a document, a page and a Parquet file are held whole, within DOCUMENT_BYTES_MAX.
+ *
+ * JSON Lines and a document on one line look alike at first: a line that is a whole JSON object with more lines behind it
+ * begins JSON Lines; alone it is a document.
+ */
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { type CsvError, parse as csvRows } from 'csv-parse';
+import { Parser } from 'htmlparser2';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { type Bytes, InputError, type Member } from './input.ts';
+import { objectOf, type SourceRecord } from './source-field.ts';
+
+/** Bytes of one document. A record costs about 10 KB with its description, so some 25,000 of them. */
+export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
+/** Looked at before it is said how a member is packed: longer than the longest first line of real postings, 200 KiB. */
+const HEAD_BYTES = 1024 * 1024;
+/** Characters of one CSV record: the longest real one is under 200,000. */
+const CSV_RECORD_LENGTH_MAX = 4 * 1024 * 1024;
+
+export type Content =
+  /** Nothing but blanks. */
+  | { readonly kind: 'nothing' }
+  /** `head` is the beginning, for a look at the first lines; `bytes` are all of them. */
+  | { readonly kind: 'lines'; readonly head: string; readonly bytes: Bytes }
+  | { readonly kind: 'document'; readonly document: unknown }
+  /** A page's JSON-LD, parsed, and the page's own address when it states one. */
+  | { readonly kind: 'page'; readonly document: readonly unknown[]; readonly url: string | null }
+  | { readonly kind: 'table'; readonly rows: AsyncIterable<SourceRecord> }
+  /** `reason` completes "this file …". */
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+interface Peeked {
+  readonly head: Buffer;
+  /** The head is all there is. */
+  readonly complete: boolean;
+  readonly bytes: Bytes;
+}
+
+async function peek(bytes: Bytes): Promise<Peeked> {
+  const source = bytes[Symbol.asyncIterator]();
+  const taken: Uint8Array[] = [];
+  let length = 0;
+  let complete = false;
+  while (length < HEAD_BYTES) {
+    const next = await source.next();
+    if (next.done) {
+      complete = true;
+      break;
+    }
+    // A copy: the chunk belongs to the stream, which may use it again.
+    taken.push(next.value.slice());
+    length += next.value.length;
+  }
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* taken;
+      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
+    } finally {
+      await source.return?.();
+    }
+  }
+  return { head: Buffer.concat(taken), complete, bytes: whole() };
+}
+
+async function wholeOf(name: string, bytes: Bytes): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > DOCUMENT_BYTES_MAX) throw new InputError(`${name}: is longer than ${DOCUMENT_BYTES_MAX} bytes`);
+    chunks.push(chunk.slice());
+  }
+  return Buffer.concat(chunks);
+}
+
+function objectIn(line: string): boolean {
+  try {
+    return objectOf(JSON.parse(line)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Python writes NaN and Infinity, which JSON does not have. */
+const NOT_JSON_NUMBER = /([:[,]\s*)(?:NaN|-?Infinity)(?=\s*[,}\]])/g;
+
+function parsedJson(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    if (!NOT_JSON_NUMBER.test(text)) return { ok: false };
+  }
+  try {
+    return { ok: true, value: JSON.parse(text.replace(NOT_JSON_NUMBER, '$1null')) };
+  } catch {
+    return { ok: false };
+  }
+}
+
+/** Whether the text begins JSON Lines: its first or second line that is not blank is one object, and not the only line. */
+function beginsLines(head: string, complete: boolean): boolean {
+  const lines = head.split('\n');
+  if (!complete) lines.pop();
+  const filled: string[] = [];
+  for (const line of lines) {
+    if (line.trim() !== '') filled.push(line);
+    if (filled.length === 2) break;
+  }
+  return filled.length === 2 && filled.some(objectIn);
+}
+
+const HIGH = /[\x80-\xff]/g;
+const UTF8_SEQUENCE = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g;
+
+/** Whether high bytes are mostly whole UTF-8 sequences: a damaged UTF-8 text still is, a Windows-1252 text hardly ever. */
+function mostlyUtf8(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  const high = text.match(HIGH)?.length ?? 0;
+  const whole = (text.match(UTF8_SEQUENCE) ?? []).reduce((sum, sequence) => sum + sequence.length, 0);
+  return whole * 2 > high;
+}
+
+/**
+ * Text of bytes that are UTF-8, else Windows-1252. The first bytes that are not UTF-8 decide: up to there all was ASCII,
+ * which is the same in both, or the text has shown itself to be UTF-8 and what is broken in it becomes U+FFFD.
+ */
+export async function* decodedText(bytes: Bytes): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined; // not chosen while all is ASCII
+  let tail: Buffer = Buffer.alloc(0); // high bytes at the very end of a chunk, which may be half a sequence
+  for await (const chunk of bytes) {
+    const all = tail.length === 0 ? chunk : Buffer.concat([tail, chunk]);
+    tail = Buffer.alloc(0);
+    if (decoder === undefined) {
+      const high = all.findIndex((byte) => byte > 0x7f);
+      if (high === -1 || high >= all.length - 3) {
+        const to = high === -1 ? all.length : high;
+        tail = Buffer.from(all.subarray(to));
+        yield Buffer.from(all.buffer, all.byteOffset, to).toString('latin1');
+        continue;
+      }
+      decoder = new TextDecoder(mostlyUtf8(all) ? 'utf-8' : 'windows-1252');
+    }
+    yield decoder.decode(all, { stream: true });
+  }
+  decoder ??= new TextDecoder(mostlyUtf8(tail) ? 'utf-8' : 'windows-1252');
+  yield decoder.decode(tail);
+}
+
+/** The likeliest separator of the first line: the most frequent one of them outside of quotes. */
+function delimiterOf(head: string): string | undefined {
+  const line = head.slice(0, head.search(/\r?\n|$/)).replace(/"[^"]*"/g, '');
+  const counts = [',', ';', '\t', '|'].map((mark) => [mark, line.split(mark).length - 1] as const);
+  const [mark, count] = counts.reduce((best, next) => (next[1] > best[1] ? next : best));
+  return count >= 1 ? mark : undefined;
+}
+
+async function* csvRecords(name: string, bytes: Bytes, delimiter: string): AsyncGenerator<SourceRecord> {
+  const parser = csvRows({
+    bom: true,
+    columns: (header: string[]) => header.map((column) => column.trim()),
+    delimiter,
+    max_record_size: CSV_RECORD_LENGTH_MAX,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    skip_records_with_empty_values: true,
+  });
+  let resume: (() => void) | undefined;
+  for (const event of ['drain', 'close'] as const) parser.on(event, () => resume?.());
+  const feed = async () => {
+    try {
+      for await (const text of decodedText(bytes)) {
+        if (parser.destroyed) return;
+        if (parser.write(text)) continue;
+        await new Promise<void>((resolve) => {
+          resume = resolve;
+          if (parser.destroyed) resolve();
+        });
+      }
+      parser.end();
+    } catch (error) {
+      parser.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  const fed = feed();
+  try {
+    for await (const row of parser) yield row as SourceRecord;
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    const at = (error as CsvError).code?.startsWith('CSV_') ? ` near line ${String((error as CsvError).lines)}` : '';
+    throw new InputError(`${name}: is not well-formed CSV${at}`);
+  } finally {
+    parser.destroy();
+    await fed;
+  }
+}
+
+/** Codecs of Parquet beside Snappy, which the reader has itself; the runtime has the same code in C. */
+const COMPRESSORS = {
+  ZSTD: (input: Uint8Array) => zstdDecompressSync(input),
+  GZIP: (input: Uint8Array) => gunzipSync(input),
+  BROTLI: (input: Uint8Array) => brotliDecompressSync(input),
+};
+
+/** Row groups are read one after another, so that decoded values of one at a time are held. */
+async function* parquetRecords(name: string, file: Buffer): AsyncGenerator<SourceRecord> {
+  // A slice of its own: a Buffer may be a view of a shared pool.
+  const buffer = new Uint8Array(file).buffer;
+  try {
+    const metadata = parquetMetadata(buffer);
+    let from = 0;
+    for (const group of metadata.row_groups) {
+      const to = from + Number(group.num_rows);
+      const rows = await parquetReadObjects({
+        file: buffer,
+        metadata,
+        rowStart: from,
+        rowEnd: to,
+        compressors: COMPRESSORS,
+      });
+      for (const row of rows) yield row;
+      from = to;
+    }
+  } catch {
+    throw new InputError(`${name}: is a damaged Parquet file, or one with a compression that is not read`);
+  }
+}
+
+function isParquet(head: Buffer): boolean {
+  return head.subarray(0, 4).toString('latin1') === 'PAR1';
+}
+
+/** The parsed JSON-LD scripts of a page and its address: the canonical link, else og:url. */
+export function pageContent(html: string): { readonly document: unknown[]; readonly url: string | null } {
+  const document: unknown[] = [];
+  let canonical: string | null = null;
+  let shared: string | null = null;
+  let script: string | null = null;
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (name === 'script' && /^application\/ld\+json\b/i.test(attributes.type?.trim() ?? '')) script = '';
+      if (name === 'link' && attributes.rel?.toLowerCase() === 'canonical') canonical ??= attributes.href ?? null;
+      if (name === 'meta' && attributes.property?.toLowerCase() === 'og:url') shared ??= attributes.content ?? null;
+    },
+    ontext(text) {
+      if (script !== null) script += text;
+    },
+    onclosetag(name) {
+      if (name !== 'script' || script === null) return;
+      // Editors leave comment marks around it, and raw line breaks in its strings, which JSON does not allow.
+      const text = script.replace(/^\s*(?:<!--|\/\/\s*<!\[CDATA\[)|(?:-->|\/\/\s*\]\]>)\s*$/g, '');
+      const parsed = parsedJson(text);
+      const mended = parsed.ok ? parsed : parsedJson(text.replace(/[\u0000-\u001f]+/g, ' '));
+      if (mended.ok) document.push(mended.value);
+      script = null;
+    },
+  });
+  parser.end(html);
+  const url: string | null = canonical ?? shared;
+  return { document, url: url !== null && /^https?:\/\//i.test(url) ? url : null };
+}
+
+/** throws  InputError: too long, or a JSON document that is not UTF-8 */
+export async function contentOf(member: Member): Promise<Content> {
+  const { head, complete, bytes } = await peek(member.bytes);
+  if (isParquet(head)) return { kind: 'table', rows: parquetRecords(member.name, await wholeOf(member.name, bytes)) };
+  const text = new TextDecoder().decode(head);
+  const start = text.trimStart();
+  if (start === '') {
+    if (complete) return { kind: 'nothing' };
+    return { kind: 'unreadable', reason: `begins with ${HEAD_BYTES} bytes of blanks` };
+  }
+  if (start.startsWith('<')) {
+    const page = pageContent(new TextDecoder().decode(await wholeOf(member.name, bytes)));
+    return { kind: 'page', ...page };
+  }
+  if (!start.startsWith('[') && beginsLines(text, complete)) return { kind: 'lines', head: text, bytes };
+  if (start.startsWith('{') || start.startsWith('[')) {
+    const whole = await wholeOf(member.name, bytes);
+    let json: string;
+    try {
+      json = new TextDecoder('utf-8', { fatal: true }).decode(whole);
+    } catch {
+      throw new InputError(`${member.name}: is not valid UTF-8`);
+    }
+    const parsed = parsedJson(json);
+    return parsed.ok ? { kind: 'document', document: parsed.value } : { kind: 'unreadable', reason: 'is not JSON' };
+  }
+  const delimiter = head.includes(0) ? undefined : delimiterOf(text.replace(/^\s+/, ''));
+  if (delimiter !== undefined) return { kind: 'table', rows: csvRecords(member.name, bytes, delimiter) };
+  return { kind: 'unreadable', reason: 'is not JSON, JSON Lines, CSV, Parquet or HTML' };
+}

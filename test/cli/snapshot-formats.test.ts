@@ -1,0 +1,172 @@
+/** `snapshot build` told nothing about its inputs: what it takes them for, what it leaves out, and every real file at once. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
+import { run } from './captured-io.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-formats-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const at = (name: string) => join(folder, name);
+function file(name: string, bytes: string | Uint8Array): string {
+  writeFileSync(at(name), bytes);
+  return at(name);
+}
+const build = (...words: string[]) => run(['snapshot', 'build', '--out', at('out'), ...words]);
+
+interface FileReport {
+  readonly file: string;
+  readonly format: string | null;
+  readonly read: number;
+  readonly taken: number;
+  readonly repeated: number;
+  readonly refused: Readonly<Record<string, number>>;
+}
+interface Report {
+  readonly written: boolean;
+  readonly rows: number;
+  readonly files: readonly FileReport[];
+}
+
+const native = (id: string) =>
+  JSON.stringify({
+    id,
+    title: 'Cook',
+    company: 'Acme',
+    source_url: 'https://acme.example/',
+    first_observed_at: '2026-11-01',
+    last_observed_at: '2026-11-20',
+  });
+const CSV = 'site,job_url,title,company,job_type\nindeed,https://a.example/1,Köchin,Acme,fulltime\n';
+const LEVER = JSON.stringify([
+  { id: 'u', text: 'Cook', hostedUrl: 'https://jobs.lever.co/acme/u', categories: {}, createdAt: 1785000000000 },
+]);
+
+describe('snapshot build --format auto', () => {
+  it('takes each input for what it is, and says so', async () => {
+    const inputs = [
+      file('a', `${native('n-1')}\n${native('n-2')}\n`),
+      file('b', gzipSync(CSV)),
+      file('c', Buffer.from(CSV.replace('/1', '/2'), 'latin1')),
+      file('d', LEVER),
+    ];
+    const { exitCode, stdout, stderr } = await build('--json', ...inputs);
+    expect(exitCode).toBe(0);
+    const taken = ['native', 'jobspy', 'jobspy', 'lever'];
+    expect(stderr.split('\n').slice(0, 4)).toEqual(inputs.map((name, i) => `${name}: taken for ${taken[i]}`));
+    const report = JSON.parse(stdout) as Report;
+    expect(report.files.map(({ format, taken: count }) => [format, count])).toEqual([
+      ['native', 2],
+      ['jobspy', 1],
+      ['jobspy', 1],
+      ['lever', 1],
+    ]);
+    const exported = await run(['snapshot', 'export', at('out')]);
+    expect(exported.stdout.match(/Köchin/g)?.length).toBe(2);
+  });
+
+  it('leaves out what it does not know with what it looked for, and ends with 2', async () => {
+    const { exitCode, stderr, stdout } = await build(
+      '--json',
+      file('x', 'a,b\n1,2\n'),
+      file('d', LEVER),
+      file('y', '{'),
+    );
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${at('x')}: is of no format that is known; its fields are a, b. Looked for:\n  native: `);
+    expect(stderr).toContain(`${at('y')}: is not JSON\n`);
+    const report = JSON.parse(stdout) as Report;
+    expect(report.rows).toBe(1);
+    expect(report.files.map(({ format }) => format)).toEqual([null, 'lever', null]);
+  });
+
+  it('writes nothing over what is there when no input could be read', async () => {
+    file('out', 'what was there');
+    const { exitCode, stderr } = await build(file('x', 'words'));
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('nothing was written: no input could be read\n');
+    expect(readFileSync(at('out'), 'utf8')).toBe('what was there');
+  });
+
+  it('goes on behind a damaged archive', async () => {
+    const whole = gzipSync(CSV.repeat(100));
+    const { exitCode, stderr, stdout } = await build(
+      '--json',
+      file('x', whole.subarray(0, whole.length - 9)),
+      file('d', LEVER),
+    );
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${at('x')}: the gzip data is damaged or cut short`);
+    expect((JSON.parse(stdout) as Report).files.at(-1)).toMatchObject({ format: 'lever', taken: 1 });
+  });
+
+  it('observes a wrapped board when it was fetched, unless a time is given', async () => {
+    const board = file(
+      'b',
+      JSON.stringify({
+        company: 'acme',
+        fetched_at: '2026-08-22T03:45:56',
+        jobs: [{ id: 1, title: 'Cook', updated_at: '', absolute_url: 'https://boards.greenhouse.io/acme/jobs/1' }],
+      }),
+    );
+    const observed = async (...words: string[]) => {
+      expect((await build(...words, board)).exitCode).toBe(0);
+      const { stdout } = await run(['snapshot', 'export', at('out')]);
+      return (JSON.parse(stdout) as { last_observed_at: string }).last_observed_at;
+    };
+    expect(await observed()).toBe('2026-08-22T03:45:56.000Z');
+    expect(await observed('--observed-at', '2026-08-23')).toBe('2026-08-23T00:00:00.000Z');
+  });
+
+  it('takes a bad native line as seriously as --format native does', async () => {
+    const { exitCode, stderr } = await build(
+      file('a', `${native('n-1')}\n{"id": 5, "title": "x"}\n${native('n-2')}\n`),
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('line 2: id must be a string\n');
+  });
+});
+
+describe.skipIf(realDataMissing)(`every real file at once${skippedWithout}`, () => {
+  /** LinkedIn's side tables, which hold no postings. */
+  const TABLES = ['industries', 'job_industries', 'job_skills', 'salaries'];
+
+  it('comes in but for rows without title, company or address', { timeout: 240_000 }, async () => {
+    const names = readdirSync(realFile('')).filter((name) => name !== 'README.md');
+    const words = ['--json', '--observed-at', '2026-09-01', ...names.map(realFile)];
+    const { exitCode, stdout, stderr } = await build(...words);
+    const report = JSON.parse(stdout) as Report;
+    expect(exitCode).toBe(2);
+    const unknown = report.files.filter(({ format }) => format === null).map((entry) => entry.file);
+    expect(unknown.sort()).toEqual(TABLES.map((name) => realFile(`linkedin-postings-2023.${name}.csv`)).sort());
+    expect(stderr.match(/is of no format that is known/g)?.length).toBe(TABLES.length);
+
+    for (const { read, taken, repeated, refused } of report.files) {
+      expect(taken + repeated + Object.values(refused).reduce((sum, count) => sum + count, 0)).toBe(read);
+    }
+    const reasons = new Map<string, number>();
+    for (const { refused } of report.files) {
+      for (const [reason, count] of Object.entries(refused)) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
+    }
+    // Counted in the files by hand: no other row is refused, so all that carry the three come in.
+    expect(Object.fromEntries(reasons)).toEqual({
+      'company_name is missing or blank': 33_246,
+      'Company is missing or blank': 272,
+      'company is missing or blank': 2,
+      'url is missing or blank': 16,
+      'hiringOrganization is missing or blank': 1,
+      'externalPath has no host, and neither the document nor --manifest gives one': 10,
+    });
+    const read = report.files.reduce((sum, entry) => sum + entry.read, 0);
+    const usable = read - [...reasons.values()].reduce((sum, count) => sum + count, 0);
+    const came = report.files.reduce((sum, entry) => sum + entry.taken + entry.repeated, 0);
+    expect(came / usable).toBeGreaterThanOrEqual(0.99);
+    expect(read).toBe(268_079);
+  });
+});
