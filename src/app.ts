@@ -84,6 +84,9 @@ function corsHeaders(origin: string | null): Readonly<Record<string, string>> {
 
 const UNKNOWN_CALLER: Caller = { address: '' };
 
+/** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is not worth remembering. */
+const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
+
 /** The call as gates and handlers see it; what costs something is looked up when it is asked for. */
 class RequestCall implements Call {
   readonly request: Request;
@@ -122,7 +125,7 @@ class RequestCall implements Call {
     if (this.#trustProxy) {
       const forwarded = this.request.headers.get('x-forwarded-for');
       const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
-      if (last !== undefined && last !== '') return last;
+      if (last !== undefined && ADDRESS_FORM.test(last)) return last;
     }
     return this.#caller.address;
   }
@@ -215,23 +218,36 @@ export async function openApp(
   ];
   const find = pathFinder(served);
 
+  /** Whoever listens may fail without any effect on the answer, which may have been paid for. */
+  const tell = (listener: () => void): void => {
+    try {
+      listener();
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
+
   const record = (call: RequestCall, operation: string | null, response: Response, startMs: number): Response => {
-    ports.onRequest?.({
-      requestId: call.requestId,
-      method: call.request.method,
-      path: call.path,
-      operation,
-      status: response.status,
-      durationMs: clock.monotonicMs() - startMs,
-      client: call.clientAddress(),
-      code: call.refusal?.code ?? null,
-      detail: call.refusal?.extras.detail ?? null,
-    });
+    const { onRequest } = ports;
+    if (onRequest === undefined) return response;
+    tell(() =>
+      onRequest({
+        requestId: call.requestId,
+        method: call.request.method,
+        path: call.path,
+        operation,
+        status: response.status,
+        durationMs: clock.monotonicMs() - startMs,
+        client: call.clientAddress(),
+        code: call.refusal?.code ?? null,
+        detail: call.refusal?.extras.detail ?? null,
+      }),
+    );
     return response;
   };
 
   const failed = (call: RequestCall, failure: unknown): Response => {
-    ports.onFailure(failure, call.requestId);
+    tell(() => ports.onFailure(failure, call.requestId));
     const refusal = refuse('INTERNAL_ERROR', 'unexpected error');
     call.refusal = refusal;
     return responder.refusal(refusal, call.requestId);

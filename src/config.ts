@@ -3,7 +3,7 @@
  * flag of the same meaning (`PORT`, `--port`) and an option of `createPaygrade` in camel case (`port`); all three pass
  * through the one table below, so they cannot differ in what they accept.
  */
-import { type Address, parseAddress } from './payment/network.ts';
+import { type Address, parseAddress, ZERO_ADDRESS } from './payment/network.ts';
 
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -65,6 +65,9 @@ const switchOn: Parse<boolean> = (text) => oneOf(['true', 'false'])(text) === 't
 
 const notBlank: Parse<string> = (text) => (text.trim() === '' ? unfit('not blank') : text);
 
+/** Longest public address: it stands in the header of every offer. */
+const WEB_ADDRESS_LENGTH_MAX = 200;
+
 /** An http(s) address without credentials, query or fragment; the trailing slash goes. */
 const webAddress: Parse<string> = (text) => {
   const url = URL.canParse(text) ? new URL(text) : unfit('an http or https address');
@@ -72,6 +75,7 @@ const webAddress: Parse<string> = (text) => {
   if (url.username !== '' || url.password !== '' || text.includes('?') || text.includes('#')) {
     unfit('an address without user, query and fragment');
   }
+  if (url.href.length > WEB_ADDRESS_LENGTH_MAX) unfit(`an address of at most ${WEB_ADDRESS_LENGTH_MAX} characters`);
   return url.href.replace(/\/+$/, '');
 };
 
@@ -81,8 +85,17 @@ const origin: Parse<string> = (text) => {
   return text;
 };
 
-const payee: Parse<Address> = (text) =>
-  parseAddress(text) ?? unfit('an address of 0x and 40 hex digits; mixed case must carry a right checksum (EIP-55)');
+const payee: Parse<Address> = (text) => {
+  const address = parseAddress(text);
+  if (address === undefined) {
+    return unfit('an address of 0x and 40 hex digits; mixed case must carry a right checksum (EIP-55)');
+  }
+  return address === ZERO_ADDRESS ? unfit('an address that can be paid, not the zero address') : address;
+};
+
+/** Origin of a server that listens there; an IPv6 address is bracketed. */
+export const originOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 export interface Variable {
   /** Environment name. */
@@ -112,8 +125,6 @@ const variable = (
   parse,
 });
 
-/** Ten full callbacks' worth is no use; one callback's claim is the least that can ever be admitted (decisions §5). */
-const CALLBACK_CLAIM_BYTES = 10 * 262_144 + 65_536;
 const CALLBACK_BYTES_ON_DISK = '21474836480';
 const CALLBACK_BYTES_IN_MEMORY = '1073741824';
 export const IN_MEMORY = ':memory:';
@@ -132,14 +143,14 @@ export const VARIABLES: readonly Variable[] = [
   variable('LOCAL_BALANCE', atomicAmount, '100000000', 'atomic USDC that each payer starts with in the play ledger'),
   variable(
     'RATE_LIMIT_PER_MINUTE',
-    wholeNumber(0, 1_000_000),
+    wholeNumber(0, 100_000),
     '600',
     'jobs requests per client address in any minute; 0 = off',
   ),
   variable('TRUST_PROXY', switchOn, 'false', '`true`: take the client address from X-Forwarded-For'),
   variable(
     'CALLBACK_BYTES',
-    wholeNumber(CALLBACK_CLAIM_BYTES, Number.MAX_SAFE_INTEGER),
+    wholeNumber(0, Number.MAX_SAFE_INTEGER),
     null,
     'bytes that live callbacks may claim at their worst',
     `${CALLBACK_BYTES_ON_DISK}; with STATE_DIR=${IN_MEMORY} ${CALLBACK_BYTES_IN_MEMORY}`,

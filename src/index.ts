@@ -7,7 +7,7 @@
 import { openApp, type RequestRecord } from './app.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
-import { configOf } from './config.ts';
+import { configOf, originOf } from './config.ts';
 
 type Setting = string | number | bigint | boolean | null | undefined;
 
@@ -53,7 +53,7 @@ export interface Paygrade {
 export async function createPaygrade(options: PaygradeOptions = {}): Promise<Paygrade> {
   const { onRequest, onFailure = (failure) => console.error(failure), ...settings } = options;
   const config = configOf({ ...settings });
-  const address = `http://${config.host}:${config.port}`;
+  const address = originOf(config.host, config.port);
   const app = await openApp(
     { ...config, baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address },
     { clock: systemClock, random: systemRandom, onRequest, onFailure, onResolution: () => {} },

@@ -44,6 +44,19 @@ describe('createPaygrade', () => {
     expect(body.meta.limitations.join()).toContain('made up');
   });
 
+  it('answers even when the one who listens fails, and under an IPv6 host', async () => {
+    const onRequest = () => {
+      throw new Error('a log that broke');
+    };
+    const other = await createPaygrade({ host: '::1', snapshot: 'none', stateDir: ':memory:', onRequest });
+    expect((await other.fetch(new Request('http://h/health'))).status).toBe(200);
+    const offer = decodeHeader<PaymentRequired>(
+      (await other.fetch(new Request('http://h/v1/callbacks', { method: 'POST' }))).headers.get('payment-required'),
+    );
+    expect(offer.resource.url).toBe('http://[::1]:8402/v1/callbacks');
+    await other.close();
+  });
+
   it('refuses what it cannot use, in one line', async () => {
     await expect(createPaygrade({ snapshot: '/nowhere/at/all' })).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
     await expect(createPaygrade({ port: 'x' })).rejects.toThrow(/PORT/);

@@ -3,15 +3,18 @@
  * thread pool, one write at a time. A reader that has stopped reading (a full pipe) fills a bounded buffer; past it lines are
  * dropped and counted, and the count is written when there is room again.
  */
-import { write, writeSync } from 'node:fs';
+import { write } from 'node:fs';
 
 /** Some ten thousand request lines. */
 const PENDING_BYTES_MAX = 4 * 1024 * 1024;
 
+const FLUSH_MS_MAX = 1000;
+const FLUSH_STEP_MS = 5;
+
 export interface LineLog {
   write(line: string): void;
-  /** Hands what is left to the system, without waiting for a reader that is not there. */
-  flush(): void;
+  /** Resolves when everything has been handed to the system, or after a second of a reader that does not read. */
+  flush(): Promise<void>;
 }
 
 export function lineLog(fileDescriptor: number): LineLog {
@@ -59,12 +62,9 @@ export function lineLog(fileDescriptor: number): LineLog {
       pendingBytes += line.length + 1;
       if (!busy) start();
     },
-    flush() {
-      if (pending.length === 0) return;
-      try {
-        writeSync(fileDescriptor, takeAll());
-      } catch {
-        // The reader is gone or full; at exit there is nobody left to tell.
+    async flush() {
+      for (let waitedMs = 0; busy && waitedMs < FLUSH_MS_MAX; waitedMs += FLUSH_STEP_MS) {
+        await new Promise((resolve) => setTimeout(resolve, FLUSH_STEP_MS));
       }
     },
   };

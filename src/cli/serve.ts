@@ -8,7 +8,7 @@ import { type App, openApp, type RequestRecord } from '../app.ts';
 import { systemRandom } from '../base/random.ts';
 import { SnapshotError } from '../catalogue/snapshot.ts';
 import { SAMPLE } from '../catalogue-shelf.ts';
-import { type Config, ConfigError, LOG_LEVELS, type LogLevel, readConfig, VARIABLES } from '../config.ts';
+import { type Config, ConfigError, LOG_LEVELS, type LogLevel, originOf, readConfig, VARIABLES } from '../config.ts';
 import { refuse } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
 import { CommandError, command, EXIT_OK, type TextOption, UsageError } from './command.ts';
@@ -103,6 +103,9 @@ export const serve = command({
     };
 
     let app: App | undefined;
+    /** What SIGHUP does now. It is caught from here on to the end: unhandled, it would end the process. */
+    let onHangUp = (): void => {};
+    const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
     const plain = new Responder({});
     const refusal = (code: 'NOT_FOUND' | 'CATALOGUE_UNAVAILABLE', message: string): Response =>
       plain.refusal(refuse(code, message), `req_${systemRandom.uuid()}`);
@@ -114,7 +117,7 @@ export const serve = command({
       unreadable: () => refusal('NOT_FOUND', 'there is nothing at this path'),
     });
 
-    const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listener.port}`;
+    const address = originOf(config.host, listener.port);
     try {
       app = await openApp(
         { ...config, baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address },
@@ -159,18 +162,19 @@ export const serve = command({
         io.stderr.write(`the catalogue was not taken anew, the one from before is served on: ${reason}\n`);
       }
     };
-    const stopReloads = io.onSignal('SIGHUP', reload);
+    onHangUp = reload;
     const refresh = config.snapshot === SAMPLE ? setInterval(reload, SAMPLE_REFRESH_MS) : undefined;
     const ended = endAsked(io);
     io.stdout.write(`listening on ${address}\n`);
 
     await ended;
     clearInterval(refresh);
-    stopReloads();
+    onHangUp = () => {};
     app.drain();
     await listener.close(DRAIN_MS);
     await app.close();
-    log.flush();
+    await log.flush();
+    stopHangUps();
     return EXIT_OK;
   },
 });

@@ -11,15 +11,18 @@ import { refuse } from '../http/errors.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * Addresses remembered at a time. A window costs up to 8 bytes a permitted pass (4.8 KB at the default of 600), so this
- * many busy ones are some 50 MB. The one that is forgotten is the one seen longest ago: it costs a customer nothing, and
- * somebody with ten thousand addresses is not stopped by a limit per address anyway.
+ * Bytes that windows may come to hold: 8 a permitted pass, so 10,000 addresses at the default limit of 600. The address that
+ * is forgotten is the one seen longest ago: it costs a customer nothing, and somebody with thousands of addresses is not
+ * stopped by a limit per address anyway.
  */
+const WINDOW_BYTES_MAX = 48_000_000;
+const PASS_BYTES = 8;
 const ADDRESS_COUNT_MAX = 10_000;
 
 export function callerRateGate(limitPerMinute: number, clock: Clock): Gate {
   if (limitPerMinute === 0) return { admit: () => undefined };
-  const windows = new LRUCache<string, RateWindow>({ max: ADDRESS_COUNT_MAX });
+  const busyCountMax = Math.floor(WINDOW_BYTES_MAX / (PASS_BYTES * limitPerMinute));
+  const windows = new LRUCache<string, RateWindow>({ max: Math.min(ADDRESS_COUNT_MAX, busyCountMax) });
   return {
     admit(visit) {
       const address = visit.clientAddress();
