@@ -14,6 +14,7 @@ import { Intake, type Rejection } from '../ingest/build-snapshot.ts';
 import { parseDateTime } from '../ingest/date-time.ts';
 import { InputError, openInputs } from '../ingest/input.ts';
 import { NAME_LENGTH_MAX } from '../ingest/native.ts';
+import { nativeShape } from '../ingest/shape-native.ts';
 import { SHAPES } from '../ingest/shapes.ts';
 import { loadSkillExtractor } from '../ingest/skills.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, quoted, UsageError } from './command.ts';
@@ -132,7 +133,7 @@ export const snapshotBuild = command({
       type: 'text',
       value: 'FORMAT',
       choices: [AUTO, ...SHAPES.map(({ name }) => name)],
-      default: AUTO,
+      default: nativeShape.name,
       help: 'what the inputs are',
     },
     rejects: { type: 'text', value: 'FILE', help: 'write bad records here, as they came, and build the rest' },
@@ -147,7 +148,7 @@ export const snapshotBuild = command({
     json: { type: 'flag', help: 'report on stdout as JSON' },
   },
   notes: [
-    `Formats: ${AUTO}, told by the content of each input; ${SHAPES.map(({ name, summary }) => `${name}, ${summary}`).join('; ')}.`,
+    `Formats: ${AUTO}, each input told by its content; ${SHAPES.map(({ name, summary }) => `${name}, ${summary}`).join('; ')}.`,
     'An input of any format may be a JSON document, JSON Lines, CSV (UTF-8 or Windows-1252), Parquet or an HTML page.',
     'A bad native line stops the build, with its number, field and reason, unless --rejects is given.\n' +
       'A record of another format that is refused is left out, and the rest is built. An input that auto cannot read or\n' +

@@ -18,7 +18,7 @@ function file(name: string, bytes: string | Uint8Array): string {
   writeFileSync(at(name), bytes);
   return at(name);
 }
-const build = (...words: string[]) => run(['snapshot', 'build', '--out', at('out'), ...words]);
+const build = (...words: string[]) => run(['snapshot', 'build', '--format', 'auto', '--out', at('out'), ...words]);
 
 interface FileReport {
   readonly file: string;
