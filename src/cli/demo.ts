@@ -4,6 +4,7 @@
  */
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
+import { payingClient } from './paying-client.ts';
 
 interface Offer {
   readonly accepts: readonly { readonly amount: string; readonly payTo: string; readonly network: string }[];
@@ -28,26 +29,6 @@ const ANSWER_TIMEOUT_MS = 60_000;
 
 const fromBase64 = <T>(text: string | null): T | null =>
   text === null ? null : (JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as T);
-
-/** The official client is a development dependency: a server needs none of it. */
-async function officialClient() {
-  try {
-    const [{ wrapFetchWithPaymentFromConfig }, { ExactEvmScheme }, accounts] = await Promise.all([
-      import('@x402/fetch'),
-      import('@x402/evm'),
-      import('viem/accounts'),
-    ]);
-    const account = accounts.privateKeyToAccount(accounts.generatePrivateKey());
-    const payingFetch = wrapFetchWithPaymentFromConfig(fetch, {
-      schemes: [{ network: 'eip155:8453', client: new ExactEvmScheme(account) }],
-    });
-    return { address: account.address, payingFetch };
-  } catch (failure) {
-    const { code } = failure as { code?: unknown };
-    if (code !== 'ERR_MODULE_NOT_FOUND') throw failure;
-    throw new CommandError('the demo needs the official client: npm install @x402/fetch @x402/evm viem');
-  }
-}
 
 const dollars = (atomic: string): string => `${(Number(atomic) / 1_000_000).toFixed(2)} USDC`;
 
@@ -74,7 +55,7 @@ function tell(io: Io, purchase: Purchase): void {
   io.stderr.write(
     `  ${status}  ${receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid'}\n`,
   );
-  io.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
+  io.stderr.write(`${JSON.stringify(body, null, 2)}\n`);
 }
 
 export const demo = command({
@@ -91,7 +72,7 @@ export const demo = command({
   async run({ options }, io) {
     if (!URL.canParse(options.url)) throw new UsageError('--url must be an address such as http://127.0.0.1:8402');
     const base = options.url.replace(/\/+$/, '');
-    const { address, payingFetch } = await officialClient();
+    const { address, payingFetch } = await payingClient(undefined);
     io.stderr.write(`a throwaway wallet: ${address}\n`);
 
     const purchases: Purchase[] = [];

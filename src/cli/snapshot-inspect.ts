@@ -29,7 +29,7 @@ export const snapshotInspect = command({
   summary: 'Shows what a catalogue file holds',
   arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
   options: { json: { type: 'flag', help: 'one JSON object' } },
-  async run({ options, arguments: [path] }, { stdout }) {
+  async run({ options, arguments: [path] }, { stdout, stderr }) {
     const snapshot = openCatalogue(path!);
     const { rowCount, facts } = snapshot;
     const shown = {
@@ -54,7 +54,7 @@ export const snapshotInspect = command({
     }
     for (const [name, value] of Object.entries(shown)) {
       const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : String(value ?? 'none');
-      stdout.write(`${name.replaceAll('_', ' ').padEnd(25)}${text}\n`);
+      stderr.write(`${name.replaceAll('_', ' ').padEnd(25)}${text}\n`);
     }
     return EXIT_OK;
   },

@@ -389,9 +389,9 @@ describe('snapshot inspect and export refuse what is no catalogue', () => {
 
   it('inspect shows the facts to people', async () => {
     await build(SAMPLE);
-    const { stdout } = await run(['snapshot', 'inspect', at('out')]);
-    expect(stdout).toContain('rows                     25\n');
-    expect(stdout).toContain('first observed at        2026-04-11T09:00:00.000Z\n');
+    const { stderr } = await run(['snapshot', 'inspect', at('out')]);
+    expect(stderr).toContain('rows                     25\n');
+    expect(stderr).toContain('first observed at        2026-04-11T09:00:00.000Z\n');
   });
 });
 
