@@ -1,5 +1,6 @@
 /**
  * OpenAPI 3.1 of every route, from the declarations that serve them (decisions §6). Pure: declarations in, document out.
+ * What a declaration does not say is said here once, by code: which status it has and which headers go with it.
  *
  * A paid operation carries `x-payment-info` and its 402 with the `PAYMENT-REQUIRED` header, the form that x402 indexers
  * read (x402-v2 §7.4).
@@ -9,7 +10,7 @@ import type { Access } from './access.ts';
 import { ERROR_STATUS, type ErrorCode } from './errors.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import { ruleOf } from './query.ts';
-import type { Route } from './route.ts';
+import type { Documentation, Route } from './route.ts';
 
 export interface DocumentFacts {
   readonly title: string;
@@ -18,9 +19,9 @@ export interface DocumentFacts {
   readonly serverUrl: string;
 }
 
-/** Codes that follow from a declaration's query and access, whatever its handler does. */
+/** Codes that a declaration lists, and those that follow from its query, access and path, whatever its handler does. */
 function codesOf(route: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>(route.errors);
+  const codes = new Set<ErrorCode>([...route.errors, 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR']);
   if (route.query !== undefined) {
     for (const code of ['INVALID_PARAMETER', 'UNKNOWN_PARAMETER', 'DUPLICATE_PARAMETER'] as const) codes.add(code);
     for (const entry of Object.values(route.query.entries)) {
@@ -31,14 +32,20 @@ function codesOf(route: Route): ErrorCode[] {
     }
   }
   for (const access of route.access) for (const code of CODES_OF_ACCESS[access.kind]) codes.add(code);
-  codes.add('INTERNAL_ERROR');
   return [...codes];
 }
 
 const CODES_OF_ACCESS: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = {
   'caller-rate': ['RATE_LIMIT_EXCEEDED'],
   capacity: ['CALLBACK_CAPACITY_EXCEEDED'],
-  'read-token': ['MISSING_AUTHORIZATION', 'INVALID_AUTHORIZATION', 'INVALID_TOKEN'],
+  'read-token': [
+    'INVALID_CALLBACK_ID',
+    'MISSING_AUTHORIZATION',
+    'INVALID_AUTHORIZATION',
+    'INVALID_TOKEN',
+    'CALLBACK_NOT_FOUND',
+    'CALLBACK_EXPIRED',
+  ],
   x402: [
     'PAYMENT_REQUIRED',
     'PAYMENT_INVALID',
@@ -67,6 +74,8 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'The catalogue did not answer in time; nothing was charged',
 };
 
+const REQUEST_ID_PATTERN = '^req_[0-9a-f-]{36}$';
+
 const errorSchema = (codes: readonly ErrorCode[], open: boolean): JsonSchema => ({
   type: 'object',
   properties: {
@@ -75,7 +84,7 @@ const errorSchema = (codes: readonly ErrorCode[], open: boolean): JsonSchema => 
       properties: {
         code: { type: 'string', enum: codes },
         message: { type: 'string' },
-        request_id: { type: 'string', pattern: '^req_[0-9a-f-]{36}$' },
+        request_id: { type: 'string', pattern: REQUEST_ID_PATTERN },
       },
       required: ['code', 'message', 'request_id'],
       additionalProperties: false,
@@ -93,22 +102,70 @@ const errorSchema = (codes: readonly ErrorCode[], open: boolean): JsonSchema => 
   additionalProperties: false,
 });
 
-const textHeader = (description: string) => ({ description, schema: { type: 'string' } });
+/** Response headers that more than one operation has; `Allow` and what handlers add are made where they are needed. */
+const HEADERS = {
+  'PAYMENT-REQUIRED': { description: 'base64 of the x402 v2 PaymentRequired object', schema: { type: 'string' } },
+  'PAYMENT-RESPONSE': { description: 'base64 of the x402 v2 SettlementResponse', schema: { type: 'string' } },
+  'Retry-After': {
+    description: 'Seconds after which it is worth asking again',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'WWW-Authenticate': { description: 'The scheme that is asked for', schema: { const: 'Bearer' } },
+} as const;
 
-function errorResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
+type HeaderName = keyof typeof HEADERS;
+
+/** Whether every refusal with the code carries the header, or only some. */
+type CodeHeaders = Readonly<Partial<Record<HeaderName, 'always' | 'sometimes'>>>;
+
+const CHALLENGED: CodeHeaders = { 'WWW-Authenticate': 'always' };
+const LATER: CodeHeaders = { 'Retry-After': 'always' };
+
+/** What the gates and handlers send with a code; the contract test holds responses against it. */
+const HEADERS_OF_CODE: Readonly<Partial<Record<ErrorCode, CodeHeaders>>> = {
+  MISSING_AUTHORIZATION: CHALLENGED,
+  INVALID_AUTHORIZATION: CHALLENGED,
+  INVALID_TOKEN: CHALLENGED,
+  PAYMENT_REQUIRED: { 'PAYMENT-REQUIRED': 'always' },
+  PAYMENT_INVALID: { 'PAYMENT-REQUIRED': 'always' },
+  PAYMENT_NOT_SETTLED: { 'PAYMENT-REQUIRED': 'always', 'PAYMENT-RESPONSE': 'sometimes' },
+  PAYMENT_ALREADY_USED: { 'PAYMENT-RESPONSE': 'sometimes', 'Retry-After': 'sometimes' },
+  RATE_LIMIT_EXCEEDED: LATER,
+  TOO_MANY_WAITS: LATER,
+  CALLBACK_CAPACITY_EXCEEDED: LATER,
+  SETTLEMENT_PENDING: { ...LATER, 'PAYMENT-RESPONSE': 'always' },
+  SETTLEMENT_UNAVAILABLE: LATER,
+};
+
+const REQUEST_ID_HEADER = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+
+/** Headers of one status: required where every code of it always sends them, else with the codes that do. */
+function headersOf(codes: readonly ErrorCode[]): Record<string, unknown> {
+  const headers: Record<string, unknown> = { ...REQUEST_ID_HEADER };
+  for (const name of Object.keys(HEADERS) as HeaderName[]) {
+    const senders = codes.filter((code) => HEADERS_OF_CODE[code]?.[name] !== undefined);
+    if (senders.length === 0) continue;
+    const { description, schema } = HEADERS[name];
+    const required = codes.every((code) => HEADERS_OF_CODE[code]?.[name] === 'always');
+    headers[name] = required
+      ? { description, required, schema }
+      : { description: `${description}; ${senders.join(', ')}`, schema };
+  }
+  return headers;
+}
+
+function errorResponses(codes: readonly ErrorCode[], allow: string): Record<string, unknown> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) byStatus.set(ERROR_STATUS[code], [...(byStatus.get(ERROR_STATUS[code]) ?? []), code]);
   const responses: Record<string, unknown> = {};
   for (const [status, group] of [...byStatus].sort(([a], [b]) => a - b)) {
-    const headers: Record<string, unknown> = {};
-    if (status === 402) headers['PAYMENT-REQUIRED'] = textHeader('base64 of the x402 v2 PaymentRequired object');
-    if (status === 402 || status === 409 || group.includes('SETTLEMENT_PENDING')) {
-      headers['PAYMENT-RESPONSE'] = textHeader('base64 of the x402 v2 SettlementResponse, where settlement was tried');
+    const headers = headersOf(group);
+    if (status === ERROR_STATUS.METHOD_NOT_ALLOWED) {
+      headers.Allow = { description: 'The methods of this path', required: true, schema: { const: allow } };
     }
-    if (status === 429 || group.includes('SETTLEMENT_PENDING')) headers['Retry-After'] = textHeader('seconds');
     responses[String(status)] = {
       description: REASONS[status] ?? 'Error',
-      ...(Object.keys(headers).length === 0 ? {} : { headers }),
+      headers,
       content: { 'application/json': { schema: errorSchema(group, status === 402) } },
     };
   }
@@ -119,33 +176,78 @@ const otherResponses = (route: Route): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(route.otherAnswers ?? {}).map(([status, schema]) => [
       status,
-      { description: REASONS[Number(status)] ?? '', content: { 'application/json': { schema: jsonSchemaOf(schema) } } },
+      {
+        description: REASONS[Number(status)] ?? '',
+        headers: REQUEST_ID_HEADER,
+        content: { 'application/json': { schema: jsonSchemaOf(schema) } },
+      },
     ]),
   );
 
+/** A member for OpenAPI, or none. */
+const exampleOf = (examples: Readonly<Record<string, unknown>> | undefined, name: string): { example?: unknown } =>
+  examples?.[name] === undefined ? {} : { example: examples[name] };
+
 function parametersOf(route: Route): unknown[] {
-  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  const { params, lenientQuery = {}, examples } = route;
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: params?.[name] === undefined ? { type: 'string' } : jsonSchemaOf(params[name]),
+    ...exampleOf(examples?.params, name),
   }));
-  const inQuery = Object.entries(route.query?.entries ?? {}).map(([name, entry]) => {
+  const strict = Object.entries(route.query?.entries ?? {}).map(([name, entry]) => {
     const schema = entry as v.GenericSchema;
-    const example = route.examples?.query?.[name];
     return {
       name,
       in: 'query',
       required: schema.type !== 'optional',
       description: `Must be ${ruleOf(schema).rule}.`,
       schema: jsonSchemaOf(schema),
-      ...(example === undefined ? {} : { example }),
+      ...exampleOf(examples?.query, name),
     };
   });
-  return [...inPath, ...inQuery];
+  const lenient = Object.entries(lenientQuery).map(([name, { schema, rule }]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description: rule,
+    schema: jsonSchemaOf(schema),
+    ...exampleOf(examples?.query, name),
+  }));
+  return [...inPath, ...strict, ...lenient];
 }
 
-function operationOf(route: Route): Record<string, unknown> {
+function requestBodyOf({ bodies, examples }: Documentation): { requestBody?: unknown } {
+  if (bodies === undefined) return {};
+  const content = Object.entries(bodies).map(([type, schema]) => [
+    type,
+    { schema: jsonSchemaOf(schema), ...exampleOf(examples?.bodies, type) },
+  ]);
+  return { requestBody: { required: false, content: Object.fromEntries(content) } };
+}
+
+function successOf(route: Route, isPaid: boolean): unknown {
+  const added = Object.entries(route.answerHeaders ?? {}).map(([name, { description, schema, optional = false }]) => [
+    name,
+    { description, required: !optional, schema: jsonSchemaOf(schema) },
+  ]);
+  return {
+    description: 'Success',
+    headers: {
+      ...REQUEST_ID_HEADER,
+      ...(isPaid ? { 'PAYMENT-RESPONSE': { ...HEADERS['PAYMENT-RESPONSE'], required: true } } : {}),
+      ...Object.fromEntries(added),
+    },
+    content:
+      route.answerType === undefined
+        ? { 'application/json': { schema: jsonSchemaOf(route.answer) } }
+        : { [route.answerType]: {} },
+  };
+}
+
+function operationOf(route: Route, allow: string): Record<string, unknown> {
   const payment = route.access.find((access) => access.kind === 'x402');
   const parameters = parametersOf(route);
   const success = String(route.status ?? 200);
@@ -154,6 +256,7 @@ function operationOf(route: Route): Record<string, unknown> {
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(parameters.length === 0 ? {} : { parameters }),
+    ...requestBodyOf(route),
     ...(payment === undefined
       ? {}
       : {
@@ -167,15 +270,9 @@ function operationOf(route: Route): Record<string, unknown> {
         }),
     ...(route.access.some((access) => access.kind === 'read-token') ? { security: [{ readToken: [] }] } : {}),
     responses: {
-      [success]: {
-        description: 'Success',
-        ...(payment === undefined
-          ? {}
-          : { headers: { 'PAYMENT-RESPONSE': textHeader('base64 of the x402 v2 SettlementResponse') } }),
-        content: { 'application/json': { schema: jsonSchemaOf(route.answer) } },
-      },
+      [success]: successOf(route, payment !== undefined),
       ...otherResponses(route),
-      ...errorResponses(codesOf(route)),
+      ...errorResponses(codesOf(route), allow),
     },
   };
 }
@@ -184,7 +281,8 @@ export function openApiOf(routes: readonly Route[], facts: DocumentFacts): Recor
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+    const allow = routes.filter((other) => other.path === route.path).map(({ method }) => method);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, allow.join(', ')) };
   }
   const { title, version, description, serverUrl } = facts;
   return {
@@ -193,6 +291,13 @@ export function openApiOf(routes: readonly Route[], facts: DocumentFacts): Recor
     servers: [{ url: serverUrl }],
     paths,
     components: {
+      headers: {
+        RequestId: {
+          description: 'The id of this request, as in an error body and in the log',
+          required: true,
+          schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
+        },
+      },
       securitySchemes: { readToken: { type: 'http', scheme: 'bearer', description: 'The read token of one callback' } },
     },
   };

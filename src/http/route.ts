@@ -35,6 +35,46 @@ export class Provisional<T> {
   }
 }
 
+/** A query parameter of a route that reads its query itself. */
+export interface LenientParameter {
+  /** What is sent as a rule; other values are taken too, as `rule` says. */
+  readonly schema: v.GenericSchema;
+  /** One whole sentence. */
+  readonly rule: string;
+}
+
+/** A response header as the contract shows it. */
+export interface AnswerHeader {
+  readonly description: string;
+  readonly schema: v.GenericSchema;
+  /** Not on every success; on every one when not given. */
+  readonly optional?: boolean;
+}
+
+export type ExampleValues = Readonly<Record<string, string | number | boolean>>;
+
+/** What the contract says of an operation and serving it does not need. */
+export interface Documentation {
+  readonly summary: string;
+  readonly description?: string;
+  /** Schemas of path parameters, by name; plain text when not given. */
+  readonly params?: Readonly<Record<string, v.GenericSchema>>;
+  /** In place of `query`, where the handler reads it: unknown names are ignored and no value is refused. */
+  readonly lenientQuery?: Readonly<Record<string, LenientParameter>>;
+  /** Schema of the body by media type or range. No body of ours must be sent. */
+  readonly bodies?: Readonly<Record<string, v.GenericSchema>>;
+  /** Media type of success, whose schema is then left out; JSON of the `answer` schema when not given. */
+  readonly answerType?: string;
+  /** Headers that the handler adds to success, by name. */
+  readonly answerHeaders?: Readonly<Record<string, AnswerHeader>>;
+  /** Examples of input; those of bodies by media type. */
+  readonly examples?: {
+    readonly params?: ExampleValues;
+    readonly query?: ExampleValues;
+    readonly bodies?: Readonly<Record<string, unknown>>;
+  };
+}
+
 /** What a handler may want of the request beyond its decoded input. */
 export interface Call extends Visit {
   /** Path parameters as sent, still percent-encoded. */
@@ -49,14 +89,13 @@ type Input<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, nev
 
 export type Handled<T, C extends ErrorCode> = T | Reply | Provisional<T> | Refusal<C>;
 
-export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.GenericSchema, C extends ErrorCode> {
+export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.GenericSchema, C extends ErrorCode>
+  extends Documentation {
   /** Unique; `operationId` of OpenAPI. */
   readonly operation: string;
   readonly method: Method;
   /** Fixed, or with `:name` segments. */
   readonly path: `/${string}`;
-  readonly summary: string;
-  readonly description?: string;
   readonly access: readonly Access[];
   readonly query?: Q;
   /** Status of success; 200 when not given. */
@@ -69,7 +108,6 @@ export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.G
   readonly otherAnswers?: Readonly<Record<number, v.GenericSchema>>;
   /** Codes that the handler itself may refuse with; those of decoding and access follow from the rest. */
   readonly errors: readonly C[];
-  readonly examples?: { readonly query?: Readonly<Record<string, string | number | boolean>> };
   /** What must be there before anybody is asked to pay; judged after the query. */
   ready?(services: S): Refusal<NoInfer<C>> | undefined;
   /**
@@ -85,12 +123,10 @@ export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.G
 }
 
 /** A declaration with its handler's types set aside, as the kit and the readers of declarations see it. */
-export interface Route<S = never> {
+export interface Route<S = never> extends Documentation {
   readonly operation: string;
   readonly method: Method;
   readonly path: `/${string}`;
-  readonly summary: string;
-  readonly description?: string;
   readonly access: readonly Access[];
   readonly query?: QuerySchema | undefined;
   readonly status?: 200 | 201;
@@ -98,7 +134,6 @@ export interface Route<S = never> {
   readonly cacheControl?: string;
   readonly otherAnswers?: Readonly<Record<number, v.GenericSchema>>;
   readonly errors: readonly ErrorCode[];
-  readonly examples?: { readonly query?: Readonly<Record<string, string | number | boolean>> };
   ready?(services: S): Refusal | undefined;
   body?(call: Call, services: S): Refusal | undefined | Promise<Refusal | undefined>;
   handle(input: never, services: S, call: Call): unknown;

@@ -82,13 +82,31 @@ const JOBS = [
   }),
 ];
 
+interface Media {
+  readonly schema?: object;
+  readonly example?: unknown;
+}
+interface Header {
+  readonly $ref?: string;
+  readonly required?: boolean;
+  readonly schema?: object;
+}
 interface Operation {
   readonly operationId: string;
-  readonly parameters?: readonly { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly description?: string;
+    readonly schema: Record<string, unknown>;
+    readonly example?: unknown;
+  }[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
+  readonly security?: unknown;
   readonly responses: Readonly<
     Record<
       string,
-      { description: string; headers?: Record<string, unknown>; content?: Record<string, { schema: object }> }
+      { description: string; headers?: Readonly<Record<string, Header>>; content?: Readonly<Record<string, Media>> }
     >
   >;
 }
@@ -97,9 +115,50 @@ interface Document {
   readonly info: { readonly title: string; readonly version: string };
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly headers: Readonly<Record<string, Header>> };
 }
 
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+
+const EVERY_ROUTE = [...JOBS_ROUTES, ...CALLBACK_ROUTES, ...SERVICE_ROUTES];
+
+/** Headers with a meaning of their own: sent only where the contract lists them. */
+const LISTED_HEADERS = [
+  'Allow',
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Original-Content-Type',
+];
+const isToken = ({ access }: { access: readonly { kind: string }[] }): boolean =>
+  access.some(({ kind }) => kind === 'read-token');
+
+/** One operation's answer, with its media type and every header, against what the document publishes for its status. */
+function expectPublished(contract: Document, ajv: Ajv2020, method: string, path: string, answer: Answer): void {
+  const told = `${method} ${path} ${answer.status} ${answer.text.slice(0, 200)}`;
+  const published = contract.paths[path]?.[method.toLowerCase()]?.responses[String(answer.status)];
+  if (published === undefined) throw new Error(`not published: ${told}`);
+  const headers = published.headers ?? {};
+  for (const [name, written] of Object.entries(headers)) {
+    const header = written.$ref === undefined ? written : contract.components.headers[written.$ref.split('/').at(-1)!];
+    const { required = false, schema } = header as Header & { readonly schema: { readonly type?: string } };
+    const text = answer.headers.get(name);
+    if (text === null) {
+      expect(required, `${name} is missing: ${told}`).toBe(false);
+      continue;
+    }
+    const value = schema.type === 'integer' ? Number(text) : text;
+    expect(ajv.validate(schema, value), `${name}: ${text}, ${told}`).toBe(true);
+  }
+  for (const name of LISTED_HEADERS) {
+    if (answer.headers.get(name) !== null) expect(Object.keys(headers), told).toContain(name);
+  }
+  const media = published.content?.[answer.headers.get('content-type') ?? ''];
+  expect(media, `${answer.headers.get('content-type')}: ${told}`).toBeDefined();
+  if (media?.schema === undefined) return;
+  expect(ajv.validate(media.schema, JSON.parse(answer.text)), `${told}: ${ajv.errorsText()}`).toBe(true);
+}
 
 describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
   let folder: string;
@@ -128,11 +187,11 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     expect(contract.openapi).toMatch(/^3\.1\.\d+$/);
     expect(contract.info.title).toBe('paygrade');
     expect(contract.servers).toEqual([{ url: 'https://shop.example/api' }]);
-    for (const { method, path, operation, query } of [...JOBS_ROUTES, ...CALLBACK_ROUTES, ...SERVICE_ROUTES]) {
+    for (const { method, path, operation, query, lenientQuery } of EVERY_ROUTE) {
       const listed = contract.paths[templateOf(path)]?.[method.toLowerCase()];
       expect(listed?.operationId, `${method} ${path}`).toBe(operation);
       const inQuery = (listed?.parameters ?? []).filter((parameter) => parameter.in === 'query');
-      expect(inQuery.map(({ name }) => name)).toEqual(Object.keys(query?.entries ?? {}));
+      expect(inQuery.map(({ name }) => name)).toEqual(Object.keys(query?.entries ?? lenientQuery ?? {}));
     }
     const ids = Object.values(contract.paths).flatMap((item) =>
       Object.values(item).map(({ operationId }) => operationId),
@@ -159,11 +218,61 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
           expect(status).toMatch(/^[1-5]\d\d$/);
           expect(description).toMatch(/\S/);
           for (const { schema } of Object.values(content ?? {})) {
-            expect(ajv.validateSchema(schema), `${path} ${status}`).toBe(true);
+            if (schema !== undefined) expect(ajv.validateSchema(schema), `${path} ${status}`).toBe(true);
           }
         }
       }
     }
+  });
+
+  it('lists the parameters, bodies, security and headers of every operation', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const route of EVERY_ROUTE) {
+      const { method, path } = route;
+      const operation = contract.paths[templateOf(path)]![method.toLowerCase()]!;
+      const told = `${method} ${path}`;
+      for (const { name, in: place, description, schema, example } of operation.parameters ?? []) {
+        if (place === 'query') expect(description, `${told} ${name}`).toMatch(/\S.*\.$/);
+        if (place === 'path') expect(example, `${told} ${name}`).toBeDefined();
+        if (example !== undefined) expect(ajv.validate(schema, example), `${told} ${name}`).toBe(true);
+      }
+      expect(operation.requestBody !== undefined, told).toBe(method !== 'GET' && method !== 'DELETE');
+      for (const [type, { schema, example }] of Object.entries(operation.requestBody?.content ?? {})) {
+        expect(example, `${told} ${type}`).toBeDefined();
+        expect(ajv.validate(schema as object, example), `${told} ${type}`).toBe(true);
+      }
+      expect(operation.security).toEqual(isToken(route) ? [{ readToken: [] }] : undefined);
+      const allow = EVERY_ROUTE.filter((other) => other.path === path).map((other) => other.method);
+      expect(operation.responses['405']?.headers?.Allow).toMatchObject({ schema: { const: allow.join(', ') } });
+      for (const [status, { headers }] of Object.entries(operation.responses)) {
+        expect(Object.keys(headers ?? {}), `${told} ${status}`).toContain('X-Request-Id');
+        if (status === '429') expect(headers, told).toMatchObject({ 'Retry-After': { required: true } });
+        if (status === '401') expect(headers, told).toMatchObject({ 'WWW-Authenticate': { required: true } });
+      }
+      const [success] = Object.entries(operation.responses).filter(([status]) => status < '300');
+      expect(success?.[0]).toBe(String(route.status ?? 200));
+    }
+    const { post } = contract.paths['/v1/callbacks']!;
+    expect(post?.requestBody).toEqual({ required: false, content: { 'application/json': expect.anything() } });
+    const statuses = ['201', '400', '402', '405', '408', '409', '413', '415', '500', '503'];
+    expect(Object.keys(post?.responses ?? {})).toEqual(statuses);
+    expect(post?.responses['503']?.headers).toMatchObject({ 'Retry-After': { required: true } });
+    for (const webhook of Object.values(contract.paths['/hooks/{callback_id}'] ?? {})) {
+      expect(Object.keys(webhook.requestBody?.content ?? {})).toEqual([
+        'application/json',
+        'text/*',
+        'application/x-www-form-urlencoded',
+      ]);
+      expect(webhook.requestBody?.required).toBe(false);
+    }
+    const raw = contract.paths['/v1/callbacks/{id}/events/{event_id}/raw']?.get?.responses['200'];
+    expect(Object.keys(raw?.content ?? {})).toEqual(['application/octet-stream']);
+    expect(raw?.headers).toMatchObject({ 'X-Original-Content-Type': { required: false } });
+    // A catalogue that is not there says nothing of when it will be.
+    expect(contract.paths['/v1/jobs/search']?.get?.responses['503']?.headers).toHaveProperty('Retry-After');
+    expect(
+      contract.paths['/v1/jobs/search']?.get?.responses['503']?.headers?.['Retry-After']?.required,
+    ).toBeUndefined();
   });
 
   it('says the bounds of every parameter of the specification', () => {
@@ -232,6 +341,104 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     expect(response.status).toBe(201);
   });
 
+  it('every answer of a callback, from its creation to its end, is the one of the published contract', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    /** Sends one request; its answer stands in the document under the status that is expected. */
+    const send = async (
+      method: string,
+      template: string,
+      path: string,
+      status: number,
+      init: { readonly headers?: Record<string, string>; readonly body?: string } = {},
+    ): Promise<Answer> => {
+      const response = await fetch(counter.url(path), { method, ...init });
+      const answer = { status: response.status, headers: response.headers, text: await response.text() };
+      expect(answer.status, `${method} ${path} ${answer.text}`).toBe(status);
+      expectPublished(contract, ajv, method, template, answer);
+      return answer;
+    };
+    const json = { 'Content-Type': 'application/json' };
+
+    const creation = '/v1/callbacks';
+    await send('POST', creation, creation, 402);
+    await send('POST', creation, creation, 402, { headers: { 'PAYMENT-SIGNATURE': '*' } });
+    await send('POST', creation, creation, 400, { headers: json, body: '{' });
+    await send('POST', creation, creation, 400, { headers: json, body: '[]' });
+    await send('POST', creation, creation, 415, { headers: { 'Content-Type': 'text/plain' }, body: '{}' });
+    await send('POST', creation, creation, 413, { headers: json, body: `"${'a'.repeat(16_384)}"` });
+    const payment = await paymentFor(await offerOf(counter.url(creation), { method: 'POST' }), account);
+    const paid = { 'PAYMENT-SIGNATURE': encodeHeader(payment) };
+    const created = await send('POST', creation, creation, 201, { headers: paid });
+    await send('POST', creation, creation, 409, { headers: paid });
+    const { id, read_token } = JSON.parse(created.text) as { id: string; read_token: string };
+    const token = { Authorization: `Bearer ${read_token}` };
+
+    const hook = '/hooks/{callback_id}';
+    const stranger = `cb_${'0'.repeat(24)}`;
+    const examples = contract.paths[hook]?.post?.requestBody?.content ?? {};
+    const sent = await send('POST', hook, `/hooks/${id}`, 200, {
+      headers: json,
+      body: JSON.stringify(examples['application/json']?.example),
+    });
+    const { event_id } = JSON.parse(sent.text) as { event_id: string };
+    await send('PUT', hook, `/hooks/${id}`, 200, { headers: { 'Content-Type': 'text/csv' }, body: 'a,b' });
+    await send('PATCH', hook, `/hooks/${id}`, 200, {
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: 'a=1',
+    });
+    await send('POST', hook, '/hooks/cb_1', 400);
+    await send('POST', hook, `/hooks/${stranger}`, 404);
+    await send('POST', hook, `/hooks/${id}`, 400, { headers: json, body: '{' });
+    await send('POST', hook, `/hooks/${id}`, 415, { headers: { 'Content-Type': 'image/png' }, body: 'a' });
+    await send('POST', hook, `/hooks/${id}`, 413, { headers: json, body: `"${'a'.repeat(262_144)}"` });
+    for (let stored = 3; stored < 10; stored++) await send('POST', hook, `/hooks/${id}`, 200);
+    await send('POST', hook, `/hooks/${id}`, 410);
+    for (let asked = 14; asked < 30; asked++) await send('PUT', hook, `/hooks/${id}`, 410);
+    await send('PATCH', hook, `/hooks/${id}`, 429);
+
+    const events = '/v1/callbacks/{id}/events';
+    const listing = await send('GET', events, `/v1/callbacks/${id}/events`, 200, { headers: token });
+    const last = (JSON.parse(listing.text) as { events: { id: string }[] }).events.at(-1)?.id;
+    const waiting = '/v1/callbacks/{id}/wait';
+    await send('GET', waiting, `/v1/callbacks/${id}/wait?timeout=soon&other=1`, 200, { headers: token });
+    const late = await send('GET', waiting, `/v1/callbacks/${id}/wait?timeout=0&after=${last}`, 200, {
+      headers: token,
+    });
+    expect(JSON.parse(late.text)).toEqual({ received: false, timeout: true, after: last });
+    await send('GET', waiting, `/v1/callbacks/${id}/wait?after=${event_id}0`, 404, { headers: token });
+    const raw = '/v1/callbacks/{id}/events/{event_id}/raw';
+    const bytes = await send('GET', raw, `/v1/callbacks/${id}/events/${event_id}/raw`, 200, { headers: token });
+    expect(bytes.headers.get('x-original-content-type')).toBe('application/json');
+    await send('GET', raw, `/v1/callbacks/${id}/events/evt_0/raw`, 404, { headers: token });
+
+    const one = '/v1/callbacks/{id}';
+    for (const [method, template, path] of [
+      ['GET', events, `/v1/callbacks/${id}/events`],
+      ['GET', waiting, `/v1/callbacks/${id}/wait`],
+      ['GET', raw, `/v1/callbacks/${id}/events/${event_id}/raw`],
+      ['DELETE', one, `/v1/callbacks/${id}`],
+    ] as const) {
+      await send(method, template, path, 401);
+      await send(method, template, path, 401, { headers: { Authorization: 'Basic a' } });
+      await send(method, template, path, 401, { headers: { Authorization: 'Bearer a' } });
+      await send(method, template, path.replace(id, 'cb_1'), 400, { headers: token });
+      await send(method, template, path.replace(id, stranger), 404, { headers: token });
+    }
+    await send('DELETE', one, `/v1/callbacks/${id}`, 200, { headers: token });
+    await send('DELETE', one, `/v1/callbacks/${id}`, 404, { headers: token });
+  });
+
+  it('a method that a path does not have is refused as every operation of the path publishes', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const [path, item] of Object.entries(contract.paths)) {
+      const url = counter.url(path.replace(/\{(\w+)\}/g, 'x'));
+      const response = await fetch(url, { method: 'OPTIONS' });
+      const answer = { status: response.status, headers: response.headers, text: await response.text() };
+      expectError(answer, 405, 'METHOD_NOT_ALLOWED');
+      for (const method of Object.keys(item)) expectPublished(contract, ajv, method.toUpperCase(), path, answer);
+    }
+  });
+
   it('an offer with the longest query stays below 6 KiB on every route', async () => {
     for (const path of ['/v1/jobs/search?keyword=', '/v1/jobs/signals?role=', '/v1/jobs/company?company=']) {
       const value = path.includes('company=')
@@ -260,10 +467,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     const answer = await buy(path);
     const [route] = DECLARATIONS.filter((declared) => declared.path === path.replace(/\?.*/, ''));
     parsedBody(answer, route!.answer);
-    const published = contract.paths[route!.path]?.get?.responses['200']?.content?.['application/json']?.schema;
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    const validate = ajv.compile(published as object);
-    expect(validate(JSON.parse(answer.text)), JSON.stringify(validate.errors)).toBe(true);
+    expectPublished(contract, new Ajv2020({ strict: false, validateFormats: false }), 'GET', route!.path, answer);
   });
 
   it('every error body is the one of the published contract', async () => {
@@ -279,10 +483,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     ] as const) {
       const answer = await counter.get(path);
       expect(String(answer.status)).toBe(status);
-      const published =
-        contract.paths[path.replace(/\?.*/, '')]?.get?.responses[status]?.content?.['application/json']?.schema;
-      const validate = ajv.compile(published as object);
-      expect(validate(JSON.parse(answer.text)), `${path}: ${JSON.stringify(validate.errors)}`).toBe(true);
+      expectPublished(contract, ajv, 'GET', path.replace(/\?.*/, ''), answer);
     }
   });
 
@@ -391,7 +592,8 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     const answer = await counter.get(route.path);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('payment-required')).toBeNull();
-    if (answer.headers.get('content-type') === 'application/json') parsedBody(answer, route.answer);
+    parsedBody(answer, route.answer);
+    expectPublished(contract, new Ajv2020({ strict: false, validateFormats: false }), 'GET', route.path, answer);
   });
 
   it.each(['/health', '/ready', '/openapi.json'])('POST %s is 405 with Allow: GET', async (path) => {

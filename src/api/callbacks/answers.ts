@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 
-const callbackId = v.pipe(v.string(), v.regex(/^cb_[A-Za-z0-9]{24}$/));
-const eventId = v.pipe(v.string(), v.regex(/^evt_[a-f0-9]{32}$/));
+export const callbackId = v.pipe(v.string(), v.regex(/^cb_[A-Za-z0-9]{24}$/));
+export const eventId = v.pipe(v.string(), v.regex(/^evt_[a-f0-9]{32}$/));
 const count = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max));
 
 /** Milliseconds and `Z`. */

@@ -2,7 +2,7 @@
  * POST /v1/callbacks: a webhook address for ten minutes (callback.md; decisions §5). The body is judged and the room claimed
  * before anybody pays; the ten minutes start when the payment has settled.
  */
-
+import * as v from 'valibot';
 import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
@@ -40,7 +40,10 @@ export const createCallback = route<CallbackServices>()({
   method: 'POST',
   path: '/v1/callbacks',
   summary: 'Create a webhook address that lives ten minutes',
+  description: `The body may be left out; of an object, at most ${CREATION_BYTES_MAX} bytes, nothing is used.`,
   access: [roomToKeep, paid('0.01')],
+  bodies: { 'application/json': v.looseObject({}) },
+  examples: { bodies: { 'application/json': {} } },
   status: 201,
   answer: callbackAnswer,
   errors: ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'INVALID_JSON', 'INVALID_BODY'],

@@ -1,9 +1,10 @@
 /** DELETE /v1/callbacks/{id}: the callback and its events go before their time (callback.md). */
 import { parseCallbackId } from '../../callback/identifier.ts';
 import { route } from '../../http/route.ts';
-import { deletedAnswer } from './answers.ts';
+import { callbackId, deletedAnswer } from './answers.ts';
+import { EXAMPLE_CALLBACK_ID } from './examples.ts';
 import { absent, invalidId } from './refusals.ts';
-import { jsonReply } from './replies.ts';
+import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 export const deleteCallback = route<CallbackServices>()({
@@ -12,7 +13,10 @@ export const deleteCallback = route<CallbackServices>()({
   path: '/v1/callbacks/:id',
   summary: 'Delete a callback and its events',
   access: [{ kind: 'read-token' }],
+  params: { id: callbackId },
   answer: deletedAnswer,
+  answerHeaders: UNTRUSTED_ANSWER_HEADERS,
+  examples: { params: { id: EXAMPLE_CALLBACK_ID } },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
   async handle(_, { inbox }, call) {
     const id = parseCallbackId(call.params.id ?? '');

@@ -1,9 +1,10 @@
 /** GET /v1/callbacks/{id}/events: everything stored, oldest first (callback.md). */
 import { parseCallbackId } from '../../callback/identifier.ts';
 import { route } from '../../http/route.ts';
-import { eventsAnswer } from './answers.ts';
+import { callbackId, eventsAnswer } from './answers.ts';
+import { EXAMPLE_CALLBACK_ID } from './examples.ts';
 import { absent, invalidId } from './refusals.ts';
-import { jsonReply } from './replies.ts';
+import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 export const listEvents = route<CallbackServices>()({
@@ -12,7 +13,10 @@ export const listEvents = route<CallbackServices>()({
   path: '/v1/callbacks/:id/events',
   summary: 'List the stored events of a callback',
   access: [{ kind: 'read-token' }],
+  params: { id: callbackId },
   answer: eventsAnswer,
+  answerHeaders: UNTRUSTED_ANSWER_HEADERS,
+  examples: { params: { id: EXAMPLE_CALLBACK_ID } },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
   async handle(_, { inbox }, call) {
     const id = parseCallbackId(call.params.id ?? '');

@@ -3,14 +3,16 @@
  * read leniently, as the contract has it: unknown names are ignored, the first of a repeated one counts, and every timeout
  * means some number of seconds.
  */
+import * as v from 'valibot';
 import { parseCallbackId } from '../../callback/identifier.ts';
 import type { Waited } from '../../callback/inbox.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { type Reply, route } from '../../http/route.ts';
-import { waitAnswer } from './answers.ts';
+import { callbackId, waitAnswer } from './answers.ts';
+import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
 import { absent, invalidId, unknownEvent } from './refusals.ts';
-import { jsonReply } from './replies.ts';
+import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 /** ECMAScript's Number conversion, floored, kept within 1..30; what is no finite number is 30, as is nothing at all. */
@@ -50,11 +52,19 @@ export const waitForEvent = route<CallbackServices>()({
   method: 'GET',
   path: '/v1/callbacks/:id/wait',
   summary: 'Wait for the next event',
-  description:
-    'Query: `timeout`, seconds (1..30, default 30; any other value is converted or clamped); `after`, an event id: wait ' +
-    'only for an event after it. Without `after` the oldest stored event is returned at once.',
+  description: 'A stored event is returned at once, oldest first. Other query parameters are ignored.',
   access: [{ kind: 'read-token' }],
+  params: { id: callbackId },
+  lenientQuery: {
+    timeout: {
+      schema: v.optional(v.number(), WAIT_SECONDS_MAX),
+      rule: `Seconds to wait, rounded down and kept within ${WAIT_SECONDS_MIN} to ${WAIT_SECONDS_MAX}; what is no finite number is ${WAIT_SECONDS_MAX}.`,
+    },
+    after: { schema: v.string(), rule: 'The id of a stored event: only one after it is waited for. Empty means none.' },
+  },
   answer: waitAnswer,
+  answerHeaders: UNTRUSTED_ANSWER_HEADERS,
+  examples: { params: { id: EXAMPLE_CALLBACK_ID }, query: { timeout: 10, after: EXAMPLE_EVENT_ID } },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED', 'TOO_MANY_WAITS'],
   handle(_, { inbox }, call) {
     const id = parseCallbackId(call.params.id ?? '');
