@@ -84,17 +84,22 @@ const encoder = new TextEncoder();
 /** Malformed bytes become U+FFFD; a BOM goes. */
 const utf8 = new TextDecoder(UTF_8);
 
-/** @param header a request header's value, repeated ones joined by `, `, or null */
+/**
+ * Values as sent, whole or not at all: half a signature would fail its check and not say why. What is earlier in
+ * RETAINED_HEADERS comes first when there is not room for all.
+ * @param header a request header's value, repeated ones joined by `, `, or null; the content type is at most
+ *   CONTENT_TYPE_CHARACTERS_MAX long, and so always fits
+ */
 export function retainedHeaders(header: (name: string) => string | null): RetainedHeaders {
   const retained: [string, string][] = [];
   let left = RETAINED_CHARACTERS_MAX;
   for (const name of RETAINED_HEADERS) {
     const value = header(name);
     if (value === null) continue;
-    const shownTimes = name === 'content-type' ? 2 : 1;
-    const kept = value.slice(0, Math.floor(left / shownTimes));
-    left -= kept.length * shownTimes;
-    retained.push([name, kept]);
+    const length = name === 'content-type' ? 2 * value.length : value.length;
+    if (length > left) continue;
+    left -= length;
+    retained.push([name, value]);
   }
   return retained;
 }

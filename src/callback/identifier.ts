@@ -19,6 +19,9 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 const CALLBACK_ID = /^cb_[A-Za-z0-9]{24}$/;
 const CALLBACK_ID_LENGTH = 27; // `$` also matches before a final line feed; the length does not
 
+/** The rule, for whoever broke it. */
+export const CALLBACK_ID_FORM = 'a callback id is `cb_` and 24 letters or digits';
+
 /** `count` letters and digits, each uniform and independent. */
 export function alphanumerics(random: Random, count: number): string {
   const letters: string[] = [];

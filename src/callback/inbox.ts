@@ -32,8 +32,8 @@ import {
   LIFETIME_MS,
   RATE_WINDOW_MS,
   STRANGER_COUNT_MAX,
-  TOMBSTONE_COUNT_MAX,
   TOMBSTONE_MS,
+  tombstoneCountMax,
   WAIT_COUNT_MAX,
 } from './limits.ts';
 import { digestOf, isSameDigest, newReadToken } from './read-token.ts';
@@ -60,6 +60,12 @@ export interface Created {
 
 /** A callback that is not there any more, or never was. */
 export type Absent = { readonly kind: 'not-found' } | { readonly kind: 'expired' };
+
+/** What whoever asks for it is told. */
+export const ABSENT_MESSAGES = {
+  'not-found': 'there is no such callback',
+  expired: 'this callback is past its ten minutes',
+} as const;
 
 /** May this webhook be read? In the order of the checks; `rate` counts this request unless it is `too-many`. */
 export type Admission =
@@ -119,7 +125,12 @@ export class Inbox {
       timers,
       onEnd: (callback) => this.#end(callback, 'expired'),
     });
-    this.#tombstones = new ExpiryMap({ lifetimeMs: TOMBSTONE_MS, countMax: TOMBSTONE_COUNT_MAX, clock, timers });
+    this.#tombstones = new ExpiryMap({
+      lifetimeMs: TOMBSTONE_MS,
+      countMax: tombstoneCountMax(capacityBytes),
+      clock,
+      timers,
+    });
     this.#strangers = new ExpiryMap({ lifetimeMs: RATE_WINDOW_MS, countMax: STRANGER_COUNT_MAX, clock, timers });
     this.#waitPorts = {
       clock,

@@ -34,9 +34,15 @@ export const OVERHEAD_BYTES = 65_536;
 export const CLAIM_BYTES = EVENT_COUNT_MAX * PAYLOAD_BYTES_MAX + OVERHEAD_BYTES;
 
 /**
- * Characters of retained header values of one event, the content type counted twice because it is shown twice. The value
- * that passes the bound is cut there. Signatures of the known senders are 50 to 300 characters; a runtime lets through
- * 16 KiB, ten of which would pass the claim.
+ * Characters of a webhook's Content-Type; a longer one is refused, since `content_type` is shown as sent. Type and subtype
+ * have 127 each at most (RFC 6838 §4.2), and a boundary 70.
+ */
+export const CONTENT_TYPE_CHARACTERS_MAX = 512;
+
+/**
+ * Characters of retained header values of one event, the content type counted twice because it is shown twice. A value
+ * that does not fit is left out whole. Signatures of the known senders are 50 to 300 characters, and 1,536 are left beside
+ * the longest content type; a runtime lets through 16 KiB, ten of which would pass the claim.
  */
 export const RETAINED_CHARACTERS_MAX = 2_560;
 
@@ -59,8 +65,23 @@ export const INLINE_CHARACTERS_MAX = 4_096;
 /** decisions §5: an expired id is answered 410 for so long. */
 export const TOMBSTONE_MS = 3_600_000;
 
-/** An hour's expiries of a full default store (21,474,836,480 / 2,686,976 live, six times an hour) are 47,952. */
-export const TOMBSTONE_COUNT_MAX = 65_536;
+/** Rooms this small are remembered alike, so that a room made smaller between two runs loses no expired id. */
+export const TOMBSTONE_COUNT_FLOOR = 65_536;
+/**
+ * The most that are remembered, whatever the room: every expiry of a room of 117 GB that is always full. About 200 bytes
+ * each. Beyond it the id that expired longest ago is answered 404 before its hour is over.
+ */
+export const TOMBSTONE_COUNT_CEILING = 262_144;
+
+/**
+ * Expired ids that are remembered: every callback that a room of `capacityBytes` holds, once for each lifetime in the time
+ * they are remembered (47,952 with the default room).
+ */
+export function tombstoneCountMax(capacityBytes: number): number {
+  const generationCount = Math.ceil(TOMBSTONE_MS / LIFETIME_MS);
+  const count = Math.floor(capacityBytes / CLAIM_BYTES) * generationCount;
+  return Math.min(Math.max(count, TOMBSTONE_COUNT_FLOOR), TOMBSTONE_COUNT_CEILING);
+}
 
 /** Ids without a callback whose rate is counted; the one seen longest ago is forgotten, which costs nobody anything. */
 export const STRANGER_COUNT_MAX = 16_384;

@@ -4,6 +4,14 @@
  * so a repeated header is refused here too.
  */
 
+/** RFC 9110 §5.5: what a field value may consist of. Bun lets 0x7f through. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** True when a header with this value can be sent again. */
+export function isFieldValue(text: string): boolean {
+  return FIELD_VALUE.test(text);
+}
+
 /** How the bytes become the event's `body`: JSON text as it stands, or a string decoded by `charset`. */
 export type BodyForm = { readonly kind: 'json' } | { readonly kind: 'text'; readonly charset: string };
 
@@ -46,6 +54,7 @@ function encodingOf(label: string): string | undefined {
  */
 export function bodyFormOf(contentType: string | null): BodyForm | undefined {
   if (contentType === null) return TEXT_FORM;
+  if (!isFieldValue(contentType)) return undefined;
   const semicolon = contentType.indexOf(';');
   const essence = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
   if (!ESSENCE.test(essence)) return undefined;

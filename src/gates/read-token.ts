@@ -2,8 +2,8 @@
  * The five checks of the authenticated routes in their order (callback.md, "Authentication" 4): id format, Authorization
  * header and scheme, existence, token, expiry.
  */
-import { type CallbackId, parseCallbackId } from '../callback/identifier.ts';
-import type { Authorized } from '../callback/inbox.ts';
+import { CALLBACK_ID_FORM, type CallbackId, parseCallbackId } from '../callback/identifier.ts';
+import { ABSENT_MESSAGES, type Authorized } from '../callback/inbox.ts';
 import type { Gate } from '../http/access.ts';
 import { type Refusal, refuse } from '../http/errors.ts';
 
@@ -43,7 +43,7 @@ export function readTokenGate(reader: TokenReader): Gate {
   return {
     admit(visit) {
       const id = parseCallbackId(idSegment(visit.path));
-      if (id === undefined) return refuse('INVALID_CALLBACK_ID', 'a callback id is `cb_` and 24 letters or digits');
+      if (id === undefined) return refuse('INVALID_CALLBACK_ID', CALLBACK_ID_FORM);
       const token = bearerToken(visit.header('authorization'));
       if (typeof token !== 'string') return token;
       const { kind } = reader.authorize(id, token);
@@ -51,11 +51,11 @@ export function readTokenGate(reader: TokenReader): Gate {
         case 'allowed':
           return undefined;
         case 'not-found':
-          return refuse('CALLBACK_NOT_FOUND', 'there is no such callback');
+          return refuse('CALLBACK_NOT_FOUND', ABSENT_MESSAGES[kind]);
         case 'wrong-token':
           return refuse('INVALID_TOKEN', 'this is not the read token of this callback', CHALLENGE);
         case 'expired':
-          return refuse('CALLBACK_EXPIRED', 'this callback is past its ten minutes');
+          return refuse('CALLBACK_EXPIRED', ABSENT_MESSAGES[kind]);
         default:
           return kind satisfies never;
       }

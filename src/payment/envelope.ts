@@ -8,6 +8,7 @@
  * of 770 µs on a busy machine); a header over 8 KiB is not looked at.
  */
 import { decodeBase64, decodeUtf8 } from '../base/codec.ts';
+import { isDeeperThan } from '../base/json-depth.ts';
 import { NETWORK, SCHEME, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
 
@@ -60,25 +61,8 @@ export function fault(error: Reason, message: string): PaymentFault {
 
 /** Decisions §4. */
 export const HEADER_LENGTH_MAX = 8192;
-/** The official client nests 8 deep with a Bazaar schema echoed; our own schemas stay below 20. */
+/** Arrays and objects inside one another. The official client nests 8 deep with a Bazaar schema echoed; our own schemas stay below 20. */
 const DEPTH_MAX = 64;
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-
-/** True when arrays and objects nest deeper than {@link DEPTH_MAX}; text that is not JSON may answer either. */
-function isTooDeep(json: Uint8Array): boolean {
-  let depth = 0;
-  for (let i = 0; i < json.length; i++) {
-    const byte = json[i]!;
-    if (byte === QUOTE) {
-      for (i++; i < json.length && json[i] !== QUOTE; i++) if (json[i] === BACKSLASH) i++;
-    } else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > DEPTH_MAX) return true;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return false;
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -102,7 +86,7 @@ function decodeJson(header: string): { readonly ok: true; readonly fields: Field
     return malformed(`PAYMENT-SIGNATURE is longer than ${HEADER_LENGTH_MAX} bytes.`);
   const bytes = decodeBase64(header);
   if (bytes === undefined) return malformed('PAYMENT-SIGNATURE is not standard base64.');
-  if (isTooDeep(bytes)) return malformed(`PAYMENT-SIGNATURE nests deeper than ${DEPTH_MAX} levels.`);
+  if (isDeeperThan(DEPTH_MAX, bytes)) return malformed(`PAYMENT-SIGNATURE nests deeper than ${DEPTH_MAX} levels.`);
   const text = decodeUtf8(bytes);
   if (text === undefined) return malformed('PAYMENT-SIGNATURE is not UTF-8 inside.');
   let value: unknown;

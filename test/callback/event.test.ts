@@ -10,7 +10,12 @@ import {
   retainedHeaders,
 } from '../../src/callback/event.ts';
 import type { EventId } from '../../src/callback/identifier.ts';
-import { INLINE_CHARACTERS_MAX, OVERHEAD_BYTES, RETAINED_CHARACTERS_MAX } from '../../src/callback/limits.ts';
+import {
+  CONTENT_TYPE_CHARACTERS_MAX,
+  INLINE_CHARACTERS_MAX,
+  OVERHEAD_BYTES,
+  RETAINED_CHARACTERS_MAX,
+} from '../../src/callback/limits.ts';
 import { bodyFormOf } from '../../src/callback/media-type.ts';
 
 const ID = `evt_${'0'.repeat(32)}` as EventId;
@@ -66,20 +71,37 @@ describe('retained headers (reliability 172 to 174)', () => {
     expect(JSON.parse(`${head}null}`).headers).toEqual({ 'x-signature': 'é"\\\u0085' });
   });
 
-  it('are cut where together they pass the bound', () => {
-    const fits = retainedHeaders(headersOf({ 'x-signature': 'a'.repeat(RETAINED_CHARACTERS_MAX) }));
-    expect(fits).toEqual([['x-signature', 'a'.repeat(RETAINED_CHARACTERS_MAX)]]);
-    const over = retainedHeaders(headersOf({ 'x-signature': 'a'.repeat(15_360), 'user-agent': 'b' }));
-    expect(over).toEqual([
-      ['x-signature', 'a'.repeat(RETAINED_CHARACTERS_MAX)],
-      ['user-agent', ''],
-    ]);
+  it.each<readonly [string, Record<string, string>, readonly string[]]>([
+    ['one at the bound', { 'x-signature': 'a'.repeat(RETAINED_CHARACTERS_MAX) }, ['x-signature']],
+    ['one above it', { 'x-signature': 'a'.repeat(RETAINED_CHARACTERS_MAX + 1), 'user-agent': 'b' }, ['user-agent']],
+    [
+      'a signature and a user agent that fit only alone',
+      { 'user-agent': 'b'.repeat(2_000), 'webhook-signature': 'a'.repeat(2_000) },
+      ['webhook-signature'],
+    ],
+    [
+      'signatures beside the longest content type',
+      {
+        'content-type': `text/${'x'.repeat(CONTENT_TYPE_CHARACTERS_MAX - 5)}`,
+        'stripe-signature': 'a'.repeat(RETAINED_CHARACTERS_MAX - 2 * CONTENT_TYPE_CHARACTERS_MAX),
+        'user-agent': 'b',
+      },
+      ['content-type', 'stripe-signature'],
+    ],
+  ])('are kept whole or left out, signatures first: %s', (_, sent, names) => {
+    expect(retainedHeaders(headersOf(sent))).toEqual(names.map((name) => [name, sent[name]]));
   });
 
   it('never take more of a claim than its overhead, ten times the worst', () => {
-    for (const name of ['content-type', 'x-signature', 'user-agent']) {
-      const head = eventHead(ID, 0, 'PATCH', retainedHeaders(headersOf({ [name]: `text/${'"é'.repeat(7_000)}` })));
-      expect(10 * bytesOf(head).length).toBeLessThan(OVERHEAD_BYTES);
+    const filled = (length: number): string => '"é'.repeat(length / 2);
+    for (const contentTypeLength of [0, CONTENT_TYPE_CHARACTERS_MAX]) {
+      const sent = {
+        'content-type': filled(contentTypeLength),
+        'x-signature': filled(RETAINED_CHARACTERS_MAX - 2 * contentTypeLength),
+      };
+      const retained = retainedHeaders(headersOf(sent));
+      expect(retained).toHaveLength(2);
+      expect(10 * bytesOf(eventHead(ID, 0, 'PATCH', retained)).length).toBeLessThan(OVERHEAD_BYTES);
     }
   });
 });

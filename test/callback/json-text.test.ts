@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isDeeperThan, jsonTextOf } from '../../src/callback/json-text.ts';
+import { isDeeperThan } from '../../src/base/json-depth.ts';
+import { jsonTextOf } from '../../src/callback/json-text.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (depth: number, open = '[', close = ']'): string => open.repeat(depth) + close.repeat(depth);

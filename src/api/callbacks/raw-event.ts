@@ -5,6 +5,7 @@
 
 import * as v from 'valibot';
 import { parseCallbackId } from '../../callback/identifier.ts';
+import { isFieldValue } from '../../callback/media-type.ts';
 import { Reply, route } from '../../http/route.ts';
 import { absent, invalidId, unknownEvent } from './refusals.ts';
 import { UNTRUSTED_HEADERS } from './replies.ts';
@@ -26,10 +27,13 @@ export const rawEvent = route<CallbackServices>()({
     const raw = await inbox.raw(id, call.params.event_id ?? '');
     if (raw.kind === 'unknown-event') return unknownEvent();
     if (raw.kind !== 'raw') return absent(raw);
+    const { contentType } = raw;
+    // Whatever a store gives back, these bytes can be read: a value that no header may have is left out.
+    const isSendable = contentType !== null && isFieldValue(contentType);
     return new Reply(raw.bytes, {
       ...UNTRUSTED_HEADERS,
       'content-type': 'application/octet-stream',
-      ...(raw.contentType === null ? {} : { 'x-original-content-type': raw.contentType }),
+      ...(isSendable ? { 'x-original-content-type': contentType } : {}),
     });
   },
 });

@@ -1,14 +1,12 @@
 /** Why a callback operation gives no answer. Nothing that anybody sent is in a message. */
-import type { Absent } from '../../callback/inbox.ts';
+import { CALLBACK_ID_FORM } from '../../callback/identifier.ts';
+import { ABSENT_MESSAGES, type Absent } from '../../callback/inbox.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 
-export const invalidId = (): Refusal<'INVALID_CALLBACK_ID'> =>
-  refuse('INVALID_CALLBACK_ID', 'a callback id is `cb_` and 24 letters or digits');
+export const invalidId = (): Refusal<'INVALID_CALLBACK_ID'> => refuse('INVALID_CALLBACK_ID', CALLBACK_ID_FORM);
 
 export const absent = ({ kind }: Absent): Refusal<'CALLBACK_NOT_FOUND' | 'CALLBACK_EXPIRED'> =>
-  kind === 'expired'
-    ? refuse('CALLBACK_EXPIRED', 'this callback is past its ten minutes')
-    : refuse('CALLBACK_NOT_FOUND', 'there is no such callback');
+  refuse(kind === 'expired' ? 'CALLBACK_EXPIRED' : 'CALLBACK_NOT_FOUND', ABSENT_MESSAGES[kind]);
 
 export const unknownEvent = (): Refusal<'EVENT_NOT_FOUND'> =>
   refuse('EVENT_NOT_FOUND', 'this callback has no such event');

@@ -6,7 +6,13 @@
 import { retainedHeaders } from '../../callback/event.ts';
 import { parseCallbackId } from '../../callback/identifier.ts';
 import type { Inbox, Received } from '../../callback/inbox.ts';
-import { BODY_DEADLINE_MS, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX, RATE_COUNT_MAX } from '../../callback/limits.ts';
+import {
+  BODY_DEADLINE_MS,
+  CONTENT_TYPE_CHARACTERS_MAX,
+  EVENT_COUNT_MAX,
+  PAYLOAD_BYTES_MAX,
+  RATE_COUNT_MAX,
+} from '../../callback/limits.ts';
 import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
 import { readBody } from '../../http/body.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
@@ -60,7 +66,10 @@ async function readAndStore(
   call: Call,
   { inbox, timers }: CallbackServices,
 ): Promise<Reply | WebhookRefusal> {
-  const form = bodyFormOf(call.header('content-type'));
+  const contentType = call.header('content-type');
+  if (contentType !== null && contentType.length > CONTENT_TYPE_CHARACTERS_MAX)
+    return unsupported(`a Content-Type has at most ${CONTENT_TYPE_CHARACTERS_MAX} characters here`);
+  const form = bodyFormOf(contentType);
   if (form === undefined)
     return unsupported('bodies are application/json, text/* or application/x-www-form-urlencoded');
   if (!isIdentity(call.header('content-encoding'))) return unsupported('encoded bodies are not taken');
