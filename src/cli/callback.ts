@@ -8,6 +8,9 @@
 import { Buffer } from 'node:buffer';
 import { CommandError, type CommandGroup, command, EXIT_OK, type TextOption, UsageError } from './command.ts';
 import type { Io } from './io.ts';
+import { memberOf, partsOf } from './json-parts.ts';
+import { optional } from './optional-package.ts';
+import { payingClient } from './paying-client.ts';
 
 /** Longer than a wait of 30 s, shorter than a person's patience. */
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -38,7 +41,6 @@ interface EventAnswer {
   readonly method: string;
   readonly content_type: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
   readonly size_bytes: number;
 }
 
@@ -69,8 +71,8 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
 const escaped = (text: string): string =>
   text.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** JSON text on one line. No line break stands inside a JSON string, so a blank in its place changes no value. */
-const oneLine = (text: string): string => text.replace(/[\r\n]+/g, ' ');
+/** JSON text on one line. No tab or line break stands inside a JSON string, so a blank in its place changes no value. */
+const oneLine = (text: string): string => text.replace(/[\t\r\n]+/g, ' ');
 
 async function exchange(target: string, init: RequestInit, send: typeof fetch = fetch): Promise<Answer> {
   let response: Response;
@@ -107,33 +109,6 @@ async function read(target: string, readToken: string, method = 'GET'): Promise<
   return answer;
 }
 
-/** Imports a package that a server does not need. */
-async function optional<T>(load: () => Promise<T>, purpose: string, packages: string): Promise<T> {
-  try {
-    return await load();
-  } catch (failure) {
-    if ((failure as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw failure;
-    throw new CommandError(`${purpose}: npm install ${packages}`);
-  }
-}
-
-/** A fetch that pays with `privateKey`, or from a new wallet. */
-async function payingClient(privateKey: string | undefined): Promise<{ address: string; payingFetch: typeof fetch }> {
-  if (privateKey !== undefined && !/^0x[0-9a-fA-F]{64}$/.test(privateKey)) {
-    throw new UsageError('PRIVATE_KEY must be 0x and 64 hex digits');
-  }
-  const [{ wrapFetchWithPaymentFromConfig }, { ExactEvmScheme }, accounts] = await optional(
-    () => Promise.all([import('@x402/fetch'), import('@x402/evm'), import('viem/accounts')]),
-    'paying needs the official client',
-    '@x402/fetch @x402/evm viem',
-  );
-  const account = accounts.privateKeyToAccount(
-    privateKey === undefined ? accounts.generatePrivateKey() : (privateKey as `0x${string}`),
-  );
-  const schemes = [{ network: 'eip155:8453' as const, client: new ExactEvmScheme(account) }];
-  return { address: account.address, payingFetch: wrapFetchWithPaymentFromConfig(fetch, { schemes }) as typeof fetch };
-}
-
 const create = command({
   name: 'new',
   summary: 'Pays for a callback and prints its address and read token',
@@ -160,23 +135,16 @@ const create = command({
   },
 });
 
-/** One line for people. */
-function eventLine(event: EventAnswer): string {
-  const { id, received_at, method, content_type, size_bytes, body } = event;
-  const shown = JSON.stringify(body);
+/** One line for people, of an event's JSON text; the body as it came. */
+function eventLine(json: string): string {
+  const { id, received_at, method, content_type, size_bytes } = JSON.parse(json) as EventAnswer;
+  const shown = oneLine(memberOf(json, 'body') ?? '');
   const cut = shown.length > SHOWN_BODY_LENGTH ? `${shown.slice(0, SHOWN_BODY_LENGTH)}…` : shown;
   return escaped(`${received_at}  ${id}  ${method} ${content_type} ${size_bytes} B  ${cut}`);
 }
 
-/** What stands before and after the event in the answer of a wait; between them it is as it was sent. */
-const BEFORE_EVENT = '{"received":true,"timeout":false,"event":';
-const AFTER_EVENT = ',"next_wait_url":';
-
-function eventTextOf(text: string): string {
-  const end = text.lastIndexOf(AFTER_EVENT);
-  if (text.startsWith(BEFORE_EVENT) && end > 0) return text.slice(BEFORE_EVENT.length, end);
-  return JSON.stringify((JSON.parse(text) as { event: unknown }).event);
-}
+/** Codes that end a wait as it should end; an `--after` that is not known is not among them. */
+const ENDS: ReadonlySet<string> = new Set(['CALLBACK_EXPIRED', 'CALLBACK_NOT_FOUND']);
 
 const wait = command({
   name: 'wait',
@@ -194,15 +162,21 @@ const wait = command({
     const readToken = tokenOf(options.token, io);
     const base = baseOf(options.url);
     const headers = { authorization: `Bearer ${readToken}` };
-    let path = `/v1/callbacks/${encodeURIComponent(id as string)}/wait`;
+    const own = `/v1/callbacks/${encodeURIComponent(id as string)}`;
+    let path = `${own}/wait`;
     if (options.after !== undefined) path += `?after=${encodeURIComponent(options.after)}`;
     const interrupt = new AbortController();
     const stopListening = io.onSignal('SIGINT', () => interrupt.abort());
     try {
+      // Seen once, so that an id which is gone later has ended, and one that never was is an error.
+      const seen = await exchange(`${base}${own}/events`, { headers, signal: interrupt.signal });
+      if (seen.status !== 200 && seen.status !== 410) throw refused(seen);
       for (let eventCount = 0; eventCount < options.count; ) {
         const answer = await exchange(base + path, { headers, signal: interrupt.signal });
-        if (answer.status === 410 || (answer.status === 404 && eventCount > 0)) {
-          io.stderr.write(`the callback has ended: ${errorOf(answer).code}\n`);
+        if (answer.status === 410 || answer.status === 404) {
+          const { code } = errorOf(answer);
+          if (!ENDS.has(code)) throw refused(answer);
+          io.stderr.write(`the callback has ended: ${code}\n`);
           break;
         }
         if (answer.status === 429) {
@@ -210,9 +184,10 @@ const wait = command({
           continue;
         }
         if (answer.status !== 200) throw refused(answer);
-        const waited = JSON.parse(answer.text) as { received: boolean; event: EventAnswer; next_wait_url: string };
+        const waited = JSON.parse(answer.text) as { received: boolean; next_wait_url: string };
         if (!waited.received) continue;
-        io.stdout.write(`${options.json ? oneLine(eventTextOf(answer.text)) : eventLine(waited.event)}\n`);
+        const event = memberOf(answer.text, 'event') ?? '';
+        io.stdout.write(`${options.json ? oneLine(event) : eventLine(event)}\n`);
         if (!(await io.stdout.taken())) break;
         path = waited.next_wait_url;
         eventCount++;
@@ -239,7 +214,8 @@ const list = command({
       io.stdout.write(`${oneLine(text)}\n`);
       return EXIT_OK;
     }
-    const { events, expires_at } = JSON.parse(text) as { events: EventAnswer[]; expires_at: string };
+    const { expires_at } = JSON.parse(text) as { expires_at: string };
+    const events = partsOf(memberOf(text, 'events') ?? '');
     for (const event of events) io.stdout.write(`${eventLine(event)}\n`);
     io.stderr.write(`${events.length} of 10 events; expires at ${expires_at}\n`);
     return EXIT_OK;

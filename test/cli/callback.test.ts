@@ -116,6 +116,46 @@ describe('paygrade callback', () => {
     });
   });
 
+  it('ends well when the callback is deleted before its first event, and not when it never was', async () => {
+    const { id, read_token } = await create();
+    const env = { READ_TOKEN: read_token };
+    const following = start(['wait', id, ...at()], env);
+    await expect.poll(async () => (await server.counts()).waits, { timeout: 5_000 }).toBe(1);
+    expect((await run(['rm', id, ...at()], env)).exitCode).toBe(0);
+    expect(await following.ended).toEqual({
+      exitCode: 0,
+      stdout: '',
+      stderr: 'the callback has ended: CALLBACK_NOT_FOUND\n',
+    });
+    expect(await run(['wait', id, ...at()], env)).toMatchObject({ exitCode: 1, stdout: '' });
+    const other = await create();
+    const unknown = ['wait', other.id, '--after', `evt_${'0'.repeat(32)}`, ...at()];
+    expect(await run(unknown, { READ_TOKEN: other.read_token })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^paygrade: 404 EVENT_NOT_FOUND: /),
+    });
+  });
+
+  it('shows people a body as it came', async () => {
+    const { id, read_token } = await create();
+    const body = '{"n":\t12345678901234567890,\r\n"2":1e400,"1":1.0,"1":-0}';
+    const headers = { 'content-type': 'application/json', 'x-signature': '","body":1,"size_bytes":2}' };
+    expect((await post(server, id, body, { headers })).status).toBe(200);
+    await post(server, id, 'two, 2.0');
+    const env = { READ_TOKEN: read_token };
+    for (const words of [
+      ['wait', id, '--count', '2'],
+      ['events', id],
+    ]) {
+      const { stdout } = await run([...words, ...at()], env);
+      const [first, second, ...more] = stdout.split('\n');
+      expect(first).toMatch(/ POST application\/json \d+ B {2}\{/);
+      expect(first).toContain('B  {"n": 12345678901234567890, "2":1e400,"1":1.0,"1":-0}');
+      expect(second).toMatch(/ POST text\/plain 8 B {2}"two, 2.0"$/);
+      expect(more).toEqual(['']);
+    }
+  });
+
   it('stops a wait at Ctrl-C', async () => {
     const { id, read_token } = await create();
     const following = start(['wait', id, ...at()], { READ_TOKEN: read_token });
