@@ -7,19 +7,32 @@ import * as v from 'valibot';
 import { parseCallbackId } from '../../callback/identifier.ts';
 import { isFieldValue } from '../../callback/media-type.ts';
 import { Reply, route } from '../../http/route.ts';
+import { callbackId, eventId } from './answers.ts';
+import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
 import { absent, invalidId, unknownEvent } from './refusals.ts';
-import { UNTRUSTED_HEADERS } from './replies.ts';
+import { UNTRUSTED_ANSWER_HEADERS, UNTRUSTED_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
+
+const RAW_TYPE = 'application/octet-stream';
 
 export const rawEvent = route<CallbackServices>()({
   operation: 'rawEvent',
   method: 'GET',
   path: '/v1/callbacks/:id/events/:event_id/raw',
   summary: 'The exact bytes of one stored webhook',
-  description:
-    'Answers application/octet-stream; `X-Original-Content-Type` is the sender’s Content-Type, absent when none was sent.',
   access: [{ kind: 'read-token' }],
+  params: { id: callbackId, event_id: eventId },
   answer: v.string(),
+  answerType: RAW_TYPE,
+  answerHeaders: {
+    ...UNTRUSTED_ANSWER_HEADERS,
+    'X-Original-Content-Type': {
+      description: 'The Content-Type of the sender, absent when none was sent',
+      schema: v.string(),
+      optional: true,
+    },
+  },
+  examples: { params: { id: EXAMPLE_CALLBACK_ID, event_id: EXAMPLE_EVENT_ID } },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED'],
   async handle(_, { inbox }, call) {
     const id = parseCallbackId(call.params.id ?? '');
@@ -32,7 +45,7 @@ export const rawEvent = route<CallbackServices>()({
     const isSendable = contentType !== null && isFieldValue(contentType);
     return new Reply(raw.bytes, {
       ...UNTRUSTED_HEADERS,
-      'content-type': 'application/octet-stream',
+      'content-type': RAW_TYPE,
       ...(isSendable ? { 'x-original-content-type': contentType } : {}),
     });
   },

@@ -3,6 +3,7 @@
  * checks is the contract's: id, rate, existence, expiry, limit of events, content type, size, JSON, and at the moment of
  * storing expiry and limit once more. The sender is told an event id and nothing of what was sent.
  */
+import * as v from 'valibot';
 import { retainedHeaders } from '../../callback/event.ts';
 import { parseCallbackId } from '../../callback/identifier.ts';
 import type { Inbox, Received } from '../../callback/inbox.ts';
@@ -17,9 +18,10 @@ import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
 import { readBody } from '../../http/body.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { type Call, type Method, type Reply, type Route, route } from '../../http/route.ts';
-import { receivedAnswer } from './answers.ts';
+import { callbackId, receivedAnswer } from './answers.ts';
+import { EXAMPLE_CALLBACK_ID } from './examples.ts';
 import { absent, invalidId, lateBody, tooLarge } from './refusals.ts';
-import { jsonReply } from './replies.ts';
+import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 const ERRORS = [
@@ -100,14 +102,32 @@ function receive(call: Call, services: CallbackServices): WebhookRefusal | Promi
   }
 }
 
+/** The types that `bodyFormOf` takes. A form is kept as text; its schema is that of its fields before they are encoded. */
+const BODIES = {
+  'application/json': v.unknown(),
+  'text/*': v.string(),
+  'application/x-www-form-urlencoded': v.looseObject({}),
+} as const;
+
+const EXAMPLE_BODIES = {
+  'application/json': { type: 'build.finished', ok: true },
+  'text/*': 'build finished',
+  'application/x-www-form-urlencoded': { type: 'build.finished' },
+} satisfies Record<keyof typeof BODIES, unknown>;
+
 const webhook = (operation: string, method: Method): Route<CallbackServices> =>
   route<CallbackServices>()({
     operation,
     method,
     path: '/hooks/:callback_id',
     summary: 'Receive a webhook and store it as an event',
+    description: `At most ${PAYLOAD_BYTES_MAX} bytes; a body without a Content-Type is text.`,
     access: [],
+    params: { callback_id: callbackId },
+    bodies: BODIES,
     answer: receivedAnswer,
+    answerHeaders: UNTRUSTED_ANSWER_HEADERS,
+    examples: { params: { callback_id: EXAMPLE_CALLBACK_ID }, bodies: EXAMPLE_BODIES },
     errors: ERRORS,
     handle: (_, services, call) => receive(call, services),
   });
