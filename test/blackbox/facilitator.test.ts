@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
+import { expectAtPaceOf } from '../support/pace.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { altered, encodeHeader, offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';
 import { buildSnapshot, jobLine } from './catalogues.ts';
@@ -451,12 +452,18 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
         return valid(call);
       });
     }
-    const under = Promise.all(payments.slice(0, IN_FLIGHT_MAX).map((payment) => pay(payment)));
-    await until('a full house', () => reachedCount === IN_FLIGHT_MAX, 20_000);
-    const startMs = performance.now();
-    expect((await shop.counter.get('/health')).status).toBe(200);
-    expectError(await shop.counter.get(shop.counter.search), 402, 'PAYMENT_REQUIRED');
-    expect(performance.now() - startMs).toBeLessThan(1000);
+    const expectServing = async (): Promise<void> => {
+      expect((await shop.counter.get('/health')).status).toBe(200);
+      expectError(await shop.counter.get(shop.counter.search), 402, 'PAYMENT_REQUIRED');
+    };
+    let under: Promise<Awaited<ReturnType<typeof pay>>[]> = Promise.resolve([]);
+    await expectAtPaceOf(expectServing, async (index) => {
+      if (index === 0) {
+        under = Promise.all(payments.slice(0, IN_FLIGHT_MAX).map((payment) => pay(payment)));
+        await until('a full house', () => reachedCount === IN_FLIGHT_MAX, 20_000);
+      }
+      await expectServing();
+    });
     for (const payment of payments.slice(IN_FLIGHT_MAX)) expectUnavailable(await pay(payment));
     expect(reachedCount).toBe(IN_FLIGHT_MAX);
     open();
