@@ -68,8 +68,8 @@ export const TOMBSTONE_MS = 3_600_000;
 /** Rooms this small are remembered alike, so that a room made smaller between two runs loses no expired id. */
 export const TOMBSTONE_COUNT_FLOOR = 65_536;
 /**
- * The most that are remembered, whatever the room: every expiry of a room of 117 GB that is always full. About 200 bytes
- * each. Beyond it the id that expired longest ago is answered 404 before its hour is over.
+ * The most that are remembered, whatever the room: every expiry of a room of 117 GB that is always full. They take 400
+ * bytes each on Node 26 and 307 on Bun 1.4.5, so 105 MB at the ceiling. Beyond it the id that expired longest ago is answered 404 before its hour is over.
  */
 export const TOMBSTONE_COUNT_CEILING = 262_144;
 
