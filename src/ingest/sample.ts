@@ -14,9 +14,15 @@ const SAMPLE_SEED = 402;
 export function buildSample(nowMs: number): Snapshot {
   const skills = loadSkillExtractor();
   const builder = new SnapshotBuilder();
-  for (const record of synthRecords({ jobs: SAMPLE_JOB_COUNT, seed: SAMPLE_SEED, asOfMs: nowMs, descriptions: false })) {
+  for (const record of synthRecords({
+    jobs: SAMPLE_JOB_COUNT,
+    seed: SAMPLE_SEED,
+    asOfMs: nowMs,
+    descriptions: false,
+  })) {
     const parsed = parseNative(record, skills);
-    if (!parsed.ok) throw new Error(`the sample made a job that the catalogue refuses: ${parsed.field} ${parsed.reason}`);
+    if (!parsed.ok)
+      throw new Error(`the sample made a job that the catalogue refuses: ${parsed.field} ${parsed.reason}`);
     builder.add(parsed.job);
   }
   const { byteLength, chunks } = builder.finish(() => ({

@@ -110,9 +110,11 @@ export interface Recovered {
    * Authorizations that end before this may have been used without a record of it: the state was lost. 0 = none was.
    */
   readonly usedBeforeSeconds: number;
+  /** The highest serial so far: new ones come after it. */
+  readonly lastSerial: number;
 }
 
-const NOTHING: Recovered = { ends: [], cases: [], usedBeforeSeconds: 0 };
+const NOTHING: Recovered = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 };
 
 /** Nothing outlives the process. */
 const NO_JOURNAL: ReservationJournal = {
@@ -191,7 +193,7 @@ export class MemoryReservations implements Reservations {
   readonly #countMax: number;
   readonly #journal: ReservationJournal;
   readonly #usedBeforeSeconds: number;
-  #serial = 0;
+  #serial: number;
   readonly #entries = new Map<ReservationKey, Entry>();
   /** Sentinel of the ring: `after` is the oldest entry, `before` the newest. */
   readonly #ring = new Entry('' as ReservationKey, 0, 0, 0);
@@ -209,6 +211,7 @@ export class MemoryReservations implements Reservations {
     this.#countMax = countMax;
     this.#journal = journal;
     this.#usedBeforeSeconds = recovered.usedBeforeSeconds;
+    this.#serial = recovered.lastSerial;
     for (const end of recovered.ends) {
       this.#recover(end.key, end.validBeforeSeconds, end.serial, end.kind, end.transaction);
     }
@@ -313,7 +316,6 @@ export class MemoryReservations implements Reservations {
     const countBefore = this.#entries.size;
     if (this.#entries.set(key, entry).size === countBefore) throw new Error('two records of one authorization');
     this.#append(entry);
-    this.#serial = Math.max(this.#serial, serial);
     return entry;
   }
 

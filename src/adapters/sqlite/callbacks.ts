@@ -37,8 +37,8 @@ export class SqliteCallbacks implements CallbackStore {
     return this.#journal.write({ kind: 'event', callback: id, event });
   }
 
-  read(_id: CallbackId, eventId: EventId): Promise<EventRecord | undefined> {
-    return this.#journal.read(eventId);
+  read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined> {
+    return this.#journal.read(id, eventId);
   }
 
   delete(id: CallbackId): Promise<void> {

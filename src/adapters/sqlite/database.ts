@@ -47,7 +47,6 @@ const SCHEMA = `
     checksum INTEGER NOT NULL, body_checksum INTEGER NOT NULL
   );
   CREATE INDEX event_of_callback ON event (callback);
-  CREATE INDEX event_by_id ON event (id);
   CREATE TABLE probe (filler BLOB);
 `;
 
@@ -355,11 +354,11 @@ export class StateDatabase {
   }
 
   /** One event with its body, or undefined. @throws DamagedError */
-  readEvent(eventId: string): EventRecord | undefined {
+  readEvent(callback: string, eventId: string): EventRecord | undefined {
     const row = this.#prepared(
       `SELECT id, callback, received_at_seconds, head, charset, is_inline, checksum, body_checksum, bytes
-       FROM event WHERE id = ?`,
-    ).get(eventId) as Row | undefined;
+       FROM event WHERE callback = ? AND id = ?`,
+    ).get(callback, eventId) as Row | undefined;
     if (row === undefined) return undefined;
     const event = this.#loadedEvent(row.callback as CallbackId, row);
     return { ...event, bytes: event.bytes as Uint8Array };

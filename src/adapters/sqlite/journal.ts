@@ -106,7 +106,7 @@ export class Journal {
   }
 
   /** An event with its body. */
-  read(eventId: string): Promise<EventRecord | undefined> {
+  read(callback: string, eventId: string): Promise<EventRecord | undefined> {
     if (this.#broken !== undefined || this.#isClosing) {
       return Promise.reject(new StateRefusedError(this.#broken ?? 'the state is closed'));
     }
@@ -114,7 +114,7 @@ export class Journal {
     return new Promise((resolve, reject) => {
       this.#readings.set(id, { resolve, reject });
       this.#worker.ref();
-      this.#post({ kind: 'read', id, eventId });
+      this.#post({ kind: 'read', id, callback, eventId });
     });
   }
 

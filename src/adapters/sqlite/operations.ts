@@ -57,7 +57,7 @@ export interface DatabaseOptions {
 
 export type WriterRequest =
   | { readonly kind: 'batch'; readonly operations: readonly Operation[] }
-  | { readonly kind: 'read'; readonly id: number; readonly eventId: string }
+  | { readonly kind: 'read'; readonly id: number; readonly callback: string; readonly eventId: string }
   | { readonly kind: 'limit'; readonly pageCountMax: number }
   | { readonly kind: 'close' };
 

@@ -83,7 +83,7 @@ interface Kept {
 }
 
 const NOTHING_KEPT: Kept = {
-  recovered: { ends: [], cases: [], usedBeforeSeconds: 0 },
+  recovered: { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 },
   ledger: { spent: [], used: [] },
   callbacks: [],
   notices: [],
@@ -176,7 +176,12 @@ function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeS
     const cases = database.loadCases().map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
     const spent = isPlay ? database.loadSpent() : [];
     const kept = {
-      recovered: { ends, cases, usedBeforeSeconds: database.meta(USED_BEFORE) },
+      recovered: {
+        ends,
+        cases,
+        usedBeforeSeconds: database.meta(USED_BEFORE),
+        lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0),
+      },
       ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
       callbacks: database.loadCallbacks(clock.nowMs(), clock.nowMs() - TOMBSTONE_MS),
       notices: noticesOf(cases),

@@ -11,9 +11,9 @@ const port = parentPort;
 const database = new StateDatabase(workerData as DatabaseOptions);
 const reply = (message: WriterReply): void => port.postMessage(message);
 
-function read(id: number, eventId: string): WriterReply {
+function read(id: number, callback: string, eventId: string): WriterReply {
   try {
-    return { kind: 'read', id, event: database.readEvent(eventId) };
+    return { kind: 'read', id, event: database.readEvent(callback, eventId) };
   } catch (failure) {
     const fault = failure instanceof Error ? failure.message : String(failure);
     return { kind: 'read', id, event: undefined, fault };
@@ -26,7 +26,7 @@ port.on('message', (request: WriterRequest) => {
       reply({ kind: 'batch', result: database.apply(request.operations) });
       return;
     case 'read':
-      reply(read(request.id, request.eventId));
+      reply(read(request.id, request.callback, request.eventId));
       return;
     case 'limit':
       database.limitPages(request.pageCountMax);
