@@ -4,11 +4,11 @@
  */
 import type { Caller } from './adapters/listen.ts';
 import { systemTimers } from './adapters/system-timers.ts';
-import { CALLBACK_ROUTES, JOBS_ROUTES, SERVICE_ROUTES } from './api/routes.ts';
+import type { PaymentServices } from './api/payments/services.ts';
+import { CALLBACK_ROUTES, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES } from './api/routes.ts';
 import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
 import { Inbox } from './callback/inbox.ts';
-import { MemoryStore } from './callback/memory-store.ts';
 import { type CatalogueShelf, openShelf } from './catalogue-shelf.ts';
 import type { Config } from './config.ts';
 import { callerRateGate } from './gates/caller-rate.ts';
@@ -24,7 +24,9 @@ import type { Call, Route } from './http/route.ts';
 import { type Match, pathFinder } from './http/router.ts';
 import { type ServedRoute, servedRoute } from './http/serve.ts';
 import { targetOf } from './http/target.ts';
+import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
+import { type OpenState, openState } from './state.ts';
 import { openTill } from './till.ts';
 import { VERSION } from './version.ts';
 
@@ -52,6 +54,8 @@ export interface AppPorts {
   onFailure(failure: unknown, requestId: string): void;
   /** How an unknown settlement ended. */
   onResolution(resolution: Resolution): void;
+  /** The state became unwritable (why, one line) or writable again (undefined). */
+  onStateFault?(fault: string | undefined): void;
 }
 
 export interface App {
@@ -135,26 +139,37 @@ class RequestCall implements Call {
   }
 }
 
+type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };
+
 /**
  * @param baseUrl,hookBaseUrl public addresses without a trailing slash
- * @throws SnapshotError, ConfigError or Error with one line when it cannot start
+ * @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start
  */
-export async function openApp(
-  config: Config & { baseUrl: string; hookBaseUrl: string },
-  ports: AppPorts,
-): Promise<App> {
+export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
+  const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
+  const state = await openState(config, { clock: ports.clock, timers: systemTimers, onFault });
+  try {
+    return await openAppOn(state, config, ports);
+  } catch (failure) {
+    await state.close();
+    throw failure;
+  }
+}
+
+async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): Promise<App> {
   const { clock, random } = ports;
   const responder = new Responder(corsHeaders(config.corsOrigin));
   const startedMs = clock.monotonicMs();
   const shelf = openShelf(config.snapshot, clock);
-  const till = openTill(config, clock, random, ports.onResolution);
+  const till = openTill(config, clock, random, ports.onResolution, state);
   const inbox = new Inbox(config.callbackBytes, {
     clock,
     random,
     timers: systemTimers,
-    store: new MemoryStore(),
+    store: state.callbacks,
     onStoreFault: (fault) => ports.onFailure(fault, 'callbacks'),
   });
+  await inbox.load();
   const callerRate = callerRateGate(config.rateLimitPerMinute, clock);
   const capacity = capacityGate(inbox.room);
   const readToken = readTokenGate(inbox);
@@ -187,13 +202,18 @@ export async function openApp(
   };
 
   let openApiText: string | undefined;
-  const everyRoute: readonly Route[] = [...JOBS_ROUTES, ...CALLBACK_ROUTES, ...SERVICE_ROUTES] as readonly Route[];
+  const everyRoute: readonly Route[] = [
+    ...JOBS_ROUTES,
+    ...CALLBACK_ROUTES,
+    ...PAYMENT_ROUTES,
+    ...SERVICE_ROUTES,
+  ] as readonly Route[];
   const service = {
     version: VERSION,
     uptimeMs: () => clock.monotonicMs() - startedMs,
     readiness: () => ({
       snapshot: config.snapshot === 'none' || shelf.current() !== undefined,
-      state: true,
+      state: state.fault() === undefined,
       settlement: till.settlementReady(),
     }),
     openApi: () => {
@@ -211,9 +231,23 @@ export async function openApp(
   const jobs = { catalogue: shelf, clock };
   const { baseUrl, hookBaseUrl } = config;
   const callbacks = { inbox, timers: systemTimers, baseUrl, hookBaseUrl };
+  const payments: PaymentServices = {
+    network: NETWORK,
+    find(payer, nonce) {
+      const standing = till.standingOf(payer, nonce);
+      if (standing === undefined) return undefined;
+      const hash = 'transaction' in standing ? standing.transaction : '';
+      return {
+        payer: checksummed(payer.toLowerCase()),
+        state: standing.kind,
+        transaction: hash === '' ? null : hash,
+      };
+    },
+  };
   const served: ServedRoute[] = [
     ...JOBS_ROUTES.map((route) => servedRoute(route, jobs, gateFor, responder, onRefusal)),
     ...CALLBACK_ROUTES.map((route) => servedRoute(route, callbacks, gateFor, responder, onRefusal)),
+    ...PAYMENT_ROUTES.map((route) => servedRoute(route, payments, gateFor, responder, onRefusal)),
     ...SERVICE_ROUTES.map((route) => servedRoute(route, service, gateFor, responder, onRefusal)),
   ];
   const find = pathFinder(served);
@@ -283,7 +317,7 @@ export async function openApp(
 
   return {
     shelf,
-    notices: till.notices,
+    notices: [...till.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
       const requestId = `req_${random.uuid()}`;
@@ -308,6 +342,7 @@ export async function openApp(
       inbox.close();
       till.close();
       shelf.close();
+      await state.close();
     },
   };
 }

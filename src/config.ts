@@ -8,6 +8,8 @@ import { type Address, parseAddress, ZERO_ADDRESS } from './payment/network.ts';
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+export const STATE_SYNCS = ['full', 'normal'] as const;
+
 export const SETTLEMENTS = ['local', 'facilitator'] as const;
 
 export interface Config {
@@ -20,6 +22,10 @@ export interface Config {
   readonly snapshot: string;
   /** A folder, or `:memory:`. */
   readonly stateDir: string;
+  /** What a commit waits for: the disk, or the system only. */
+  readonly stateSync: (typeof STATE_SYNCS)[number];
+  /** A missing or damaged state is given up and begun anew. */
+  readonly stateReset: boolean;
   readonly payTo: Address | null;
   readonly settlement: (typeof SETTLEMENTS)[number];
   readonly facilitatorUrl: string | null;
@@ -136,6 +142,18 @@ export const VARIABLES: readonly Variable[] = [
   variable('HOOK_BASE_URL', webAddress, null, 'public address of the webhook host', 'http://HOST:PORT'),
   variable('SNAPSHOT', notBlank, 'sample', 'catalogue file; `sample` = synthetic jobs; `none` = callbacks only'),
   variable('STATE_DIR', notBlank, '.state', 'folder of the durable state; `:memory:` keeps none'),
+  variable(
+    'STATE_SYNC',
+    oneOf(STATE_SYNCS),
+    'full',
+    '`full`: what was acknowledged survives lost power; `normal`: it survives a killed process',
+  ),
+  variable(
+    'STATE_RESET',
+    switchOn,
+    'false',
+    '`true`: begin anew where the state is missing or damaged, refusing for 150 s what may have been used before',
+  ),
   variable('PAY_TO', payee, null, 'recipient of the payments', 'with local a throwaway address kept in STATE_DIR'),
   variable('SETTLEMENT', oneOf(SETTLEMENTS), 'local', '`local` (a play ledger, nothing on a chain) or `facilitator`'),
   variable('FACILITATOR_URL', webAddress, null, 'base address of the x402 facilitator'),
@@ -198,6 +216,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     hookBaseUrl: get('HOOK_BASE_URL'),
     snapshot: get('SNAPSHOT'),
     stateDir,
+    stateSync: get('STATE_SYNC'),
+    stateReset: get('STATE_RESET'),
     payTo: get('PAY_TO'),
     settlement,
     facilitatorUrl: get('FACILITATOR_URL'),

@@ -19,6 +19,8 @@ export interface PaygradeOptions {
   readonly hookBaseUrl?: Setting;
   readonly snapshot?: Setting;
   readonly stateDir?: Setting;
+  readonly stateSync?: Setting;
+  readonly stateReset?: Setting;
   readonly payTo?: Setting;
   readonly settlement?: Setting;
   readonly facilitatorUrl?: Setting;

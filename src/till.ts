@@ -9,17 +9,21 @@ import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
 import { type Config, ConfigError, IN_MEMORY } from './config.ts';
 import type { Till } from './gates/x402.ts';
-import { LocalLedger } from './payment/ledger.ts';
+import { type KeptLedger, LocalLedger, TRANSFER_COUNT_MAX } from './payment/ledger.ts';
+import { reservationKeyOf } from './payment/order.ts';
 import { Reconciler, type Resolution } from './payment/reconciler.ts';
-import { MemoryReservations } from './payment/reservations.ts';
+import { MemoryReservations, RESERVATION_COUNT_MAX, type Standing } from './payment/reservations.ts';
 import type { Settlement } from './payment/settlement.ts';
 import { recoverWithNoble } from './payment/signature.ts';
+import { memoryState, type OpenState } from './state.ts';
 
 export interface OpenTill {
   /** What the gates of the paid routes share. */
   readonly gate: Till;
   /** Whether a payment can be settled now. */
   settlementReady(): boolean;
+  /** Where an authorization stands, by payer (0x and 40 hex digits) and nonce (0x and 64). */
+  standingOf(payer: string, nonce: string): Standing | undefined;
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
   close(): void;
@@ -33,9 +37,10 @@ interface OpenSettlement {
   stop(): void;
 }
 
-function openSettlement(config: Config, clock: Clock): OpenSettlement {
+function openSettlement(config: Config, clock: Clock, kept: KeptLedger | undefined): OpenSettlement {
   if (config.settlement === 'local') {
-    return { settlement: new LocalLedger(config.localBalanceAtomic, clock), isReachable: () => true, stop: () => {} };
+    const ledger = new LocalLedger(config.localBalanceAtomic, clock, TRANSFER_COUNT_MAX, kept);
+    return { settlement: ledger, isReachable: () => true, stop: () => {} };
   }
   if (config.facilitatorUrl === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
   const { facilitatorUrl: url, facilitatorToken: token } = config;
@@ -51,7 +56,6 @@ function noticesOf(config: Config): string[] {
       'SETTLEMENT=local: signatures are verified, but payments move in a play ledger; nothing is on a chain',
     );
   }
-  notices.push('used payments are kept in memory: they are forgotten when this process ends');
   return notices;
 }
 
@@ -61,12 +65,14 @@ export function openTill(
   clock: Clock,
   random: Random,
   onResolution: (resolution: Resolution) => void,
+  state: OpenState = memoryState(),
 ): OpenTill {
   const stateDir = config.stateDir === IN_MEMORY ? null : config.stateDir;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
-  const reservations = new MemoryReservations(clock);
-  const { settlement, isReachable, stop } = openSettlement(config, clock);
+  const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, state.payments, state.recovered);
+  const { settlement, isReachable, stop } = openSettlement(config, clock, state.ledger);
   const reconciler = new Reconciler({ settlement, reservations, clock, timers: systemTimers, onResolution });
+  for (const { reservation, order } of reservations.recoveredCases) reconciler.watch(reservation, order);
   return {
     gate: {
       baseUrl: config.baseUrl,
@@ -79,6 +85,7 @@ export function openTill(
       clock,
     },
     settlementReady: isReachable,
+    standingOf: (payer, nonce) => reservations.standingOf(reservationKeyOf(payer, nonce)),
     notices: noticesOf(config),
     close() {
       reconciler.stop();

@@ -10,6 +10,8 @@ describe('the configuration', () => {
       hookBaseUrl: null,
       snapshot: 'sample',
       stateDir: '.state',
+      stateSync: 'full',
+      stateReset: false,
       payTo: null,
       settlement: 'local',
       facilitatorUrl: null,

@@ -12,6 +12,8 @@ import { summarizeCompany } from './jobs/company.ts';
 import type { JobsServices } from './jobs/envelope.ts';
 import { searchJobs } from './jobs/search.ts';
 import { findSignals } from './jobs/signals.ts';
+import type { PaymentServices } from './payments/services.ts';
+import { paymentStatus } from './payments/status.ts';
 import { health } from './service/health.ts';
 import { openApi } from './service/openapi.ts';
 import { ready } from './service/ready.ts';
@@ -28,4 +30,5 @@ export const CALLBACK_ROUTES: readonly Route<CallbackServices>[] = [
   rawEvent,
   deleteCallback,
 ];
+export const PAYMENT_ROUTES: readonly Route<PaymentServices>[] = [paymentStatus];
 export const SERVICE_ROUTES: readonly Route<ServiceServices>[] = [health, ready, openApi];

@@ -4,6 +4,7 @@
  */
 import type { Listener, ListenOptions } from '../adapters/listen.ts';
 import { lineLog } from '../adapters/log-lines.ts';
+import { StateError } from '../adapters/sqlite/state.ts';
 import { type App, openApp, type RequestRecord } from '../app.ts';
 import { systemRandom } from '../base/random.ts';
 import { SnapshotError } from '../catalogue/snapshot.ts';
@@ -134,6 +135,10 @@ export const serve = command({
             const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
             note('error', { request_id: requestId, failure: text });
           },
+          onStateFault(fault) {
+            if (fault === undefined) note('warn', { message: 'the state can be written again' });
+            else note('error', { message: 'no payments are taken', fault });
+          },
           onResolution(resolution) {
             const { kind, order } = resolution;
             note('warn', {
@@ -148,7 +153,7 @@ export const serve = command({
     } catch (failure) {
       await listener.close(0);
       if (failure instanceof ConfigError) throw new UsageError(failure.message);
-      if (failure instanceof SnapshotError) throw new CommandError(failure.message);
+      if (failure instanceof SnapshotError || failure instanceof StateError) throw new CommandError(failure.message);
       throw failure;
     }
 

@@ -26,7 +26,7 @@ import { failureHeader, type PaymentOrder, paymentOrder, receiptHeader } from '.
 import { type ChallengeError, type Reason, reasonOf, V1_NOT_SUPPORTED } from '../payment/reasons.ts';
 import type { End, Reconciler } from '../payment/reconciler.ts';
 import { type Offer, prepareOffer } from '../payment/requirements.ts';
-import type { Reservation, Reservations, Standing } from '../payment/reservations.ts';
+import { RecordInDoubtError, type Reservation, type Reservations, type Standing } from '../payment/reservations.ts';
 import type { Settlement, SettleOutcome, Unavailable } from '../payment/settlement.ts';
 import { type Recover, SIGNATURE_BYTES } from '../payment/signature.ts';
 
@@ -156,6 +156,8 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   const unpaid = (visit: Visit): Refusal => {
     if (settlement.readiness().kind === 'unreachable')
       return unavailable('no offer while the settlement is unreachable');
+    const fault = reservations.fault();
+    if (fault !== undefined) return unavailable(fault);
     const v1 = visit.header('x-payment');
     return ask('PAYMENT_REQUIRED', askMessage, visit, v1 === null ? undefined : V1_NOT_SUPPORTED);
   };
@@ -174,6 +176,8 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
         return alreadyUsed(reserved.standing, order.payer);
       case 'full':
         return unavailable('the store of reservations is full');
+      case 'unavailable':
+        return unavailable(reserved.detail);
       default:
         return reserved satisfies never;
     }
@@ -208,6 +212,8 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   const admitContract = async (visit: Visit, order: PaymentOrder): Promise<Pass | Refusal> => {
     const readiness = settlement.readiness();
     if (readiness.kind !== 'ready') return unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS);
+    const fault = reservations.fault();
+    if (fault !== undefined) return unavailable(fault);
     const verified = await settlement.verify(order);
     if (verified.kind === 'unavailable') return unavailableBy(verified);
     if (verified.kind === 'invalid') {
@@ -300,6 +306,8 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     try {
       await reservations.recordIntent(reservation, order);
     } catch (failure) {
+      // An intent that may be on record is settled after the next start, so the client must not sign another.
+      if (failure instanceof RecordInDoubtError) return pending(order, '', messageOf(failure));
       reservations.release(reservation);
       return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
     }

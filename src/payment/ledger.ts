@@ -3,7 +3,8 @@
  * nonce used once for each payer, balance; signatures were verified before. Nothing is on a chain.
  *
  * Invariant: the balances of all payers and the recipients' income add up to what was given out at first sight of each
- * payer. Nonces are remembered for the life of the ledger.
+ * payer. Nonces are remembered for the life of the ledger. A transfer counts for the next process once it is on record as
+ * settled: sums spent and used nonces are taken over from there ({@link KeptLedger}).
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Clock } from '../base/clock.ts';
@@ -26,6 +27,14 @@ export interface LedgerTotals {
   readonly transferCount: number;
 }
 
+/** What a ledger takes over from an earlier process. */
+export interface KeptLedger {
+  /** Payer in lower case and the sum of its transfers, atomic units. */
+  readonly spent: Iterable<readonly [payer: string, atomic: bigint]>;
+  /** Nonces whose window may still be open. */
+  readonly used: Iterable<ReservationKey>;
+}
+
 /** `0x` and 64 hex digits that follow from the authorization alone. */
 export function localTransactionOf(order: PaymentOrder): string {
   return encodeHex(keccak_256(authorizationDigest(order.authorization)));
@@ -42,10 +51,20 @@ export class LocalLedger implements Settlement {
   #earnedAtomic = 0n;
 
   /** @param openingAtomic what every payer starts with */
-  constructor(openingAtomic: bigint, clock: Clock, transferCountMax: number = TRANSFER_COUNT_MAX) {
+  constructor(
+    openingAtomic: bigint,
+    clock: Clock,
+    transferCountMax: number = TRANSFER_COUNT_MAX,
+    kept: KeptLedger = { spent: [], used: [] },
+  ) {
     this.#openingAtomic = openingAtomic;
     this.#clock = clock;
     this.#transferCountMax = transferCountMax;
+    for (const [payer, spentAtomic] of kept.spent) {
+      this.#balances.set(payer, openingAtomic - spentAtomic);
+      this.#earnedAtomic += spentAtomic;
+    }
+    for (const key of kept.used) this.#used.add(key);
   }
 
   readiness(): Readiness {

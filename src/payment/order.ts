@@ -8,7 +8,7 @@ import { decodeHexInto, encodeHex, encodeUtf8, latin1Of } from '../base/codec.ts
 import type { Authorization } from './authorization.ts';
 import { type Address, checksummed, NETWORK, USDC_LOWER, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
-import type { Offer } from './requirements.ts';
+import type { Extensions, Offer, PaymentRequirements, ResourceInfo } from './requirements.ts';
 
 /**
  * Names (network, asset, from, nonce), whatever spelling, signature or header it came in: 16 bytes of a keccak as code
@@ -29,13 +29,20 @@ export function reservationKeyOf(from: string, nonce: string): ReservationKey {
   return latin1Of(keccak_256(keyInput).subarray(0, KEY_BYTES)) as ReservationKey;
 }
 
+/** What of an offer travels with a payment. */
+export interface OfferedTerms {
+  readonly requirements: PaymentRequirements;
+  readonly resource: ResourceInfo;
+  readonly extensions: Extensions | undefined;
+}
+
 export interface PaymentOrder {
   readonly key: ReservationKey;
   readonly payer: Address;
   readonly authorization: Authorization;
   /** `0x` and lower-case hex. */
   readonly signature: string;
-  readonly offer: Offer;
+  readonly offer: OfferedTerms;
   /** The client asked for the route to be listed, so our own Bazaar block travels with the payment (x402-v2 §7.3). */
   readonly isListed: boolean;
 }
@@ -53,6 +60,37 @@ export function paymentOrder(
     signature: encodeHex(signature),
     offer,
     isListed: echoesBazaar && offer.extensions !== undefined,
+  };
+}
+
+/** The order as text, for a store to keep until its settlement has ended. */
+export function orderTextOf(order: PaymentOrder): string {
+  const { authorization, offer, isListed } = order;
+  return JSON.stringify({
+    authorization: { ...authorization, valueAtomic: String(authorization.valueAtomic) },
+    signature: order.signature,
+    requirements: offer.requirements,
+    resource: offer.resource,
+    ...(isListed ? { extensions: offer.extensions } : {}),
+  });
+}
+
+/**
+ * The order that {@link orderTextOf} wrote: it gives the same body for a facilitator, to the byte.
+ * @throws Error when it is another text; who kept it vouches for it with a checksum
+ */
+export function orderOfText(text: string): PaymentOrder {
+  const { authorization, signature, requirements, resource, extensions } = JSON.parse(text) as {
+    authorization: Omit<Authorization, 'valueAtomic'> & { valueAtomic: string };
+    signature: string;
+  } & Omit<OfferedTerms, 'extensions'> & { extensions?: Extensions };
+  return {
+    key: reservationKeyOf(authorization.from, authorization.nonce),
+    payer: checksummed(authorization.from),
+    authorization: { ...authorization, valueAtomic: BigInt(authorization.valueAtomic) },
+    signature,
+    offer: { requirements, resource, extensions },
+    isListed: extensions !== undefined,
   };
 }
 

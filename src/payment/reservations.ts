@@ -1,5 +1,7 @@
 /**
- * Who may still be bought an answer: the port for reservations of authorizations, and the store in memory.
+ * Who may still be bought an answer: the port for reservations of authorizations, and the store that decides from memory.
+ * What must outlive the process goes through a journal (a port of its own); without one, records last as long as the
+ * process.
  *
  *   free -> reserved -> settling -> settled | unknown -> settled | dead
  *              |            |                   |
@@ -33,13 +35,23 @@ export type Reserved =
   | { readonly kind: 'reserved'; readonly reservation: Reservation }
   | { readonly kind: 'taken'; readonly standing: Standing }
   /** No room for another live authorization. */
-  | { readonly kind: 'full' };
+  | { readonly kind: 'full' }
+  /** Nothing can be recorded at the moment, or it cannot be told whether this authorization is fresh. */
+  | { readonly kind: 'unavailable'; readonly detail: string };
+
+/** A record that was not confirmed and may be there nevertheless. Any other rejection means: it is certainly not there. */
+export class RecordInDoubtError extends Error {
+  override readonly name = 'RecordInDoubtError';
+}
 
 /**
  * Recording methods resolve once the record will survive whatever the store promises to survive; they reject when it could
- * not be made. A transition that the diagram does not have is a bug and throws.
+ * not be made, and then the key stands where it stood before, except that an intent in doubt stays settling. A transition
+ * that the diagram does not have is a bug and throws.
  */
 export interface Reservations {
+  /** Why nothing can be recorded at the moment, for the log; undefined = it can. Asked before every offer. */
+  fault(): string | undefined;
   /** One indivisible step: looks the key up and takes it, or says what it is doing. */
   reserve(key: ReservationKey, validBeforeSeconds: number): Reserved;
   standingOf(key: ReservationKey): Standing | undefined;
@@ -57,11 +69,68 @@ export interface Reservations {
   recordDead(reservation: Reservation): Promise<void>;
 }
 
+/**
+ * Where the store writes what must outlive the process. Records are numbered by `serial`, which is never used twice; those
+ * of one serial take effect in the order of the calls. Promises as in {@link Reservations}.
+ */
+export interface ReservationJournal {
+  fault(): string | undefined;
+  recordIntent(serial: number, order: PaymentOrder): Promise<void>;
+  recordUnknown(serial: number, transaction: string): Promise<void>;
+  /** From now on only the key is needed, and what is said about it. */
+  recordEnd(serial: number, end: RecordedEnd): Promise<void>;
+  recordReleased(serial: number): Promise<void>;
+  /** The stay of a settled or dead one is over: its record may go, whenever that is convenient. */
+  forget(serial: number): void;
+}
+
+/** A used authorization as it is kept. */
+export interface RecordedEnd {
+  readonly kind: 'settled' | 'dead';
+  readonly key: ReservationKey;
+  readonly validBeforeSeconds: number;
+  readonly transaction: string;
+}
+
+/** A settlement that had begun before a restart and whose end is not on record. */
+export interface RecordedCase {
+  readonly serial: number;
+  readonly order: PaymentOrder;
+  /** '' when no hash is known. */
+  readonly transaction: string;
+  /** False: it was begun with another kind of settlement, so it is kept as used and not asked after. */
+  readonly isRepeatable: boolean;
+}
+
+/** What a journal kept of an earlier process. */
+export interface Recovered {
+  readonly ends: Iterable<RecordedEnd & { readonly serial: number }>;
+  readonly cases: readonly RecordedCase[];
+  /**
+   * Authorizations that end before this may have been used without a record of it: the state was lost. 0 = none was.
+   */
+  readonly usedBeforeSeconds: number;
+  /** The highest serial so far: new ones come after it. */
+  readonly lastSerial: number;
+}
+
+const NOTHING: Recovered = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 };
+
+/** Nothing outlives the process. */
+const NO_JOURNAL: ReservationJournal = {
+  fault: () => undefined,
+  recordIntent: async () => {},
+  recordUnknown: async () => {},
+  recordEnd: async () => {},
+  recordReleased: async () => {},
+  forget: () => {},
+};
+
 /** Live authorizations in memory, about 0.25 GB when all are settled; 1,300 new ones a second for their whole stay. */
 export const RESERVATION_COUNT_MAX = 1_000_000;
 
 /** Kept this long after `validBefore` (x402-v2 §6.3). */
-const MARGIN_SECONDS = 600;
+export const MARGIN_SECONDS = 600;
 
 /** Longest stay of an authorization whose `validBefore` passed our check on arrival. */
 const STAY_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + MARGIN_SECONDS) * 1000;
@@ -75,6 +144,8 @@ type State = Standing['kind'] | 'free';
 class Entry implements Reservation {
   readonly key: ReservationKey;
   readonly validBeforeSeconds: number;
+  /** Its number in the journal. */
+  readonly serial: number;
   state: State = 'reserved';
   transaction = '';
   /** Monotonic time before which the entry stays. */
@@ -82,12 +153,15 @@ class Entry implements Reservation {
   before: Entry = this;
   after: Entry = this;
 
-  constructor(key: ReservationKey, validBeforeSeconds: number, dueMs: number) {
+  constructor(key: ReservationKey, validBeforeSeconds: number, serial: number, dueMs: number) {
     this.key = key;
     this.validBeforeSeconds = validBeforeSeconds;
+    this.serial = serial;
     this.dueMs = dueMs;
   }
 }
+
+const endFields = ({ key, validBeforeSeconds }: Entry) => ({ key, validBeforeSeconds });
 
 function standing(entry: Entry): Standing {
   switch (entry.state) {
@@ -106,7 +180,8 @@ function standing(entry: Entry): Standing {
 }
 
 /**
- * The store in memory; its records last as long as the process.
+ * The store: memory decides, the journal is told. What is on its way to the journal stands where it stood, except that an
+ * intent on its way is settling already; so an authorization is free only once its release is on record.
  *
  * Every entry stays {@link STAY_MS} of monotonic time from its reservation, so arrival order is removal order and a ring
  * is queue enough. At that point the wall clock must agree that `validBefore` and the margin are past: if it was set back
@@ -116,13 +191,39 @@ function standing(entry: Entry): Standing {
 export class MemoryReservations implements Reservations {
   readonly #clock: Clock;
   readonly #countMax: number;
+  readonly #journal: ReservationJournal;
+  readonly #usedBeforeSeconds: number;
+  #serial: number;
   readonly #entries = new Map<ReservationKey, Entry>();
   /** Sentinel of the ring: `after` is the oldest entry, `before` the newest. */
-  readonly #ring = new Entry('' as ReservationKey, 0, 0);
+  readonly #ring = new Entry('' as ReservationKey, 0, 0, 0);
+  /** Cases that were recovered and can be asked after, each with its reservation: for the reconciler. */
+  readonly recoveredCases: readonly { readonly reservation: Reservation; readonly order: PaymentOrder }[];
 
-  constructor(clock: Clock, countMax: number = RESERVATION_COUNT_MAX) {
+  /** @throws Error when what was recovered names one key twice */
+  constructor(
+    clock: Clock,
+    countMax: number = RESERVATION_COUNT_MAX,
+    journal: ReservationJournal = NO_JOURNAL,
+    recovered: Recovered = NOTHING,
+  ) {
     this.#clock = clock;
     this.#countMax = countMax;
+    this.#journal = journal;
+    this.#usedBeforeSeconds = recovered.usedBeforeSeconds;
+    this.#serial = recovered.lastSerial;
+    for (const end of recovered.ends) {
+      this.#recover(end.key, end.validBeforeSeconds, end.serial, end.kind, end.transaction);
+    }
+    this.recoveredCases = recovered.cases.flatMap(({ serial, order, transaction, isRepeatable }) => {
+      const { validBeforeSeconds } = order.authorization;
+      const reservation = this.#recover(order.key, validBeforeSeconds, serial, 'unknown', transaction);
+      return isRepeatable ? [{ reservation, order }] : [];
+    });
+  }
+
+  fault(): string | undefined {
+    return this.#journal.fault();
   }
 
   /** Live entries. */
@@ -134,8 +235,13 @@ export class MemoryReservations implements Reservations {
     this.#removeDue();
     const present = this.#entries.get(key);
     if (present !== undefined) return { kind: 'taken', standing: standing(present) };
+    const fault = this.#journal.fault();
+    if (fault !== undefined) return { kind: 'unavailable', detail: fault };
+    if (validBeforeSeconds <= this.#usedBeforeSeconds) {
+      return { kind: 'unavailable', detail: 'the state was lost, and this may have been used before that' };
+    }
     if (this.#entries.size >= this.#countMax) return { kind: 'full' };
-    const entry = new Entry(key, validBeforeSeconds, this.#clock.monotonicMs() + STAY_MS);
+    const entry = new Entry(key, validBeforeSeconds, ++this.#serial, this.#clock.monotonicMs() + STAY_MS);
     this.#entries.set(key, entry);
     this.#append(entry);
     return { kind: 'reserved', reservation: entry };
@@ -150,28 +256,67 @@ export class MemoryReservations implements Reservations {
     this.#remove(this.#entryOf(reservation, 'reserved'));
   }
 
-  async recordIntent(reservation: Reservation, _order: PaymentOrder): Promise<void> {
-    this.#entryOf(reservation, 'reserved').state = 'settling';
+  async recordIntent(reservation: Reservation, order: PaymentOrder): Promise<void> {
+    const entry = this.#entryOf(reservation, 'reserved');
+    entry.state = 'settling';
+    try {
+      await this.#journal.recordIntent(entry.serial, order);
+    } catch (failure) {
+      if (!(failure instanceof RecordInDoubtError)) entry.state = 'reserved';
+      throw failure;
+    }
   }
 
   async recordSettled(reservation: Reservation, transaction: string): Promise<void> {
     const entry = this.#entryOf(reservation, 'settling', 'unknown');
+    await this.#journal.recordEnd(entry.serial, { ...endFields(entry), kind: 'settled', transaction });
     entry.state = 'settled';
     entry.transaction = transaction;
   }
 
   async recordUnknown(reservation: Reservation, transaction: string): Promise<void> {
     const entry = this.#entryOf(reservation, 'settling', 'unknown');
+    const known = transaction === '' ? entry.transaction : transaction;
+    // After a restart settling is unknown too, so only a hash is news.
+    if (known !== entry.transaction) await this.#journal.recordUnknown(entry.serial, known);
     entry.state = 'unknown';
-    if (transaction !== '') entry.transaction = transaction;
+    entry.transaction = known;
   }
 
   async recordReleased(reservation: Reservation): Promise<void> {
-    this.#remove(this.#entryOf(reservation, 'settling', 'unknown'));
+    const entry = this.#entryOf(reservation, 'settling', 'unknown');
+    await this.#journal.recordReleased(entry.serial);
+    this.#remove(entry);
   }
 
   async recordDead(reservation: Reservation): Promise<void> {
-    this.#entryOf(reservation, 'unknown').state = 'dead';
+    const entry = this.#entryOf(reservation, 'unknown');
+    const { transaction } = entry;
+    await this.#journal.recordEnd(entry.serial, { ...endFields(entry), kind: 'dead', transaction });
+    entry.state = 'dead';
+  }
+
+  /**
+   * An entry of an earlier process. Its monotonic clock is gone, so the wall clock says what is left of the stay, and no
+   * more than a whole one: a clock that was set back gives nobody a second sale, and one set forward forgets too early only
+   * if it is set back again.
+   */
+  #recover(
+    key: ReservationKey,
+    validBeforeSeconds: number,
+    serial: number,
+    state: 'settled' | 'dead' | 'unknown',
+    transaction: string,
+  ): Entry {
+    const leftMs = (validBeforeSeconds + MARGIN_SECONDS) * 1000 - this.#clock.nowMs();
+    const stayMs = Math.min(Math.max(leftMs, 0), STAY_MS);
+    const entry = new Entry(key, validBeforeSeconds, serial, this.#clock.monotonicMs() + stayMs);
+    entry.state = state;
+    entry.transaction = transaction;
+    const countBefore = this.#entries.size;
+    if (this.#entries.set(key, entry).size === countBefore) throw new Error('two records of one authorization');
+    this.#append(entry);
+    return entry;
   }
 
   /** @throws Error when the reservation is not one of this store in one of the states */
@@ -213,6 +358,7 @@ export class MemoryReservations implements Reservations {
       // so this is a bug elsewhere, and taking the entry away would add a double sale to it.
       const isFinal = oldest.state === 'settled' || oldest.state === 'dead';
       if (isSafelyPast && isFinal) {
+        this.#journal.forget(oldest.serial);
         this.#remove(oldest);
         continue;
       }

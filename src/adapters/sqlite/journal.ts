@@ -1,0 +1,265 @@
+/**
+ * Group commit: what is asked for in one turn of the loop, and while a commit is under way, shares the next transaction and
+ * its one sync; each promise resolves when its own batch is on disk. One batch is under way at a time.
+ *
+ * Faults (reliability 266 to 268). `refused`: no space, read-only, busy; every later batch is still tried, a probe is sent
+ * each second, and one success ends it. `broken`: an I/O error, of which nobody can say what it left behind; nothing more is
+ * written by this process, since a sync that failed once may report success the next time and have lost the data. A commit
+ * that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../base/clock.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { EventRecord } from '../../callback/event.ts';
+import { RecordInDoubtError } from '../../payment/reservations.ts';
+import type { BatchResult, DatabaseOptions, Operation, WriterReply, WriterRequest } from './operations.ts';
+
+/** Past it new operations are refused: more than all connections of a full server ask for at once. */
+const QUEUE_COUNT_MAX = 16_384;
+/** Operations of one transaction, and bytes of bodies: bounds the wait of those that come after. */
+const BATCH_COUNT_MAX = 4_096;
+const BATCH_BYTES_MAX = 16 * 1024 * 1024;
+/** reliability 268: a disk this slow sells nothing. */
+const SLOW_COMMIT_MS = 2000;
+const PROBE_PAUSE_MS = 1000;
+
+/** The state could not be written; certainly nothing of the operation is kept. */
+export class StateRefusedError extends Error {
+  override readonly name = 'StateRefusedError';
+}
+
+interface Waiting {
+  readonly operation: Operation;
+  readonly resolve: () => void;
+  readonly reject: (failure: Error) => void;
+}
+
+interface Reading {
+  readonly resolve: (event: EventRecord | undefined) => void;
+  readonly reject: (failure: Error) => void;
+}
+
+export interface JournalPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** The state became unwritable (a line for the log) or writable again (undefined). */
+  readonly onFault: (fault: string | undefined) => void;
+}
+
+/** Same ending as this file: run as it is or from the build. */
+const WRITER = new URL(`./writer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+const bytesOf = (operation: Operation): number => (operation.kind === 'event' ? operation.event.bytes.length : 0);
+
+export class Journal {
+  readonly #ports: JournalPorts;
+  readonly #worker: Worker;
+  #queue: Waiting[] = [];
+  #underWay: readonly Waiting[] = [];
+  #startedMs: number | undefined;
+  #isScheduled = false;
+  readonly #readings = new Map<number, Reading>();
+  #readCount = 0;
+  #refused: string | undefined;
+  #broken: string | undefined;
+  #cancelProbe: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
+  #onClosed: (() => void) | undefined;
+  #isClosing = false;
+  /** Batches committed, and operations in them; for the metrics and the benches. */
+  batchCount = 0;
+  operationCount = 0;
+
+  constructor(options: DatabaseOptions, ports: JournalPorts) {
+    this.#ports = ports;
+    this.#worker = new Worker(WRITER, { workerData: options });
+    this.#worker.on('message', (reply: WriterReply) => this.#onReply(reply));
+    this.#worker.on('error', (failure: Error) => this.#break(`the writer failed: ${failure.message}`, true));
+    this.#worker.on('exit', () => {
+      if (this.#onClosed === undefined) this.#break('the writer ended', true);
+      this.#onClosed?.();
+    });
+    this.#worker.unref();
+  }
+
+  /** Why nothing can be written now; undefined = it can. */
+  fault(): string | undefined {
+    if (this.#broken !== undefined) return this.#broken;
+    if (this.#refused !== undefined) return this.#refused;
+    if (this.#startedMs !== undefined && this.#ports.clock.monotonicMs() - this.#startedMs > SLOW_COMMIT_MS) {
+      return `the state has not been written for ${SLOW_COMMIT_MS} ms`;
+    }
+    return undefined;
+  }
+
+  /** Resolves when the operation is on disk. @throws StateRefusedError, RecordInDoubtError by rejecting */
+  write(operation: Operation): Promise<void> {
+    if (this.#broken !== undefined) return Promise.reject(new StateRefusedError(this.#broken));
+    if (this.#isClosing) return Promise.reject(new StateRefusedError('the state is closed'));
+    if (this.#queue.length >= QUEUE_COUNT_MAX) {
+      return Promise.reject(new StateRefusedError('too many records wait for the disk'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ operation, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** An event with its body. */
+  read(callback: string, eventId: string): Promise<EventRecord | undefined> {
+    if (this.#broken !== undefined || this.#isClosing) {
+      return Promise.reject(new StateRefusedError(this.#broken ?? 'the state is closed'));
+    }
+    const id = ++this.#readCount;
+    return new Promise((resolve, reject) => {
+      this.#readings.set(id, { resolve, reject });
+      this.#worker.ref();
+      this.#post({ kind: 'read', id, callback, eventId });
+    });
+  }
+
+  /** For tests: a disk of so many pages. */
+  limitPages(pageCountMax: number): void {
+    this.#post({ kind: 'limit', pageCountMax });
+  }
+
+  /** Writes what is waiting, then closes the file. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#cancelProbe?.();
+    if (this.#queue.length > 0 || this.#underWay.length > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    if (this.#broken !== undefined) {
+      this.#onClosed = () => {};
+      await this.#worker.terminate();
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      this.#onClosed = resolve;
+      this.#worker.ref();
+      this.#post({ kind: 'close' });
+    });
+    await this.#worker.terminate();
+  }
+
+  #post(request: WriterRequest): void {
+    this.#worker.postMessage(request);
+  }
+
+  /** After the turn's I/O: whoever else is read in this turn shares the batch. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay.length > 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#commitNext();
+    });
+  }
+
+  #commitNext(): void {
+    if (this.#underWay.length > 0 || this.#queue.length === 0 || this.#broken !== undefined) return;
+    let count = 0;
+    for (let byteCount = 0; count < this.#queue.length && count < BATCH_COUNT_MAX; count++) {
+      byteCount += bytesOf(this.#queue[count]!.operation);
+      if (count > 0 && byteCount > BATCH_BYTES_MAX) break;
+    }
+    this.#underWay = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
+    this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
+    this.#startedMs = this.#ports.clock.monotonicMs();
+    this.#worker.ref();
+    this.#post({ kind: 'batch', operations: this.#underWay.map(({ operation }) => operation) });
+  }
+
+  #onReply(reply: WriterReply): void {
+    switch (reply.kind) {
+      case 'batch':
+        this.#onResult(reply.result);
+        return;
+      case 'read': {
+        const reading = this.#readings.get(reply.id);
+        this.#readings.delete(reply.id);
+        this.#rest();
+        if (reply.fault === undefined) reading?.resolve(reply.event);
+        else reading?.reject(new StateRefusedError(reply.fault));
+        return;
+      }
+      case 'closed':
+        this.#onClosed?.();
+        return;
+      default:
+        reply satisfies never;
+    }
+  }
+
+  #onResult(result: BatchResult): void {
+    const finished = this.#underWay;
+    this.#underWay = [];
+    this.#startedMs = undefined;
+    switch (result.kind) {
+      case 'done':
+        this.batchCount++;
+        this.operationCount += finished.length;
+        if (this.#refused !== undefined) {
+          this.#refused = undefined;
+          this.#cancelProbe?.();
+          this.#cancelProbe = undefined;
+          this.#ports.onFault(undefined);
+        }
+        for (const { resolve } of finished) resolve();
+        break;
+      case 'refused': {
+        const isNews = this.#refused === undefined;
+        this.#refused = `the state cannot be written: ${result.detail}`;
+        if (isNews) this.#ports.onFault(this.#refused);
+        for (const { reject } of finished) reject(new StateRefusedError(this.#refused));
+        this.#probeLater();
+        break;
+      }
+      case 'broken':
+        this.#underWay = finished;
+        this.#break(result.detail, result.isInDoubt);
+        return;
+      default:
+        result satisfies never;
+    }
+    this.#rest();
+    this.#commitNext();
+  }
+
+  /** The worker keeps the process alive only while somebody waits for it. */
+  #rest(): void {
+    if (this.#underWay.length > 0 || this.#readings.size > 0) return;
+    this.#worker.unref();
+    if (this.#queue.length === 0) this.#onIdle?.();
+  }
+
+  #probeLater(): void {
+    if (this.#isClosing) return;
+    this.#cancelProbe?.();
+    this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
+      this.write({ kind: 'probe' }).catch(() => {});
+    });
+  }
+
+  #break(detail: string, isInDoubt: boolean): void {
+    if (this.#broken !== undefined) return;
+    this.#broken = `the state is not written any more until the next start: ${detail}`;
+    this.#cancelProbe?.();
+    this.#startedMs = undefined;
+    const underWay = this.#underWay;
+    const waiting = this.#queue;
+    this.#underWay = [];
+    this.#queue = [];
+    const failure = isInDoubt ? new RecordInDoubtError(this.#broken) : new StateRefusedError(this.#broken);
+    for (const { reject } of underWay) reject(failure);
+    for (const { reject } of waiting) reject(new StateRefusedError(this.#broken));
+    for (const { reject } of this.#readings.values()) reject(new StateRefusedError(this.#broken));
+    this.#readings.clear();
+    this.#rest();
+    this.#ports.onFault(this.#broken);
+  }
+}

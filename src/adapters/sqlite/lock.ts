@@ -1,0 +1,26 @@
+/**
+ * One process per state folder. The lock is SQLite's own exclusive lock (an advisory one of the system) on a file that holds
+ * nothing else: it ends with the process, however that ends.
+ */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+const FILE = 'lock';
+const BUSY = 5;
+
+export interface StateLock {
+  release(): void;
+}
+
+/** undefined: another process has it. @throws what node:sqlite throws when the folder cannot be used */
+export function lockState(stateDir: string): StateLock | undefined {
+  const database = new DatabaseSync(join(stateDir, FILE));
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (failure) {
+    database.close();
+    if ((failure as { errcode?: unknown }).errcode === BUSY) return undefined;
+    throw failure;
+  }
+  return { release: () => database.close() };
+}

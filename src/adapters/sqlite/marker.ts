@@ -1,0 +1,58 @@
+/**
+ * The note beside the state file that says that there is one, and how often it was opened: a file that is missing, or older
+ * than the note, has been taken away or put back, and used payments may be unknown (reliability 124).
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const FILE = 'state.json';
+
+export interface Marker {
+  /** Starts so far. The state file counts them too, before this does. */
+  readonly generation: number;
+  /** The level at which the log was written. */
+  readonly sync: 'full' | 'normal';
+}
+
+/** null: there is none. undefined: it cannot be read as one. */
+export function readMarker(stateDir: string): Marker | null | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(stateDir, FILE), 'utf8');
+  } catch (failure) {
+    if ((failure as { code?: unknown }).code === 'ENOENT') return null;
+    throw failure;
+  }
+  try {
+    const { generation, sync } = JSON.parse(text) as Record<string, unknown>;
+    if (!Number.isSafeInteger(generation) || (sync !== 'full' && sync !== 'normal')) return undefined;
+    return { generation: generation as number, sync };
+  } catch {
+    return undefined;
+  }
+}
+
+/** On disk, whole or not at all, when this returns. */
+export function writeMarker(stateDir: string, marker: Marker): void {
+  const path = join(stateDir, FILE);
+  const temporary = `${path}.tmp`;
+  const file = openSync(temporary, 'w', 0o600);
+  try {
+    writeSync(file, `${JSON.stringify(marker)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+  syncFolder(dirname(path));
+}
+
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return; // folders cannot be opened there
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

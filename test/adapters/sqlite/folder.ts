@@ -1,0 +1,40 @@
+/** A state folder of a test's own, opened and killed like a process would be. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteState, type SqliteState, type StateOptions } from '../../../src/adapters/sqlite/state.ts';
+import { systemTimers } from '../../../src/adapters/system-timers.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+
+export class Folder {
+  readonly path: string = mkdtempSync(join(tmpdir(), 'paygrade-state-'));
+  readonly faults: (string | undefined)[] = [];
+  #open: SqliteState[] = [];
+
+  async open(options: Partial<StateOptions> = {}, clock: Clock = systemClock): Promise<SqliteState> {
+    const state = await openSqliteState(
+      { stateDir: this.path, sync: 'full', isPlay: true, mayReset: false, ...options },
+      { clock, timers: systemTimers, onFault: (fault) => this.faults.push(fault) },
+    );
+    this.#open.push(state);
+    return state;
+  }
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** The folder as a kill at this moment would leave it: file and log are copied while they are in use. */
+  killed(): Folder {
+    const copy = new Folder();
+    cpSync(this.path, copy.path, { recursive: true });
+    return copy;
+  }
+
+  async remove(): Promise<void> {
+    for (const state of this.#open) await state.close();
+    this.#open = [];
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
