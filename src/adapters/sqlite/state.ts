@@ -8,7 +8,7 @@
  *
  * Start: lock, look through the log, let SQLite recover, check pages and checksums, read everything into memory, carry the
  * log over, hand the file to the writer thread. A damaged file is left as it is: then nothing is sold, and the message names
- * it. Measured costs stand in bench/state.ts.
+ * it.
  */
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
