@@ -10,7 +10,14 @@ import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
 import { EXIT_FAILED, EXIT_OK, runProgram } from './cli/command.ts';
 import type { Io, Output } from './cli/io.ts';
-import { PROGRAM } from './cli/program.ts';
+
+// Node 22 calls node:sqlite experimental on stderr, where one clear line is promised. The rest is loaded only now, since
+// the warning comes as soon as something that uses it is linked.
+process.removeAllListeners('warning');
+process.on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
+});
+const { PROGRAM } = await import('./cli/program.ts');
 
 const writeTo = promisify(write);
 

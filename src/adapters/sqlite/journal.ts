@@ -49,6 +49,9 @@ export interface JournalPorts {
 /** Same ending as this file: run as it is or from the build. */
 const WRITER = new URL(`./writer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
+/** Node 22 calls node:sqlite experimental, once for each thread. */
+const QUIET = ['--disable-warning=ExperimentalWarning'];
+
 const bytesOf = (operation: Operation): number => (operation.kind === 'event' ? operation.event.bytes.length : 0);
 
 export class Journal {
@@ -72,7 +75,7 @@ export class Journal {
 
   constructor(options: DatabaseOptions, ports: JournalPorts) {
     this.#ports = ports;
-    this.#worker = new Worker(WRITER, { workerData: options });
+    this.#worker = new Worker(WRITER, { workerData: options, execArgv: QUIET });
     this.#worker.on('message', (reply: WriterReply) => this.#onReply(reply));
     this.#worker.on('error', (failure: Error) => this.#break(`the writer failed: ${failure.message}`, true));
     this.#worker.on('exit', () => {
