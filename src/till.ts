@@ -24,6 +24,8 @@ export interface OpenTill {
   settlementReady(): boolean;
   /** Where an authorization stands, by payer (0x and 40 hex digits) and nonce (0x and 64). */
   standingOf(payer: string, nonce: string): Standing | undefined;
+  /** `unknown`: settlements whose end is not known or not recorded; `reservations`: authorizations remembered. */
+  counts(): { readonly unknown: number; readonly reservations: number };
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
   close(): void;
@@ -86,6 +88,7 @@ export function openTill(
     },
     settlementReady: isReachable,
     standingOf: (payer, nonce) => reservations.standingOf(reservationKeyOf(payer, nonce)),
+    counts: () => ({ unknown: reconciler.openCount, reservations: reservations.count }),
     notices: noticesOf(config),
     close() {
       reconciler.stop();
