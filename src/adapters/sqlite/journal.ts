@@ -7,12 +7,12 @@
  * written by this process, since a sync that failed once may report success the next time and have lost the data. A commit
  * that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
-import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { EventRecord } from '../../callback/event.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
-import type { BatchResult, DatabaseOptions, Operation, WriterReply, WriterRequest } from './operations.ts';
+import type { BatchResult, DatabaseOptions, OpenWriter, Operation, Writer, WriterReply } from './operations.ts';
+import { openWriterThread } from './writer-thread.ts';
 
 /** Past it new operations are refused: more than all connections of a full server ask for at once. */
 const QUEUE_COUNT_MAX = 16_384;
@@ -46,19 +46,18 @@ export interface JournalPorts {
   readonly timers: Timers;
   /** The state became unwritable (a line for the log) or writable again (undefined). */
   readonly onFault: (fault: string | undefined) => void;
+  /** Calls `run` after the I/O of this turn; the runtime's own when it is left out. */
+  readonly soon?: ((run: () => void) => void) | undefined;
+  /** Who writes; a thread when it is left out. */
+  readonly openWriter?: OpenWriter | undefined;
 }
-
-/** Same ending as this file: run as it is or from the build. */
-const WRITER = new URL(`./writer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
-
-/** Node 22 calls node:sqlite experimental, once for each thread. */
-const QUIET = ['--disable-warning=ExperimentalWarning'];
 
 const bytesOf = (operation: Operation): number => (operation.kind === 'event' ? operation.event.bytes.length : 0);
 
 export class Journal {
   readonly #ports: JournalPorts;
-  readonly #worker: Worker;
+  readonly #soon: (run: () => void) => void;
+  readonly #writer: Writer;
   #queue: Waiting[] = [];
   #queueBytes = 0;
   #underWay: readonly Waiting[] = [];
@@ -80,14 +79,15 @@ export class Journal {
 
   constructor(options: DatabaseOptions, ports: JournalPorts) {
     this.#ports = ports;
-    this.#worker = new Worker(WRITER, { workerData: options, execArgv: QUIET });
-    this.#worker.on('message', (reply: WriterReply) => this.#onReply(reply));
-    this.#worker.on('error', (failure: Error) => this.#endWith(`the writer failed: ${failure.message}`));
-    this.#worker.on('exit', () => {
-      this.#endWith('the writer ended');
-      this.#onClosed?.();
+    this.#soon = ports.soon ?? setImmediate;
+    this.#writer = (ports.openWriter ?? openWriterThread)(options, {
+      onReply: (reply) => this.#onReply(reply),
+      onFailure: (failure) => this.#endWith(`the writer failed: ${failure.message}`),
+      onExit: () => {
+        this.#endWith('the writer ended');
+        this.#onClosed?.();
+      },
     });
-    this.#worker.unref();
   }
 
   /** Why nothing can be written now; undefined = it can. */
@@ -123,14 +123,14 @@ export class Journal {
     const id = ++this.#readCount;
     return new Promise((resolve, reject) => {
       this.#readings.set(id, { resolve, reject });
-      this.#worker.ref();
-      this.#post({ kind: 'read', id, callback, eventId });
+      this.#writer.setAwaited(true);
+      this.#writer.post({ kind: 'read', id, callback, eventId });
     });
   }
 
   /** For tests: a disk of so many pages. */
   limitPages(pageCountMax: number): void {
-    this.#post({ kind: 'limit', pageCountMax });
+    this.#writer.post({ kind: 'limit', pageCountMax });
   }
 
   /** Writes what is waiting, then closes the file. Never rejects. */
@@ -146,22 +146,18 @@ export class Journal {
     if (!this.#isGone) {
       await new Promise<void>((resolve) => {
         this.#onClosed = resolve;
-        this.#worker.ref();
-        this.#post({ kind: 'close' });
+        this.#writer.setAwaited(true);
+        this.#writer.post({ kind: 'close' });
       });
     }
-    await this.#worker.terminate();
-  }
-
-  #post(request: WriterRequest): void {
-    this.#worker.postMessage(request);
+    await this.#writer.terminate();
   }
 
   /** After the turn's I/O: whoever else is read in this turn shares the batch. */
   #schedule(): void {
     if (this.#isScheduled || this.#underWay.length > 0) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    this.#soon(() => {
       this.#isScheduled = false;
       this.#commitNext();
     });
@@ -180,8 +176,8 @@ export class Journal {
     this.#underWay = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
     this.#startedMs = this.#ports.clock.monotonicMs();
-    this.#worker.ref();
-    this.#post({ kind: 'batch', operations: this.#underWay.map(({ operation }) => operation) });
+    this.#writer.setAwaited(true);
+    this.#writer.post({ kind: 'batch', operations: this.#underWay.map(({ operation }) => operation) });
   }
 
   #onReply(reply: WriterReply): void {
@@ -246,7 +242,7 @@ export class Journal {
   /** The worker keeps the process alive only while somebody waits for it. */
   #rest(): void {
     if (this.#underWay.length > 0 || this.#readings.size > 0) return;
-    this.#worker.unref();
+    this.#writer.setAwaited(false);
     if (this.#queue.length === 0) this.#onIdle?.();
   }
 

@@ -72,3 +72,23 @@ export type WriterReply =
   | { readonly kind: 'batch'; readonly result: BatchResult }
   | { readonly kind: 'read'; readonly id: number; readonly event: EventRecord | undefined; readonly fault?: string }
   | { readonly kind: 'closed' };
+
+/** Who carries requests out, one after another and in their order (a port). In production a thread of its own. */
+export interface Writer {
+  post(request: WriterRequest): void;
+  /** Whether somebody waits for it: only then does it keep the process alive. */
+  setAwaited(isAwaited: boolean): void;
+  /** Ends it at once. What it was doing is done or not, whole. */
+  terminate(): Promise<void>;
+}
+
+export interface WriterEvents {
+  /** One for each batch, read and close. Never called within `post`. */
+  onReply(reply: WriterReply): void;
+  /** It cannot go on; nothing more is answered. */
+  onFailure(failure: Error): void;
+  /** It has ended, whether it was asked to or not. */
+  onExit(): void;
+}
+
+export type OpenWriter = (options: DatabaseOptions, events: WriterEvents) => Writer;
