@@ -52,9 +52,5 @@ export async function openState(config: Config, ports: StatePorts): Promise<Open
     },
     ports,
   );
-  const { journal } = state;
-  return {
-    ...state,
-    commits: () => ({ batchCount: journal?.batchCount ?? 0, operationCount: journal?.operationCount ?? 0 }),
-  };
+  return state;
 }
