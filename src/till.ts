@@ -48,7 +48,8 @@ export interface TillPorts {
   readonly recover?: Recover | undefined;
 }
 
-const SERVICE_NAME = 'paygrade';
+/** `serviceName` of every offer. */
+export const SERVICE_NAME = 'paygrade';
 
 interface OpenSettlement {
   readonly settlement: Settlement;
