@@ -26,6 +26,7 @@ Kills a server under load N times (10 by default, shared out among runtimes and 
 folder and looks for what it promised. Exit code 1, the seed and the folder at the first broken promise.
 
   --entry FILE   the program to start, src/main.ts by default
+  --aim STAGE    one kind of kill only: any of those that the summary counts, but at the start
 `;
 
 /** How a life ends, and how often. */
@@ -79,6 +80,8 @@ class Options {
   readonly settlements: readonly SettlementKind[];
   readonly seed: number;
   readonly entry: string;
+  /** undefined: any, by its weight. */
+  readonly aim: AimName | undefined;
   readonly isJson: boolean;
 
   constructor(words: readonly string[]) {
@@ -89,6 +92,7 @@ class Options {
         runtime: { type: 'string', default: 'both' },
         settlement: { type: 'string', default: 'both' },
         seed: { type: 'string' },
+        aim: { type: 'string' },
         entry: { type: 'string', default: join(PROJECT, 'src', 'main.ts') },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -104,6 +108,7 @@ class Options {
     this.seed = wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000_000), 0);
     this.entry = resolve(values.entry);
     if (!existsSync(this.entry)) throw new Error(`--entry: there is no ${this.entry}`);
+    this.aim = values.aim === undefined ? undefined : aimNamed(values.aim);
     this.isJson = values.json;
   }
 }
@@ -119,6 +124,13 @@ function oneOrAll<Name extends string>(name: string, text: string, all: readonly
   const one = all.find((known) => known === text);
   if (one === undefined) throw new Error(`--${name}: ${all.join(', ')} or both, not ${text}`);
   return [one];
+}
+
+function aimNamed(text: string): AimName {
+  const names = Object.keys(AIMS) as AimName[];
+  const name = names.find((known) => known === text);
+  if (name === undefined) throw new Error(`--aim: one of ${names.join('; ')}, not ${text}`);
+  return name;
 }
 
 /** A line a cycle, over itself on a terminal; elsewhere nothing. */
@@ -184,14 +196,21 @@ function armKill(shop: Shop, life: Life, aim: AimName, chance: Chance, tally: Ta
 const canAim = (aim: AimName, settlement: SettlementKind): boolean =>
   settlement === 'facilitator' || !/^(verify|settle)-/.test(aim);
 
-function aimOf(chance: Chance, settlement: SettlementKind): AimName {
+function aimOf(chance: Chance, settlement: SettlementKind, only: AimName | undefined): AimName {
+  if (only !== undefined) return only;
   for (;;) {
     const aim = chance.weighted(AIMS);
     if (canAim(aim, settlement)) return aim;
   }
 }
 
-async function cycleOf(shop: Shop, chance: Chance, usualStartMs: number, tally: Tally): Promise<number> {
+async function cycleOf(
+  shop: Shop,
+  chance: Chance,
+  only: AimName | undefined,
+  usualStartMs: number,
+  tally: Tally,
+): Promise<number> {
   const { runtime, settlement } = shop.options;
   if (chance.isLucky(KILLED_STARTS_SHARE)) {
     for (let i = chance.between(1, KILLED_STARTS_MAX); i > 0; i--) await killStart(shop, chance, usualStartMs, tally);
@@ -202,7 +221,7 @@ async function cycleOf(shop: Shop, chance: Chance, usualStartMs: number, tally: 
   const counts = await audit(shop, chance.of('audit'));
   add(tally.audited, counts);
   if (shop.cycle % SETTLED_EVERY === 0) await settleDown(shop);
-  const aim = aimOf(chance, settlement);
+  const aim = aimOf(chance, settlement, only);
   const disarm = armKill(shop, life, aim, chance, tally);
   const loadedMs = performance.now();
   try {
@@ -283,7 +302,13 @@ async function run(options: Options): Promise<number> {
     try {
       let usualStartMs = 500;
       for (shop.cycle = 1; shop.cycle <= cycles; shop.cycle++) {
-        usualStartMs = await cycleOf(shop, shop.options.chance.of('cycle', shop.cycle), usualStartMs, tally);
+        usualStartMs = await cycleOf(
+          shop,
+          shop.options.chance.of('cycle', shop.cycle),
+          options.aim,
+          usualStartMs,
+          tally,
+        );
         rmSync(leftBy(stateDir), { recursive: true, force: true });
         cpSync(stateDir, leftBy(stateDir), { recursive: true });
       }
