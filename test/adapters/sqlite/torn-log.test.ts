@@ -2,7 +2,7 @@
  * A log whose end never reached the disk (case 122): a start finds the steps that are there whole, takes nothing for damage
  * and goes on. Every frame boundary, and every kind of place inside the last frames.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { CallbackId } from '../../../src/callback/identifier.ts';
 import { contentOfFolder, contentOfState, History, NOW_MS } from './history.ts';
 
@@ -26,6 +26,9 @@ async function contentAfter(logBytes: number, tail: Uint8Array = new Uint8Array(
   }
 }
 
+/** Sweeps take seconds, more on a machine that is busy with other work. */
+vi.setConfig({ testTimeout: 120_000 });
+
 describe('a log that was cut', () => {
   it('has a history worth cutting', () => {
     expect(Number.isInteger(frameCount)).toBe(true);
@@ -45,7 +48,7 @@ describe('a log that was cut', () => {
   });
 
   it('inside a frame or the header gives the steps before it, exactly', async () => {
-    const inside = [1, 7, 8, 23, FRAME_HEADER_BYTES, 25, 512, 2048 + 3, frameBytes - 1];
+    const inside = [1, 8, 23, FRAME_HEADER_BYTES, 2048 + 3, frameBytes - 1];
     const cuts = [0, 1, 16, HEADER_BYTES - 1];
     for (let frame = frameCount - 4; frame < frameCount; frame++)
       cuts.push(...inside.map((at) => boundary(frame) + at));
