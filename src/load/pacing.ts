@@ -124,7 +124,7 @@ export class Pacing {
       const nowMs = clock.monotonicMs();
       const plannedMs = this.#plannedMs(nowMs);
       if (plannedMs >= endMs) {
-        this.stop();
+        if (nowMs >= endMs) this.stop(); // before that, the timer of the end comes here again
         return;
       }
       if (plannedMs > nowMs) {

@@ -24,7 +24,10 @@ interface Shelf {
   /** Oldest first from `next` on; what was taken is undefined. */
   ready: (SignedPayment | undefined)[];
   next: number;
+  /** Ordered and not yet signed. */
   pendingCount: number;
+  /** How many more may be ordered: no more is signed than the run can send. */
+  plannedCount: number;
 }
 
 export interface SupplyOptions {
@@ -32,7 +35,7 @@ export interface SupplyOptions {
   readonly signerCount: number;
   /** Payments that are kept ready, over all offers. */
   readonly stockCount: number;
-  /** Payments that will be taken at most; Infinity where nobody knows. What is over is not signed. */
+  /** Payments that will be taken at most, the offers in turn; Infinity where nobody knows. */
   readonly plannedCount: number;
   readonly clock: Clock;
 }
@@ -42,7 +45,6 @@ export class PaymentSupply {
   readonly #shelves: readonly Shelf[];
   readonly #workers: readonly Worker[];
   readonly #shelfDepth: number;
-  #plannedCount: number;
   #turn = 0;
   #failure: Error | undefined;
   signedCount = 0;
@@ -55,9 +57,15 @@ export class PaymentSupply {
 
   constructor({ offers, signerCount, stockCount, plannedCount, clock }: SupplyOptions) {
     this.#clock = clock;
-    this.#plannedCount = plannedCount;
-    this.#shelves = offers.map((offer) => ({ offer, ready: [], next: 0, pendingCount: 0 }));
     this.#shelfDepth = Math.ceil(stockCount / offers.length);
+    const plannedEach = Math.ceil(plannedCount / offers.length);
+    this.#shelves = offers.map((offer) => ({
+      offer,
+      ready: [],
+      next: 0,
+      pendingCount: 0,
+      plannedCount: plannedEach,
+    }));
     this.#workers = Array.from({ length: signerCount }, () => {
       const worker = new Worker(SIGNER, { execArgv: QUIET });
       worker.on('message', (batch: SignedBatch) => this.#onBatch(batch));
@@ -70,9 +78,10 @@ export class PaymentSupply {
 
   /** Resolves when the stock is full. @param onProgress payments signed so far, and of how many @throws LoadError */
   async fill(onProgress: (signedCount: number, of: number) => void, isStopped: () => boolean): Promise<void> {
-    const wanted = Math.min(this.#plannedCount, this.#shelfDepth * this.#shelves.length);
-    this.#shelves.forEach((_, index) => {
+    let wanted = 0;
+    this.#shelves.forEach((shelf, index) => {
       this.#refill(index, 1);
+      wanted += shelf.pendingCount;
     });
     while (this.#shelves.some(({ pendingCount }) => pendingCount > 0) && !isStopped()) {
       if (this.#failure !== undefined) throw new LoadError(`signing failed: ${this.#failure.message}`);
@@ -92,7 +101,7 @@ export class PaymentSupply {
       if (oldest.validBeforeSeconds > leastSeconds) payment = oldest;
       else {
         this.expiredCount++;
-        this.#plannedCount++;
+        shelf.plannedCount++;
       }
     }
     if (shelf.next > 1024 && shelf.next * 2 > shelf.ready.length) {
@@ -113,19 +122,13 @@ export class PaymentSupply {
     const shelf = this.#shelves[offerIndex]!;
     for (;;) {
       const here = shelf.ready.length - shelf.next + shelf.pendingCount;
-      const ordered = this.signedCount + this.#pendingCount();
-      const count = Math.min(BATCH_COUNT, this.#shelfDepth - here, this.#plannedCount - ordered);
+      const count = Math.min(BATCH_COUNT, this.#shelfDepth - here, shelf.plannedCount);
       if (count <= 0 || (count < countMin && here > 0)) return;
       shelf.pendingCount += count;
+      shelf.plannedCount -= count;
       const worker = this.#workers[this.#turn++ % this.#workers.length]!;
       worker.postMessage({ offerIndex, offer: shelf.offer, count } satisfies SigningOrder);
     }
-  }
-
-  #pendingCount(): number {
-    let count = 0;
-    for (const shelf of this.#shelves) count += shelf.pendingCount;
-    return count;
   }
 
   #onBatch({ offerIndex, payments, busyMs }: SignedBatch): void {

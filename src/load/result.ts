@@ -73,8 +73,9 @@ export interface LoadResult {
 
 /** Share of a core above which the sending thread had nothing left to give. */
 const CPU_SHARE_LIMIT = 0.9;
-/** A generator this late is not at its rate. */
-const LAG_LIMIT_US = 10_000;
+/** A generator this late, and for that part of the latency at least, is what was measured. */
+const LAG_LIMIT_US = 5_000;
+const LAG_SHARE_LIMIT = 0.5;
 /** Parts of the run that are more than chance. */
 const BUSY_SHARE_LIMIT = 0.5;
 const UNSIGNED_SHARE_LIMIT = 0.05;
@@ -82,6 +83,8 @@ const UNSIGNED_SHARE_LIMIT = 0.05;
 export interface GeneratorFigures {
   readonly cpuShare: number;
   readonly lag: Latencies;
+  /** Of all requests, 99th percentile. */
+  readonly latencyP99Us: number;
   readonly connectionsBusyShare: number;
   readonly unsignedShare: number;
   readonly isOpenLoop: boolean;
@@ -94,12 +97,12 @@ const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 /** Whether the generator was the limit, and how it shows. Waiting in turns of the loop costs CPU, so a high share alone means
  * nothing in an open loop that keeps its rate. */
 function limitOf(figures: GeneratorFigures): string | null {
-  const { cpuShare, lag, connectionsBusyShare, unsignedShare, isOpenLoop, unsentCount } = figures;
+  const { cpuShare, lag, latencyP99Us, connectionsBusyShare, unsignedShare, isOpenLoop, unsentCount } = figures;
   if (unsignedShare > UNSIGNED_SHARE_LIMIT) {
     return `no payment was signed in time for ${percent(unsignedShare)} of the run: more --signers or --signed, or a lower rate`;
   }
   const lagP99Us = lag.at(99);
-  if (isOpenLoop && lagP99Us > LAG_LIMIT_US) {
+  if (isOpenLoop && lagP99Us > Math.max(LAG_LIMIT_US, LAG_SHARE_LIMIT * latencyP99Us)) {
     return `1 % of the requests were sent ${Math.round(lagP99Us / 1000)} ms late or more though a connection was free`;
   }
   const isBehind = !isOpenLoop || unsentCount > 0 || connectionsBusyShare > BUSY_SHARE_LIMIT;

@@ -22,6 +22,7 @@ import { Recorder } from './recorder.ts';
 import { companyQuestion, jsonOf, QUESTIONS, Requests, saidOf } from './requests.ts';
 import { generatorResult, type LoadResult, operationResults } from './result.ts';
 import { type LoadOffer, parseOffer, Signer } from './signing.ts';
+import { duration } from './summary.ts';
 import { LoadError, type Target } from './target.ts';
 
 export interface LoadPlan {
@@ -84,6 +85,9 @@ const COMPANY_COUNT = 5;
 const HOLD_PAUSE_MS = 100;
 /** Time for the answers to the last waits, beside their own. */
 const WAIT_TIMEOUT_MS = (WAIT_SECONDS_MAX + 10) * 1000;
+
+/** Part of the latency from which the generator's own lag is worth a word. */
+const LAG_HINT_SHARE = 0.1;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -330,9 +334,11 @@ async function prepareAndRun(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp)
 
   const runMs = Math.max(1, Math.min(stoppedMs, endMs) - startMs);
   const durationMs = Math.max(0, Math.min(stoppedMs, endMs) - startMs - plan.warmUpMs);
+  const latency = recorder.latenciesOf().summary();
   const generator = generatorResult({
     cpuShare: Math.max(0, cpuUsedMs - signingMs) / runMs,
     lag: pacing.lag,
+    latencyP99Us: latency?.p99 ?? 0,
     connectionsBusyShare: plan.rate === undefined ? 0 : pacing.roomBlockedMs / runMs,
     unsignedShare: pacing.unsignedMs / runMs,
     isOpenLoop: plan.rate !== undefined,
@@ -360,7 +366,7 @@ async function prepareAndRun(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp)
       in_warmup: recorder.warmUpCount,
       per_second: durationMs > 0 ? Math.round((recorder.expectedCount / durationMs) * 1e5) / 100 : 0,
     },
-    latency_us: recorder.latenciesOf().summary(),
+    latency_us: latency,
     operations: operationResults(recorder),
     timeline: { stretch_ms: recorder.stretchMs, stretches: recorder.stretchesUntil(stoppedMs) },
     generator,
@@ -421,6 +427,10 @@ function hintsOn(result: Omit<LoadResult, 'hints'>, isRoomUsedUp: boolean): read
   }
   if (has(['paid'], '402 PAYMENT_NOT_SETTLED')) {
     hints.push('payments were not settled: the play ledger must lend each wallet a dollar (LOCAL_BALANCE=1000000)');
+  }
+  const lagP99Us = result.generator.lag_us?.p99 ?? 0;
+  if (!result.generator.was_the_limit && lagP99Us > Math.max(1000, LAG_HINT_SHARE * (result.latency_us?.p99 ?? 0))) {
+    hints.push(`part of the latency is the generator's own lag (p99 ${duration(lagP99Us)}): the machine is busy`);
   }
   if (isRoomUsedUp) hints.push('the server had no room for all the callbacks: CALLBACK_BYTES bounds them');
   if (result.ended === 'nothing left to send') {
