@@ -34,8 +34,10 @@ const STRETCH_MS_MIN = 100;
 
 export class Recorder {
   readonly #seen = new Map<string, Seen>();
-  readonly #startMs: number;
-  readonly #endMs: number;
+  readonly #durationMs: number;
+  /** Until the run begins, everything is before it. */
+  #startMs = Number.POSITIVE_INFINITY;
+  #endMs = Number.POSITIVE_INFINITY;
   readonly stretchMs: number;
   readonly #stretches: Stretch[] = [];
   readonly #stretch = new Latencies();
@@ -45,11 +47,16 @@ export class Recorder {
   unexpectedCount = 0;
   unsentCount = 0;
 
-  /** @param startMs the measured part, by the monotonic clock; @param durationMs its length */
-  constructor(startMs: number, durationMs: number) {
-    this.#startMs = startMs;
-    this.#endMs = startMs + durationMs;
+  /** @param durationMs length of the measured part */
+  constructor(durationMs: number) {
+    this.#durationMs = durationMs;
     this.stretchMs = Math.max(STRETCH_MS_MIN, Math.ceil(durationMs / STRETCH_COUNT / 100) * 100);
+  }
+
+  /** @param startMs when the measured part begins, by the monotonic clock */
+  begin(startMs: number): void {
+    this.#startMs = startMs;
+    this.#endMs = startMs + this.#durationMs;
   }
 
   /** @param plannedMs when the request was due; its latency is counted from there */

@@ -261,8 +261,7 @@ async function prepareAndRun(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp)
   }
 
   const startedAt = new Date(clock.nowMs()).toISOString();
-  const beginMs = clock.monotonicMs() + (mix.has('wait') ? HOLD_PAUSE_MS * 2 : 0);
-  const recorder = new Recorder(beginMs + plan.warmUpMs, plan.durationMs);
+  const recorder = new Recorder(plan.durationMs);
   const run: Run = { pool, requests, clock, recorder };
   let waits: WaitOperation | undefined;
   if (mix.has('wait') && waitCallbacks.length > 0) {
@@ -297,7 +296,8 @@ async function prepareAndRun(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp)
   };
   const operations = new Map([...mix.keys()].map((kind) => [kind, operationFor(kind)]));
 
-  const startMs = Math.max(beginMs, clock.monotonicMs());
+  const startMs = clock.monotonicMs();
+  recorder.begin(startMs + plan.warmUpMs);
   const endMs = startMs + plan.warmUpMs + plan.durationMs;
   const pacing = new Pacing({
     rate: plan.rate,
