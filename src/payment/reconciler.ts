@@ -10,7 +10,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Timers } from '../base/timers.ts';
 import type { PaymentOrder } from './order.ts';
-import { isTransactionFailure } from './reasons.ts';
+import { isSilentOnEarlier } from './reasons.ts';
 import type { Reservation, Reservations } from './reservations.ts';
 import type { Settlement, SettleOutcome } from './settlement.ts';
 
@@ -136,12 +136,13 @@ export class Reconciler {
 
   /**
    * Whether a refusal of the repeat says that the first attempt moved nothing. Once a hash was seen, only the chain's own
-   * revert of it does; before that, not a failure of the transaction, which may be the relayer's trouble with a second one.
+   * revert of it does; before that, not a failure of the transaction, which may be the relayer's trouble with a second one,
+   * nor a balance or a window, which a transfer that did happen leaves behind just so.
    */
   #isOfThisTransfer(one: Case, refused: SettleOutcome & { readonly kind: 'refused' }): boolean {
     const standing = this.#parts.reservations.standingOf(one.order.key);
     const known = standing?.kind === 'unknown' ? standing.transaction : '';
-    return known === '' ? !isTransactionFailure(refused.reason) : refused.transaction === known;
+    return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;
   }
 
   async #record(one: Case, end: End): Promise<void> {

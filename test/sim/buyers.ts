@@ -216,6 +216,7 @@ export class Buyers {
       },
       judge: (answer, exchange) => {
         purchase.outstandingCount--;
+        this.#world.count('paid requests answered');
         this.#judge(purchase, answer, exchange);
       },
       onAnswer: (answer) => this.#next(purchase, answer.status, number),

@@ -162,11 +162,7 @@ export class Network {
   }
 }
 
-export function codeOf(answer: Answer): string {
-  try {
-    const { error } = JSON.parse(answer.text) as { error?: { code?: unknown } };
-    return typeof error?.code === 'string' ? error.code : '';
-  } catch {
-    return '';
-  }
-}
+const CODE = /^\{"error":\{"code":"([A-Z_]+)"/;
+
+/** Code of the refusal, or ''. */
+export const codeOf = (answer: Answer): string => CODE.exec(answer.text)?.[1] ?? '';

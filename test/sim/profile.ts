@@ -62,12 +62,12 @@ export function drawProfile(chance: Chance, wishes: ProfileWishes): Profile {
   const sync = chance.is(0.25) ? 'normal' : 'full';
   return {
     settlement: chance.is(0.2) ? 'local' : 'facilitator',
-    signing: wishes.signing ?? (chance.is(0.02) ? 'keys' : 'marks'),
-    disk: wishes.disk ?? (chance.is(0.05) ? 'both' : 'model'),
+    signing: wishes.signing ?? (chance.is(0.004) ? 'keys' : 'marks'),
+    disk: wishes.disk ?? (chance.is(0.03) ? 'both' : 'model'),
     sync,
     purchaseCount: wishes.purchaseCount,
-    spanMs: wishes.purchaseCount * chance.pick([30, 120, 500]),
-    killsPerMinute: some(0.7, 1, 4, 15),
+    spanMs: wishes.purchaseCount * chance.pick([20, 60, 250]),
+    killsPerMinute: some(0.7, 1, 4, 10),
     powerShare: sync === 'full' ? chance.pick([0, 0.5]) : 0,
     stopsPerMinute: some(0.4, 1, 4),
     reloadsPerMinute: some(0.4, 2, 20),

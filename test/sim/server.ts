@@ -232,13 +232,14 @@ export class Server {
         this.#world.after(50, end);
         return;
       }
+      // What is left is cut off; nobody hears what it still says.
+      if (life.outstanding.size > 0) this.onKill();
+      life.outstanding.clear();
       app.close().then(
         () => {
           if (life.isDead) return;
           this.#world.note(`life ${life.number} has ended`);
-          if (life.outstanding.size > 0) this.onKill();
           life.isDead = true;
-          life.outstanding.clear();
           this.life = undefined;
           then();
         },
