@@ -17,7 +17,11 @@ import type { Settlement, SettleOutcome } from './settlement.ts';
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_MS_MAX = 30_000;
 const REPEATS_AT_ONCE_MAX = 8;
-/** Blocks may carry a time behind ours; a transfer sent at the last moment is still found this long after. */
+/**
+ * Blocks may carry a time behind ours; a transfer sent at the last moment is still found this long after. Every case is
+ * asked after for at least as long by the monotonic clock: after a restart the settlement may be away at first, and a wall
+ * clock that was set forward closes no window.
+ */
 const MARGIN_SECONDS = 60;
 
 /** News of a case, for the log and the counters. */
@@ -43,6 +47,8 @@ export type End =
 interface Case {
   readonly reservation: Reservation;
   readonly order: PaymentOrder;
+  /** Monotonic; since then it is asked after by this process. */
+  readonly sinceMs: number;
   /** Known but not yet recorded: then only the recording is tried again. */
   end: End | undefined;
   pauseMs: number;
@@ -72,7 +78,8 @@ export class Reconciler {
    * @param end when the outcome is certain and only its record failed
    */
   watch(reservation: Reservation, order: PaymentOrder, end?: End): void {
-    const added: Case = { reservation, order, end, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
+    const sinceMs = this.#parts.clock.monotonicMs();
+    const added: Case = { reservation, order, sinceMs, end, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
     this.#open.add(added);
     this.#pause(added);
   }
@@ -125,13 +132,15 @@ export class Reconciler {
     const { settlement, reservations, clock } = this.#parts;
     // Asked before the call: an answer that was on its way when the window closed is still an answer.
     const secondsPast = clock.nowMs() / 1000 - one.order.authorization.validBeforeSeconds;
+    const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
     if (outcome.kind === 'refused' && secondsPast < 0 && this.#isOfThisTransfer(one, outcome)) {
       return { kind: 'released', detail: outcome.detail };
     }
     if (outcome.kind === 'unknown') await reservations.recordUnknown(one.reservation, outcome.transaction);
-    return secondsPast > MARGIN_SECONDS ? { kind: 'dead', detail: outcome.detail } : undefined;
+    const isOver = Math.min(secondsPast, secondsWatched) > MARGIN_SECONDS;
+    return isOver ? { kind: 'dead', detail: outcome.detail } : undefined;
   }
 
   /**

@@ -146,6 +146,17 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.time.pendingCount).toBe(0);
   });
 
+  it('gives nothing up at once that is past its window when it begins to ask', async () => {
+    const kit = await unknownCase(new Script(AWAY, AWAY, SETTLED));
+    kit.time.stepWall(3_600_000);
+    const { order } = await kit.add();
+    kit.time.stepWall(3_600_000);
+    await kit.seconds(1 + 2);
+    expect(kit.reservations.standingOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+    await kit.seconds(4);
+    expect(kit.reservations.standingOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+  });
+
   it('takes a success for one however late it comes', async () => {
     const kit = await unknownCase(new Script(...Array.from({ length: 7 }, () => UNKNOWN), SETTLED));
     const { order } = await kit.add();

@@ -209,6 +209,7 @@ export class Buyers {
       mayLeave: true,
       onArrival: () => {
         purchase.outstandingCount++;
+        purchase.isToldFree = false;
       },
       onCut: () => {
         purchase.outstandingCount--;
@@ -255,6 +256,8 @@ export class Buyers {
     if (headers.get('cache-control')?.includes('no-store') !== true) {
       world.fail('A3 not cached', `${exchange.name} ${status}: ${headers.get('cache-control')}`);
     }
+    const isToldFree = code === 'PAYMENT_NOT_SETTLED' || code === 'SETTLEMENT_UNAVAILABLE';
+    if (isToldFree && purchase.outstandingCount === 0 && isOpen) purchase.isToldFree = true;
     switch (status) {
       case 200:
       case 201:
@@ -422,12 +425,7 @@ export class Buyers {
     }
     if (this.#isLocal || !purchase.isHonest()) return;
     const isMoved = purchase.moved !== '';
-    if (
-      isMoved &&
-      state === 'dead' &&
-      this.#profile.repeats === 'same' &&
-      purchase.validBeforeSeconds > this.healedAtSeconds + 40
-    ) {
+    if (isMoved && state === 'dead' && this.#profile.repeats === 'same' && this.pendingAtHeal.has(purchase.key)) {
       world.fail('I3 receipt', `${purchase.name} moved and could be asked for, but is dead`);
     }
     if (!isMoved && state === 'settled')
@@ -437,7 +435,7 @@ export class Buyers {
     }
   }
 
-  /** Wall clock; set when faults stop. */
-  healedAtSeconds = Number.POSITIVE_INFINITY;
+  /** What had no end yet when faults stopped. */
+  pendingAtHeal: ReadonlySet<string> = new Set();
   hasDiskFailed = false;
 }

@@ -237,6 +237,12 @@ export class Facilitator {
     const reason = this.#refusalOf(purchase, 0);
     if (reason !== undefined) return reason;
     purchase.moved = hash;
+    if (purchase.isToldFree && purchase.isHonest()) {
+      this.#world.fail(
+        'I4 refused costs nothing',
+        `${purchase.name} was told that nothing is charged, and then it was`,
+      );
+    }
     purchase.account.balanceAtomic -= purchase.amountAtomic;
     this.movedCount++;
     this.#world.count('transfers');

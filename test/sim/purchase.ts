@@ -41,6 +41,8 @@ export class Purchase {
   refusedAtMs = -1;
   /** The one body that may be sent for it. */
   body: string | undefined;
+  /** Its client was last told that nothing is charged, and has not sent it since. */
+  isToldFree = false;
   /** A transaction that is broadcast and not final. */
   pending: { readonly hash: string; state: 'waiting' | 'never' | 'reverted' } | undefined;
   /** Requests with it that wait for an answer. */

@@ -309,7 +309,7 @@ class Run {
     this.#disk.breaksNext = false;
     this.#network.isHealed = true;
     this.#server.skewMs = 0;
-    this.#buyers.healedAtSeconds = world.wallMs / 1000;
+    this.#buyers.pendingAtHeal = new Set(this.#disk.records.pendingKeys.keys());
     await this.#passUntil(world.nowMs + 15_000);
     const { life } = this.#server;
     if (life !== undefined) life.touchesLeft = Number.POSITIVE_INFINITY;
