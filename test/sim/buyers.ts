@@ -78,7 +78,8 @@ export class Buyers {
     this.#isLocal = parts.profile.settlement === 'local';
     const { payerCount, poorShare } = parts.profile;
     for (let i = 0; i < payerCount; i++) {
-      const isPoor = chance.is(poorShare);
+      // One of them can always pay.
+      const isPoor = i > 0 && chance.is(poorShare);
       const balanceAtomic = isPoor ? BigInt(chance.below(100_000)) : 10n ** 12n;
       this.#accounts.push({ payer: parts.signing.newPayer(), balanceAtomic });
     }

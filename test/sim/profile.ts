@@ -86,10 +86,10 @@ export function drawProfile(chance: Chance, wishes: ProfileWishes): Profile {
     repeats: chance.pick(['same', 'same', 'used', 'mixed']),
     isBalanceFirst: chance.is(0.3),
     thirdPartyShare: some(0.1, 0.02),
-    payerCount: chance.pick([1, 5, 50]),
-    poorShare: chance.pick([0, 0.2, 0.6]),
+    payerCount: chance.pick([2, 5, 50]),
+    poorShare: chance.pick([0, 0, 0.2, 0.6]),
     callbackShare: chance.pick([0, 0.15, 0.4]),
     callbackCapacity: chance.pick([3, 20, 10_000]),
-    ratePerMinute: chance.pick([0, 0, 0, 600, 40]),
+    ratePerMinute: chance.is(0.8) ? 0 : chance.pick([600, 60]),
   };
 }
