@@ -108,7 +108,8 @@ export class Buyers {
     if (this.#profile.thirdPartyShare > 0 && !isPlain && this.#chance.is(this.#profile.thirdPartyShare)) {
       this.#world.after(this.#chance.between(0, 200), () => {
         if (purchase.moved !== '' || purchase.pending !== undefined) return;
-        if (this.#facilitator.transfer(purchase) === undefined) purchase.isFrontRun = true;
+        purchase.isFrontRun = true;
+        if (this.#facilitator.transfer(purchase) !== undefined) purchase.isFrontRun = false;
       });
     }
     return purchase;
