@@ -28,6 +28,7 @@ import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
 import { type OpenState, openState } from './state.ts';
 import { openTill } from './till.ts';
+import { type OpenVerification, openVerification } from './verification.ts';
 import { VERSION } from './version.ts';
 
 /** What one request came to; one log line. Never a token, a signature or a payment header, and no query. */
@@ -56,6 +57,8 @@ export interface AppPorts {
   onResolution(resolution: Resolution): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
+  /** A verification thread died (why, one line) or works again (undefined). */
+  onVerificationFault?(fault: string | undefined): void;
 }
 
 export interface App {
@@ -148,20 +151,31 @@ type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
   const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
   const state = await openState(config, { clock: ports.clock, timers: systemTimers, onFault });
+  let verification: OpenVerification | undefined;
   try {
-    return await openAppOn(state, config, ports);
+    verification = await openVerification(config, {
+      clock: ports.clock,
+      onFault: (fault) => ports.onVerificationFault?.(fault),
+    });
+    return await openAppOn(state, verification, config, ports);
   } catch (failure) {
+    await verification?.close();
     await state.close();
     throw failure;
   }
 }
 
-async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): Promise<App> {
+async function openAppOn(
+  state: OpenState,
+  verification: OpenVerification,
+  config: AppConfig,
+  ports: AppPorts,
+): Promise<App> {
   const { clock, random } = ports;
   const responder = new Responder(corsHeaders(config.corsOrigin));
   const startedMs = clock.monotonicMs();
   const shelf = openShelf(config.snapshot, clock);
-  const till = openTill(config, clock, random, ports.onResolution, state);
+  const till = openTill(config, clock, random, verification.queue, ports.onResolution, state);
   const inbox = new Inbox(config.callbackBytes, {
     clock,
     random,
@@ -317,7 +331,7 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
 
   return {
     shelf,
-    notices: [...till.notices, ...state.notices],
+    notices: [...till.notices, ...verification.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
       const requestId = `req_${random.uuid()}`;
@@ -342,6 +356,7 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
       inbox.close();
       till.close();
       shelf.close();
+      await verification.close();
       await state.close();
     },
   };

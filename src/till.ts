@@ -8,13 +8,13 @@ import { systemTimers } from './adapters/system-timers.ts';
 import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
 import { type Config, ConfigError, IN_MEMORY } from './config.ts';
-import type { Till } from './gates/x402.ts';
+import { contractShare, type Till } from './gates/x402.ts';
 import { type KeptLedger, LocalLedger, TRANSFER_COUNT_MAX } from './payment/ledger.ts';
 import { reservationKeyOf } from './payment/order.ts';
 import { Reconciler, type Resolution } from './payment/reconciler.ts';
+import type { RecoveryQueue } from './payment/recovery-queue.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX, type Standing } from './payment/reservations.ts';
 import type { Settlement } from './payment/settlement.ts';
-import { recoverWithNoble } from './payment/signature.ts';
 import { memoryState, type OpenState } from './state.ts';
 
 export interface OpenTill {
@@ -64,6 +64,7 @@ export function openTill(
   config: Config & { readonly baseUrl: string },
   clock: Clock,
   random: Random,
+  recoveries: RecoveryQueue,
   onResolution: (resolution: Resolution) => void,
   state: OpenState = memoryState(),
 ): OpenTill {
@@ -81,7 +82,8 @@ export function openTill(
       reservations,
       settlement,
       reconciler,
-      recover: recoverWithNoble,
+      recoveries,
+      contracts: contractShare(),
       clock,
     },
     settlementReady: isReachable,

@@ -1,15 +1,17 @@
 /** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
 import { describe, expect, it } from 'vitest';
-import { createX402Gate, type PaidRoute, type Till } from '../../src/gates/x402.ts';
+import { contractShare, createX402Gate, type PaidRoute, type Till } from '../../src/gates/x402.ts';
 import type { Pass, Visit } from '../../src/http/access.ts';
 import { Refusal } from '../../src/http/errors.ts';
 import { LocalLedger } from '../../src/payment/ledger.ts';
 import { Reconciler } from '../../src/payment/reconciler.ts';
+import { type RecoveryPlace, RecoveryQueue } from '../../src/payment/recovery-queue.ts';
 import { MemoryReservations } from '../../src/payment/reservations.ts';
 import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from '../../src/payment/settlement.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
+import { promptPlace } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -55,7 +57,7 @@ function visit(payment: string | null, headers: Record<string, string> = {}, sea
   };
 }
 
-function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}) {
+function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, place?: RecoveryPlace) {
   const time = new ManualTime(NOW_MS);
   const reservations = new MemoryReservations(time, 100_000);
   let recoverCount = 0;
@@ -70,7 +72,8 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}) 
     reservations,
     settlement,
     reconciler,
-    recover,
+    recoveries: new RecoveryQueue([place ?? promptPlace(recover)], time),
+    contracts: contractShare(),
     clock: time,
     ...change,
   };
