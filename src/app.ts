@@ -9,7 +9,7 @@ import { CALLBACK_ROUTES, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES } from './
 import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
 import { Inbox } from './callback/inbox.ts';
-import { type CatalogueShelf, openShelf } from './catalogue-shelf.ts';
+import { type CatalogueShelf, catalogueTaker, openShelf, type TakeCatalogue } from './catalogue-shelf.ts';
 import type { Config } from './config.ts';
 import { callerRateGate } from './gates/caller-rate.ts';
 import { capacityGate } from './gates/capacity.ts';
@@ -26,8 +26,10 @@ import { type ServedRoute, servedRoute } from './http/serve.ts';
 import { targetOf } from './http/target.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
+import type { RecoveryCounts } from './payment/recovery-queue.ts';
+import type { Recover } from './payment/signature.ts';
 import { type OpenState, openState } from './state.ts';
-import { openTill } from './till.ts';
+import { openTill, type TillCounts, type TillPorts } from './till.ts';
 import { type OpenVerification, openVerification } from './verification.ts';
 import { VERSION } from './version.ts';
 
@@ -46,7 +48,8 @@ export interface RequestRecord {
   readonly detail: string | null;
 }
 
-export interface AppPorts {
+/** The outside. What may be left out is then the runtime's own; whoever hands it in owns time, disk and network. */
+export interface AppPorts extends TillPorts {
   readonly clock: Clock;
   readonly random: Random;
   /** Called once a request; undefined = no log. */
@@ -59,6 +62,20 @@ export interface AppPorts {
   onStateFault?(fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
+  /** Who signed, instead of the configured verification: nine tenths of a payment's cost. */
+  readonly recover?: Recover | undefined;
+  /** Where the durable state comes from, instead of the configured folder. */
+  readonly openState?: typeof openState | undefined;
+  /** Where the catalogue comes from, instead of the configured file. */
+  readonly takeCatalogue?: TakeCatalogue | undefined;
+}
+
+/** What the app holds at the moment, for the metrics and for tests. */
+export interface AppCounts extends TillCounts {
+  readonly callbacks: Inbox['counts'];
+  /** Bytes claimed by callbacks and by requests on their way to one. */
+  readonly claimedBytes: number;
+  readonly recoveries: RecoveryCounts;
 }
 
 export interface App {
@@ -69,6 +86,7 @@ export interface App {
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
   readonly shelf: CatalogueShelf;
+  counts(): AppCounts;
   /** The end is near: waits are answered at once, so that a listener that finishes what is under way is soon done. */
   drain(): void;
   /** Lets go of everything; after the last request. */
@@ -150,11 +168,14 @@ type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };
  */
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
   const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
-  const state = await openState(config, { clock: ports.clock, timers: systemTimers, onFault });
+  const { clock, timers = systemTimers } = ports;
+  const state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
   let verification: OpenVerification | undefined;
   try {
     verification = await openVerification(config, {
-      clock: ports.clock,
+      clock,
+      timers,
+      recover: ports.recover,
       onFault: (fault) => ports.onVerificationFault?.(fault),
     });
     return await openAppOn(state, verification, config, ports);
@@ -171,15 +192,15 @@ async function openAppOn(
   config: AppConfig,
   ports: AppPorts,
 ): Promise<App> {
-  const { clock, random } = ports;
+  const { clock, random, timers = systemTimers } = ports;
   const responder = new Responder(corsHeaders(config.corsOrigin));
   const startedMs = clock.monotonicMs();
-  const shelf = openShelf(config.snapshot, clock);
-  const till = openTill(config, clock, random, verification.queue, ports.onResolution, state);
+  const shelf = openShelf(ports.takeCatalogue ?? catalogueTaker(config.snapshot, clock));
+  const till = openTill(config, clock, random, verification.queue, ports.onResolution, state, ports);
   const inbox = new Inbox(config.callbackBytes, {
     clock,
     random,
-    timers: systemTimers,
+    timers,
     store: state.callbacks,
     onStoreFault: (fault) => ports.onFailure(fault, 'callbacks'),
   });
@@ -244,7 +265,7 @@ async function openAppOn(
   };
   const jobs = { catalogue: shelf, clock };
   const { baseUrl, hookBaseUrl } = config;
-  const callbacks = { inbox, timers: systemTimers, baseUrl, hookBaseUrl };
+  const callbacks = { inbox, timers, baseUrl, hookBaseUrl };
   const payments: PaymentServices = {
     network: NETWORK,
     find(payer, nonce) {
@@ -331,6 +352,12 @@ async function openAppOn(
 
   return {
     shelf,
+    counts: () => ({
+      ...till.counts(),
+      callbacks: inbox.counts,
+      claimedBytes: inbox.room.claimedBytes,
+      recoveries: verification.queue.counts(),
+    }),
     notices: [...till.notices, ...verification.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();

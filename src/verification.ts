@@ -2,15 +2,15 @@
 import { chooseRecovery } from './adapters/recovery.ts';
 import { inlineRecovery } from './adapters/recovery-inline.ts';
 import { RecoveryThread } from './adapters/recovery-thread.ts';
-import { systemTimers } from './adapters/system-timers.ts';
 import type { Clock } from './base/clock.ts';
+import type { Timers } from './base/timers.ts';
 import type { Config } from './config.ts';
 import { RecoveryQueue } from './payment/recovery-queue.ts';
-import { checkedRecovery } from './payment/signature.ts';
+import { checkedRecovery, type Recover } from './payment/signature.ts';
 
 export interface OpenVerification {
   readonly queue: RecoveryQueue;
-  readonly library: 'wasm' | 'noble';
+  readonly library: 'wasm' | 'noble' | 'handed-in';
   /** 0: on the main thread. */
   readonly threadCount: number;
   /** What the operator must be told at start. */
@@ -21,37 +21,34 @@ export interface OpenVerification {
 
 export interface VerificationPorts {
   readonly clock: Clock;
+  readonly timers: Timers;
+  /** Instead of what is configured: asked in the same turn. */
+  readonly recover?: Recover | undefined;
   /** A thread died (why, one line) or works again (undefined). */
   readonly onFault: (fault: string | undefined) => void;
 }
 
 async function onMainThread({ signatures }: Config, clock: Clock, why: readonly string[]): Promise<OpenVerification> {
   const { library, publicKeyOf, notice } = await chooseRecovery(signatures, clock);
-  const queue = new RecoveryQueue([inlineRecovery(checkedRecovery(publicKeyOf))], clock);
-  return {
-    queue,
-    library,
-    threadCount: 0,
-    notices: notice === undefined ? why : [...why, notice],
-    close: async () => queue.close(),
-  };
+  const queue = new RecoveryQueue([inlineRecovery(checkedRecovery(publicKeyOf), setImmediate)], clock);
+  const notices = notice === undefined ? why : [...why, notice];
+  return { queue, library, threadCount: 0, notices, close: async () => queue.close() };
 }
 
-export async function openVerification(
-  config: Config,
-  { clock, onFault }: VerificationPorts,
-): Promise<OpenVerification> {
+export async function openVerification(config: Config, ports: VerificationPorts): Promise<OpenVerification> {
+  const { clock, timers, recover } = ports;
+  if (recover !== undefined) {
+    const handedIn = new RecoveryQueue([inlineRecovery(recover, queueMicrotask)], clock);
+    return { queue: handedIn, library: 'handed-in', threadCount: 0, notices: [], close: async () => handedIn.close() };
+  }
   if (config.workers === 0) return onMainThread(config, clock, []);
   let queue: RecoveryQueue | undefined;
-  const ports = {
-    timers: systemTimers,
-    onFault(fault: string | undefined): void {
-      onFault(fault);
-      queue?.resume();
-    },
+  const onFault = (fault: string | undefined): void => {
+    ports.onFault(fault);
+    queue?.resume();
   };
   const starting = Array.from({ length: config.workers }, () =>
-    RecoveryThread.start({ signatures: config.signatures }, ports),
+    RecoveryThread.start({ signatures: config.signatures }, { timers, onFault }),
   );
   const started = await Promise.allSettled(starting);
   const running = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

@@ -1,18 +1,19 @@
 /**
- * Recoveries on the main thread, one a turn of the loop: whatever else has arrived is answered before the next one. For
- * machines with one core and hosts without threads; the loop is held for one recovery at a time.
+ * Recoveries on the main thread, one a turn of the loop (`later` = setImmediate): whatever else has arrived is answered
+ * before the next one. For machines with one core and hosts without threads; the loop is held for one recovery at a time.
  */
 import type { RecoveryPlace } from '../payment/recovery-queue.ts';
 import type { Recover } from '../payment/signature.ts';
 
-export function inlineRecovery(recover: Recover): RecoveryPlace {
+/** @param later runs what it is given, not at once */
+export function inlineRecovery(recover: Recover, later: (run: () => void) => void): RecoveryPlace {
   let isBusy = false;
   return {
     freeCount: () => (isBusy ? 0 : 1),
     isInOrder: () => true,
     start({ digest, signature }, done) {
       isBusy = true;
-      setImmediate(() => {
+      later(() => {
         const recovered = recover(digest, signature);
         isBusy = false;
         done(recovered);

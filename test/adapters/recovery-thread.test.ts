@@ -24,7 +24,11 @@ const run = (thread: RecoveryThread, job: RecoveryJob): Promise<Recovered | unde
   new Promise((resolve) => thread.start(job, resolve));
 
 const verification = async (variables: Record<string, string>): Promise<OpenVerification> => {
-  const opened = await openVerification(readConfig(variables), { clock: systemClock, onFault: () => {} });
+  const opened = await openVerification(readConfig(variables), {
+    clock: systemClock,
+    timers: systemTimers,
+    onFault: () => {},
+  });
   open.push(opened);
   return opened;
 };
