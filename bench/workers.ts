@@ -88,8 +88,14 @@ function signed(digest: Uint8Array): Uint8Array {
   return new Uint8Array([...bytes.subarray(1), 27 + bytes[0]!]);
 }
 
+interface Recoveries {
+  readonly perSecond: number;
+  /** Processor time of one, all threads together: what is the same for one and two threads would scale with the cores. */
+  readonly cpuMicros: number;
+}
+
 /** Recoveries a second through the queue: real signatures over fresh digests, as many waiting as a busy server has. */
-async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds: number): Promise<number> {
+async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds: number): Promise<Recoveries> {
   const verification = await openVerification(readConfig({ WORKERS, SIGNATURES }), {
     clock: systemClock,
     timers: systemTimers,
@@ -120,10 +126,12 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
     }
   };
   const startMs = performance.now();
+  const startCpu = process.cpuUsage();
   await Promise.all(Array.from({ length: 64 }, (_, i) => one(i)));
   const perSecond = (count * 1000) / (performance.now() - startMs);
+  const { user, system } = process.cpuUsage(startCpu);
   await verification.close();
-  return perSecond;
+  return { perSecond, cpuMicros: (user + system) / count };
 }
 
 interface Offer {
@@ -224,7 +232,7 @@ function memoryReservations(ms: number): number {
   const used = new Map<string, true>();
   let count = 0;
   for (const endMs = performance.now() + ms; performance.now() < endMs; count++) {
-    const key = randomBytes(52).toString('hex');
+    const key = `0x${count.toString(16).padStart(103, '0')}`;
     if (!used.has(key)) used.set(key, true);
   }
   return count;
@@ -253,8 +261,14 @@ async function main(): Promise<void> {
     const one = await together(1, { part: 'loop', ms });
     take('box', (await together(2, { part: 'loop', ms })) / one);
     for (const library of ['auto', 'noble']) {
-      const single = take(`${library} 1`, await recoveriesPerSecond('1', library, seconds));
-      take(`${library} ratio`, take(`${library} 2`, await recoveriesPerSecond('2', library, seconds)) / single);
+      const [single, double] = [
+        await recoveriesPerSecond('1', library, seconds),
+        await recoveriesPerSecond('2', library, seconds),
+      ];
+      take(`${library} 1`, single.perSecond);
+      take(`${library} 2`, double.perSecond);
+      take(`${library} ratio`, double.perSecond / single.perSecond);
+      take(`${library} cpu`, double.cpuMicros / single.cpuMicros);
     }
     const server = take('server 1', await paidPerSecond('1', seconds));
     take('server ratio', take('server 2', await paidPerSecond('2', seconds)) / server);
@@ -270,7 +284,7 @@ async function main(): Promise<void> {
     threads: Object.fromEntries(
       ['auto', 'noble'].map((name) => [
         name,
-        { one: of(`${name} 1`), two: of(`${name} 2`), ratio: of(`${name} ratio`) },
+        { one: of(`${name} 1`), two: of(`${name} 2`), ratio: of(`${name} ratio`), cpuRatio: of(`${name} cpu`) },
       ]),
     ),
     server: { one: of('server 1'), two: of('server 2'), ratio: of('server ratio') },
@@ -282,8 +296,9 @@ async function main(): Promise<void> {
   }
   console.log(`${result.runtime}, ${values.rounds} rounds of ${seconds} s`);
   console.log(`box: two busy loops do ${result.boxRatio.toFixed(2)} of what one does`);
-  for (const [name, { one, two, ratio }] of Object.entries(result.threads)) {
+  for (const [name, { one, two, ratio, cpuRatio }] of Object.entries(result.threads)) {
     console.log(`threads, ${name}: ${one.toFixed(0)}/s with one, ${two.toFixed(0)}/s with two: ${ratio.toFixed(2)}`);
+    console.log(`  processor time of one: ${cpuRatio.toFixed(2)} of what it is with one thread`);
   }
   const { one, two, ratio } = result.server;
   console.log(`server, noble: ${one.toFixed(0)} paid/s with one, ${two.toFixed(0)}/s with two: ${ratio.toFixed(2)}`);

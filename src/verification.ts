@@ -28,9 +28,14 @@ export interface VerificationPorts {
   readonly onFault: (fault: string | undefined) => void;
 }
 
-async function onMainThread({ signatures }: Config, clock: Clock, why: readonly string[]): Promise<OpenVerification> {
-  const { library, publicKeyOf, notice } = await chooseRecovery(signatures, clock);
-  const queue = new RecoveryQueue([inlineRecovery(checkedRecovery(publicKeyOf), setImmediate)], clock);
+async function onMainThread(
+  { signatures }: Config,
+  { clock, timers }: VerificationPorts,
+  why: readonly string[],
+): Promise<OpenVerification> {
+  const { library, publicKeyOf, recoveryMs, notice } = await chooseRecovery(signatures, clock);
+  const place = inlineRecovery(checkedRecovery(publicKeyOf), recoveryMs, setImmediate);
+  const queue = new RecoveryQueue([place], clock, timers);
   const notices = notice === undefined ? why : [...why, notice];
   return { queue, library, threadCount: 0, notices, close: async () => queue.close() };
 }
@@ -38,10 +43,10 @@ async function onMainThread({ signatures }: Config, clock: Clock, why: readonly 
 export async function openVerification(config: Config, ports: VerificationPorts): Promise<OpenVerification> {
   const { clock, timers, recover } = ports;
   if (recover !== undefined) {
-    const handedIn = new RecoveryQueue([inlineRecovery(recover, queueMicrotask)], clock);
+    const handedIn = new RecoveryQueue([inlineRecovery(recover, 0, queueMicrotask)], clock, timers);
     return { queue: handedIn, library: 'handed-in', threadCount: 0, notices: [], close: async () => handedIn.close() };
   }
-  if (config.workers === 0) return onMainThread(config, clock, []);
+  if (config.workers === 0) return onMainThread(config, ports, []);
   let queue: RecoveryQueue | undefined;
   const onFault = (fault: string | undefined): void => {
     ports.onFault(fault);
@@ -60,11 +65,12 @@ export async function openVerification(config: Config, ports: VerificationPorts)
   if (first === undefined || failed !== undefined) {
     await closeThreads();
     const reason = failed?.reason instanceof Error ? failed.reason.message : String(failed?.reason);
-    return onMainThread(config, clock, [`signatures are verified on the main thread: ${reason}`]);
+    return onMainThread(config, ports, [`signatures are verified on the main thread: ${reason}`]);
   }
   queue = new RecoveryQueue(
     running.map(({ thread }) => thread),
     clock,
+    timers,
   );
   const { library, notice } = first.ready;
   const open = queue;

@@ -5,12 +5,13 @@
 import type { RecoveryPlace } from '../payment/recovery-queue.ts';
 import type { Recover } from '../payment/signature.ts';
 
-/** @param later runs what it is given, not at once */
-export function inlineRecovery(recover: Recover, later: (run: () => void) => void): RecoveryPlace {
+/** @param recoveryMs what one takes, about; @param later runs what it is given, not at once */
+export function inlineRecovery(recover: Recover, recoveryMs: number, later: (run: () => void) => void): RecoveryPlace {
   let isBusy = false;
   return {
     freeCount: () => (isBusy ? 0 : 1),
     isInOrder: () => true,
+    recoveryMs: () => recoveryMs,
     start({ digest, signature }, done) {
       isBusy = true;
       later(() => {

@@ -38,6 +38,7 @@ export class RecoveryThread implements RecoveryPlace {
   #cancelRestart: (() => void) | undefined;
   /** Jobs at a time; 0 while there is no thread. */
   #aheadCount = 0;
+  #recoveryMs = 0;
   /** Taken in this turn, not yet sent. */
   #taken: Job[] = [];
   /** In the order in which outcomes come back. */
@@ -60,6 +61,10 @@ export class RecoveryThread implements RecoveryPlace {
 
   isInOrder(): boolean {
     return this.#aheadCount > 0;
+  }
+
+  recoveryMs(): number {
+    return this.#recoveryMs;
   }
 
   freeCount(): number {
@@ -97,6 +102,7 @@ export class RecoveryThread implements RecoveryPlace {
           return;
         }
         this.#worker = worker;
+        this.#recoveryMs = message.recoveryMs;
         const ahead = Math.round(AHEAD_MS / message.recoveryMs);
         this.#aheadCount = Math.max(AHEAD_COUNT_MIN, Math.min(AHEAD_COUNT_MAX, ahead));
         worker.unref();

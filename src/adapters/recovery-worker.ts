@@ -1,9 +1,8 @@
 /**
- * A recovery thread (a worker's entry): chooses its library, says so, and works off what it is sent. It steps back behind
- * the main thread where the system lets it: a flood of forged payments shall not take the processor from those who answer.
+ * A recovery thread (a worker's entry): chooses its library, says so, and works off what it is sent. It has the priority of
+ * any thread: with a lower one (nice 5 and 19 were tried) webhooks were no faster under a flood, and an honest payer on a
+ * busy machine waits longer.
  */
-import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { checkedRecovery } from '../payment/signature.ts';
@@ -17,27 +16,14 @@ import {
   type ThreadReady,
 } from './recovery-wire.ts';
 
-/** Linux gives a thread of this niceness about a third of the weight of one of 0, and all of a processor that is idle. */
-const NICENESS = 5;
 /** Outcomes are told at least this often, so that new jobs come before the old ones are all done. */
 const TELL_MS = 1;
-
-/** On Linux a thread has a priority of its own, under its own id; elsewhere nothing happens. */
-function stepBack(): void {
-  try {
-    const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    if (threadId > 0 && threadId !== process.pid) setPriority(threadId, NICENESS);
-  } catch {
-    // Not Linux, or not allowed: all threads weigh the same.
-  }
-}
 
 if (parentPort === null) throw new Error('this file is the entry of a worker');
 const port = parentPort;
 const { signatures } = workerData as ThreadOptions;
 const { library, publicKeyOf, recoveryMs, notice } = await chooseRecovery(signatures, systemClock);
 const recover = checkedRecovery(publicKeyOf);
-stepBack();
 
 port.on('message', (jobs: Uint8Array) => {
   const count = jobs.length / JOB_BYTES;

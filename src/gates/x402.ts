@@ -365,7 +365,10 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   ): Refusal | Promise<Pass | Refusal> => {
     if (recovery.ok === 'turned-away') return notVerified(recovery);
     const unsigned = signerFault(authorization, recovery);
-    if (unsigned !== undefined) return invalid(unsigned, visit);
+    if (unsigned !== undefined) {
+      recoveries.forged(visit.clientAddress());
+      return invalid(unsigned, visit);
+    }
     const order = orderOf(authorization, signature, echoesBazaar);
     const taken = take(order);
     return 'key' in taken ? admitSigned(visit, order, taken) : taken;

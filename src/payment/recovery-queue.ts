@@ -8,7 +8,9 @@
  *   - a client may have as many waiting as there are free places left, so one fills half of them at most, two a third each,
  *     and a newcomer finds room;
  *   - clients whose payment has settled have places of their own and every other turn: a flood from many addresses that
- *     never paid takes half of the turns at most.
+ *     never paid takes half of the turns at most;
+ *   - what turns out to be forged is charged: each of the two kinds of clients may have a quarter of one processor wasted on
+ *     forgeries, and is served no faster than that while they go on. Good signatures are never charged.
  *
  * Answered without a recovery: a signature of a form that no contract takes; the very signature over the same digest that
  * was recovered lately (a repeated forgery, or a replay of a payment that was used). The same one waiting twice waits once.
@@ -19,12 +21,16 @@
 import { LRUCache } from 'lru-cache';
 import { clientNetworkOf } from '../base/client-network.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Timers } from '../base/timers.ts';
 import { formFault, type Recovered } from './signature.ts';
 
 /** Waiting recoveries of each of the two kinds of clients: enough for a burst of 500 honest payments from one address. */
 export const WAITING_COUNT_MAX = 1024;
 /** Half of the shortest runway of an authorization: what has waited longer is not worth a recovery any more. */
 export const WAIT_MS_MAX = 3000;
+/** Processor time that each kind of clients may have wasted on forgeries, of all time; and at once, after a quiet while. */
+export const FORGERY_SHARE = 0.25;
+export const FORGERY_BURST_MS = 50;
 /** About 1 MB. Forgotten ones are recovered again. */
 const RECOVERED_COUNT_MAX = 4096;
 /** Client networks that have paid; the one seen longest ago is forgotten, and is then a newcomer. */
@@ -42,6 +48,8 @@ export interface RecoveryPlace {
   /** Jobs that it can take now; 0 while it is busy or out of order. */
   freeCount(): number;
   isInOrder(): boolean;
+  /** What one recovery takes here, about. */
+  recoveryMs(): number;
   /** Called once a job, never from inside; undefined: it was not done, and nobody knows the answer. */
   start(job: RecoveryJob, done: (recovered: Recovered | undefined) => void): void;
 }
@@ -92,6 +100,21 @@ class Lane {
   /** In the order of turns; no entry is empty. */
   readonly #queues = new Map<string, Entry[]>();
   count = 0;
+  /** Time that forgeries may still take; below zero nobody is served. */
+  #allowanceMs = FORGERY_BURST_MS;
+  #sinceMs = Number.NEGATIVE_INFINITY;
+
+  /** 0 when the next one can be served, otherwise the time until then. */
+  pauseMs(nowMs: number): number {
+    this.#allowanceMs = Math.min(FORGERY_BURST_MS, this.#allowanceMs + (nowMs - this.#sinceMs) * FORGERY_SHARE);
+    this.#sinceMs = nowMs;
+    return Math.max(0, -this.#allowanceMs / FORGERY_SHARE);
+  }
+
+  charge(spentMs: number, nowMs: number): void {
+    this.pauseMs(nowMs);
+    this.#allowanceMs -= spentMs;
+  }
 
   /** Places that this client may still take. */
   roomFor(network: string): number {
@@ -124,6 +147,8 @@ class Lane {
 
 export class RecoveryQueue {
   readonly #clock: Clock;
+  readonly #timers: Timers;
+  #isPaused = false;
   readonly #places: readonly RecoveryPlace[];
   readonly #newcomers = new Lane();
   readonly #customers = new Lane();
@@ -138,9 +163,10 @@ export class RecoveryQueue {
   #turnedAwayCount = 0;
 
   /** @param places at least one; whoever owns them calls {@link resume} when one is in order again */
-  constructor(places: readonly RecoveryPlace[], clock: Clock) {
+  constructor(places: readonly RecoveryPlace[], clock: Clock, timers: Timers) {
     this.#places = places;
     this.#clock = clock;
+    this.#timers = timers;
   }
 
   counts(): RecoveryCounts {
@@ -155,6 +181,13 @@ export class RecoveryQueue {
   /** This client's payment has settled. */
   welcome(client: string): void {
     this.#known.set(clientNetworkOf(client), true);
+  }
+
+  /** What was recovered for this client is not who was to pay. */
+  forged(client: string): void {
+    const place = this.#places.find((one) => one.isInOrder());
+    if (place !== undefined)
+      this.#laneOf(clientNetworkOf(client)).charge(place.recoveryMs(), this.#clock.monotonicMs());
   }
 
   recover(request: RecoveryRequest): Recovery | Promise<Recovery> {
@@ -177,7 +210,7 @@ export class RecoveryQueue {
       this.#repeatedCount++;
       return new Promise((resolve) => equal.waiters.push({ gone, resolve }));
     }
-    const lane = this.#known.get(network) === true ? this.#customers : this.#newcomers;
+    const lane = this.#laneOf(network);
     if (lane.roomFor(network) <= 0) {
       return this.#turnAway(lane.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
     }
@@ -218,6 +251,10 @@ export class RecoveryQueue {
     this.#turnAllAway();
   }
 
+  #laneOf(network: string): Lane {
+    return this.#known.get(network) === true ? this.#customers : this.#newcomers;
+  }
+
   #turnAway(reason: TurnedAway['reason']): TurnedAway {
     this.#turnedAwayCount++;
     return turnedAway(reason);
@@ -256,9 +293,25 @@ export class RecoveryQueue {
   #nextInTurn(): Entry | undefined {
     const isCustomersTurn = this.#isCustomersTurn;
     this.#isCustomersTurn = !isCustomersTurn;
-    return isCustomersTurn
-      ? (this.#customers.next() ?? this.#newcomers.next())
-      : (this.#newcomers.next() ?? this.#customers.next());
+    const nowMs = this.#clock.monotonicMs();
+    let pauseMs = Number.POSITIVE_INFINITY;
+    for (const lane of isCustomersTurn ? [this.#customers, this.#newcomers] : [this.#newcomers, this.#customers]) {
+      if (lane.count === 0) continue;
+      const laneMs = lane.pauseMs(nowMs);
+      if (laneMs === 0) return lane.next();
+      pauseMs = Math.min(pauseMs, laneMs);
+    }
+    if (pauseMs !== Number.POSITIVE_INFINITY) this.#pause(pauseMs);
+    return undefined;
+  }
+
+  #pause(pauseMs: number): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#timers.after(Math.ceil(pauseMs), () => {
+      this.#isPaused = false;
+      this.resume();
+    });
   }
 
   #answer(entry: Entry, recovered: Recovered): void {

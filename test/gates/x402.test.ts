@@ -77,7 +77,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
     reservations,
     settlement,
     reconciler,
-    recoveries: new RecoveryQueue([place ?? promptPlace(recover)], time),
+    recoveries: new RecoveryQueue([place ?? promptPlace(recover)], time, time),
     contracts: contractShare(),
     clock: time,
     ...change,
@@ -484,6 +484,7 @@ describe('a payment whose signature has to wait', () => {
     const place: RecoveryPlace = {
       freeCount: () => (isInOrder && held.length === 0 ? 1 : 0),
       isInOrder: () => isInOrder,
+      recoveryMs: () => 0,
       start: ({ digest, signature }, done) => held.push(() => done(recoverWithNoble(digest, signature))),
     };
     return {

@@ -1,6 +1,8 @@
 /** The bound on recoveries, with places and time that the test owns: everything is counted, nothing is timed. */
 import { describe, expect, it } from 'vitest';
 import {
+  FORGERY_BURST_MS,
+  FORGERY_SHARE,
   type Recovery,
   type RecoveryJob,
   type RecoveryPlace,
@@ -24,6 +26,9 @@ class HeldPlace implements RecoveryPlace {
   }
   isInOrder(): boolean {
     return this.isWorking;
+  }
+  recoveryMs(): number {
+    return 3;
   }
   start(job: RecoveryJob, done: (recovered: Recovered | undefined) => void): void {
     if (this.freeCount() <= 0) throw new Error('more jobs than slots');
@@ -54,7 +59,7 @@ const HONEST = '192.0.2.1';
 function setUp(placeCount = 1) {
   const time = new ManualTime();
   const places = Array.from({ length: placeCount }, () => new HeldPlace());
-  const queue = new RecoveryQueue(places, time);
+  const queue = new RecoveryQueue(places, time, time);
   const outcomes = new Map<RecoveryRequest, Recovery>();
   const ask = (one: RecoveryRequest): RecoveryRequest => {
     const answer = queue.recover(one);
@@ -105,7 +110,8 @@ describe('what needs no recovery', () => {
   });
 
   it('is never two equal answers for different signatures', async () => {
-    const queue = new RecoveryQueue([promptPlace()], new ManualTime());
+    const time = new ManualTime();
+    const queue = new RecoveryQueue([promptPlace()], time, time);
     const bytes = (fill: number) => new Uint8Array(32).fill(fill);
     const signature = new Uint8Array([...bytes(5), ...bytes(6), 27]);
     for (const digest of [bytes(1), bytes(2)]) {
@@ -185,6 +191,51 @@ describe('a flood of forged payments', () => {
     const worked = Array.from({ length: 20 }, () => place.work().digest);
     expect(new Set(worked.map(String)).size).toBe(20);
     expect(before - queue.counts().waiting).toBe(20);
+  });
+});
+
+describe('forgeries', () => {
+  it('cost a quarter of a processor at most, however long they go on, and honest payers pass among them', async () => {
+    // 20 s of 2,000 forged a second, 3 ms each: whatever can be done is done at once, in the same millisecond.
+    const { time, place, ask, reasonOf, queue } = setUp();
+    const honest: RecoveryRequest[] = [];
+    const isForged = new Map<Uint8Array, string>();
+    for (let ms = 0; ms < 20_000; ms++) {
+      for (let i = 0; i < 2; i++) {
+        const client = `198.51.100.${(2 * ms + i) % 20}`;
+        isForged.set(ask(request(client)).digest, client);
+      }
+      if (ms % 100 === 0) honest.push(ask(request(`192.0.2.${(ms / 100) % 250}`)));
+      while (place.jobs.length > 0) {
+        const client = isForged.get(place.work().digest);
+        if (client !== undefined) queue.forged(client);
+      }
+      time.pass(1);
+      if (ms % 10 === 0) await settle();
+    }
+    await settle();
+    const spentMs = 3 * (queue.counts().recovered - honest.length);
+    expect(spentMs).toBeGreaterThan(20_000 * FORGERY_SHARE * 0.9);
+    expect(spentMs).toBeLessThan(20_000 * FORGERY_SHARE + FORGERY_BURST_MS + 10);
+    expect(honest.slice(0, -10).map(reasonOf)).toEqual(honest.slice(0, -10).map(() => 'recovered'));
+  });
+
+  it('of newcomers do not slow customers down, nor those of customers newcomers', async () => {
+    const { time, place, ask, queue } = setUp();
+    queue.welcome('192.0.2.1');
+    for (const [bad, good] of [
+      [FLOOD, '192.0.2.1'],
+      ['192.0.2.1', FLOOD],
+    ] as const) {
+      while (place.jobs.length > 0) place.work();
+      for (let i = 0; i < 100; i++) queue.forged(bad);
+      const [slow, quick] = [ask(request(bad)), ask(request(good))];
+      const worked = [];
+      while (place.jobs.length > 0) worked.push(place.work().digest);
+      expect(worked).toEqual([quick.digest]);
+      time.pass(300 / FORGERY_SHARE);
+      expect(place.jobs.map(({ job }) => job.digest)).toEqual([slow.digest]);
+    }
   });
 });
 

@@ -37,7 +37,13 @@ const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
 const services = { inbox, timers: systemTimers, baseUrl: 'http://api.test', hookBaseUrl: 'http://hooks.test' };
 const responder = new Responder({});
 const config = { ...readConfig({ STATE_DIR: ':memory:' }), baseUrl: services.baseUrl };
-const till = openTill(config, systemClock, systemRandom, new RecoveryQueue([promptPlace()], systemClock), () => {});
+const till = openTill(
+  config,
+  systemClock,
+  systemRandom,
+  new RecoveryQueue([promptPlace()], systemClock, systemTimers),
+  () => {},
+);
 const taken: Gate = { admit: () => ({ settle: async () => ({ 'payment-response': 'taken' }), release: () => {} }) };
 const capacity = capacityGate(inbox.room);
 const readToken = readTokenGate(inbox);

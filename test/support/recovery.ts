@@ -4,4 +4,4 @@ import type { RecoveryPlace } from '../../src/payment/recovery-queue.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature.ts';
 
 export const promptPlace = (recover: Recover = recoverWithNoble): RecoveryPlace =>
-  inlineRecovery(recover, queueMicrotask);
+  inlineRecovery(recover, 0, queueMicrotask);
