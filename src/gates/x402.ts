@@ -393,6 +393,9 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
         const message = `Signatures of contract wallets are not accepted here; sign with a key (${SIGNATURE_BYTES} bytes).`;
         return invalid({ ok: false, error: 'invalid_exact_evm_signature_format', message }, visit);
       }
+      // A client that floods is sent away before its digest is computed: that is half of what it costs otherwise.
+      const away = recoveries.turnsAway(visit.clientAddress());
+      if (away !== undefined) return notVerified(away);
       const recovery = recoveries.recover({
         digest: authorizationDigest(authorization),
         signature,

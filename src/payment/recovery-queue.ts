@@ -190,6 +190,13 @@ export class RecoveryQueue {
       this.#laneOf(clientNetworkOf(client)).charge(place.recoveryMs(), this.#clock.monotonicMs());
   }
 
+  /** Why this client would have to be turned away now, before anything is spent on it; undefined: there is room. */
+  turnsAway(client: string): TurnedAway | undefined {
+    if (this.#isClosed || !this.#places.some((place) => place.isInOrder())) return this.#turnAway('out-of-order');
+    const network = clientNetworkOf(client);
+    return this.#crowded(this.#laneOf(network), network);
+  }
+
   recover(request: RecoveryRequest): Recovery | Promise<Recovery> {
     const { digest, signature } = request;
     const reason = formFault(signature);
@@ -211,9 +218,8 @@ export class RecoveryQueue {
       return new Promise((resolve) => equal.waiters.push({ gone, resolve }));
     }
     const lane = this.#laneOf(network);
-    if (lane.roomFor(network) <= 0) {
-      return this.#turnAway(lane.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
-    }
+    const crowded = this.#crowded(lane, network);
+    if (crowded !== undefined) return crowded;
     return new Promise((resolve) => {
       const entry: Entry = {
         job: { digest, signature },
@@ -253,6 +259,11 @@ export class RecoveryQueue {
 
   #laneOf(network: string): Lane {
     return this.#known.get(network) === true ? this.#customers : this.#newcomers;
+  }
+
+  #crowded(lane: Lane, network: string): TurnedAway | undefined {
+    if (lane.roomFor(network) > 0) return undefined;
+    return this.#turnAway(lane.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
   }
 
   #turnAway(reason: TurnedAway['reason']): TurnedAway {

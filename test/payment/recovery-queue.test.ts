@@ -131,6 +131,8 @@ describe('a flood of forged payments', () => {
     await settle();
     expect(queue.counts()).toMatchObject({ recovered: 0, waiting: WAITING_COUNT_MAX / 2 });
     expect(flood.filter((one) => reasonOf(one) === 'client-crowded')).toHaveLength(20_000 - 1 - WAITING_COUNT_MAX / 2);
+    expect(queue.turnsAway(FLOOD)).toEqual({ ok: 'turned-away', reason: 'client-crowded' });
+    expect(queue.turnsAway(HONEST)).toBeUndefined();
     const honest = ask(request(HONEST));
     place.work(); // the flood's first
     place.work(); // the flood's turn in the round
