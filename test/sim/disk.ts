@@ -451,7 +451,7 @@ export class Disk {
         batch.phase = 'synced';
         world.count('commits');
         world.count('operations committed', operations.length);
-        answer({ kind: 'done' });
+        answer({ kind: 'done', refused: [] });
       });
     });
   }
