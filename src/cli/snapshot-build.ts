@@ -189,7 +189,7 @@ export const snapshotBuild = command({
       if (io.stdin.isTerminal && (paths.length === 0 || paths.includes('-'))) say('reading from the terminal\n');
       const builder = new SnapshotBuilder();
       const intake: Intake = new Intake({
-        builder,
+        sink: builder,
         skills: loadSkillExtractor(),
         shape: shape ?? SHAPES,
         observedAtGiven: observedAt !== undefined,
