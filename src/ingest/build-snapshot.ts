@@ -76,6 +76,10 @@ export interface JobSink {
   readonly rowCount: number;
   /** undefined: added. Otherwise the job repeats the one that was added as that row, counted from 0, and was not taken. */
   add(job: Job, source: JobSource): number | undefined;
+  /**
+   * Skills that were extracted from these very texts before; undefined: they have to be extracted. Absent: nothing is known.
+   */
+  knownSkills?(id: string, title: string, description: string): readonly string[] | undefined;
   /** A board without a single posting. Absent: it means nothing here. */
   addEmpty?(shape: Shape, board: string | null, document: SourceDocument): void;
   /** A new member is read; what it adds may have to be undone. */
@@ -441,9 +445,15 @@ export class Intake {
     { document }: Reading,
     number: number,
   ): Omit<RejectedAs, 'id'> | undefined {
-    const parsed = parseNative(record, this.#settings.skills);
+    const { sink, nowMs, skills } = this.#settings;
+    const parsed = parseNative(record, {
+      version: skills.version,
+      extract(title, description) {
+        const known = description === null ? undefined : sink.knownSkills?.(record.id, title, description);
+        return known === undefined ? skills.extract(title, description) : [...known];
+      },
+    });
     if (!parsed.ok) return { field: parsed.field, reason: parsed.reason, detail: undefined };
-    const { sink, nowMs } = this.#settings;
     const row = sink.rowCount;
     const earlier = sink.add(parsed.job, {
       shape,

@@ -166,7 +166,6 @@ const series: readonly [because: string, read: (name: string) => Plain[], steps:
       ['greenhouse-aggregate-2026-01-06.part1.json.gz', '2026-01-06'],
       ['greenhouse-aggregate-2026-01-08.part1.json.gz', '2026-01-08'],
       ['greenhouse-aggregate-2026-01-08.part1.json.gz', '2026-01-09'],
-      ['greenhouse-aggregate-2026-01-06.part1.json.gz', '2026-01-10'],
     ],
   ],
   ...(['binance', 'moo', 'yassir'] as const).map((site): [string, (name: string) => Plain[], Step[]] => {

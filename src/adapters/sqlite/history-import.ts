@@ -102,6 +102,8 @@ export class HistoryImport implements JobSink {
   #hasSavepoint = false;
   #rowCount = 0;
   #dictionary = 0;
+  /** The description that was looked at last: it is asked for twice. */
+  #digested: { readonly text: string; readonly digest: string } | undefined;
   #hasWritten = false;
 
   constructor(history: HistoryDatabase, settings: ImportSettings) {
@@ -128,6 +130,22 @@ export class HistoryImport implements JobSink {
     this.#guarded(() => this.#history.database.exec('ROLLBACK TO member'));
   }
 
+  /** A daily feed is mostly yesterday's, and extraction is the dearest part of reading it. */
+  knownSkills(id: string, title: string, description: string): readonly string[] | undefined {
+    const row = this.#guarded(() =>
+      this.#history
+        .statement(
+          'SELECT title, description_digest, skills, has_own_skills, version FROM job, dictionary WHERE id = ? AND dictionary.serial = job.dictionary',
+        )
+        .get(id),
+    ) as Row | undefined;
+    if (row === undefined || row.title !== title || row.has_own_skills === 1) return undefined;
+    if (row.version !== this.#settings.skillsVersion || row.description_digest !== this.#digestOf(description)) {
+      return undefined;
+    }
+    return JSON.parse(row.skills as string) as string[];
+  }
+
   add(job: Job, source: JobSource): number | undefined {
     const { shape, document, description } = source;
     const { observedAtMs } = this.#settings;
@@ -138,7 +156,7 @@ export class HistoryImport implements JobSink {
     const isOwn = shape.observedBy === 'source' && shape.name === 'native';
     const sighting: Sighting = {
       job: facts,
-      descriptionDigest: description === null || description.trim() === '' ? null : digestOf(description),
+      descriptionDigest: description === null || description.trim() === '' ? null : this.#digestOf(description.trim()),
       hasOwnSkills: source.hasOwnSkills,
       isSourceClosed: status === 'closed',
       atMs: observedAtMs,
@@ -202,6 +220,11 @@ export class HistoryImport implements JobSink {
     } catch (failure) {
       throw historyErrorOf(failure, this.#history.path);
     }
+  }
+
+  #digestOf(description: string): string {
+    if (this.#digested?.text !== description) this.#digested = { text: description, digest: digestOf(description) };
+    return this.#digested.digest;
   }
 
   #write(sql: string, ...values: (string | number | null)[]): number {
