@@ -28,6 +28,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   reservation: () => import('./reservation.ts'),
   'callback-store': () => import('./callback-store.ts'),
   waits: () => import('./waits.ts'),
+  state: () => import('./state.ts'),
   skills: () => import('./skills.ts'),
 };
 const NEED_CATALOGUE = ['signals', 'company', 'search', 'snapshot-load', 'offer'];
