@@ -33,8 +33,11 @@ import { targetOf } from './http/target.ts';
 import { metricsText, RECOVERIES } from './metrics.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
+import type { RecoveryCounts } from './payment/recovery-queue.ts';
+import type { Recover } from './payment/signature.ts';
 import { type OpenState, openState } from './state.ts';
 import { openTill, type TillCounts, type TillPorts } from './till.ts';
+import { type OpenVerification, openVerification } from './verification.ts';
 import { VERSION } from './version.ts';
 
 /** What one request came to; one log line. Never a token, a signature or a payment header, and no query. */
@@ -64,6 +67,10 @@ export interface AppPorts extends TillPorts {
   onResolution(resolution: Resolution): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
+  /** A verification thread died (why, one line) or works again (undefined). */
+  onVerificationFault?(fault: string | undefined): void;
+  /** Who signed, instead of the configured verification: nine tenths of a payment's cost. */
+  readonly recover?: Recover | undefined;
   /** Where the durable state comes from, instead of the configured folder. */
   readonly openState?: typeof openState | undefined;
   /** Where the catalogue comes from, instead of the configured file. */
@@ -75,6 +82,7 @@ export interface AppCounts extends TillCounts {
   readonly callbacks: Inbox['counts'];
   /** Bytes claimed by callbacks and by requests on their way to one. */
   readonly claimedBytes: number;
+  readonly recoveries: RecoveryCounts;
 }
 
 export interface App {
@@ -206,15 +214,28 @@ export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> 
   const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
   const { clock, timers = systemTimers } = ports;
   const state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
+  let verification: OpenVerification | undefined;
   try {
-    return await openAppOn(state, config, ports);
+    verification = await openVerification(config, {
+      clock,
+      timers,
+      recover: ports.recover,
+      onFault: (fault) => ports.onVerificationFault?.(fault),
+    });
+    return await openAppOn(state, verification, config, ports);
   } catch (failure) {
+    await verification?.close();
     await state.close();
     throw failure;
   }
 }
 
-async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): Promise<App> {
+async function openAppOn(
+  state: OpenState,
+  verification: OpenVerification,
+  config: AppConfig,
+  ports: AppPorts,
+): Promise<App> {
   const { clock, random, timers = systemTimers } = ports;
   const responder = new Responder(corsHeaders(config.corsOrigin));
   const startedMs = clock.monotonicMs();
@@ -225,7 +246,7 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
     recoveries[resolution.kind]++;
     ports.onResolution(resolution);
   };
-  const till = openTill(config, clock, random, onResolution, state, ports);
+  const till = openTill(config, clock, random, verification.queue, onResolution, state, ports);
   const inbox = new Inbox(config.callbackBytes, {
     clock,
     random,
@@ -403,8 +424,13 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
 
   return {
     shelf,
-    counts: () => ({ ...till.counts(), callbacks: inbox.counts, claimedBytes: inbox.room.claimedBytes }),
-    notices: [...till.notices, ...state.notices],
+    counts: () => ({
+      ...till.counts(),
+      callbacks: inbox.counts,
+      claimedBytes: inbox.room.claimedBytes,
+      recoveries: verification.queue.counts(),
+    }),
+    notices: [...till.notices, ...verification.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
       const requestId = `req_${random.uuid()}`;
@@ -437,6 +463,7 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
       inbox.close();
       till.close();
       shelf.close();
+      await verification.close();
       await state.close();
     },
   };

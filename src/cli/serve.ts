@@ -129,6 +129,10 @@ export const serve = command({
             if (fault === undefined) note('warn', { message: 'the state can be written again' });
             else note('error', { message: 'no payments are taken', fault });
           },
+          onVerificationFault(fault) {
+            if (fault === undefined) note('warn', { message: 'a verification thread works again' });
+            else note('error', { message: 'a verification thread is started anew', fault });
+          },
           onResolution(resolution) {
             const { kind, order } = resolution;
             note('warn', {

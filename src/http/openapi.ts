@@ -55,6 +55,7 @@ const CODES_OF_ACCESS: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = 
     'PAYMENT_INVALID',
     'PAYMENT_NOT_SETTLED',
     'PAYMENT_ALREADY_USED',
+    'RATE_LIMIT_EXCEEDED',
     'SETTLEMENT_PENDING',
     'SETTLEMENT_UNAVAILABLE',
   ],

@@ -226,7 +226,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     }
     const { post } = contract.paths['/v1/callbacks']!;
     expect(post?.requestBody).toEqual({ required: false, content: { 'application/json': expect.anything() } });
-    const statuses = ['201', '400', '402', '405', '408', '409', '413', '415', '500', '503'];
+    const statuses = ['201', '400', '402', '405', '408', '409', '413', '415', '429', '500', '503'];
     expect(Object.keys(post?.responses ?? {})).toEqual(statuses);
     expect(post?.responses['503']?.headers).toMatchObject({ 'Retry-After': { required: true } });
     for (const webhook of Object.values(contract.paths['/hooks/{callback_id}'] ?? {})) {
