@@ -4,6 +4,9 @@
  */
 import type { Caller } from './adapters/listen.ts';
 import { systemTimers } from './adapters/system-timers.ts';
+import { asksForHtml } from './api/pages/asks-for-html.ts';
+import { PAGE_PATHS, PAGE_ROUTES } from './api/pages/routes.ts';
+import type { PageServices } from './api/pages/services.ts';
 import type { PaymentServices } from './api/payments/services.ts';
 import { CALLBACK_ROUTES, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES } from './api/routes.ts';
 import type { Clock } from './base/clock.ts';
@@ -24,6 +27,7 @@ import type { Call, Route } from './http/route.ts';
 import { type Match, pathFinder } from './http/router.ts';
 import { type ServedRoute, servedRoute } from './http/serve.ts';
 import { targetOf } from './http/target.ts';
+import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
 import { type OpenState, openState } from './state.ts';
@@ -251,6 +255,24 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
     ...SERVICE_ROUTES.map((route) => servedRoute(route, service, gateFor, responder, onRefusal)),
   ];
   const find = pathFinder(served);
+  const pages: PageServices = {
+    catalogue: shelf,
+    clock,
+    files: openPageFiles(),
+    operations: everyRoute,
+    facts: {
+      version: VERSION,
+      baseUrl,
+      hookBaseUrl,
+      network: NETWORK,
+      isPlay: config.settlement === 'local',
+      payTo: till.gate.payTo,
+    },
+  };
+  const findPage = pathFinder(PAGE_ROUTES.map((route) => servedRoute(route, pages, gateFor, responder, onRefusal)));
+  /** A page is there for who asks for HTML; what it is made of, for everybody. */
+  const pageAt = (path: string, request: Request): Match<ServedRoute> | undefined =>
+    PAGE_PATHS.has(path) && !asksForHtml(request.headers.get('accept')) ? undefined : findPage(path);
 
   /** Whoever listens may fail without any effect on the answer, which may have been paid for. */
   const tell = (listener: () => void): void => {
@@ -293,7 +315,10 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
   };
 
   const dispatch = (call: RequestCall, match: Match<ServedRoute> | undefined): Response | Promise<Response> => {
-    if (match === undefined) return refused(call, refuse('NOT_FOUND', 'there is nothing at this path'));
+    if (match === undefined) {
+      const extras = PAGE_PATHS.has(call.path) ? { headers: { vary: 'Accept' } } : undefined;
+      return refused(call, refuse('NOT_FOUND', 'there is nothing at this path', extras));
+    }
     const { method } = call.request;
     const route = match.table.methods.get(method);
     if (route !== undefined) return route.serve(call, call.search);
@@ -322,7 +347,7 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
       const startMs = clock.monotonicMs();
       const requestId = `req_${random.uuid()}`;
       const { path, search } = targetOf(request.url);
-      const match = find(path);
+      const match = find(path) ?? pageAt(path, request);
       const call = new RequestCall(request, requestId, path, search, match?.params ?? {}, caller, config.trustProxy);
       const operation = match?.table.methods.get(request.method)?.operation ?? null;
       try {

@@ -9,6 +9,10 @@ export type Headers = Readonly<Record<string, string>>;
 
 const JSON_TYPE = 'application/json';
 
+/** A header of one answer never hides what the whole server varies by. */
+const varyOf = (everywhere: Headers, own: Headers | undefined): Headers =>
+  everywhere.vary === undefined || own?.vary === undefined ? {} : { vary: `${everywhere.vary}, ${own.vary}` };
+
 export class Responder {
   readonly #everywhere: Headers;
 
@@ -26,6 +30,7 @@ export class Responder {
         'x-request-id': requestId,
         ...this.#everywhere,
         ...more,
+        ...varyOf(this.#everywhere, more),
       },
     });
   }
@@ -39,6 +44,7 @@ export class Responder {
         ...this.#everywhere,
         ...reply.headers,
         ...more,
+        ...varyOf(this.#everywhere, reply.headers),
       },
     });
   }
