@@ -26,7 +26,6 @@ const OWN_FILES: Readonly<Record<string, string>> = {
 
 /** Name -> type and file of the library. */
 const LIBRARY_FILES: Readonly<Record<string, readonly [type: string, file: string]>> = {
-  'reference.css': [CSS, 'swagger-ui.css'],
   'reference.js': [SCRIPT, 'swagger-ui-bundle.js'],
 };
 
