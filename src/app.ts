@@ -12,7 +12,7 @@ import { CALLBACK_ROUTES, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES } from './
 import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
 import { Inbox } from './callback/inbox.ts';
-import { type CatalogueShelf, openShelf } from './catalogue-shelf.ts';
+import { type CatalogueShelf, catalogueTaker, openShelf, type TakeCatalogue } from './catalogue-shelf.ts';
 import type { Config } from './config.ts';
 import { callerRateGate } from './gates/caller-rate.ts';
 import { capacityGate } from './gates/capacity.ts';
@@ -31,7 +31,7 @@ import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
 import { type OpenState, openState } from './state.ts';
-import { openTill } from './till.ts';
+import { openTill, type TillCounts, type TillPorts } from './till.ts';
 import { VERSION } from './version.ts';
 
 /** What one request came to; one log line. Never a token, a signature or a payment header, and no query. */
@@ -49,7 +49,8 @@ export interface RequestRecord {
   readonly detail: string | null;
 }
 
-export interface AppPorts {
+/** The outside. What may be left out is then the runtime's own; whoever hands it in owns time, disk and network. */
+export interface AppPorts extends TillPorts {
   readonly clock: Clock;
   readonly random: Random;
   /** Called once a request; undefined = no log. */
@@ -60,6 +61,17 @@ export interface AppPorts {
   onResolution(resolution: Resolution): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
+  /** Where the durable state comes from, instead of the configured folder. */
+  readonly openState?: typeof openState | undefined;
+  /** Where the catalogue comes from, instead of the configured file. */
+  readonly takeCatalogue?: TakeCatalogue | undefined;
+}
+
+/** What the app holds at the moment, for the metrics and for tests. */
+export interface AppCounts extends TillCounts {
+  readonly callbacks: Inbox['counts'];
+  /** Bytes claimed by callbacks and by requests on their way to one. */
+  readonly claimedBytes: number;
 }
 
 export interface App {
@@ -70,6 +82,7 @@ export interface App {
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
   readonly shelf: CatalogueShelf;
+  counts(): AppCounts;
   /** The end is near: waits are answered at once, so that a listener that finishes what is under way is soon done. */
   drain(): void;
   /** Lets go of everything; after the last request. */
@@ -151,7 +164,8 @@ type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };
  */
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
   const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
-  const state = await openState(config, { clock: ports.clock, timers: systemTimers, onFault });
+  const { clock, timers = systemTimers } = ports;
+  const state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
   try {
     return await openAppOn(state, config, ports);
   } catch (failure) {
@@ -161,15 +175,15 @@ export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> 
 }
 
 async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): Promise<App> {
-  const { clock, random } = ports;
+  const { clock, random, timers = systemTimers } = ports;
   const responder = new Responder(corsHeaders(config.corsOrigin));
   const startedMs = clock.monotonicMs();
-  const shelf = openShelf(config.snapshot, clock);
-  const till = openTill(config, clock, random, ports.onResolution, state);
+  const shelf = openShelf(ports.takeCatalogue ?? catalogueTaker(config.snapshot, clock));
+  const till = openTill(config, clock, random, ports.onResolution, state, ports);
   const inbox = new Inbox(config.callbackBytes, {
     clock,
     random,
-    timers: systemTimers,
+    timers,
     store: state.callbacks,
     onStoreFault: (fault) => ports.onFailure(fault, 'callbacks'),
   });
@@ -234,7 +248,7 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
   };
   const jobs = { catalogue: shelf, clock };
   const { baseUrl, hookBaseUrl } = config;
-  const callbacks = { inbox, timers: systemTimers, baseUrl, hookBaseUrl };
+  const callbacks = { inbox, timers, baseUrl, hookBaseUrl };
   const payments: PaymentServices = {
     network: NETWORK,
     find(payer, nonce) {
@@ -342,6 +356,7 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
 
   return {
     shelf,
+    counts: () => ({ ...till.counts(), callbacks: inbox.counts, claimedBytes: inbox.room.claimedBytes }),
     notices: [...till.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();

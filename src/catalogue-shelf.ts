@@ -23,9 +23,12 @@ export interface CatalogueShelf extends CurrentCatalogue {
   close(): void;
 }
 
-/** @throws SnapshotError when the file cannot be used */
-export function openShelf(snapshot: string, clock: Clock): CatalogueShelf {
-  const take = (): Shelf | undefined => {
+/** The catalogue as it is now, or undefined for none. @throws SnapshotError when it cannot be used */
+export type TakeCatalogue = () => Shelf | undefined;
+
+/** What `SNAPSHOT` names. */
+export function catalogueTaker(snapshot: string, clock: Clock): TakeCatalogue {
+  return () => {
     if (snapshot === NO_CATALOGUE) return undefined;
     const synthetic = snapshot === SAMPLE;
     const opened = synthetic ? buildSample(clock.nowMs()) : openSnapshot(openSnapshotFile(snapshot));
@@ -33,6 +36,10 @@ export function openShelf(snapshot: string, clock: Clock): CatalogueShelf {
     catalogue.warm();
     return { catalogue, synthetic };
   };
+}
+
+/** @throws SnapshotError when the catalogue cannot be used */
+export function openShelf(take: TakeCatalogue): CatalogueShelf {
   let shelf = take();
   return {
     current: () => shelf,

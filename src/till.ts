@@ -2,11 +2,12 @@
  * Joins what taking money needs, as the configuration says: recipient, reservations, settlement and its reconciler. One for
  * the whole server, shared by every paid route.
  */
-import { HttpFacilitator } from './adapters/facilitator-http.ts';
+import { type FacilitatorFetch, HttpFacilitator } from './adapters/facilitator-http.ts';
 import { throwawayPayee } from './adapters/payee-file.ts';
 import { systemTimers } from './adapters/system-timers.ts';
 import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
+import type { Timers } from './base/timers.ts';
 import { type Config, ConfigError, IN_MEMORY } from './config.ts';
 import type { Till } from './gates/x402.ts';
 import { type KeptLedger, LocalLedger, TRANSFER_COUNT_MAX } from './payment/ledger.ts';
@@ -14,7 +15,7 @@ import { reservationKeyOf } from './payment/order.ts';
 import { Reconciler, type Resolution } from './payment/reconciler.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX, type Standing } from './payment/reservations.ts';
 import type { Settlement } from './payment/settlement.ts';
-import { recoverWithNoble } from './payment/signature.ts';
+import { type Recover, recoverWithNoble } from './payment/signature.ts';
 import { memoryState, type OpenState } from './state.ts';
 
 export interface OpenTill {
@@ -26,7 +27,25 @@ export interface OpenTill {
   standingOf(payer: string, nonce: string): Standing | undefined;
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
+  /** For the metrics and for tests. */
+  counts(): TillCounts;
   close(): void;
+}
+
+export interface TillCounts {
+  /** Authorizations that are not free. */
+  readonly reservations: number;
+  /** Settlements without a known end. */
+  readonly unknown: number;
+}
+
+/** The outside of a till; what is left out is the runtime's own. */
+export interface TillPorts {
+  readonly timers?: Timers | undefined;
+  /** How the facilitator is called. */
+  readonly facilitatorFetch?: FacilitatorFetch | undefined;
+  /** Who signed: nine tenths of a payment's cost. */
+  readonly recover?: Recover | undefined;
 }
 
 const SERVICE_NAME = 'paygrade';
@@ -37,14 +56,20 @@ interface OpenSettlement {
   stop(): void;
 }
 
-function openSettlement(config: Config, clock: Clock, kept: KeptLedger | undefined): OpenSettlement {
+function openSettlement(
+  config: Config,
+  clock: Clock,
+  timers: Timers,
+  fetch: FacilitatorFetch | undefined,
+  kept: KeptLedger | undefined,
+): OpenSettlement {
   if (config.settlement === 'local') {
     const ledger = new LocalLedger(config.localBalanceAtomic, clock, TRANSFER_COUNT_MAX, kept);
     return { settlement: ledger, isReachable: () => true, stop: () => {} };
   }
   if (config.facilitatorUrl === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
   const { facilitatorUrl: url, facilitatorToken: token } = config;
-  const settlement = new HttpFacilitator({ url, token, clock, timers: systemTimers });
+  const settlement = new HttpFacilitator({ url, token, clock, timers, fetch });
   settlement.start();
   return { settlement, isReachable: () => settlement.isReachable(), stop: () => settlement.stop() };
 }
@@ -66,12 +91,14 @@ export function openTill(
   random: Random,
   onResolution: (resolution: Resolution) => void,
   state: OpenState = memoryState(),
+  ports: TillPorts = {},
 ): OpenTill {
+  const { timers = systemTimers, recover = recoverWithNoble, facilitatorFetch } = ports;
   const stateDir = config.stateDir === IN_MEMORY ? null : config.stateDir;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
   const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, state.payments, state.recovered);
-  const { settlement, isReachable, stop } = openSettlement(config, clock, state.ledger);
-  const reconciler = new Reconciler({ settlement, reservations, clock, timers: systemTimers, onResolution });
+  const { settlement, isReachable, stop } = openSettlement(config, clock, timers, facilitatorFetch, state.ledger);
+  const reconciler = new Reconciler({ settlement, reservations, clock, timers, onResolution });
   for (const { reservation, order } of reservations.recoveredCases) reconciler.watch(reservation, order);
   return {
     gate: {
@@ -81,12 +108,13 @@ export function openTill(
       reservations,
       settlement,
       reconciler,
-      recover: recoverWithNoble,
+      recover,
       clock,
     },
     settlementReady: isReachable,
     standingOf: (payer, nonce) => reservations.standingOf(reservationKeyOf(payer, nonce)),
     notices: noticesOf(config),
+    counts: () => ({ reservations: reservations.count, unknown: reconciler.openCount }),
     close() {
       reconciler.stop();
       stop();

@@ -22,6 +22,9 @@ const PROBE_PAUSE_MS = 1000;
 /** A repeat of a pending settlement needs at least this long to be worth sending. */
 const REPEAT_BUDGET_MS = 1000;
 
+/** `fetch` as far as it is used here. */
+export type FacilitatorFetch = (url: string, init: RequestInit) => Promise<Response>;
+
 export interface FacilitatorOptions {
   /** Base address; `/verify`, `/settle` and `/supported` are appended. No trailing slash. */
   readonly url: string;
@@ -37,6 +40,8 @@ export interface FacilitatorOptions {
   readonly inFlightMax?: number;
   /** Told when the facilitator becomes reachable or unreachable, for log and metrics. */
   readonly onReachable?: (isReachable: boolean) => void;
+  /** The way out; the runtime's own when it is left out. */
+  readonly fetch?: FacilitatorFetch | undefined;
 }
 
 /** What became of one HTTP call. */
@@ -193,6 +198,7 @@ export class HttpFacilitator implements Settlement {
   readonly #settleDeadlineMs: number;
   readonly #probeDeadlineMs: number;
   readonly #inFlightMax: number;
+  readonly #fetch: FacilitatorFetch;
   #inFlightCount = 0;
   /** Calls in a row that did not reach the facilitator. */
   #failureCount = 0;
@@ -207,6 +213,7 @@ export class HttpFacilitator implements Settlement {
     this.#settleDeadlineMs = options.settleDeadlineMs ?? 30_000;
     this.#probeDeadlineMs = options.probeDeadlineMs ?? 5000;
     this.#inFlightMax = options.inFlightMax ?? 256;
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
   }
 
   /** First contact, so that `isReachable` means something before the first payment. Does not wait for the answer. */
@@ -328,7 +335,7 @@ export class HttpFacilitator implements Settlement {
     const abort = new AbortController();
     const cancel = timers.after(deadlineMs, () => abort.abort());
     try {
-      const response = await fetch(url + path, {
+      const response = await this.#fetch(url + path, {
         method,
         body,
         redirect: 'manual',

@@ -7,15 +7,17 @@
  * written by this process, since a sync that failed once may report success the next time and have lost the data. A commit
  * that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
-import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { EventRecord } from '../../callback/event.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
-import type { BatchResult, DatabaseOptions, Operation, WriterReply, WriterRequest } from './operations.ts';
+import type { BatchResult, DatabaseOptions, OpenWriter, Operation, Writer, WriterReply } from './operations.ts';
+import { openWriterThread } from './writer-thread.ts';
 
 /** Past it new operations are refused: more than all connections of a full server ask for at once. */
 const QUEUE_COUNT_MAX = 16_384;
+/** Bytes of bodies that may wait for a slow disk. */
+const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
 /** Operations of one transaction, and bytes of bodies: bounds the wait of those that come after. */
 const BATCH_COUNT_MAX = 4_096;
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
@@ -44,20 +46,20 @@ export interface JournalPorts {
   readonly timers: Timers;
   /** The state became unwritable (a line for the log) or writable again (undefined). */
   readonly onFault: (fault: string | undefined) => void;
+  /** Calls `run` after the I/O of this turn; the runtime's own when it is left out. */
+  readonly soon?: ((run: () => void) => void) | undefined;
+  /** Who writes; a thread when it is left out. */
+  readonly openWriter?: OpenWriter | undefined;
 }
-
-/** Same ending as this file: run as it is or from the build. */
-const WRITER = new URL(`./writer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
-
-/** Node 22 calls node:sqlite experimental, once for each thread. */
-const QUIET = ['--disable-warning=ExperimentalWarning'];
 
 const bytesOf = (operation: Operation): number => (operation.kind === 'event' ? operation.event.bytes.length : 0);
 
 export class Journal {
   readonly #ports: JournalPorts;
-  readonly #worker: Worker;
+  readonly #soon: (run: () => void) => void;
+  readonly #writer: Writer;
   #queue: Waiting[] = [];
+  #queueBytes = 0;
   #underWay: readonly Waiting[] = [];
   #startedMs: number | undefined;
   #isScheduled = false;
@@ -65,6 +67,8 @@ export class Journal {
   #readCount = 0;
   #refused: string | undefined;
   #broken: string | undefined;
+  /** The writer's thread has ended. */
+  #isGone = false;
   #cancelProbe: (() => void) | undefined;
   #onIdle: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
@@ -75,14 +79,15 @@ export class Journal {
 
   constructor(options: DatabaseOptions, ports: JournalPorts) {
     this.#ports = ports;
-    this.#worker = new Worker(WRITER, { workerData: options, execArgv: QUIET });
-    this.#worker.on('message', (reply: WriterReply) => this.#onReply(reply));
-    this.#worker.on('error', (failure: Error) => this.#break(`the writer failed: ${failure.message}`, true));
-    this.#worker.on('exit', () => {
-      if (this.#onClosed === undefined) this.#break('the writer ended', true);
-      this.#onClosed?.();
+    this.#soon = ports.soon ?? setImmediate;
+    this.#writer = (ports.openWriter ?? openWriterThread)(options, {
+      onReply: (reply) => this.#onReply(reply),
+      onFailure: (failure) => this.#endWith(`the writer failed: ${failure.message}`),
+      onExit: () => {
+        this.#endWith('the writer ended');
+        this.#onClosed?.();
+      },
     });
-    this.#worker.unref();
   }
 
   /** Why nothing can be written now; undefined = it can. */
@@ -99,31 +104,33 @@ export class Journal {
   write(operation: Operation): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(new StateRefusedError(this.#broken));
     if (this.#isClosing) return Promise.reject(new StateRefusedError('the state is closed'));
-    if (this.#queue.length >= QUEUE_COUNT_MAX) {
+    const byteCount = bytesOf(operation);
+    if (this.#queue.length >= QUEUE_COUNT_MAX || this.#queueBytes + byteCount > QUEUE_BYTES_MAX) {
       return Promise.reject(new StateRefusedError('too many records wait for the disk'));
     }
+    this.#queueBytes += byteCount;
     return new Promise((resolve, reject) => {
       this.#queue.push({ operation, resolve, reject });
       this.#schedule();
     });
   }
 
-  /** An event with its body. */
+  /** An event with its body. Reading goes on where writing has ended, for as long as the writer's thread lives. */
   read(callback: string, eventId: string): Promise<EventRecord | undefined> {
-    if (this.#broken !== undefined || this.#isClosing) {
-      return Promise.reject(new StateRefusedError(this.#broken ?? 'the state is closed'));
+    if (this.#isGone || this.#isClosing) {
+      return Promise.reject(new StateRefusedError(this.#isGone ? 'the writer is gone' : 'the state is closed'));
     }
     const id = ++this.#readCount;
     return new Promise((resolve, reject) => {
       this.#readings.set(id, { resolve, reject });
-      this.#worker.ref();
-      this.#post({ kind: 'read', id, callback, eventId });
+      this.#writer.setAwaited(true);
+      this.#writer.post({ kind: 'read', id, callback, eventId });
     });
   }
 
   /** For tests: a disk of so many pages. */
   limitPages(pageCountMax: number): void {
-    this.#post({ kind: 'limit', pageCountMax });
+    this.#writer.post({ kind: 'limit', pageCountMax });
   }
 
   /** Writes what is waiting, then closes the file. Never rejects. */
@@ -136,28 +143,21 @@ export class Journal {
         this.#onIdle = resolve;
       });
     }
-    if (this.#broken !== undefined) {
-      this.#onClosed = () => {};
-      await this.#worker.terminate();
-      return;
+    if (!this.#isGone) {
+      await new Promise<void>((resolve) => {
+        this.#onClosed = resolve;
+        this.#writer.setAwaited(true);
+        this.#writer.post({ kind: 'close' });
+      });
     }
-    await new Promise<void>((resolve) => {
-      this.#onClosed = resolve;
-      this.#worker.ref();
-      this.#post({ kind: 'close' });
-    });
-    await this.#worker.terminate();
-  }
-
-  #post(request: WriterRequest): void {
-    this.#worker.postMessage(request);
+    await this.#writer.terminate();
   }
 
   /** After the turn's I/O: whoever else is read in this turn shares the batch. */
   #schedule(): void {
     if (this.#isScheduled || this.#underWay.length > 0) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    this.#soon(() => {
       this.#isScheduled = false;
       this.#commitNext();
     });
@@ -166,15 +166,18 @@ export class Journal {
   #commitNext(): void {
     if (this.#underWay.length > 0 || this.#queue.length === 0 || this.#broken !== undefined) return;
     let count = 0;
-    for (let byteCount = 0; count < this.#queue.length && count < BATCH_COUNT_MAX; count++) {
-      byteCount += bytesOf(this.#queue[count]!.operation);
-      if (count > 0 && byteCount > BATCH_BYTES_MAX) break;
+    let batchBytes = 0;
+    for (; count < this.#queue.length && count < BATCH_COUNT_MAX; count++) {
+      const byteCount = bytesOf(this.#queue[count]!.operation);
+      if (count > 0 && batchBytes + byteCount > BATCH_BYTES_MAX) break;
+      batchBytes += byteCount;
     }
+    this.#queueBytes -= batchBytes;
     this.#underWay = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
     this.#startedMs = this.#ports.clock.monotonicMs();
-    this.#worker.ref();
-    this.#post({ kind: 'batch', operations: this.#underWay.map(({ operation }) => operation) });
+    this.#writer.setAwaited(true);
+    this.#writer.post({ kind: 'batch', operations: this.#underWay.map(({ operation }) => operation) });
   }
 
   #onReply(reply: WriterReply): void {
@@ -205,12 +208,15 @@ export class Journal {
     switch (result.kind) {
       case 'done':
         this.batchCount++;
-        this.operationCount += finished.length;
+        this.operationCount += finished.length - result.refused.length;
         if (this.#refused !== undefined) {
           this.#refused = undefined;
           this.#cancelProbe?.();
           this.#cancelProbe = undefined;
           this.#ports.onFault(undefined);
+        }
+        for (const { index, detail } of result.refused) {
+          finished[index]?.reject(new StateRefusedError(`the state does not take it: ${detail}`));
         }
         for (const { resolve } of finished) resolve();
         break;
@@ -236,7 +242,7 @@ export class Journal {
   /** The worker keeps the process alive only while somebody waits for it. */
   #rest(): void {
     if (this.#underWay.length > 0 || this.#readings.size > 0) return;
-    this.#worker.unref();
+    this.#writer.setAwaited(false);
     if (this.#queue.length === 0) this.#onIdle?.();
   }
 
@@ -248,6 +254,15 @@ export class Journal {
     });
   }
 
+  #endWith(why: string): void {
+    this.#isGone = true;
+    const readings = [...this.#readings.values()];
+    this.#readings.clear();
+    for (const { reject } of readings) reject(new StateRefusedError(why));
+    if (this.#onClosed === undefined) this.#break(why, true);
+  }
+
+  /** Nothing more is written. */
   #break(detail: string, isInDoubt: boolean): void {
     if (this.#broken !== undefined) return;
     this.#broken = `the state is not written any more until the next start: ${detail}`;
@@ -260,8 +275,7 @@ export class Journal {
     const failure = isInDoubt ? new RecordInDoubtError(this.#broken) : new StateRefusedError(this.#broken);
     for (const { reject } of underWay) reject(failure);
     for (const { reject } of waiting) reject(new StateRefusedError(this.#broken));
-    for (const { reject } of this.#readings.values()) reject(new StateRefusedError(this.#broken));
-    this.#readings.clear();
+    this.#queueBytes = 0;
     this.#rest();
     this.#ports.onFault(this.#broken);
   }

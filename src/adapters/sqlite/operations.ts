@@ -1,6 +1,6 @@
 /**
  * What is asked of the state's writer, as plain data that can cross to its thread. The operations of one batch take effect
- * together or not at all, in their order.
+ * together or not at all, in their order; only one that the database would never take is left out.
  */
 
 import type { EventRecord } from '../../callback/event.ts';
@@ -42,7 +42,14 @@ export type Fault =
   /** The disk failed where nobody knows what it kept: nothing more is written until the next start. */
   | { readonly kind: 'broken'; readonly detail: string; readonly isInDoubt: boolean };
 
-export type BatchResult = { readonly kind: 'done' } | Fault;
+/** An operation that the database does not take, whatever the disk: a bug of ours. The others of its batch are kept. */
+export interface RefusedOperation {
+  /** Its place in the batch. */
+  readonly index: number;
+  readonly detail: string;
+}
+
+export type BatchResult = { readonly kind: 'done'; readonly refused: readonly RefusedOperation[] } | Fault;
 
 /** How the database is opened. */
 export interface DatabaseOptions {
@@ -65,3 +72,23 @@ export type WriterReply =
   | { readonly kind: 'batch'; readonly result: BatchResult }
   | { readonly kind: 'read'; readonly id: number; readonly event: EventRecord | undefined; readonly fault?: string }
   | { readonly kind: 'closed' };
+
+/** Who carries requests out, one after another and in their order (a port). In production a thread of its own. */
+export interface Writer {
+  post(request: WriterRequest): void;
+  /** Whether somebody waits for it: only then does it keep the process alive. */
+  setAwaited(isAwaited: boolean): void;
+  /** Ends it at once. What it was doing is done or not, whole. */
+  terminate(): Promise<void>;
+}
+
+export interface WriterEvents {
+  /** One for each batch, read and close. Never called within `post`. */
+  onReply(reply: WriterReply): void;
+  /** It cannot go on; nothing more is answered. */
+  onFailure(failure: Error): void;
+  /** It has ended, whether it was asked to or not. */
+  onExit(): void;
+}
+
+export type OpenWriter = (options: DatabaseOptions, events: WriterEvents) => Writer;

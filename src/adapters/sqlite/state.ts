@@ -13,7 +13,6 @@
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import type { Timers } from '../../base/timers.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
 import type { CallbackStore, LoadedCallback } from '../../callback/store.ts';
 import type { KeptLedger } from '../../payment/ledger.ts';
@@ -21,7 +20,7 @@ import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/network.t
 import { MARGIN_SECONDS, type Recovered, type ReservationJournal } from '../../payment/reservations.ts';
 import { SqliteCallbacks } from './callbacks.ts';
 import { isDamage, StateDatabase } from './database.ts';
-import { Journal, StateRefusedError } from './journal.ts';
+import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
 import { lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { readMarker, writeMarker } from './marker.ts';
@@ -51,12 +50,7 @@ export interface StateOptions {
   readonly commitDelayMs?: number | undefined;
 }
 
-export interface StatePorts {
-  readonly clock: Clock;
-  readonly timers: Timers;
-  /** The state became unwritable (why, one line) or writable again (undefined). */
-  readonly onFault: (fault: string | undefined) => void;
-}
+export type StatePorts = JournalPorts;
 
 export interface SqliteState {
   readonly payments: ReservationJournal;
@@ -75,12 +69,16 @@ export interface SqliteState {
   close(): Promise<void>;
 }
 
-interface Kept {
+/** What a start finds. */
+export interface Kept {
   readonly recovered: Recovered;
   readonly ledger: KeptLedger;
   readonly callbacks: readonly LoadedCallback[];
   readonly notices: readonly string[];
 }
+
+/** What a start reads, see {@link StateDatabase}. */
+export type KeptRecords = Pick<StateDatabase, 'meta' | 'loadEnds' | 'loadCases' | 'loadSpent' | 'loadCallbacks'>;
 
 const NOTHING_KEPT: Kept = {
   recovered: { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 },
@@ -138,11 +136,24 @@ async function openLocked(options: StateOptions, ports: StatePorts, release: () 
     }
   }
   const database: DatabaseOptions = { path, sync: options.sync, commitDelayMs: options.commitDelayMs };
-  const journal = new Journal(database, ports);
+  return stateOver(new Journal(database, ports), kept, options.isPlay, ports.clock, release);
+}
+
+/**
+ * The state whose records were read and whose journal is open.
+ * @param release called after the journal is closed
+ */
+export function stateOver(
+  journal: Journal,
+  kept: Kept,
+  isPlay: boolean,
+  clock: Clock,
+  release: () => void,
+): SqliteState {
   return {
     ...kept,
-    payments: new SqlitePayments(journal, options.isPlay),
-    callbacks: new SqliteCallbacks(journal, ports.clock, kept.callbacks),
+    payments: new SqlitePayments(journal, isPlay),
+    callbacks: new SqliteCallbacks(journal, clock, kept.callbacks),
     fault: () => journal.fault(),
     journal,
     async close() {
@@ -171,27 +182,32 @@ function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeS
     const generation = database.meta(GENERATION);
     if (marker !== null && generation < marker.generation) throw new Lost(`${path} is an older copy`);
     if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
-    const nowSeconds = Math.floor(clock.nowMs() / 1000);
-    const ends = database.loadEnds(nowSeconds - MARGIN_SECONDS);
-    const cases = database.loadCases().map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
-    const spent = isPlay ? database.loadSpent() : [];
-    const kept = {
-      recovered: {
-        ends,
-        cases,
-        usedBeforeSeconds: database.meta(USED_BEFORE),
-        lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0),
-      },
-      ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
-      callbacks: database.loadCallbacks(clock.nowMs(), clock.nowMs() - TOMBSTONE_MS),
-      notices: noticesOf(cases),
-    };
+    const kept = keptOf(database, isPlay, clock);
     database.setMeta(GENERATION, generation + 1);
     writeMarker(stateDir, { generation: generation + 1, sync });
     return kept;
   } finally {
     database.close();
   }
+}
+
+/** Everything that is taken over; what is too old to matter is removed. @throws what isDamage knows */
+export function keptOf(records: KeptRecords, isPlay: boolean, clock: Clock): Kept {
+  const nowMs = clock.nowMs();
+  const ends = records.loadEnds(Math.floor(nowMs / 1000) - MARGIN_SECONDS);
+  const cases = records.loadCases().map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
+  const spent = isPlay ? records.loadSpent() : [];
+  return {
+    recovered: {
+      ends,
+      cases,
+      usedBeforeSeconds: records.meta(USED_BEFORE),
+      lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0),
+    },
+    ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
+    callbacks: records.loadCallbacks(nowMs, nowMs - TOMBSTONE_MS),
+    notices: noticesOf(cases),
+  };
 }
 
 function noticesOf(cases: readonly { readonly isRepeatable: boolean }[]): string[] {
