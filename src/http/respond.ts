@@ -9,10 +9,6 @@ export type Headers = Readonly<Record<string, string>>;
 
 const JSON_TYPE = 'application/json';
 
-/** A header of one answer never hides what the whole server varies by. */
-const varyOf = (everywhere: Headers, own: Headers | undefined): Headers =>
-  everywhere.vary === undefined || own?.vary === undefined ? {} : { vary: `${everywhere.vary}, ${own.vary}` };
-
 export class Responder {
   readonly #everywhere: Headers;
 
@@ -29,8 +25,7 @@ export class Responder {
         'cache-control': cacheControl,
         'x-request-id': requestId,
         ...this.#everywhere,
-        ...more,
-        ...varyOf(this.#everywhere, more),
+        ...this.#joined(more),
       },
     });
   }
@@ -42,9 +37,8 @@ export class Responder {
         'cache-control': cacheControl,
         'x-request-id': requestId,
         ...this.#everywhere,
-        ...reply.headers,
+        ...this.#joined(reply.headers),
         ...more,
-        ...varyOf(this.#everywhere, reply.headers),
       },
     });
   }
@@ -61,5 +55,11 @@ export class Responder {
       status: 204,
       headers: { 'cache-control': 'no-store', 'x-request-id': requestId, ...this.#everywhere, ...headers },
     });
+  }
+
+  /** An answer's own `vary` never hides what the whole server varies by. */
+  #joined(own: Headers | undefined): Headers | undefined {
+    const { vary } = this.#everywhere;
+    return vary === undefined || own?.vary === undefined ? own : { ...own, vary: `${vary}, ${own.vary}` };
   }
 }
