@@ -19,7 +19,7 @@ import { checksumOfFields, DamagedError, endOfRecord, endRecord } from './record
 
 export const FORMAT_VERSION = 1;
 /** "pgst", so that `file` and SQLite's own tools can tell whose it is. */
-const APPLICATION_ID = 0x70677374;
+export const APPLICATION_ID = 0x70677374;
 
 /**
  * Pages of log after which the log is carried over into the file: 16 MB. Larger than SQLite's own 4 MB, since webhook
