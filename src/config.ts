@@ -185,8 +185,15 @@ export const VARIABLES: readonly Variable[] = [
   variable('LOG_LEVEL', oneOf(LOG_LEVELS), 'info', LOG_LEVELS.join(', ')),
 ];
 
-function read(variables: Readonly<Record<string, string | undefined>>): Map<string, unknown> {
+interface Read {
+  readonly values: ReadonlyMap<string, unknown>;
+  /** One line for each variable that cannot be used. */
+  readonly faults: readonly string[];
+}
+
+function read(variables: Readonly<Record<string, string | undefined>>): Read {
   const values = new Map<string, unknown>();
+  const faults: string[] = [];
   for (const { name, fallback, parse } of VARIABLES) {
     const text = variables[name] ?? fallback;
     if (text === null || text === undefined) {
@@ -200,11 +207,15 @@ function read(variables: Readonly<Record<string, string | undefined>>): Map<stri
       // A token is a secret, and so may be what stands before an `@`.
       const isSecret = name.endsWith('_TOKEN') || text.includes('@');
       const shown = isSecret ? '' : `, not ${JSON.stringify(text.slice(0, 80))}`;
-      throw new ConfigError(`${name} must be ${failure.message}${shown}`);
+      faults.push(`${name} must be ${failure.message}${shown}`);
     }
   }
-  return values;
+  return { values, faults };
 }
+
+/** Everything that is wrong with single variables, one line each. */
+export const configFaults = (variables: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  read(variables).faults;
 
 /**
  * The configuration that the variables spell out.
@@ -212,7 +223,9 @@ function read(variables: Readonly<Record<string, string | undefined>>): Map<stri
  * @throws ConfigError one line
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): Config {
-  const values = read(variables);
+  const { values, faults } = read(variables);
+  const [fault] = faults;
+  if (fault !== undefined) throw new ConfigError(fault);
   const get = <T>(name: string): T => values.get(name) as T;
   const stateDir = get<string>('STATE_DIR');
   const settlement = get<Config['settlement']>('SETTLEMENT');

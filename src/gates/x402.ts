@@ -40,13 +40,17 @@ import { RecordInDoubtError, type Reservation, type Reservations, type Standing 
 import type { Settlement, SettleOutcome, Unavailable } from '../payment/settlement.ts';
 import { SIGNATURE_BYTES } from '../payment/signature.ts';
 
-/** What all paid routes share, built once. */
-export interface Till {
+/** Who sells, and where. */
+export interface Seller {
   /** Public origin and path prefix, no trailing slash. */
   readonly baseUrl: string;
   readonly payTo: Address;
   readonly serviceName?: string | undefined;
   readonly tags?: readonly string[] | undefined;
+}
+
+/** What all paid routes share, built once. */
+export interface Till extends Seller {
   readonly reservations: Reservations;
   readonly settlement: Settlement;
   readonly reconciler: Reconciler;
@@ -149,11 +153,13 @@ function assertListedMethod(route: PaidRoute): void {
   }
 }
 
-/** @throws Error when the offer cannot be made as the route declares it; at start, never for a request */
-export function createX402Gate(route: PaidRoute, till: Till): Gate {
-  const { reservations, settlement, reconciler, recoveries, contracts, clock } = till;
+/**
+ * What the route asks for.
+ * @throws Error when the offer cannot be made as the route declares it; at start, never for a request
+ */
+export function offerOfRoute(route: PaidRoute, till: Seller): Offer {
   assertListedMethod(route);
-  const offer: Offer = prepareOffer({
+  return prepareOffer({
     baseUrl: till.baseUrl,
     path: route.path,
     description: route.description,
@@ -163,6 +169,12 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     serviceName: till.serviceName,
     tags: till.tags,
   });
+}
+
+/** @throws Error as `offerOfRoute` does */
+export function createX402Gate(route: PaidRoute, till: Till): Gate {
+  const { reservations, settlement, reconciler, recoveries, contracts, clock } = till;
+  const offer = offerOfRoute(route, till);
   const askMessage = `This answer costs ${route.priceUsdc} USDC; pay as the PAYMENT-REQUIRED header says (x402 v2).`;
 
   const ask = (
