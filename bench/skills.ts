@@ -1,17 +1,16 @@
 /**
- * How fast are skills found? Plain text and HTML, over real descriptions when ../shared/data/real is there, else over
- * synthetic ones. The answers are checked before anything is timed: two passes must agree, and some skill be found.
- *
- *   node bench/skills.ts [rounds]      bun bench/skills.ts [rounds]      rounds = 5; the best and the median are shown
+ * How fast skills are found, in plain text and in HTML: over real descriptions when ../shared/data/real is there, else over
+ * synthetic ones. Two passes must agree, and some skill be found, before anything is timed.
  */
+import { ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { htmlText } from '../src/ingest/html-text.ts';
 import { loadSkillExtractor } from '../src/ingest/skills.ts';
 import { synthRecords } from '../src/ingest/synth.ts';
+import { type Context, type Figure, figureOf, sized } from './harness.ts';
 
 const REAL = new URL('../../shared/data/real/', import.meta.url);
-const SYNTHETIC_JOBS = 10_000;
 
 interface Text {
   readonly title: string;
@@ -33,39 +32,34 @@ function realTexts(): Text[] {
   return texts;
 }
 
-function syntheticTexts(): Text[] {
-  const options = { jobs: SYNTHETIC_JOBS, seed: 1, asOfMs: Date.UTC(2026, 0, 1), descriptions: true };
+function syntheticTexts(jobs: number): Text[] {
+  const options = { jobs, seed: 1, asOfMs: Date.UTC(2026, 0, 1), descriptions: true };
   return Array.from(synthRecords(options), ({ title, description }) => ({ title, html: description ?? '' }));
 }
 
-const rounds = Number(process.argv[2] ?? 5);
-const isReal = existsSync(REAL);
-// Through bytes, so that no string is a rope that the first round would flatten.
-const texts = isReal ? realTexts() : syntheticTexts();
-const plain = texts.map(({ title, html }) => ({ title, html: Buffer.from(htmlText(html)).toString('utf8') }));
-const extractor = loadSkillExtractor();
+export async function measure({ size }: Context): Promise<Figure[]> {
+  const isReal = size === 'full' && existsSync(REAL);
+  const texts = isReal ? realTexts() : syntheticTexts(sized(size, 500, 10_000));
+  // Through bytes, so that no string is a rope that the first round would flatten.
+  const plain = texts.map(({ title, html }) => ({ title, html: Buffer.from(htmlText(html)).toString('utf8') }));
+  const extractor = loadSkillExtractor();
+  const answers = (): string => JSON.stringify(plain.map(({ title, html }) => extractor.extract(title, html)));
+  const first = answers();
+  ok(first === answers() && first.length > 3 * plain.length, 'the answers are not what they should be');
 
-const answers = (): string => JSON.stringify(plain.map(({ title, html }) => extractor.extract(title, html)));
-const first = answers();
-if (first !== answers() || first.length <= 3 * plain.length) throw new Error('the answers are not what they should be');
-
-function measure(label: string, inputs: readonly Text[], work: (text: Text) => void): void {
-  const megabytes = inputs.reduce((sum, { html }) => sum + Buffer.byteLength(html), 0) / 1e6;
-  const rates: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const startedMs = performance.now();
-    for (const input of inputs) work(input);
-    rates.push(megabytes / ((performance.now() - startedMs) / 1000));
-  }
-  rates.sort((a, b) => a - b);
-  const median = rates[Math.floor(rates.length / 2)]!;
-  console.log(
-    `${label}: best ${rates.at(-1)!.toFixed(1)}, median ${median.toFixed(1)} MB/s (${megabytes.toFixed(1)} MB)`,
-  );
+  const rounds = (name: string, inputs: readonly Text[], work: (text: Text) => void): Figure => {
+    const kib = inputs.reduce((sum, { html }) => sum + Buffer.byteLength(html), 0) / 1024;
+    const micros: number[] = [];
+    for (let round = 0; round < sized(size, 3, 9); round++) {
+      const startMs = performance.now();
+      for (const input of inputs) work(input);
+      micros.push(((performance.now() - startMs) * 1000) / kib);
+    }
+    return figureOf(name, 'µs', micros, `${inputs.length} ${isReal ? 'real' : 'synthetic'} descriptions`);
+  };
+  return [
+    rounds('HTML to text, a KiB', texts, ({ html }) => htmlText(html)),
+    rounds('skills of plain text, a KiB', plain, ({ title, html }) => extractor.extract(title, html)),
+    rounds('skills of HTML, a KiB', texts, ({ title, html }) => extractor.extract(title, html)),
+  ];
 }
-
-const runtime = process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`;
-console.log(`${runtime}, ${texts.length} ${isReal ? 'real' : 'synthetic'} descriptions, skills ${extractor.version}`);
-measure('HTML to text', texts, ({ html }) => htmlText(html));
-measure('skills of plain text', plain, ({ title, html }) => extractor.extract(title, html));
-measure('skills of HTML', texts, ({ title, html }) => extractor.extract(title, html));

@@ -3,7 +3,7 @@
  * and the letters of read tokens. Bytes come from the CSPRNG that is handed in; one that would favour a letter is thrown
  * away (248 = 4 x 62 values are used of 256), so every letter is equally likely. Names are joined in one go: one that grows
  * letter by letter stays a tree of its pieces for as long as it is kept (22.6 KiB against 16.1 for a callback with ten
- * events of 1 KiB, Node 26, bench/callbacks.ts live).
+ * events of 1 KiB, Node 26, bench/callback-store.ts).
  */
 import type { Brand } from '../base/brand.ts';
 import type { Random } from '../base/random.ts';

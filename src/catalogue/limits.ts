@@ -8,7 +8,7 @@ export const TOP_ENTRIES_MAX = 10;
 
 /**
  * A company cohort of more rows gets an index, a smaller one is scanned: at this size a scan that finds nothing takes
- * 1 to 2 ms (bench/engine.ts), about the signature check of the same request; the index takes 44 to 55 ms for 10000 rows.
+ * 1 to 2 ms (bench/search.ts), about the signature check of the same request; the index takes 44 to 55 ms for 10000 rows.
  */
 export const SCANNED_ROWS_MAX = 1_000;
 

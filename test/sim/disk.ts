@@ -451,7 +451,7 @@ export class Disk {
         batch.phase = 'synced';
         world.count('commits');
         world.count('operations committed', operations.length);
-        answer({ kind: 'done' });
+        answer({ kind: 'done', refused: [] });
       });
     });
   }
@@ -463,9 +463,9 @@ export class Disk {
     const log = join(this.#folder as string, `${STATE_FILE}-wal`);
     batch.logBytes = existsSync(log) ? statSync(log).size : 0;
     const result = this.#database.apply(batch.operations);
-    if (result.kind === 'done') return;
+    if (result.kind === 'done' && result.refused.length === 0) return;
     batch.isRefused = true;
-    this.#world.fail('D2 possible records', `the database says ${result.kind}: ${result.detail}`);
+    this.#world.fail('D2 possible records', `the database says ${JSON.stringify(result)}`);
   }
 
   #keep(batch: Batch): void {

@@ -14,7 +14,7 @@ import { UTF_8 } from '../../callback/media-type.ts';
 import type { LoadedCallback, LoadedEvent } from '../../callback/store.ts';
 import { orderOfText } from '../../payment/order.ts';
 import type { RecordedCase, RecordedEnd } from '../../payment/reservations.ts';
-import type { BatchResult, DatabaseOptions, Operation } from './operations.ts';
+import type { BatchResult, DatabaseOptions, Fault, Operation, RefusedOperation } from './operations.ts';
 import { checksumOfFields, DamagedError, endOfRecord, endRecord } from './records.ts';
 
 export const FORMAT_VERSION = 1;
@@ -79,6 +79,16 @@ export function isDamage(failure: unknown): boolean {
 /** After these nothing was written, and trying again is safe. */
 const HARMLESS: ReadonlySet<number | undefined> = new Set([BUSY, LOCKED, READ_ONLY, FULL, CANNOT_OPEN]);
 
+/**
+ * The fault of one operation and not of the disk: SQLITE_ERROR, TOOBIG, CONSTRAINT, MISMATCH, MISUSE, RANGE, or no result
+ * code at all. Such an operation must not take those of other customers with it, nor end the writing.
+ */
+const OF_THE_OPERATION: ReadonlySet<number | undefined> = new Set([1, 18, 19, 20, 21, 25, undefined]);
+
+/** Node 22 binds an empty array as null once it has crossed to another thread. */
+const EMPTY = new Uint8Array(0);
+const blobOf = (bytes: Uint8Array): Uint8Array => (bytes.length === 0 ? EMPTY : bytes);
+
 function eventChecksum(callback: string, event: Omit<LoadedEvent, 'bytes'>): number {
   const { id, receivedAtSeconds, head, form, isInline } = event;
   const charset = form.kind === 'text' ? form.charset : '';
@@ -138,22 +148,50 @@ export class StateDatabase {
     this.#database.exec(`PRAGMA max_page_count = ${pageCountMax}`);
   }
 
-  /** All of the batch or nothing of it. Never throws. */
+  /** All of the batch or nothing of it, but for operations that are refused for themselves. Never throws. */
   apply(operations: readonly Operation[]): BatchResult {
+    return this.#tryToApply(operations, false);
+  }
+
+  #tryToApply(operations: readonly Operation[], isOneByOne: boolean): BatchResult {
     let isCommitting = false;
+    const refused: RefusedOperation[] = [];
     try {
       this.#database.exec('BEGIN IMMEDIATE');
-      for (const operation of operations) this.#apply(operation);
+      for (const [index, operation] of operations.entries()) {
+        if (!isOneByOne) {
+          this.#apply(operation);
+          continue;
+        }
+        const detail = this.#refusalOf(operation);
+        if (detail !== undefined) refused.push({ index, detail });
+      }
       isCommitting = true;
       this.#database.exec('COMMIT');
       if (this.#commitDelayMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, this.#commitDelayMs);
-      return { kind: 'done' };
+      return { kind: 'done', refused };
     } catch (failure) {
-      return this.#faultOf(failure, isCommitting);
+      const fault = this.#faultOf(failure, isCommitting);
+      const isOfOne = !isOneByOne && !isCommitting && OF_THE_OPERATION.has(codeOf(failure)) && fault.kind === 'refused';
+      return isOfOne ? this.#tryToApply(operations, true) : fault;
     }
   }
 
-  #faultOf(failure: unknown, isCommitting: boolean): BatchResult {
+  /** Applies it in the open transaction. Why it was undone if the fault is its own; throws any other. */
+  #refusalOf(operation: Operation): string | undefined {
+    this.#database.exec('SAVEPOINT one');
+    try {
+      this.#apply(operation);
+    } catch (failure) {
+      if (!OF_THE_OPERATION.has(codeOf(failure)) || !this.#database.isTransaction) throw failure;
+      this.#database.exec('ROLLBACK TO one; RELEASE one');
+      return `${operation.kind}: ${textOf(failure)}`;
+    }
+    this.#database.exec('RELEASE one');
+    return undefined;
+  }
+
+  #faultOf(failure: unknown, isCommitting: boolean): Fault {
     const code = codeOf(failure);
     let detail = textOf(failure);
     let isOpen = this.#database.isTransaction;
@@ -163,8 +201,7 @@ export class StateDatabase {
     } catch (second) {
       detail += `; then ${textOf(second)}`;
     }
-    // Without a result code it is a bug of ours: the transaction is undone, and the next one may fare better.
-    const isHarmless = !isOpen && (code === undefined || HARMLESS.has(code));
+    const isHarmless = !isOpen && (HARMLESS.has(code) || (OF_THE_OPERATION.has(code) && !isCommitting));
     if (isHarmless) return { kind: 'refused', detail };
     return { kind: 'broken', detail, isInDoubt: isCommitting };
   }
@@ -234,7 +271,7 @@ export class StateDatabase {
           head,
           form.kind === 'text' ? form.charset : null,
           isInline ? 1 : 0,
-          bytes,
+          blobOf(bytes),
           eventChecksum(callback, event),
           checksumOfFields(bytes),
         );

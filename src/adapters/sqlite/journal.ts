@@ -16,6 +16,8 @@ import { openWriterThread } from './writer-thread.ts';
 
 /** Past it new operations are refused: more than all connections of a full server ask for at once. */
 const QUEUE_COUNT_MAX = 16_384;
+/** Bytes of bodies that may wait for a slow disk. */
+const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
 /** Operations of one transaction, and bytes of bodies: bounds the wait of those that come after. */
 const BATCH_COUNT_MAX = 4_096;
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
@@ -57,6 +59,7 @@ export class Journal {
   readonly #soon: (run: () => void) => void;
   readonly #writer: Writer;
   #queue: Waiting[] = [];
+  #queueBytes = 0;
   #underWay: readonly Waiting[] = [];
   #startedMs: number | undefined;
   #isScheduled = false;
@@ -64,6 +67,8 @@ export class Journal {
   #readCount = 0;
   #refused: string | undefined;
   #broken: string | undefined;
+  /** The writer's thread has ended. */
+  #isGone = false;
   #cancelProbe: (() => void) | undefined;
   #onIdle: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
@@ -77,9 +82,9 @@ export class Journal {
     this.#soon = ports.soon ?? setImmediate;
     this.#writer = (ports.openWriter ?? openWriterThread)(options, {
       onReply: (reply) => this.#onReply(reply),
-      onFailure: (failure) => this.#break(`the writer failed: ${failure.message}`, true),
+      onFailure: (failure) => this.#endWith(`the writer failed: ${failure.message}`),
       onExit: () => {
-        if (this.#onClosed === undefined) this.#break('the writer ended', true);
+        this.#endWith('the writer ended');
         this.#onClosed?.();
       },
     });
@@ -99,19 +104,21 @@ export class Journal {
   write(operation: Operation): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(new StateRefusedError(this.#broken));
     if (this.#isClosing) return Promise.reject(new StateRefusedError('the state is closed'));
-    if (this.#queue.length >= QUEUE_COUNT_MAX) {
+    const byteCount = bytesOf(operation);
+    if (this.#queue.length >= QUEUE_COUNT_MAX || this.#queueBytes + byteCount > QUEUE_BYTES_MAX) {
       return Promise.reject(new StateRefusedError('too many records wait for the disk'));
     }
+    this.#queueBytes += byteCount;
     return new Promise((resolve, reject) => {
       this.#queue.push({ operation, resolve, reject });
       this.#schedule();
     });
   }
 
-  /** An event with its body. */
+  /** An event with its body. Reading goes on where writing has ended, for as long as the writer's thread lives. */
   read(callback: string, eventId: string): Promise<EventRecord | undefined> {
-    if (this.#broken !== undefined || this.#isClosing) {
-      return Promise.reject(new StateRefusedError(this.#broken ?? 'the state is closed'));
+    if (this.#isGone || this.#isClosing) {
+      return Promise.reject(new StateRefusedError(this.#isGone ? 'the writer is gone' : 'the state is closed'));
     }
     const id = ++this.#readCount;
     return new Promise((resolve, reject) => {
@@ -136,16 +143,13 @@ export class Journal {
         this.#onIdle = resolve;
       });
     }
-    if (this.#broken !== undefined) {
-      this.#onClosed = () => {};
-      await this.#writer.terminate();
-      return;
+    if (!this.#isGone) {
+      await new Promise<void>((resolve) => {
+        this.#onClosed = resolve;
+        this.#writer.setAwaited(true);
+        this.#writer.post({ kind: 'close' });
+      });
     }
-    await new Promise<void>((resolve) => {
-      this.#onClosed = resolve;
-      this.#writer.setAwaited(true);
-      this.#writer.post({ kind: 'close' });
-    });
     await this.#writer.terminate();
   }
 
@@ -162,10 +166,13 @@ export class Journal {
   #commitNext(): void {
     if (this.#underWay.length > 0 || this.#queue.length === 0 || this.#broken !== undefined) return;
     let count = 0;
-    for (let byteCount = 0; count < this.#queue.length && count < BATCH_COUNT_MAX; count++) {
-      byteCount += bytesOf(this.#queue[count]!.operation);
-      if (count > 0 && byteCount > BATCH_BYTES_MAX) break;
+    let batchBytes = 0;
+    for (; count < this.#queue.length && count < BATCH_COUNT_MAX; count++) {
+      const byteCount = bytesOf(this.#queue[count]!.operation);
+      if (count > 0 && batchBytes + byteCount > BATCH_BYTES_MAX) break;
+      batchBytes += byteCount;
     }
+    this.#queueBytes -= batchBytes;
     this.#underWay = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
     this.#startedMs = this.#ports.clock.monotonicMs();
@@ -201,12 +208,15 @@ export class Journal {
     switch (result.kind) {
       case 'done':
         this.batchCount++;
-        this.operationCount += finished.length;
+        this.operationCount += finished.length - result.refused.length;
         if (this.#refused !== undefined) {
           this.#refused = undefined;
           this.#cancelProbe?.();
           this.#cancelProbe = undefined;
           this.#ports.onFault(undefined);
+        }
+        for (const { index, detail } of result.refused) {
+          finished[index]?.reject(new StateRefusedError(`the state does not take it: ${detail}`));
         }
         for (const { resolve } of finished) resolve();
         break;
@@ -244,6 +254,15 @@ export class Journal {
     });
   }
 
+  #endWith(why: string): void {
+    this.#isGone = true;
+    const readings = [...this.#readings.values()];
+    this.#readings.clear();
+    for (const { reject } of readings) reject(new StateRefusedError(why));
+    if (this.#onClosed === undefined) this.#break(why, true);
+  }
+
+  /** Nothing more is written. */
   #break(detail: string, isInDoubt: boolean): void {
     if (this.#broken !== undefined) return;
     this.#broken = `the state is not written any more until the next start: ${detail}`;
@@ -256,8 +275,7 @@ export class Journal {
     const failure = isInDoubt ? new RecordInDoubtError(this.#broken) : new StateRefusedError(this.#broken);
     for (const { reject } of underWay) reject(failure);
     for (const { reject } of waiting) reject(new StateRefusedError(this.#broken));
-    for (const { reject } of this.#readings.values()) reject(new StateRefusedError(this.#broken));
-    this.#readings.clear();
+    this.#queueBytes = 0;
     this.#rest();
     this.#ports.onFault(this.#broken);
   }

@@ -1,6 +1,6 @@
 /**
  * What is asked of the state's writer, as plain data that can cross to its thread. The operations of one batch take effect
- * together or not at all, in their order.
+ * together or not at all, in their order; only one that the database would never take is left out.
  */
 
 import type { EventRecord } from '../../callback/event.ts';
@@ -42,7 +42,14 @@ export type Fault =
   /** The disk failed where nobody knows what it kept: nothing more is written until the next start. */
   | { readonly kind: 'broken'; readonly detail: string; readonly isInDoubt: boolean };
 
-export type BatchResult = { readonly kind: 'done' } | Fault;
+/** An operation that the database does not take, whatever the disk: a bug of ours. The others of its batch are kept. */
+export interface RefusedOperation {
+  /** Its place in the batch. */
+  readonly index: number;
+  readonly detail: string;
+}
+
+export type BatchResult = { readonly kind: 'done'; readonly refused: readonly RefusedOperation[] } | Fault;
 
 /** How the database is opened. */
 export interface DatabaseOptions {

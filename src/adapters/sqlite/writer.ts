@@ -32,8 +32,11 @@ port.on('message', (request: WriterRequest) => {
       database.limitPages(request.pageCountMax);
       return;
     case 'close':
-      database.close();
-      reply({ kind: 'closed' });
+      try {
+        database.close();
+      } finally {
+        reply({ kind: 'closed' });
+      }
       port.close();
       return;
     default:

@@ -1,0 +1,221 @@
+/**
+ * The callbacks at their size, in memory: what each step takes with many live ones, what they hold, what the sweep costs while
+ * nothing is due, the longest turn when all of them end at once, and callbacks that are full of long bodies.
+ */
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import type { Clock } from '../src/base/clock.ts';
+import { systemRandom } from '../src/base/random.ts';
+import type { Timers } from '../src/base/timers.ts';
+import { retainedHeaders, type Webhook } from '../src/callback/event.ts';
+import { type Created, Inbox } from '../src/callback/inbox.ts';
+import { CLAIM_BYTES, LIFETIME_MS, TOMBSTONE_MS } from '../src/callback/limits.ts';
+import { bodyFormOf } from '../src/callback/media-type.ts';
+import { MemoryStore } from '../src/callback/memory-store.ts';
+import { type Context, type Figure, heapBytes, pause, sized } from './harness.ts';
+
+/** Real time that can jump: what falls due by a jump fires in the next turns, as real timers would. */
+class JumpingTime implements Clock, Timers {
+  #shiftMs = 0;
+  /** Time spent in what the timers called, milliseconds. */
+  spentMs = 0;
+  readonly #pending = new Map<object, { atMs: number; fire: () => void; cancelReal: () => void }>();
+
+  nowMs(): number {
+    return Math.floor(Date.now() + this.#shiftMs);
+  }
+
+  monotonicMs(): number {
+    return performance.now() + this.#shiftMs;
+  }
+
+  get pendingCount(): number {
+    return this.#pending.size;
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const key = {};
+    const fire = (): void => {
+      if (!this.#pending.delete(key)) return;
+      const startMs = performance.now();
+      run();
+      this.spentMs += performance.now() - startMs;
+    };
+    const timer = setTimeout(fire, delayMs);
+    timer.unref();
+    this.#pending.set(key, { atMs: this.monotonicMs() + delayMs, fire, cancelReal: () => clearTimeout(timer) });
+    return () => {
+      clearTimeout(timer);
+      this.#pending.delete(key);
+    };
+  }
+
+  jump(byMs: number): void {
+    this.#shiftMs += byMs;
+    for (const { atMs, fire, cancelReal } of [...this.#pending.values()]) {
+      if (atMs > this.monotonicMs()) continue;
+      cancelReal();
+      setTimeout(fire, 0);
+    }
+  }
+}
+
+/**
+ * Longest turn of the loop in which `progress` moved, until it reaches `end`. A turn counts with the processor time of the
+ * process where that is less than the wall time: on a shared machine the rest was somebody else's.
+ */
+async function worstStallMs(progress: () => number, end: number): Promise<number> {
+  let worst = 0;
+  let lastProgress = progress();
+  while (lastProgress !== end) {
+    const startMs = performance.now();
+    const cpu = process.cpuUsage();
+    await new Promise((resolve) => setImmediate(resolve));
+    const now = progress();
+    if (now === lastProgress) continue;
+    lastProgress = now;
+    const { user, system } = process.cpuUsage(cpu);
+    worst = Math.max(worst, Math.min(performance.now() - startMs, (user + system) / 1000));
+  }
+  return worst;
+}
+
+function webhookOf(bytes: Uint8Array): Webhook {
+  const contentType = 'application/json';
+  const headers: Record<string, string> = {
+    'content-type': contentType,
+    'user-agent': 'Sender/1.0',
+    'webhook-id': 'msg_2b5nDkYVbTmPj0Xv7yqL',
+    'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  };
+  const form = bodyFormOf(contentType);
+  ok(form);
+  return { method: 'POST', form, retained: retainedHeaders((name) => headers[name] ?? null), bytes };
+}
+
+function jsonBody(n: number, byteCount: number): Uint8Array {
+  const frame = `{"n":${n},"text":""}`;
+  return new TextEncoder().encode(`{"n":${n},"text":"${'x'.repeat(byteCount - frame.length)}"}`);
+}
+
+async function post(inbox: Inbox, id: Created['id'], bytes: Uint8Array): Promise<void> {
+  const admission = inbox.admit(id);
+  if (admission.kind !== 'admitted') throw new Error(admission.kind);
+  deepStrictEqual((await inbox.receive(admission.callback, webhookOf(bytes))).kind, 'stored');
+}
+
+function create(inbox: Inbox): Promise<Created> {
+  ok(inbox.room.tryClaim());
+  return inbox.create();
+}
+
+const EVENT_BYTES = 1_024;
+const IDLE_MS = 3_000;
+
+async function live(count: number): Promise<Figure[]> {
+  const time = new JumpingTime();
+  const store = new MemoryStore();
+  const inbox = new Inbox((count + 1) * CLAIM_BYTES, {
+    clock: time,
+    random: systemRandom,
+    timers: time,
+    store,
+    onStoreFault: (fault) => {
+      throw fault;
+    },
+  });
+  const checked = await create(inbox);
+  await post(inbox, checked.id, jsonBody(1, EVENT_BYTES));
+  const listing = await inbox.events(checked.id);
+  ok(listing.kind === 'events' && JSON.parse(listing.events[0] as string).size_bytes === EVENT_BYTES);
+  await inbox.delete(checked.id);
+
+  const before = heapBytes();
+  const created: Created[] = [];
+  let startMs = performance.now();
+  const spent = (steps: number): number => ((performance.now() - startMs) * 1000) / steps;
+  for (let i = 0; i < count; i++) created.push(await create(inbox));
+  const createMicros = spent(count);
+  const emptyBytes = (heapBytes() - before) / count;
+  startMs = performance.now();
+  for (let e = 0; e < 10; e++) for (const { id } of created) await post(inbox, id, jsonBody(e, EVENT_BYTES));
+  const postMicros = spent(count * 10);
+  const fullBytes = (heapBytes() - before) / count;
+  startMs = performance.now();
+  let readCharacters = 0;
+  for (const { id } of created) {
+    const read = await inbox.events(id);
+    if (read.kind !== 'events') throw new Error(read.kind);
+    readCharacters += read.events.join(',').length;
+  }
+  const readMicros = spent(count);
+  ok(readCharacters > count * 10 * EVENT_BYTES);
+
+  time.spentMs = 0;
+  startMs = performance.now();
+  await pause(IDLE_MS);
+  const sweptMicrosASecond = (time.spentMs * 1000) / ((performance.now() - startMs) / 1000);
+  deepStrictEqual(inbox.counts.live, count);
+
+  time.jump(LIFETIME_MS);
+  const stallMs = await worstStallMs(() => inbox.counts.live, 0);
+  const endMicros = (time.spentMs * 1000) / count;
+  time.jump(TOMBSTONE_MS);
+  await worstStallMs(() => inbox.counts.tombstones + inbox.counts.strangers, 0);
+  deepStrictEqual(inbox.counts, { live: 0, tombstones: 0, strangers: 0, waits: 0 });
+  deepStrictEqual([inbox.room.claimedBytes, store.size, time.pendingCount], [0, 0, 0]);
+  const note = `${count} live`;
+  return [
+    { name: 'created', value: createMicros, unit: 'µs', note },
+    { name: 'a webhook of 1 KiB received', value: postMicros, unit: 'µs' },
+    { name: 'ten events read', value: readMicros, unit: 'µs' },
+    { name: 'heap of an empty callback', value: emptyBytes / 1024, unit: 'KiB' },
+    { name: 'heap with ten events of 1 KiB', value: fullBytes / 1024, unit: 'KiB' },
+    { name: 'sweeping a second, nothing due', value: sweptMicrosASecond, unit: 'µs', note },
+    { name: 'ended', value: endMicros, unit: 'µs' },
+    { name: 'longest turn while all end', value: stallMs, unit: 'ms' },
+  ];
+}
+
+/** Counts what a disk would hold. */
+class CountingStore extends MemoryStore {
+  bytes = 0;
+
+  override async append(_: unknown, event: { readonly bytes: Uint8Array }): Promise<void> {
+    this.bytes += event.bytes.length;
+  }
+}
+
+const LONG_BYTES = 262_144;
+
+async function full(count: number): Promise<Figure[]> {
+  const time = new JumpingTime();
+  const store = new CountingStore();
+  const inbox = new Inbox(count * CLAIM_BYTES, {
+    clock: time,
+    random: systemRandom,
+    timers: time,
+    store,
+    onStoreFault: () => {},
+  });
+  const before = heapBytes();
+  const rssBefore = process.memoryUsage.rss();
+  const startMs = performance.now();
+  for (let i = 0; i < count; i++) {
+    const { id } = await create(inbox);
+    for (let e = 0; e < 10; e++) await post(inbox, id, jsonBody(e, LONG_BYTES));
+  }
+  const postMicros = ((performance.now() - startMs) * 1000) / (count * 10);
+  deepStrictEqual(store.bytes, count * 10 * LONG_BYTES);
+  const rssBytes = process.memoryUsage.rss() - rssBefore;
+  const figures: Figure[] = [
+    { name: 'a webhook of 256 KiB received', value: postMicros, unit: 'µs', note: `${count} full callbacks` },
+    { name: 'heap of all full callbacks', value: (heapBytes() - before) / 2 ** 20, unit: 'MiB' },
+    { name: 'resident memory that they added', value: rssBytes / 2 ** 20, unit: 'MiB' },
+  ];
+  inbox.close();
+  return figures;
+}
+
+export async function measure({ size }: Context): Promise<Figure[]> {
+  return [...(await full(sized(size, 20, 1_000))), ...(await live(sized(size, 2_000, 100_000)))];
+}

@@ -1,0 +1,68 @@
+/**
+ * The 402: from a request without a payment to the response, in process, and its parts. The offer is compared with the one
+ * that the official client reads out of it before anything is timed.
+ */
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import { decodePaymentRequiredHeader } from '@x402/core/http';
+import { findSignals } from '../src/api/jobs/signals.ts';
+import { openApp } from '../src/app.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { systemRandom } from '../src/base/random.ts';
+import { readConfig } from '../src/config.ts';
+import { bazaarOf } from '../src/gates/discovery.ts';
+import type { Route } from '../src/http/route.ts';
+import { prepareOffer } from '../src/payment/requirements.ts';
+import { PAYEE } from '../test/payment/fixture.ts';
+import { type Context, type Figure, timed, timedAsync } from './harness.ts';
+
+const BASE_URL = 'http://127.0.0.1:8402';
+const SEARCH = '?role=engineer&location=germany';
+
+export async function measure({ size, cataloguePath }: Context): Promise<Figure[]> {
+  const config = readConfig({ SNAPSHOT: cataloguePath, STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0' });
+  const failures: unknown[] = [];
+  const app = await openApp(
+    { ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },
+    {
+      clock: systemClock,
+      random: systemRandom,
+      onRequest: undefined,
+      onFailure: (failure) => failures.push(failure),
+      onResolution: () => {},
+    },
+  );
+  const { path, summary } = findSignals;
+  const offer = prepareOffer({
+    baseUrl: BASE_URL,
+    path,
+    description: summary,
+    priceUsdc: '0.09',
+    payTo: PAYEE,
+    bazaar: bazaarOf(findSignals as unknown as Route),
+    serviceName: 'paygrade',
+  });
+  const request = new Request(`${BASE_URL}${path}${SEARCH}`);
+  const response = await app.fetch(request);
+  deepStrictEqual(response.status, 402);
+  const header = response.headers.get('payment-required') ?? '';
+  const read = decodePaymentRequiredHeader(header);
+  deepStrictEqual(read.resource.url, `${BASE_URL}${path}${SEARCH}`);
+  deepStrictEqual(read.accepts[0]?.amount, '90000');
+  const told = JSON.parse(await response.text()) as { accepts: unknown };
+  deepStrictEqual(told.accepts, read.accepts);
+  ok(header.length <= 6144);
+
+  const note = `${header.length} bytes of header`;
+  const refused = new Request(`${BASE_URL}${path}?role=e`);
+  deepStrictEqual((await app.fetch(refused)).status, 400);
+  const figures = [
+    await timed('offer with a query', size, () => offer.challenge(SEARCH), note),
+    await timed('offer without one', size, () => offer.challenge('')),
+    await timedAsync('request to 402, with validation', size, async () => app.fetch(request)),
+    await timedAsync('request to 400', size, async () => app.fetch(refused)),
+    await timedAsync('request to 404', size, async () => app.fetch(new Request(`${BASE_URL}/nothing`))),
+  ];
+  deepStrictEqual(failures, []);
+  await app.close();
+  return figures;
+}

@@ -1,0 +1,61 @@
+/** Reserving an authorization in memory, among many that are live; what durability adds is another question's. */
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import type { Clock } from '../src/base/clock.ts';
+import { encodeHex } from '../src/base/codec.ts';
+import { systemRandom } from '../src/base/random.ts';
+import { type ReservationKey, reservationKeyOf } from '../src/payment/order.ts';
+import { MemoryReservations } from '../src/payment/reservations.ts';
+import { NOW_MS, NOW_SECONDS, orderFor } from '../test/payment/fixture.ts';
+import { type Context, type Figure, heapBytes, sized, timed, timedAsync } from './harness.ts';
+
+const PAYER = `0x${'ab'.repeat(20)}`;
+const VALID_BEFORE_SECONDS = NOW_SECONDS + 120;
+
+/** A clock that stands still: nothing falls due while something else is measured. */
+const CLOCK: Clock = { nowMs: () => NOW_MS, monotonicMs: () => NOW_MS };
+
+const newKey = (): ReservationKey => reservationKeyOf(PAYER, encodeHex(systemRandom.bytes(32)));
+
+export async function measure({ size }: Context): Promise<Figure[]> {
+  const liveCount = sized(size, 10_000, 900_000);
+  const order = orderFor();
+  const before = heapBytes();
+  const reservations = new MemoryReservations(CLOCK);
+  for (let i = 0; i < liveCount; i++) {
+    const reserved = reservations.reserve(newKey(), VALID_BEFORE_SECONDS);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    await reservations.recordIntent(reserved.reservation, order);
+    await reservations.recordSettled(reserved.reservation, order.signature.slice(0, 66));
+  }
+  const bytesEach = (heapBytes() - before) / liveCount;
+  deepStrictEqual(reservations.count, liveCount);
+
+  const used = newKey();
+  ok(reservations.reserve(used, VALID_BEFORE_SECONDS).kind === 'reserved');
+  deepStrictEqual(reservations.reserve(used, VALID_BEFORE_SECONDS).kind, 'taken');
+  const keys = Array.from({ length: 4096 }, newKey);
+  let turn = 0;
+  const note = `${liveCount} live`;
+  const figures: Figure[] = [
+    await timed(
+      'reserved and released',
+      size,
+      () => {
+        const reserved = reservations.reserve(keys[turn++ % keys.length]!, VALID_BEFORE_SECONDS);
+        if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+        reservations.release(reserved.reservation);
+      },
+      note,
+    ),
+    await timedAsync('reserved, intended, released', size, async () => {
+      const reserved = reservations.reserve(keys[turn++ % keys.length]!, VALID_BEFORE_SECONDS);
+      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+      await reservations.recordIntent(reserved.reservation, order);
+      await reservations.recordReleased(reserved.reservation);
+    }),
+    await timed('a used one refused', size, () => reservations.reserve(used, VALID_BEFORE_SECONDS)),
+    { name: 'heap of a settled one', value: bytesEach, unit: 'B', note },
+  ];
+  deepStrictEqual(reservations.count, liveCount + 1);
+  return figures;
+}

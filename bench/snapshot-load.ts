@@ -1,0 +1,105 @@
+/**
+ * A catalogue file, from opening it to the first answer, in fresh processes with the file in the page cache; each checks its
+ * answer against the first. `--catalogue FILE` measures any other file.
+ */
+import { deepStrictEqual } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { openSnapshotFile } from '../src/adapters/snapshot-file.ts';
+import { Catalogue } from '../src/catalogue/catalogue.ts';
+import { observationPeriodEndingAt } from '../src/catalogue/period.ts';
+import { signals } from '../src/catalogue/signals.ts';
+import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot.ts';
+import { type Context, type Figure, figureOf, sized } from './harness.ts';
+import { NOW_MS, SIGNAL_QUESTIONS } from './synthetic-catalogue.ts';
+
+interface Loaded {
+  readonly openMs: number;
+  readonly answerMs: number;
+  readonly warmMs: number;
+  readonly answerRssBytes: number;
+  readonly warmRssBytes: number;
+  readonly peakRssBytes: number;
+  readonly hotBytesAJob: number;
+  readonly rows: number;
+  readonly answer: unknown;
+}
+
+function hotBytes({ companyOffsets, companyRows, lastObserved }: Snapshot): number {
+  return lastObserved.buffer.byteLength + companyOffsets.byteLength + companyRows.byteLength;
+}
+
+function load(path: string): Loaded {
+  const startMs = performance.now();
+  const snapshot = openSnapshot(openSnapshotFile(path));
+  const openMs = performance.now() - startMs;
+  const catalogue = new Catalogue(snapshot);
+  const answer = signals(catalogue, SIGNAL_QUESTIONS.selective!, 5, observationPeriodEndingAt(NOW_MS));
+  const answerMs = performance.now() - startMs;
+  const answerRssBytes = process.memoryUsage.rss();
+  catalogue.warm();
+  const warmMs = performance.now() - startMs;
+  return {
+    openMs,
+    answerMs,
+    warmMs,
+    answerRssBytes,
+    warmRssBytes: process.memoryUsage.rss(),
+    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+    hotBytesAJob: hotBytes(snapshot) / snapshot.rowCount,
+    rows: snapshot.rowCount,
+    answer,
+  };
+}
+
+export async function measure({ size, cataloguePath }: Context): Promise<Figure[]> {
+  const rounds: Loaded[] = [];
+  for (let round = 0; round < sized(size, 3, 7); round++) {
+    const child = spawnSync(process.execPath, [fileURLToPath(import.meta.url), cataloguePath], { encoding: 'utf8' });
+    if (child.status !== 0) throw new Error(`loading ended with ${child.status}: ${child.stderr}`);
+    rounds.push(JSON.parse(child.stdout) as Loaded);
+    deepStrictEqual(rounds.at(-1)?.answer, rounds[0]?.answer);
+  }
+  const of = (read: (loaded: Loaded) => number): number[] => rounds.map(read);
+  const note = `${rounds[0]?.rows} jobs`;
+  return [
+    figureOf(
+      'opened, every byte checked',
+      'ms',
+      of(({ openMs }) => openMs),
+      note,
+    ),
+    figureOf(
+      'first signals answer',
+      'ms',
+      of(({ answerMs }) => answerMs),
+    ),
+    figureOf(
+      'every index made',
+      'ms',
+      of(({ warmMs }) => warmMs),
+    ),
+    figureOf(
+      'process at its first answer',
+      'MiB',
+      of(({ answerRssBytes }) => answerRssBytes / 2 ** 20),
+    ),
+    figureOf(
+      'process with every index',
+      'MiB',
+      of(({ warmRssBytes }) => warmRssBytes / 2 ** 20),
+    ),
+    figureOf(
+      'process at its peak',
+      'MiB',
+      of(({ peakRssBytes }) => peakRssBytes / 2 ** 20),
+    ),
+    figureOf(
+      'hot columns a job',
+      'B',
+      of(({ hotBytesAJob }) => hotBytesAJob),
+    ),
+  ];
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(load(process.argv[2]!)));

@@ -1,0 +1,405 @@
+/**
+ * What durable state costs, through the whole handler with the network left out: the same requests to servers that keep
+ * their state in memory, on disk with either sync level, and on a disk that takes 10 ms longer for each commit; in turn, in
+ * one process. Then what a million used authorizations take in memory, on disk and at the next start.
+ */
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StateDatabase } from '../src/adapters/sqlite/database.ts';
+import type { OpenWriter, Operation } from '../src/adapters/sqlite/operations.ts';
+import { openSqliteState, STATE_FILE } from '../src/adapters/sqlite/state.ts';
+import { systemTimers } from '../src/adapters/system-timers.ts';
+import { type App, openApp } from '../src/app.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { encodeHex } from '../src/base/codec.ts';
+import { systemRandom } from '../src/base/random.ts';
+import { configOf } from '../src/config.ts';
+import { orderTextOf, reservationKeyOf } from '../src/payment/order.ts';
+import { MemoryReservations, RESERVATION_COUNT_MAX } from '../src/payment/reservations.ts';
+import { recoverWithNoble } from '../src/payment/signature.ts';
+import { memoryState } from '../src/state.ts';
+import { orderFor } from '../test/payment/fixture.ts';
+import {
+  decodeHeader,
+  encodeHeader,
+  type Payment,
+  type PaymentRequired,
+  paymentFor,
+  wallet,
+} from '../test/support/wallet.ts';
+import { type Context, type Figure, figureOf, heapBytes, pause, quantile, type Size, sized } from './harness.ts';
+
+const BASE_URL = 'http://bench.example';
+const SEARCH = '/v1/jobs/search?keyword=engineer';
+const SLOW_SYNC_MS = 10;
+const IN_FLIGHT_COUNT = 64;
+/** Of one callback: as many as it takes. */
+const EVENT_COUNT = 10;
+const TICK_MS = 1;
+const WEBHOOK_BODY = JSON.stringify({ type: 'invoice.paid', note: 'x'.repeat(1000) });
+
+interface Shop {
+  readonly name: string;
+  readonly app: App;
+  readonly folder: string | undefined;
+}
+
+/** The writer on the main thread: what the thread of its own is there to avoid. */
+const inlineWriter: OpenWriter = (options, events) => {
+  const database = new StateDatabase(options);
+  return {
+    post(request) {
+      if (request.kind === 'batch') {
+        const result = database.apply(request.operations);
+        setImmediate(() => events.onReply({ kind: 'batch', result }));
+      } else if (request.kind === 'close') {
+        database.close();
+        setImmediate(() => events.onReply({ kind: 'closed' }));
+      }
+    },
+    setAwaited() {},
+    async terminate() {},
+  };
+};
+
+interface Kind {
+  readonly name: string;
+  readonly sync?: 'full' | 'normal';
+  readonly commitDelayMs?: number;
+  readonly isInline?: boolean;
+}
+
+const MEMORY: Kind = { name: 'memory' };
+const NORMAL: Kind = { name: 'sync normal', sync: 'normal' };
+const FULL: Kind = { name: 'sync full', sync: 'full' };
+const SLOW: Kind = { name: `sync full + ${SLOW_SYNC_MS} ms`, sync: 'full', commitDelayMs: SLOW_SYNC_MS };
+const INLINE_SLOW: Kind = { ...SLOW, name: `on the main thread, ${SLOW.name}`, isInline: true };
+
+/** @param isVerifying false: whoever is named as payer has signed, so that only the rest is measured */
+async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifying: boolean): Promise<Shop> {
+  const folder = sync === undefined ? undefined : mkdtempSync(join(tmpdir(), 'paygrade-bench-state-'));
+  const config = configOf({
+    baseUrl: BASE_URL,
+    rateLimitPerMinute: 0,
+    stateDir: ':memory:',
+    localBalance: String(10 ** 15),
+    callbackBytes: 2 ** 40,
+    logLevel: 'silent',
+  });
+  const app = await openApp(
+    { ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },
+    {
+      clock: systemClock,
+      random: systemRandom,
+      onRequest: undefined,
+      onFailure(failure) {
+        throw failure;
+      },
+      onResolution() {},
+      recover: isVerifying ? recoverWithNoble : () => ({ ok: true, address: payerBytes }),
+      openState: async (_, ports) => {
+        if (folder === undefined || sync === undefined) return memoryState();
+        const options = { stateDir: folder, sync, isPlay: true, mayReset: false, commitDelayMs };
+        return openSqliteState(options, isInline === true ? { ...ports, openWriter: inlineWriter } : ports);
+      },
+    },
+  );
+  return { name, app, folder };
+}
+
+async function closeShop({ app, folder }: Shop): Promise<void> {
+  app.drain();
+  await app.close();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+const payer = wallet();
+const payerBytes = Uint8Array.from(Buffer.from(payer.address.slice(2), 'hex'));
+const send = async (app: App, path: string, init: RequestInit = {}): Promise<Response> =>
+  app.fetch(new Request(BASE_URL + path, init));
+
+async function offerOf(app: App, path: string, method = 'GET'): Promise<PaymentRequired> {
+  const response = await send(app, path, { method });
+  deepStrictEqual(response.status, 402);
+  return decodeHeader<PaymentRequired>(response.headers.get('payment-required'));
+}
+
+const unsigned = `0x${'11'.repeat(32)}${'22'.repeat(32)}1b` as const;
+
+/** Header of a payment that nobody signed, for servers that do not look. */
+function unsignedPayment(offer: PaymentRequired): string {
+  const accepted = offer.accepts[0]!;
+  const payment: Payment = {
+    x402Version: 2,
+    payload: {
+      signature: unsigned,
+      authorization: {
+        from: payer.address,
+        to: accepted.payTo,
+        value: accepted.amount,
+        validAfter: '0',
+        validBefore: String(Math.floor(Date.now() / 1000) + 110),
+        nonce: `0x${randomBytes(32).toString('hex')}`,
+      },
+    },
+    resource: offer.resource,
+    accepted,
+  };
+  return encodeHeader(payment);
+}
+
+type Ask = () => Promise<void>;
+
+async function paying(app: App, header: string): Promise<void> {
+  const response = await send(app, SEARCH, { headers: { 'PAYMENT-SIGNATURE': header } });
+  await response.text();
+  if (response.status !== 200) throw new Error(`a payment was answered ${response.status}`);
+}
+
+async function webhooksFor(app: App, count: number): Promise<Ask[]> {
+  const offer = await offerOf(app, '/v1/callbacks', 'POST');
+  const asks: Ask[] = [];
+  while (asks.length < count) {
+    const headers = { 'PAYMENT-SIGNATURE': unsignedPayment(offer) };
+    const created = await send(app, '/v1/callbacks', { method: 'POST', headers });
+    deepStrictEqual(created.status, 201);
+    const { id } = (await created.json()) as { id: string };
+    for (let event = 0; event < EVENT_COUNT; event++) {
+      asks.push(async () => {
+        const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: WEBHOOK_BODY };
+        const response = await send(app, `/hooks/${id}`, init);
+        await response.text();
+        if (response.status !== 200) throw new Error(`a webhook was answered ${response.status}`);
+      });
+    }
+  }
+  // One callback takes its webhooks one after another, so neighbours are of different callbacks.
+  const perCallback = asks.length / EVENT_COUNT;
+  return asks.map((_, index) => asks[(index % perCallback) * EVENT_COUNT + Math.floor(index / perCallback)]!);
+}
+
+async function paymentsFor(app: App, count: number): Promise<Ask[]> {
+  const offer = await offerOf(app, SEARCH);
+  return Array.from({ length: count }, () => {
+    const header = unsignedPayment(offer);
+    return () => paying(app, header);
+  });
+}
+
+async function signedPaymentsFor(app: App, count: number): Promise<Ask[]> {
+  const offer = await offerOf(app, SEARCH);
+  const asks: Ask[] = [];
+  for (let i = 0; i < count; i++) {
+    const header = encodeHeader(await paymentFor(offer, payer));
+    asks.push(() => paying(app, header));
+  }
+  return asks;
+}
+
+/** One after another: milliseconds of each. */
+async function latencies(asks: readonly Ask[]): Promise<number[]> {
+  const millis: number[] = [];
+  for (const ask of asks) {
+    const startMs = performance.now();
+    await ask();
+    millis.push(performance.now() - startMs);
+  }
+  return millis;
+}
+
+/** So many under way at all times: how many a second. */
+async function throughput(asks: readonly Ask[]): Promise<number> {
+  let next = 0;
+  const startMs = performance.now();
+  const walk = async (): Promise<void> => {
+    for (let ask = asks[next++]; ask !== undefined; ask = asks[next++]) await ask();
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT_COUNT }, walk));
+  return (asks.length * 1000) / (performance.now() - startMs);
+}
+
+/** Requests sent four a millisecond whether or not they are answered. @returns how late each tick of the loop came, ms */
+async function latenessDuring(asks: readonly Ask[]): Promise<number[]> {
+  const lateness: number[] = [];
+  const under: Promise<void>[] = [];
+  for (let next = 0; next < asks.length; ) {
+    const dueMs = performance.now() + TICK_MS;
+    for (let sent = 0; sent < 4 && next < asks.length; sent++) under.push(asks[next++]!());
+    await pause(TICK_MS);
+    lateness.push(performance.now() - dueMs);
+  }
+  await Promise.all(under);
+  return lateness;
+}
+
+const shareOf = (values: readonly number[], share: number): number => quantile(Float64Array.from(values).sort(), share);
+
+type MakeAsks = (app: App, count: number) => Promise<Ask[]>;
+const KINDS: readonly (readonly [what: string, make: MakeAsks])[] = [
+  ['payment', paymentsFor],
+  ['webhook', webhooksFor],
+];
+
+async function latencyFigures(size: Size): Promise<Figure[]> {
+  const shops = await Promise.all([MEMORY, NORMAL, FULL].map((kind) => openShop(kind, false)));
+  const roundCount = sized(size, 2, 9);
+  const askCount = sized(size, 50, 400);
+  const figures: Figure[] = [];
+  for (const [what, make] of KINDS) {
+    for (const shop of shops) await latencies(await make(shop.app, askCount));
+    const rounds = shops.map(() => ({ p50: [] as number[], p99: [] as number[] }));
+    for (let round = 0; round < roundCount; round++) {
+      for (const [index, shop] of shops.entries()) {
+        const millis = await latencies(await make(shop.app, askCount));
+        rounds[index]!.p50.push(shareOf(millis, 0.5));
+        rounds[index]!.p99.push(shareOf(millis, 0.99));
+      }
+    }
+    const memory = rounds[0]!;
+    for (const [index, { name }] of shops.entries()) {
+      const { p50, p99 } = rounds[index]!;
+      const added = (these: number[], those: number[]): number[] => these.map((ms, round) => ms - those[round]!);
+      const [isBase, label] = [index === 0, index === 0 ? 'whole' : 'added'];
+      figures.push(
+        figureOf(`${what}, ${name}, ${label}, p50`, 'ms', isBase ? p50 : added(p50, memory.p50)),
+        figureOf(`${what}, ${name}, ${label}, p99`, 'ms', isBase ? p99 : added(p99, memory.p99)),
+      );
+    }
+  }
+  for (const shop of shops) await closeShop(shop);
+  return figures;
+}
+
+/** Requests a second at 64 in flight, and the ratio to memory in the same round. */
+async function throughputFigures(
+  size: Size,
+  what: string,
+  make: MakeAsks,
+  isVerifying: boolean,
+  askCount: number,
+): Promise<Figure[]> {
+  const shops = await Promise.all([MEMORY, NORMAL, FULL].map((kind) => openShop(kind, isVerifying)));
+  const perSecond: number[][] = shops.map(() => []);
+  for (let round = 0; round < sized(size, 3, 9); round++) {
+    for (const [index, shop] of shops.entries()) {
+      const asks = await make(shop.app, askCount);
+      const rate = await throughput(asks);
+      if (round > 0) perSecond[index]!.push(rate); // the first round warms up
+    }
+  }
+  for (const shop of shops) await closeShop(shop);
+  const memory = perSecond[0]!;
+  return shops.flatMap(({ name }, index) => {
+    const rates = perSecond[index]!;
+    const rate = figureOf(`${what}, ${name}, ${IN_FLIGHT_COUNT} in flight`, '/s', rates);
+    const ratios = rates.map((one, round) => one / memory[round]!);
+    return index === 0 ? [rate] : [rate, figureOf(`${what}, ${name} / memory`, 'x', ratios)];
+  });
+}
+
+async function stallFigures(size: Size): Promise<Figure[]> {
+  const shops = await Promise.all([MEMORY, FULL, SLOW, INLINE_SLOW].map((kind) => openShop(kind, false)));
+  const askCount = sized(size, 64, 640);
+  const figures: Figure[] = [];
+  for (const [what, make] of KINDS) {
+    const p50: number[][] = shops.map(() => []);
+    const p99: number[][] = shops.map(() => []);
+    for (let round = 0; round < sized(size, 2, 6); round++) {
+      for (const [index, shop] of shops.entries()) {
+        const asks = await make(shop.app, askCount);
+        const lateness = await latenessDuring(asks);
+        if (round === 0) continue;
+        p50[index]!.push(shareOf(lateness, 0.5));
+        p99[index]!.push(shareOf(lateness, 0.99));
+      }
+    }
+    for (const [index, { name }] of shops.entries()) {
+      figures.push(
+        figureOf(`lateness of the loop, ${what}s, ${name}, p50`, 'ms', p50[index]!),
+        figureOf(`lateness of the loop, ${what}s, ${name}, p99`, 'ms', p99[index]!),
+      );
+    }
+  }
+  for (const shop of shops) await closeShop(shop);
+  return figures;
+}
+
+/** A state with so many used authorizations, all within their window. */
+function fill(stateDir: string, count: number): void {
+  const database = new StateDatabase({ path: join(stateDir, STATE_FILE), sync: 'normal' });
+  const order = orderTextOf(orderFor());
+  const validBeforeSeconds = Math.floor(Date.now() / 1000) + 120;
+  for (let serial = 1; serial <= count; ) {
+    const batch: Operation[] = [];
+    for (; serial <= count && batch.length < 8192; serial++) {
+      const key = reservationKeyOf(`0x${'ab'.repeat(20)}`, encodeHex(systemRandom.bytes(32)));
+      const transaction = encodeHex(systemRandom.bytes(32));
+      batch.push(
+        { kind: 'intent', serial, isPlay: true, payer: `0x${'ab'.repeat(20)}`, valueAtomic: 20_000n, order },
+        { kind: 'end', serial, end: { kind: 'settled', key, validBeforeSeconds, transaction } },
+      );
+    }
+    const result = database.apply(batch);
+    ok(result.kind === 'done' && result.refused.length === 0);
+  }
+  database.close();
+}
+
+async function usedFigures(size: Size): Promise<Figure[]> {
+  const count = sized(size, 20_000, RESERVATION_COUNT_MAX);
+  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-bench-used-'));
+  const note = `${count} used authorizations`;
+  try {
+    const emptyMs = await openedMs(mkdtempSync(join(stateDir, 'empty-')));
+    fill(stateDir, count);
+    const before = heapBytes();
+    const rssBefore = process.memoryUsage().rss;
+    const startMs = performance.now();
+    const state = await openState(stateDir);
+    const reservations = new MemoryReservations(systemClock, RESERVATION_COUNT_MAX, state.payments, state.recovered);
+    const openMs = performance.now() - startMs;
+    deepStrictEqual(reservations.count, count);
+    const { recovered: _, ...kept } = state;
+    const rssPeak = process.memoryUsage().rss;
+    await kept.close();
+    const bytes = heapBytes() - before;
+    deepStrictEqual(reservations.count, count);
+    return [
+      { name: 'start on an empty folder', value: emptyMs, unit: 'ms' },
+      { name: 'start with used authorizations', value: openMs, unit: 'ms', note },
+      { name: 'heap that they hold', value: bytes / 2 ** 20, unit: 'MiB', note },
+      { name: 'resident memory that starting took', value: (rssPeak - rssBefore) / 2 ** 20, unit: 'MiB', note },
+      { name: 'file', value: statSync(join(stateDir, STATE_FILE)).size / 2 ** 20, unit: 'MiB', note },
+    ];
+  } finally {
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+}
+
+const openState = (stateDir: string): ReturnType<typeof openSqliteState> =>
+  openSqliteState(
+    { stateDir, sync: 'full', isPlay: true, mayReset: false },
+    { clock: systemClock, timers: systemTimers, onFault() {} },
+  );
+
+async function openedMs(stateDir: string): Promise<number> {
+  const startMs = performance.now();
+  const state = await openState(stateDir);
+  const openMs = performance.now() - startMs;
+  await state.close();
+  return openMs;
+}
+
+export async function measure({ size }: Context): Promise<Figure[]> {
+  return [
+    ...(await usedFigures(size)),
+    ...(await latencyFigures(size)),
+    ...(await throughputFigures(size, 'payment, verified', signedPaymentsFor, true, sized(size, 64, 256))),
+    ...(await throughputFigures(size, 'payment, unverified', paymentsFor, false, sized(size, 128, 1280))),
+    ...(await throughputFigures(size, 'webhook', webhooksFor, false, sized(size, 128, 1280))),
+    ...(await stallFigures(size)),
+  ];
+}

@@ -1,0 +1,82 @@
+/** SIGTERM with settlements in flight (case 264): they are finished, or on record as unknown and looked into at the next start. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { expectError, expectPaid, receiptOf } from '../support/answers.ts';
+import { RUNTIMES } from '../support/server.ts';
+import { wallet } from '../support/wallet.ts';
+import { type Facilitated, openFacilitated, settled, transactionOf } from './facilitated.ts';
+
+const account = wallet();
+const payTo = wallet().address;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.each(RUNTIMES)('SIGTERM while a settlement is under way, under %s', (runtime) => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-shutdown-'));
+  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const open = (facilitatorUrl?: string): Promise<Facilitated> =>
+    openFacilitated(runtime, payTo, {
+      STATE_DIR: stateDir,
+      BASE_URL: 'https://shop.example',
+      ...(facilitatorUrl === undefined ? {} : { FACILITATOR_URL: facilitatorUrl }),
+    });
+
+  it('that ends in time: it is answered and paid for, and the exit code is 0', async () => {
+    const shop = await open();
+    const payment = await shop.payment(account);
+    let stopped: Promise<number | null> | undefined;
+    shop.plan(payment, '/settle', async (call) => {
+      stopped = shop.counter.server.stop();
+      await pause(1000);
+      return settled(call);
+    });
+    expectPaid(await shop.counter.pay(shop.counter.search, payment), account.address);
+    expect(await stopped).toBe(0);
+    await shop.facilitator.close();
+
+    const next = await open();
+    expectError(await next.counter.pay(next.counter.search, payment), 409, 'PAYMENT_ALREADY_USED');
+    expect(next.callsOf(payment, '/settle')).toEqual([]);
+    expect(await next.close()).toBe(0);
+  });
+
+  it('that does not end: exit code 0 within 10 s, and the next start finds out in the same words', {
+    timeout: 40_000,
+  }, async () => {
+    const shop = await open();
+    const payment = await shop.payment(account);
+    let stopped: Promise<number | null> | undefined;
+    let startedMs = 0;
+    shop.plan(payment, '/settle', () => {
+      startedMs = performance.now();
+      stopped = shop.counter.server.stop();
+      return 'hang';
+    });
+    // Whatever the client is told by then, it is no data and no word that it may sign again.
+    const answer = await shop.counter.pay(shop.counter.search, payment).catch(() => undefined);
+    if (answer !== undefined) expect(answer.status).toBe(503);
+    expect(await stopped).toBe(0);
+    expect(performance.now() - startedMs).toBeLessThan(10_500);
+    const [first] = shop.callsOf(payment, '/settle');
+    await shop.facilitator.close();
+
+    const next = await open();
+    expect(next.counter.server.stderr()).toContain('settlements without a known end, now looked into: 1');
+    await expect
+      .poll(
+        async () => {
+          const again = await next.counter.pay(next.counter.search, payment);
+          expectError(again, 409, 'PAYMENT_ALREADY_USED');
+          return receiptOf(again).success;
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(true);
+    expect(receiptOf(await next.counter.pay(next.counter.search, payment)).transaction).toBe(
+      transactionOf(payment.payload.authorization.nonce),
+    );
+    expect(next.callsOf(payment, '/settle').map(({ body }) => body)).toEqual([first?.body]);
+    expect(await next.close()).toBe(0);
+  });
+});
