@@ -270,7 +270,8 @@ class Run {
   #look(): void {
     const { world } = this;
     const { life } = this.#server;
-    if (life?.app === undefined || life.isDead) return;
+    // After its nine seconds a stopping process still holds what belongs to connections that were cut off.
+    if (life?.app === undefined || life.isDead || life.isDraining) return;
     const counts = life.app.counts();
     let creationCount = 0;
     let paidCount = 0;
