@@ -162,6 +162,11 @@ describe('import', () => {
     expect(stderr).toContain('carries another date in the name, but was taken as observed now');
   });
 
+  it('warns of a time that is still to come', async () => {
+    const { exitCode, stderr } = await imported('--observed-at', '2027-01-01', greenhouse('a.json', [1]));
+    expect([exitCode, stderr.split('\n')[0]]).toEqual([0, "warning: --observed-at is later than this machine's clock"]);
+  });
+
   it('remembers first and last observation, changes, and nothing of the same feed read again', async () => {
     const first = greenhouse('a.json', [1, 2]);
     expect((await on(8, first)).counts).toEqual([2, 0, 0, 0, 0]);
@@ -328,18 +333,21 @@ describe('import', () => {
       at('missing.json'),
       file('words.txt', 'words'),
       file('cut.csv.gz', broken),
+      file('empty.json', ' \n'),
       greenhouse('good.json', [1]),
     ];
     const { exitCode, stderr, report, counts } = await complete(1, ...files);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('missing.json: there is no such file\n');
     expect(stderr).toContain('words.txt: is not JSON, JSON Lines, CSV, Parquet or HTML\n');
+    expect(stderr).toContain('empty.json: is empty\n');
     expect(stderr).toContain('cut.csv.gz: the gzip data is damaged or cut short');
     expect(report?.files.map(({ file: name, format, imported: count }) => [name, format, count])).toEqual([
       [files[0], null, 0],
       [files[1], null, 0],
       [files[2], 'jobspy', 0],
-      [files[3], 'greenhouse', 1],
+      [files[3], null, 0],
+      [files[4], 'greenhouse', 1],
     ]);
     expect(report?.files[2]?.read).toBeGreaterThan(100);
     expect(report?.files[2]?.refused).toEqual({ 'stands in a file that breaks off': report?.files[2]?.read });
