@@ -5,6 +5,9 @@
 import type { Caller } from './adapters/listen.ts';
 import { processFacts } from './adapters/process-facts.ts';
 import { systemTimers } from './adapters/system-timers.ts';
+import { asksForHtml } from './api/pages/asks-for-html.ts';
+import { PAGE_PATHS, PAGE_ROUTES } from './api/pages/routes.ts';
+import type { PageServices } from './api/pages/services.ts';
 import type { PaymentServices } from './api/payments/services.ts';
 import { CALLBACK_ROUTES, EVERY_ROUTE, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES, TAGS } from './api/routes.ts';
 import type { Documents, Readiness, ServiceServices } from './api/service/services.ts';
@@ -31,6 +34,7 @@ import { type Match, pathFinder } from './http/router.ts';
 import { type ServedRoute, servedRoute } from './http/serve.ts';
 import { targetOf } from './http/target.ts';
 import { metricsText, RECOVERIES } from './metrics.ts';
+import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
 import type { RecoveryCounts } from './payment/recovery-queue.ts';
@@ -347,6 +351,24 @@ async function openAppOn(
     throw new Error(`what is served is not what is listed: ${unlisted.map(({ operation }) => operation).join(', ')}`);
   }
   const find = pathFinder(served);
+  const pages: PageServices = {
+    catalogue: shelf,
+    clock,
+    files: openPageFiles(),
+    operations: EVERY_ROUTE,
+    facts: {
+      version: VERSION,
+      baseUrl,
+      hookBaseUrl,
+      network: NETWORK,
+      isPlay: config.settlement === 'local',
+      payTo: till.gate.payTo,
+    },
+  };
+  const findPage = pathFinder(metered(PAGE_ROUTES, pages));
+  /** A page is there for who asks for HTML; what it is made of, for everybody. */
+  const pageAt = (path: string, request: Request): Match<MeteredRoute> | undefined =>
+    PAGE_PATHS.has(path) && !asksForHtml(request.headers.get('accept')) ? undefined : findPage(path);
   const elsewhere = new OperationMeter('none', [], ['NOT_FOUND', 'METHOD_NOT_ALLOWED']);
   meters.push(elsewhere);
 
@@ -400,7 +422,10 @@ async function openAppOn(
   };
 
   const dispatch = (call: RequestCall, match: Match<MeteredRoute> | undefined): Response | Promise<Response> => {
-    if (match === undefined) return refused(call, refuse('NOT_FOUND', 'there is nothing at this path'));
+    if (match === undefined) {
+      const extras = PAGE_PATHS.has(call.path) ? { headers: { vary: 'Accept' } } : undefined;
+      return refused(call, refuse('NOT_FOUND', 'there is nothing at this path', extras));
+    }
     const { method } = call.request;
     const route = match.table.methods.get(method);
     if (route !== undefined) return route.serve(call, call.search);
@@ -435,7 +460,7 @@ async function openAppOn(
       const startMs = clock.monotonicMs();
       const requestId = `req_${random.uuid()}`;
       const { path, search } = targetOf(request.url);
-      const match = find(path);
+      const match = find(path) ?? pageAt(path, request);
       const call = new RequestCall(request, requestId, path, search, match?.params ?? {}, caller, config.trustProxy);
       const route = match?.table.methods.get(request.method);
       try {

@@ -14,12 +14,13 @@ export type ServiceRelation = 'service-desc' | 'service-doc' | 'service-meta' | 
 
 /** A body that is ready as text or bytes, with its own type; anything else a handler answers is sent as JSON. */
 export class Reply {
-  readonly body: string | Uint8Array;
+  /** null = none, as a 304 must have it. */
+  readonly body: string | Uint8Array | null;
   readonly headers: Readonly<Record<string, string>>;
   /** Instead of the route's own status. */
   readonly status: number | undefined;
 
-  constructor(body: string | Uint8Array, headers: Readonly<Record<string, string>>, status?: number) {
+  constructor(body: string | Uint8Array | null, headers: Readonly<Record<string, string>>, status?: number) {
     this.body = body;
     this.headers = headers;
     this.status = status;
