@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * The process entry: hands the process to the command line and takes its exit code. Alone touches `process` for its
  * streams, environment and signals. What no command expected ends as one line and exit code 1; the whole of it is

@@ -25,7 +25,7 @@ export class Responder {
         'cache-control': cacheControl,
         'x-request-id': requestId,
         ...this.#everywhere,
-        ...more,
+        ...this.#joined(more),
       },
     });
   }
@@ -37,7 +37,7 @@ export class Responder {
         'cache-control': cacheControl,
         'x-request-id': requestId,
         ...this.#everywhere,
-        ...reply.headers,
+        ...this.#joined(reply.headers),
         ...more,
       },
     });
@@ -55,5 +55,11 @@ export class Responder {
       status: 204,
       headers: { 'cache-control': 'no-store', 'x-request-id': requestId, ...this.#everywhere, ...headers },
     });
+  }
+
+  /** An answer's own `vary` never hides what the whole server varies by. */
+  #joined(own: Headers | undefined): Headers | undefined {
+    const { vary } = this.#everywhere;
+    return vary === undefined || own?.vary === undefined ? own : { ...own, vary: `${vary}, ${own.vary}` };
   }
 }

@@ -38,6 +38,7 @@ export interface Payment {
   readonly accepted: Requirements;
 }
 
+export const generatedKey = (): Hex => generatePrivateKey();
 export const wallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey());
 
 export const decodeHeader = <T>(header: string | null): T =>

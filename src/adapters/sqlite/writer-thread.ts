@@ -7,9 +7,11 @@ const WRITER = new URL(`./writer${import.meta.url.slice(import.meta.url.lastInde
 
 /** Node 22 calls node:sqlite experimental, once for each thread. */
 const QUIET = ['--disable-warning=ExperimentalWarning'];
+/** Deno warns of nothing, and refuses a thread with flags that it does not know. */
+const FLAGS = 'Deno' in globalThis ? {} : { execArgv: QUIET };
 
 export const openWriterThread: OpenWriter = (options, events) => {
-  const worker = new Worker(WRITER, { workerData: options, execArgv: QUIET });
+  const worker = new Worker(WRITER, { workerData: options, ...FLAGS });
   worker.on('message', (reply: WriterReply) => events.onReply(reply));
   worker.on('error', (failure: Error) => events.onFailure(failure));
   worker.on('exit', () => events.onExit());

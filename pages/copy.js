@@ -1,0 +1,45 @@
+// @ts-check
+/** Copying: a button for every `<pre data-copy>`, and the function behind it. */
+
+const SHOWN_MS = 1_600;
+
+/**
+ * Puts text on the clipboard and says so on the button. Outside a secure context there is no clipboard to write to; then
+ * the text is selected, so that one key press copies it.
+ * @param {HTMLButtonElement} button
+ * @param {() => string} text
+ * @param {Element} [shown] what shows the text
+ */
+export async function copyFrom(button, text, shown) {
+  const label = button.textContent ?? '';
+  let said = 'Copied';
+  try {
+    await navigator.clipboard.writeText(text());
+  } catch {
+    said = 'Could not copy';
+    if (shown !== undefined) {
+      getSelection()?.selectAllChildren(shown);
+      said = 'Selected';
+    }
+  }
+  button.textContent = said;
+  button.disabled = true;
+  setTimeout(() => {
+    button.textContent = label;
+    button.disabled = false;
+  }, SHOWN_MS);
+}
+
+for (const block of document.querySelectorAll('pre[data-copy]')) {
+  const frame = document.createElement('div');
+  frame.className = 'copyable';
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'plain';
+  button.textContent = 'Copy';
+  button.addEventListener('click', () => void copyFrom(button, () => block.textContent ?? '', block));
+  block.replaceWith(frame);
+  // A block that scrolls sideways is scrolled with the keyboard too.
+  block.setAttribute('tabindex', '0');
+  frame.append(block, button);
+}

@@ -1,0 +1,442 @@
+// @ts-check
+/**
+ * The inbox: events of one callback as they arrive, by long polling. The read token is a variable of this module and a value
+ * of one Authorization header; it is forgotten when watching ends. Whatever a webhook brings is put on the page as text.
+ */
+import { hexLines, hexText, sizeText } from './bytes.js';
+import { copyFrom } from './copy.js';
+import { piecesOf } from './json-text.js';
+
+/**
+ * @typedef {{ id: string, received_at: string, method: string, content_type: string, headers: Record<string, string>,
+ *   body: unknown, size_bytes: number }} WebhookEvent
+ * @typedef {{ code: string, message: string }} Refusal
+ * @typedef {{ ok: true, body: any } | { ok: false, status: number, refusal: Refusal, retryAfterMs: number }} Answer
+ */
+
+const CALLBACK_ID = /cb_[A-Za-z0-9]{24}(?![A-Za-z0-9])/;
+const READ_TOKEN = /svc_cb_sk_[A-Za-z0-9]{43}(?![A-Za-z0-9])/;
+
+/** Pauses after failures in a row, milliseconds; the last one holds from then on. */
+const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
+/** A longer text is shown without colours: ten thousands of elements make a page slow. */
+const COLOURED_LENGTH_MAX = 50_000;
+const HEX_BYTES_SHOWN = 4_096;
+/** The page looks again so often when its clock says that the callback has expired and the server's does not yet. */
+const EXPIRY_CHECK_MS = 1_000;
+
+/**
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @returns {T}
+ */
+const element = (id) => /** @type {T} */ (document.getElementById(id));
+
+const form = element('watch-form');
+/** @type {HTMLInputElement} */
+const addressField = element('address');
+/** @type {HTMLInputElement} */
+const tokenField = element('token');
+const watched = element('watched');
+const title = element('watched-id');
+const stateText = element('state');
+const timeLeft = element('time-left');
+/** @type {HTMLProgressElement} */
+const timeBar = element('time-bar');
+const eventCount = element('event-count');
+const sending = element('sending');
+const eventList = element('events');
+const noEvents = element('no-events');
+/** @type {HTMLButtonElement} */
+const stopButton = element('stop');
+/** @type {HTMLButtonElement} */
+const deleteButton = element('delete');
+/** @type {HTMLDialogElement} */
+const deleteDialog = element('delete-dialog');
+/** @type {HTMLTemplateElement} */
+const template = element('event-template');
+
+const pageTitle = document.title;
+const waitSeconds = Number(watched.dataset.waitSeconds);
+const eventCountMax = Number(watched.dataset.eventCountMax);
+const lifetimeMs = Number(watched.dataset.lifetimeMs);
+const hooks = watched.dataset.hooks ?? '';
+
+/** One callback that is being watched, from its form to its end. */
+class Watch {
+  /** @type {ReadonlyMap<string, WebhookEvent>} */
+  #events = new Map();
+  /** Aborts the request under way. */
+  #request = new AbortController();
+  #token;
+  #isSynced = false;
+  #wasFound = false;
+  #isOver = false;
+  #failureCount = 0;
+  /** By this page's clock; undefined = not known yet. @type {number | undefined} */
+  #expiresAtMs;
+  #nextExpiryCheckMs = 0;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #ticking;
+
+  /** @param {string} id @param {string} token */
+  constructor(id, token) {
+    this.id = id;
+    this.#token = token;
+  }
+
+  get isOver() {
+    return this.#isOver;
+  }
+
+  async follow() {
+    this.#ticking = setInterval(() => this.#tick(), 250);
+    say('connecting', 'Connecting…');
+    while (!this.#isOver) {
+      try {
+        await (this.#isSynced ? this.#wait() : this.#sync());
+      } catch (failure) {
+        if (this.#isOver) return;
+        if (failure instanceof DOMException && failure.name === 'AbortError') continue;
+        await this.#pause('No connection to the server');
+      }
+    }
+  }
+
+  /** @param {'stopped' | 'ended' | 'trouble'} kind @param {string} text */
+  end(kind, text) {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#token = '';
+    this.#request.abort();
+    clearInterval(this.#ticking);
+    for (const button of [stopButton, deleteButton]) button.disabled = true;
+    sending.hidden = true;
+    if (kind === 'ended') {
+      timeLeft.textContent = 'no time left';
+      timeBar.value = 0;
+    }
+    say(kind, text);
+    form.hidden = false;
+  }
+
+  async delete() {
+    try {
+      const answer = await this.#ask('', { method: 'DELETE' }, new AbortController().signal);
+      if (answer.ok || answer.status === 404) this.end('ended', 'Deleted. Its address no longer works.');
+      else if (!this.#endedBy(answer)) say('trouble', `Not deleted: ${answer.refusal.message}`);
+    } catch {
+      say('trouble', 'Not deleted: no connection to the server.');
+    }
+  }
+
+  /**
+   * The exact bytes of an event, or undefined when the server no longer has them.
+   * @param {string} eventId
+   */
+  async bytesOf(eventId) {
+    const answer = await this.#fetch(`/events/${eventId}/raw`, {}, new AbortController().signal);
+    return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : undefined;
+  }
+
+  /** Everything there is, and when it ends: at first, and whenever what was last seen is in doubt. */
+  async #sync() {
+    const answer = await this.#ask('/events');
+    if (!answer.ok) return this.#refused(answer);
+    this.#isSynced = true;
+    this.#wasFound = true;
+    this.#failureCount = 0;
+    for (const event of answer.body.events) this.#add(event, false);
+    say('watching', 'Watching');
+  }
+
+  async #wait() {
+    const last = [...this.#events.keys()].at(-1);
+    const answer = await this.#ask(`/wait?timeout=${waitSeconds}${last === undefined ? '' : `&after=${last}`}`);
+    if (!answer.ok) return this.#refused(answer);
+    this.#failureCount = 0;
+    say('watching', 'Watching');
+    if (answer.body.received) this.#add(answer.body.event, true);
+  }
+
+  /** @param {Extract<Answer, { ok: false }>} answer */
+  async #refused(answer) {
+    if (this.#endedBy(answer)) return;
+    if (answer.refusal.code === 'EVENT_NOT_FOUND') this.#isSynced = false;
+    await this.#pause(answer.refusal.message, answer.retryAfterMs);
+  }
+
+  /** @param {Extract<Answer, { ok: false }>} answer @returns whether there is nothing left to watch */
+  #endedBy({ status, refusal: { code, message } }) {
+    if (status === 401) {
+      this.end('trouble', 'The server does not accept this token.');
+      fault(tokenField, 'This is not the read token of this callback.');
+    } else if (status === 410) {
+      this.end(
+        'ended',
+        this.#wasFound
+          ? 'Expired. The server has let go of its events; this page still shows them.'
+          : 'Expired: its ten minutes are over.',
+      );
+    } else if (code === 'CALLBACK_NOT_FOUND') {
+      this.end(
+        'ended',
+        this.#wasFound
+          ? 'Deleted. Its address no longer works.'
+          : 'There is no such callback: it was deleted, or expired long ago.',
+      );
+    } else if (status === 400) {
+      this.end('trouble', message);
+    } else return false;
+    return true;
+  }
+
+  /** @param {string} reason @param {number} [leastMs] */
+  async #pause(reason, leastMs = 0) {
+    const pauseMs = Math.max(PAUSES_MS[Math.min(this.#failureCount++, PAUSES_MS.length - 1)] ?? 0, leastMs);
+    this.#isSynced = false;
+    say('trouble', `${reason}; trying again in ${Math.ceil(pauseMs / 1000)} s`);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+
+  /** @param {string} path @param {RequestInit} init @param {AbortSignal} signal */
+  #fetch(path, init, signal) {
+    return fetch(`./v1/callbacks/${this.id}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${this.#token}` },
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+      referrerPolicy: 'no-referrer',
+      signal,
+    });
+  }
+
+  /**
+   * @param {string} path
+   * @param {RequestInit} [init]
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Answer>}
+   */
+  async #ask(path, init = {}, signal) {
+    if (signal === undefined) {
+      this.#request = new AbortController();
+      signal = this.#request.signal;
+    }
+    const response = await this.#fetch(path, init, signal);
+    const body = await response.json();
+    if (response.ok) {
+      if (typeof body.expires_at === 'string') this.#setExpiry(body.expires_at, response.headers.get('date'));
+      return { ok: true, body };
+    }
+    const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
+    return { ok: false, status: response.status, refusal: body.error, retryAfterMs };
+  }
+
+  /** The server's own clock, where it tells it, counts; this machine's may be wrong. @param {string} expiresAt @param {string | null} date */
+  #setExpiry(expiresAt, date) {
+    const serverMs = date === null ? Number.NaN : Date.parse(date);
+    const aheadMs = Number.isNaN(serverMs) ? 0 : Date.now() - serverMs;
+    // A Date header has whole seconds: what is within one is no difference.
+    const skewMs = Math.abs(aheadMs) < 2_000 ? 0 : aheadMs;
+    this.#expiresAtMs = Date.parse(expiresAt) + skewMs;
+  }
+
+  #tick() {
+    if (this.#expiresAtMs === undefined) return;
+    const now = Date.now();
+    const leftMs = this.#expiresAtMs - now;
+    const seconds = Math.max(0, Math.ceil(leftMs / 1000));
+    timeLeft.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`;
+    timeBar.value = Math.min(1, Math.max(0, leftMs / lifetimeMs));
+    if (leftMs > 0 || now < this.#nextExpiryCheckMs) return;
+    this.#nextExpiryCheckMs = now + EXPIRY_CHECK_MS;
+    this.#isSynced = false;
+    this.#request.abort();
+  }
+
+  /** @param {WebhookEvent} event @param {boolean} isNew */
+  #add(event, isNew) {
+    if (this.#events.has(event.id)) return;
+    this.#events = new Map([...this.#events, [event.id, event]]);
+    eventList.prepend(eventElement(event, this, isNew));
+    noEvents.hidden = true;
+    countEvents(this.#events.size);
+  }
+}
+
+/** @param {number} count */
+function countEvents(count) {
+  eventCount.textContent = `${count} of ${eventCountMax} events`;
+  document.title = count === 0 ? pageTitle : `(${count}) ${pageTitle}`;
+}
+
+/** @param {'connecting' | 'watching' | 'trouble' | 'stopped' | 'ended'} kind @param {string} text */
+function say(kind, text) {
+  stateText.dataset.kind = kind;
+  if (stateText.textContent !== text) stateText.textContent = text;
+}
+
+/** @param {WebhookEvent} event @param {Watch} watch @param {boolean} isNew */
+function eventElement(event, watch, isNew) {
+  const item = /** @type {DocumentFragment} */ (template.content.cloneNode(true)).firstElementChild;
+  if (!(item instanceof HTMLElement)) throw new Error('the template of an event is empty');
+  /** @param {string} name @returns {HTMLElement} */
+  const part = (name) => /** @type {HTMLElement} */ (item.querySelector(`[data-part="${name}"]`));
+  if (isNew) item.classList.add('is-new');
+  part('method').textContent = event.method;
+  part('size').textContent = sizeText(event.size_bytes);
+  part('type').textContent = event.content_type;
+  part('id').textContent = event.id;
+  const time = /** @type {HTMLTimeElement} */ (part('time'));
+  time.dateTime = event.received_at;
+  time.textContent = `${new Date(event.received_at).toLocaleTimeString()}`;
+
+  const names = Object.keys(event.headers);
+  part('headers-title').textContent = `Headers kept: ${names.length}`;
+  part('headers').append(...names.map((name) => headerRow(name, event.headers[name] ?? '')));
+
+  const body = part('body');
+  const copyBody = /** @type {HTMLButtonElement} */ (part('copy-body'));
+  copyBody.addEventListener('click', () => void copyFrom(copyBody, () => body.textContent ?? '', body));
+  part('raw-title').textContent = `Raw bytes: ${event.size_bytes.toLocaleString('en-US')}`;
+  void fillBodies(event, watch, body, part);
+  return item;
+}
+
+/** @param {string} name @param {string} value */
+function headerRow(name, value) {
+  const row = document.createElement('tr');
+  const head = document.createElement('th');
+  head.scope = 'row';
+  head.textContent = name;
+  const cell = document.createElement('td');
+  cell.textContent = value;
+  row.append(head, cell);
+  return row;
+}
+
+/**
+ * @param {WebhookEvent} event
+ * @param {Watch} watch
+ * @param {HTMLElement} body
+ * @param {(name: string) => HTMLElement} part
+ */
+async function fillBodies(event, watch, body, part) {
+  const isJson = /^\s*application\/json\s*(?:;|$)/i.test(event.content_type);
+  if (!isJson) body.textContent = String(event.body);
+  const bytes = await watch.bytesOf(event.id).catch(() => undefined);
+  if (isJson) {
+    // Out of the bytes, not out of what the script made of them: numbers larger than a script's stay what they are.
+    showJson(body, bytes === undefined ? JSON.stringify(event.body) : new TextDecoder().decode(bytes));
+  }
+  if (event.size_bytes === 0) body.textContent = '(empty)';
+  if (bytes === undefined) {
+    part('raw').hidden = true;
+    return;
+  }
+  fillHex(bytes, event.id, part);
+}
+
+/** @param {HTMLElement} into @param {string} json */
+function showJson(into, json) {
+  const pieces = piecesOf(json);
+  if (json.length > COLOURED_LENGTH_MAX) {
+    into.textContent = pieces.map(({ text }) => text).join('');
+    return;
+  }
+  into.replaceChildren(
+    ...pieces.map(({ kind, text }) => {
+      if (kind === 'space' || kind === 'mark') return text;
+      const span = document.createElement('span');
+      span.className = `json-${kind}`;
+      span.textContent = text;
+      return span;
+    }),
+  );
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes @param {string} eventId @param {(name: string) => HTMLElement} part */
+function fillHex(bytes, eventId, part) {
+  const hex = part('hex');
+  hex.textContent = hexLines(bytes.subarray(0, HEX_BYTES_SHOWN));
+  const copyHex = /** @type {HTMLButtonElement} */ (part('copy-hex'));
+  copyHex.addEventListener('click', () => void copyFrom(copyHex, () => hexText(bytes)));
+  const download = /** @type {HTMLAnchorElement} */ (part('download'));
+  download.href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+  download.download = `${eventId}.bin`;
+  if (bytes.length <= HEX_BYTES_SHOWN) return;
+  const all = part('all-hex');
+  all.textContent = `Show all ${bytes.length.toLocaleString('en-US')} bytes`;
+  all.hidden = false;
+  all.addEventListener('click', () => {
+    hex.textContent = hexLines(bytes);
+    all.hidden = true;
+    hex.focus();
+  });
+}
+
+/** @param {HTMLInputElement} field @param {string} text empty = nothing is wrong */
+function fault(field, text) {
+  element(`${field.id}-error`).textContent = text;
+  if (text === '') field.removeAttribute('aria-invalid');
+  else field.setAttribute('aria-invalid', 'true');
+}
+
+/** The whole answer of the creation may be pasted into the first field: it fills both. */
+function spreadAnswer() {
+  const token = READ_TOKEN.exec(addressField.value)?.[0];
+  const id = CALLBACK_ID.exec(addressField.value)?.[0];
+  if (token === undefined || id === undefined) return;
+  addressField.value = id;
+  tokenField.value = token;
+}
+
+/** @type {Watch | undefined} */
+let current;
+
+function start() {
+  spreadAnswer();
+  const id = CALLBACK_ID.exec(addressField.value)?.[0];
+  const token = READ_TOKEN.exec(tokenField.value)?.[0];
+  fault(addressField, id === undefined ? 'There is no callback id in this: cb_ and 24 letters or digits.' : '');
+  fault(tokenField, token === undefined ? 'A read token is svc_cb_sk_ and 43 letters or digits.' : '');
+  if (id === undefined) return addressField.focus();
+  if (token === undefined) return tokenField.focus();
+
+  tokenField.value = '';
+  for (const link of eventList.querySelectorAll('a[href^="blob:"]'))
+    URL.revokeObjectURL(link.getAttribute('href') ?? '');
+  eventList.replaceChildren();
+  noEvents.hidden = false;
+  countEvents(0);
+  title.textContent = id;
+  timeLeft.textContent = '';
+  element('send-command').textContent =
+    `curl -H 'Content-Type: application/json' -d '{"hello":"world"}' '${hooks}${id}'`;
+  sending.hidden = false;
+  for (const button of [stopButton, deleteButton]) button.disabled = false;
+  form.hidden = true;
+  watched.hidden = false;
+  title.focus();
+  current?.end('stopped', '');
+  form.hidden = true;
+  current = new Watch(id, token);
+  void current.follow();
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  start();
+});
+addressField.addEventListener('paste', () => setTimeout(spreadAnswer));
+stopButton.addEventListener('click', () => {
+  current?.end('stopped', 'Stopped. The token is forgotten.');
+  addressField.focus();
+});
+deleteButton.addEventListener('click', () => deleteDialog.showModal());
+element('delete-cancel').addEventListener('click', () => deleteDialog.close());
+element('delete-confirm').addEventListener('click', () => {
+  deleteDialog.close();
+  void current?.delete();
+});

@@ -1,0 +1,92 @@
+/**
+ * The frame of every page and the headers it goes out with. Nothing comes from another origin, no script or style stands
+ * in the text of a page, and no address that leaves a page says where it came from. Links are relative, so that the pages
+ * work under whatever path a proxy puts them.
+ */
+import { Reply } from '../../http/route.ts';
+import { type Html, html } from './html.ts';
+import type { PageServices } from './services.ts';
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+];
+
+/** No text becomes markup by script; the reference's library cannot live with that, our own pages can. */
+const TEXT_STAYS_TEXT = ["require-trusted-types-for 'script'", "trusted-types 'none'"];
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  vary: 'Accept',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+export interface Page {
+  readonly title: string;
+  /** The path of the page itself, without its slash. */
+  readonly path: '' | 'docs' | 'inbox';
+  readonly description: string;
+  /** Names of page files. */
+  readonly styles?: readonly string[];
+  readonly scripts?: readonly string[];
+  /** A plain script that must have run before the others. */
+  readonly library?: string;
+  readonly main: Html;
+}
+
+const NAVIGATION = [
+  ['', 'Overview'],
+  ['docs', 'API reference'],
+  ['inbox', 'Inbox'],
+] as const;
+
+/** Address of a page file, relative to any page. */
+export const fileUrl = (name: string, { files }: PageServices): string => `pages/${files.digest}/${name}`;
+
+export function pageReply(page: Page, services: PageServices): Reply {
+  const { title, path, description, styles = [], scripts = [], library, main } = page;
+  const file = (name: string): string => fileUrl(name, services);
+  const { text } = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="${description}">
+<title>${title}</title>
+<link rel="icon" href="${file('icon.svg')}" type="image/svg+xml">
+${['style.css', ...styles].map((name) => html`<link rel="stylesheet" href="${file(name)}">\n`)}</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header class="site-header">
+<a class="wordmark" href="./"><img src="${file('icon.svg')}" alt="" width="22" height="22">paygrade</a>
+<nav aria-label="Pages">
+${NAVIGATION.map(
+  ([target, name]) =>
+    html`<a href="./${target}"${target === path ? html` aria-current="page"` : undefined}>${name}</a>\n`,
+)}</nav>
+</header>
+<main id="main" tabindex="-1">
+${main}
+</main>
+<footer class="site-footer">
+<p>paygrade ${services.facts.version}</p>
+<p><a href="./openapi.json">openapi.json</a> <a href="./health">health</a> <a href="./ready">ready</a></p>
+</footer>
+${library === undefined ? undefined : html`<script src="${file(library)}"></script>\n`}${scripts.map(
+  (name) => html`<script type="module" src="${file(name)}"></script>\n`,
+)}</body>
+</html>
+`;
+  const policy = library === undefined ? [...POLICY, ...TEXT_STAYS_TEXT] : POLICY;
+  return new Reply(text, { ...HEADERS, 'content-security-policy': policy.join('; ') });
+}

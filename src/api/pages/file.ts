@@ -1,0 +1,46 @@
+/**
+ * GET /pages/{digest}/{name}: what the pages are made of. Under the digest of now a file may be kept for ever; under that of
+ * another release (a page that was loaded before an upgrade) it is the file of now, to be asked for again.
+ */
+import * as v from 'valibot';
+import { refuse } from '../../http/errors.ts';
+import { Reply, route } from '../../http/route.ts';
+import type { PageServices } from './services.ts';
+
+const FOR_EVER = 'public, max-age=31536000, immutable';
+/** Below it compression gains nothing: the answer is one packet either way. */
+const GZIP_BYTES_MIN = 1_024;
+
+const takesGzip = (acceptEncoding: string | null): boolean =>
+  (acceptEncoding ?? '')
+    .split(',')
+    .some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
+
+const isKnown = (ifNoneMatch: string | null, digest: string): boolean =>
+  ifNoneMatch !== null && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(`"${digest}`));
+
+export const pageFile = route<PageServices>()({
+  operation: 'pageFile',
+  method: 'GET',
+  path: '/pages/:digest/:name',
+  summary: 'A style sheet, script or picture of the pages',
+  access: [],
+  answer: v.string(),
+  errors: ['NOT_FOUND'],
+  async handle(_, { files }, call) {
+    const file = files.find(call.params.name ?? '');
+    if (file === undefined) return refuse('NOT_FOUND', 'there is nothing at this path');
+    const isGzip = file.bytes.length >= GZIP_BYTES_MIN && takesGzip(call.header('accept-encoding'));
+    const headers = {
+      'content-type': file.type,
+      etag: `"${file.digest}${isGzip ? '-gzip' : ''}"`,
+      'cache-control': call.params.digest === files.digest ? FOR_EVER : 'no-cache',
+      vary: 'Accept-Encoding',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    };
+    if (isKnown(call.header('if-none-match'), file.digest)) return new Reply(null, headers, 304);
+    if (!isGzip) return new Reply(file.bytes, headers);
+    return new Reply(await file.gzipped(), { ...headers, 'content-encoding': 'gzip' });
+  },
+});

@@ -1,0 +1,154 @@
+/** The pages in a real browser, served by real processes under both runtimes. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { axeViolations, CHROMIUM, isWiderThanWindow, openBrowser, openPage } from '../support/browser.ts';
+import { binaryOf, PROJECT, RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { generatedKey } from '../support/wallet.ts';
+
+/** Colours follow the scheme and places the width, so the two together show both of each. */
+const LOOKS = [
+  { name: 'light, desktop', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+] as const;
+
+/** axe looks at some thousand elements; on a busy machine that takes a while. */
+const AXE_TIMEOUT_MS = 120_000;
+
+describe.skipIf(CHROMIUM === undefined).each(RUNTIMES)('the pages of a server under %s', (runtime) => {
+  let server: RunningServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(runtime), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(await server.stop()).toBe(0);
+  });
+
+  it.each(['/', '/docs', '/inbox'])(
+    '%s loads without a word on the console and from its own origin alone',
+    async (path) => {
+      const { page, faults, requests, close } = await openPage(browser);
+      await page.goto(server.url + path);
+      if (path === '/docs') await page.waitForSelector('.opblock');
+      await page.waitForLoadState('networkidle');
+      expect(faults).toEqual([]);
+      expect(requests.filter(({ url }) => !url.startsWith(`${server.url}/`))).toEqual([]);
+      expect(requests.filter(({ headers }) => (headers.referer ?? '') !== '')).toEqual([]);
+      expect(await page.locator('h1').count()).toBe(1);
+      await close();
+    },
+  );
+
+  it('a visitor who comes again fetches the pages and nothing that they are made of', async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${server.url}/`);
+    await page.goto(`${server.url}/inbox`);
+    const sizes = await page.evaluate(async () => {
+      const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+      return files.filter(({ name }) => name.includes('style.css')).map(({ transferSize }) => transferSize);
+    });
+    expect(sizes).toEqual([0]);
+    await close();
+  });
+
+  it('the overview links to what is there', async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${server.url}/`);
+    const links = await page.$$eval('a[href]', (found) => found.map((link) => (link as HTMLAnchorElement).href));
+    const own = [...new Set(links)].filter((link) => link.startsWith(server.url) && !link.includes('#'));
+    expect(own.length).toBeGreaterThan(4);
+    for (const link of own) {
+      const { status } = await fetch(link, { headers: { accept: 'text/html,*/*;q=0.8' } });
+      expect([link, status]).toEqual([link, 200]);
+    }
+    await close();
+  });
+
+  it('the script that the overview shows buys an answer', async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${server.url}/`);
+    const script = await page.locator('#client').innerText();
+    await close();
+    const { stdout } = await promisify(execFile)(binaryOf('node'), ['--input-type=module', '-e', script], {
+      cwd: PROJECT,
+      env: { PATH: process.env.PATH, PRIVATE_KEY: generatedKey() },
+    });
+    expect(stdout).toMatch(/^200 [A-Za-z0-9+/=]{100,}\n/);
+    expect(stdout).toContain('SERVICE JOBS INTELLIGENCE');
+  });
+
+  it('the reference shows every operation of the contract, with its price', async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${server.url}/docs#findSignals`);
+    await page.waitForSelector('.opblock.is-open');
+    const contract = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const operations = Object.values(contract.paths).flatMap((methods) =>
+      Object.keys(methods).filter((name) => ['get', 'head', 'post', 'put', 'patch', 'delete'].includes(name)),
+    );
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
+    const opened = page.locator('.opblock.is-open');
+    expect(await opened.count()).toBe(1);
+    expect(await opened.innerText()).toContain('0.09 USDC');
+    expect(await opened.innerText()).toContain('PAYMENT_ALREADY_USED');
+    await close();
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined)('for everybody', () => {
+  let server: RunningServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer('node'), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(await server.stop()).toBe(0);
+  });
+
+  it.each(LOOKS)('axe finds nothing on the overview, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
+    const { page, close } = await openPage(browser, look);
+    await page.goto(`${server.url}/`);
+    await page.locator('summary').click();
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await isWiderThanWindow(page)).toBe(false);
+    await close();
+  });
+
+  it.each(LOOKS)(
+    'axe finds nothing on the reference with operations open, $name',
+    { timeout: AXE_TIMEOUT_MS },
+    async (look) => {
+      const { page, close } = await openPage(browser, look);
+      await page.goto(`${server.url}/docs`);
+      await page.waitForSelector('.opblock');
+      for (const operation of ['searchJobs', 'createCallback']) {
+        await page.click(`.opblock[id$="-${operation}"] .opblock-summary-control`);
+      }
+      const schema = page.locator('.opblock[id$="-searchJobs"] [data-name="model"]').first();
+      await schema.click();
+      await page.locator('.opblock[id$="-searchJobs"] .json-schema-2020-12-expand-deep-button').first().click();
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await isWiderThanWindow(page)).toBe(false);
+      await close();
+    },
+  );
+
+  it('the pages can be reached and left by keyboard', async () => {
+    const { page, close } = await openPage(browser);
+    await page.goto(`${server.url}/`);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content');
+    for (const name of ['paygrade', 'Overview', 'API reference', 'Inbox']) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(name);
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/inbox');
+    await close();
+  });
+});

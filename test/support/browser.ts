@@ -1,0 +1,60 @@
+/**
+ * A real browser for the pages: Debian's chromium, or the one that CHROMIUM names. Where there is none, tests that need one
+ * are skipped, and say so.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+export const CHROMIUM: string | undefined = [process.env.CHROMIUM ?? '', ...PLACES].find(
+  (place) => place !== '' && existsSync(place),
+);
+if (CHROMIUM === undefined) {
+  console.log('skipping the browser tests: no chromium (apt-get install chromium, or CHROMIUM=/path/to/it)');
+}
+
+/** As a container has it: no user namespaces for a sandbox, a small /dev/shm. Only our own pages are opened. */
+const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage'];
+
+export function openBrowser(): Promise<Browser> {
+  if (CHROMIUM === undefined) throw new Error('there is no chromium');
+  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+}
+
+export interface WatchedPage {
+  readonly page: Page;
+  /** What went wrong so far: exceptions, console errors and warnings, violations of the content policy among them. */
+  readonly faults: readonly string[];
+  /** Every request of the page, in order. */
+  readonly requests: readonly { readonly url: string; readonly headers: Readonly<Record<string, string>> }[];
+  close(): Promise<void>;
+}
+
+/** Everything new: cookies, storage and cache belong to one page. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const requests: { url: string; headers: Record<string, string> }[] = [];
+  page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on('request', (request) => requests.push({ url: request.url(), headers: request.headers() }));
+  return { page, faults, requests, close: () => context.close() };
+}
+
+const axeScript = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe-core finds, one line each. It is put into the page from outside, which the page's policy does not hinder. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  await page.evaluate(axeScript);
+  const results = (await page.evaluate('axe.run()')) as AxeResults;
+  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+}
+
+export const isWiderThanWindow = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);

@@ -1,0 +1,22 @@
+/**
+ * `npm run build`: the package's compiled half. `dist` is made anew: the program and its types by tsc, and beside them the
+ * one file of swagger-ui-dist that the pages serve, with its licences, so that whoever installs the package does not
+ * install the other fifteen megabytes.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const project = new URL('../', import.meta.url);
+const require = createRequire(import.meta.url);
+const pathOf = (relative: string): string => fileURLToPath(new URL(relative, project));
+
+const LIBRARY_FILES = ['swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'LICENSE', 'NOTICE'];
+
+rmSync(pathOf('dist'), { recursive: true, force: true });
+execFileSync(pathOf('node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: pathOf('.'), stdio: 'inherit' });
+mkdirSync(pathOf('dist/vendor'));
+for (const file of LIBRARY_FILES)
+  copyFileSync(require.resolve(`swagger-ui-dist/${file}`), pathOf(`dist/vendor/${file}`));
+chmodSync(pathOf('dist/main.js'), 0o755);
