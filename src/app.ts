@@ -153,13 +153,14 @@ class RequestCall implements Call {
   }
 
   header(name: string): string | null {
-    return this.request.headers.get(name);
+    const caller = this.#caller;
+    return caller.header === undefined ? this.request.headers.get(name) : caller.header(name);
   }
 
   /** Behind a trusted proxy the last entry of X-Forwarded-For: the one that proxy wrote, not what the client claims. */
   clientAddress(): string {
     if (this.#trustProxy) {
-      const forwarded = this.request.headers.get('x-forwarded-for');
+      const forwarded = this.header('x-forwarded-for');
       const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
       if (last !== undefined && ADDRESS_FORM.test(last)) return last;
     }
@@ -167,7 +168,8 @@ class RequestCall implements Call {
   }
 
   gone(): boolean {
-    return this.request.signal.aborted;
+    const caller = this.#caller;
+    return caller.isGone === undefined ? this.request.signal.aborted : caller.isGone();
   }
 }
 
