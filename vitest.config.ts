@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     include: [slow ? 'test/**/*.slow.test.ts' : 'test/**/*.test.ts'],
     exclude: slow ? [] : ['test/**/*.slow.test.ts'],
+    setupFiles: ['test/support/published-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

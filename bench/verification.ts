@@ -26,7 +26,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
   const figures = [
     await timed('the whole header', size, () => verdictOf(header)),
     await timed('the signature alone, with its digest', size, () =>
-      signerFault(checked.authorization, signature, recoverWithNoble),
+      signerFault(checked.authorization, recoverWithNoble(authorizationDigest(checked.authorization), signature)),
     ),
     await timed('recovery by noble alone', size, () => parsed.recoverPublicKey(digest)),
     await timed('the digest', size, () => authorizationDigest(checked.authorization)),

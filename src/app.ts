@@ -3,12 +3,14 @@
  * or place (clock, randomness, log) is handed in; nothing here listens, and nothing reads the environment.
  */
 import type { Caller } from './adapters/listen.ts';
+import { processFacts } from './adapters/process-facts.ts';
 import { systemTimers } from './adapters/system-timers.ts';
 import { asksForHtml } from './api/pages/asks-for-html.ts';
 import { PAGE_PATHS, PAGE_ROUTES } from './api/pages/routes.ts';
 import type { PageServices } from './api/pages/services.ts';
 import type { PaymentServices } from './api/payments/services.ts';
-import { CALLBACK_ROUTES, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES } from './api/routes.ts';
+import { CALLBACK_ROUTES, EVERY_ROUTE, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES, TAGS } from './api/routes.ts';
+import type { Documents, Readiness, ServiceServices } from './api/service/services.ts';
 import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
 import { Inbox } from './callback/inbox.ts';
@@ -16,22 +18,30 @@ import { type CatalogueShelf, catalogueTaker, openShelf, type TakeCatalogue } fr
 import type { Config } from './config.ts';
 import { callerRateGate } from './gates/caller-rate.ts';
 import { capacityGate } from './gates/capacity.ts';
-import { bazaarOf } from './gates/discovery.ts';
+import { paidRouteOf, x402ListingOf } from './gates/listing.ts';
+import { PaymentTally, talliedGate } from './gates/payment-tally.ts';
 import { readTokenGate } from './gates/read-token.ts';
-import { createX402Gate } from './gates/x402.ts';
+import { createX402Gate, type Seller } from './gates/x402.ts';
 import type { Access, Gate } from './http/access.ts';
+import { apiCatalogLinkOf, apiCatalogOf } from './http/api-catalog.ts';
 import { type Refusal, refuse } from './http/errors.ts';
-import { openApiOf } from './http/openapi.ts';
+import { llmsTextOf } from './http/llms.ts';
+import { OperationMeter } from './http/meter.ts';
+import { codesOf, openApiOf } from './http/openapi.ts';
 import { Responder } from './http/respond.ts';
 import type { Call, Route } from './http/route.ts';
 import { type Match, pathFinder } from './http/router.ts';
 import { type ServedRoute, servedRoute } from './http/serve.ts';
 import { targetOf } from './http/target.ts';
+import { metricsText, RECOVERIES } from './metrics.ts';
 import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
+import type { RecoveryCounts } from './payment/recovery-queue.ts';
+import type { Recover } from './payment/signature.ts';
 import { type OpenState, openState } from './state.ts';
 import { openTill, type TillCounts, type TillPorts } from './till.ts';
+import { type OpenVerification, openVerification } from './verification.ts';
 import { VERSION } from './version.ts';
 
 /** What one request came to; one log line. Never a token, a signature or a payment header, and no query. */
@@ -61,6 +71,10 @@ export interface AppPorts extends TillPorts {
   onResolution(resolution: Resolution): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
+  /** A verification thread died (why, one line) or works again (undefined). */
+  onVerificationFault?(fault: string | undefined): void;
+  /** Who signed, instead of the configured verification: nine tenths of a payment's cost. */
+  readonly recover?: Recover | undefined;
   /** Where the durable state comes from, instead of the configured folder. */
   readonly openState?: typeof openState | undefined;
   /** Where the catalogue comes from, instead of the configured file. */
@@ -72,6 +86,7 @@ export interface AppCounts extends TillCounts {
   readonly callbacks: Inbox['counts'];
   /** Bytes claimed by callbacks and by requests on their way to one. */
   readonly claimedBytes: number;
+  readonly recoveries: RecoveryCounts;
 }
 
 export interface App {
@@ -158,6 +173,43 @@ class RequestCall implements Call {
 
 type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };
 
+interface MeteredRoute extends ServedRoute {
+  readonly meter: OperationMeter;
+}
+
+const meterOf = (route: Route): OperationMeter => {
+  const others = Object.keys(route.otherAnswers ?? {}).map(Number);
+  const codes = codesOf(route).filter((code) => code !== 'METHOD_NOT_ALLOWED'); // no operation's request
+  return new OperationMeter(route.operation, [route.status ?? 200, ...others], codes);
+};
+
+const WEBHOOK_OPERATIONS: ReadonlySet<string> = new Set(
+  EVERY_ROUTE.filter(({ isHook }) => isHook === true).map(({ operation }) => operation),
+);
+
+const TITLE = 'paygrade';
+const DESCRIPTION = 'Answers about hiring, one paid request at a time, and webhook addresses for ten minutes.';
+
+/** Made when it is first asked for, then kept. */
+function once(make: () => string): () => string {
+  let text: string | undefined;
+  return () => {
+    text ??= make();
+    return text;
+  };
+}
+
+function documentsOf({ baseUrl, hookBaseUrl: hookUrl }: AppConfig, seller: Seller): Documents {
+  const facts = { title: TITLE, description: DESCRIPTION, hookUrl, tags: TAGS };
+  return {
+    openApi: once(() => JSON.stringify(openApiOf(EVERY_ROUTE, { ...facts, version: VERSION, serverUrl: baseUrl }))),
+    x402Listing: once(() => JSON.stringify(x402ListingOf(EVERY_ROUTE, seller))),
+    apiCatalog: once(() => JSON.stringify(apiCatalogOf(EVERY_ROUTE, baseUrl))),
+    apiCatalogLink: () => apiCatalogLinkOf(baseUrl),
+    llms: once(() => llmsTextOf(EVERY_ROUTE, { ...facts, baseUrl })),
+  };
+}
+
 /**
  * @param baseUrl,hookBaseUrl public addresses without a trailing slash
  * @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start
@@ -166,20 +218,39 @@ export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> 
   const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
   const { clock, timers = systemTimers } = ports;
   const state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
+  let verification: OpenVerification | undefined;
   try {
-    return await openAppOn(state, config, ports);
+    verification = await openVerification(config, {
+      clock,
+      timers,
+      recover: ports.recover,
+      onFault: (fault) => ports.onVerificationFault?.(fault),
+    });
+    return await openAppOn(state, verification, config, ports);
   } catch (failure) {
+    await verification?.close();
     await state.close();
     throw failure;
   }
 }
 
-async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): Promise<App> {
+async function openAppOn(
+  state: OpenState,
+  verification: OpenVerification,
+  config: AppConfig,
+  ports: AppPorts,
+): Promise<App> {
   const { clock, random, timers = systemTimers } = ports;
   const responder = new Responder(corsHeaders(config.corsOrigin));
   const startedMs = clock.monotonicMs();
   const shelf = openShelf(ports.takeCatalogue ?? catalogueTaker(config.snapshot, clock));
-  const till = openTill(config, clock, random, ports.onResolution, state, ports);
+  const recoveries = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<Resolution['kind'], number>;
+  const reloads = { done: 0, failed: 0 };
+  const onResolution = (resolution: Resolution): void => {
+    recoveries[resolution.kind]++;
+    ports.onResolution(resolution);
+  };
+  const till = openTill(config, clock, random, verification.queue, onResolution, state, ports);
   const inbox = new Inbox(config.callbackBytes, {
     clock,
     random,
@@ -192,21 +263,20 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
   const capacity = capacityGate(inbox.room);
   const readToken = readTokenGate(inbox);
 
+  const tallies: PaymentTally[] = [];
+  const paidGate = (route: Route): Gate => {
+    const paidRoute = paidRouteOf(route);
+    if (paidRoute === undefined) throw new Error(`${route.path} has no price`);
+    const tally = new PaymentTally(route.operation);
+    tallies.push(tally);
+    return talliedGate(createX402Gate(paidRoute, till.gate), tally);
+  };
   const gateFor = (route: Route, access: Access): Gate => {
     switch (access.kind) {
       case 'caller-rate':
         return callerRate;
       case 'x402':
-        return createX402Gate(
-          {
-            method: route.method,
-            path: route.path,
-            description: route.summary,
-            priceUsdc: access.priceUsdc,
-            bazaar: bazaarOf(route),
-          },
-          till.gate,
-        );
+        return paidGate(route);
       case 'capacity':
         return capacity;
       case 'read-token':
@@ -219,32 +289,34 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
     (call as RequestCall).refusal = refusal;
   };
 
-  let openApiText: string | undefined;
-  const everyRoute: readonly Route[] = [
-    ...JOBS_ROUTES,
-    ...CALLBACK_ROUTES,
-    ...PAYMENT_ROUTES,
-    ...SERVICE_ROUTES,
-  ] as readonly Route[];
-  const service = {
+  const uptimeMs = (): number => clock.monotonicMs() - startedMs;
+  const readiness = (): Readiness => ({
+    snapshot: config.snapshot === 'none' || shelf.current() !== undefined,
+    state: state.fault() === undefined,
+    settlement: till.settlementReady(),
+  });
+  const meters: OperationMeter[] = [];
+  const service: ServiceServices = {
     version: VERSION,
-    uptimeMs: () => clock.monotonicMs() - startedMs,
-    readiness: () => ({
-      snapshot: config.snapshot === 'none' || shelf.current() !== undefined,
-      state: state.fault() === undefined,
-      settlement: till.settlementReady(),
-    }),
-    openApi: () => {
-      openApiText ??= JSON.stringify(
-        openApiOf(everyRoute, {
-          title: 'paygrade',
-          version: VERSION,
-          description: 'Answers about hiring, one paid request at a time, and webhook addresses for ten minutes.',
-          serverUrl: config.baseUrl,
-        }),
-      );
-      return openApiText;
-    },
+    uptimeMs,
+    readiness,
+    documents: documentsOf(config, till.gate),
+    metrics: () =>
+      metricsText({
+        meters,
+        tallies,
+        recoveries,
+        reloads,
+        till,
+        inbox,
+        shelf,
+        state,
+        webhookOperations: WEBHOOK_OPERATIONS,
+        readiness: readiness(),
+        process: processFacts(),
+        uptimeSeconds: uptimeMs() / 1000,
+        nowMs: clock.nowMs(),
+      }),
   };
   const jobs = { catalogue: shelf, clock };
   const { baseUrl, hookBaseUrl } = config;
@@ -262,18 +334,28 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
       };
     },
   };
-  const served: ServedRoute[] = [
-    ...JOBS_ROUTES.map((route) => servedRoute(route, jobs, gateFor, responder, onRefusal)),
-    ...CALLBACK_ROUTES.map((route) => servedRoute(route, callbacks, gateFor, responder, onRefusal)),
-    ...PAYMENT_ROUTES.map((route) => servedRoute(route, payments, gateFor, responder, onRefusal)),
-    ...SERVICE_ROUTES.map((route) => servedRoute(route, service, gateFor, responder, onRefusal)),
+  const metered = <S>(routes: readonly Route<S>[], services: S): MeteredRoute[] =>
+    routes.map((route) => {
+      const meter = meterOf(route as Route);
+      meters.push(meter);
+      return { ...servedRoute(route, services, gateFor, responder, onRefusal), meter };
+    });
+  const served = [
+    ...metered(JOBS_ROUTES, jobs),
+    ...metered(CALLBACK_ROUTES, callbacks),
+    ...metered(PAYMENT_ROUTES, payments),
+    ...metered(SERVICE_ROUTES, service),
   ];
+  const unlisted = served.filter(({ operation }) => EVERY_ROUTE.every((route) => route.operation !== operation));
+  if (unlisted.length > 0 || served.length !== EVERY_ROUTE.length) {
+    throw new Error(`what is served is not what is listed: ${unlisted.map(({ operation }) => operation).join(', ')}`);
+  }
   const find = pathFinder(served);
   const pages: PageServices = {
     catalogue: shelf,
     clock,
     files: openPageFiles(),
-    operations: everyRoute,
+    operations: EVERY_ROUTE,
     facts: {
       version: VERSION,
       baseUrl,
@@ -283,10 +365,12 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
       payTo: till.gate.payTo,
     },
   };
-  const findPage = pathFinder(PAGE_ROUTES.map((route) => servedRoute(route, pages, gateFor, responder, onRefusal)));
+  const findPage = pathFinder(metered(PAGE_ROUTES, pages));
   /** A page is there for who asks for HTML; what it is made of, for everybody. */
-  const pageAt = (path: string, request: Request): Match<ServedRoute> | undefined =>
+  const pageAt = (path: string, request: Request): Match<MeteredRoute> | undefined =>
     PAGE_PATHS.has(path) && !asksForHtml(request.headers.get('accept')) ? undefined : findPage(path);
+  const elsewhere = new OperationMeter('none', [], ['NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+  meters.push(elsewhere);
 
   /** Whoever listens may fail without any effect on the answer, which may have been paid for. */
   const tell = (listener: () => void): void => {
@@ -297,19 +381,28 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
     }
   };
 
-  const record = (call: RequestCall, operation: string | null, response: Response, startMs: number): Response => {
+  const record = (
+    call: RequestCall,
+    route: MeteredRoute | undefined,
+    response: Response,
+    startMs: number,
+  ): Response => {
     const { onRequest } = ports;
+    const { status } = response;
+    const durationMs = clock.monotonicMs() - startMs;
+    const code = call.refusal?.code;
+    (route?.meter ?? elsewhere).count(status, durationMs, code);
     if (onRequest === undefined) return response;
     tell(() =>
       onRequest({
         requestId: call.requestId,
         method: call.request.method,
         path: call.path,
-        operation,
-        status: response.status,
-        durationMs: clock.monotonicMs() - startMs,
+        operation: route?.operation ?? null,
+        status,
+        durationMs,
         client: call.clientAddress(),
-        code: call.refusal?.code ?? null,
+        code: code ?? null,
         detail: call.refusal?.extras.detail ?? null,
       }),
     );
@@ -328,7 +421,7 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
     return responder.refusal(refusal, call.requestId);
   };
 
-  const dispatch = (call: RequestCall, match: Match<ServedRoute> | undefined): Response | Promise<Response> => {
+  const dispatch = (call: RequestCall, match: Match<MeteredRoute> | undefined): Response | Promise<Response> => {
     if (match === undefined) {
       const extras = PAGE_PATHS.has(call.path) ? { headers: { vary: 'Accept' } } : undefined;
       return refused(call, refuse('NOT_FOUND', 'there is nothing at this path', extras));
@@ -356,32 +449,46 @@ async function openAppOn(state: OpenState, config: AppConfig, ports: AppPorts): 
 
   return {
     shelf,
-    counts: () => ({ ...till.counts(), callbacks: inbox.counts, claimedBytes: inbox.room.claimedBytes }),
-    notices: [...till.notices, ...state.notices],
+    counts: () => ({
+      ...till.counts(),
+      callbacks: inbox.counts,
+      claimedBytes: inbox.room.claimedBytes,
+      recoveries: verification.queue.counts(),
+    }),
+    notices: [...till.notices, ...verification.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
       const requestId = `req_${random.uuid()}`;
       const { path, search } = targetOf(request.url);
       const match = find(path) ?? pageAt(path, request);
       const call = new RequestCall(request, requestId, path, search, match?.params ?? {}, caller, config.trustProxy);
-      const operation = match?.table.methods.get(request.method)?.operation ?? null;
+      const route = match?.table.methods.get(request.method);
       try {
         const response = dispatch(call, match);
-        if (!(response instanceof Promise)) return record(call, operation, response, startMs);
+        if (!(response instanceof Promise)) return record(call, route, response, startMs);
         return response.then(
-          (done) => record(call, operation, done, startMs),
-          (failure) => record(call, operation, failed(call, failure), startMs),
+          (done) => record(call, route, done, startMs),
+          (failure) => record(call, route, failed(call, failure), startMs),
         );
       } catch (failure) {
-        return record(call, operation, failed(call, failure), startMs);
+        return record(call, route, failed(call, failure), startMs);
       }
     },
-    reload: () => shelf.reload(),
+    reload() {
+      try {
+        shelf.reload();
+        reloads.done++;
+      } catch (failure) {
+        reloads.failed++;
+        throw failure;
+      }
+    },
     drain: () => inbox.close(),
     async close() {
       inbox.close();
       till.close();
       shelf.close();
+      await verification.close();
       await state.close();
     },
   };

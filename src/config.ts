@@ -10,6 +10,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const STATE_SYNCS = ['full', 'normal'] as const;
 
+/** `auto`: the fastest library that proves itself. */
+export const SIGNATURES = ['auto', 'noble'] as const;
+
 export const SETTLEMENTS = ['local', 'facilitator'] as const;
 
 export interface Config {
@@ -31,6 +34,9 @@ export interface Config {
   readonly facilitatorUrl: string | null;
   readonly facilitatorToken: string | null;
   readonly localBalanceAtomic: bigint;
+  readonly signatures: (typeof SIGNATURES)[number];
+  /** Threads that verify signatures; 0 = the main thread does it. */
+  readonly workers: number;
   readonly rateLimitPerMinute: number;
   readonly trustProxy: boolean;
   readonly callbackBytes: number;
@@ -159,6 +165,8 @@ export const VARIABLES: readonly Variable[] = [
   variable('FACILITATOR_URL', webAddress, null, 'base address of the x402 facilitator'),
   variable('FACILITATOR_TOKEN', notBlank, null, 'bearer token for the facilitator'),
   variable('LOCAL_BALANCE', atomicAmount, '100000000', 'atomic USDC that each payer starts with in the play ledger'),
+  variable('SIGNATURES', oneOf(SIGNATURES), 'auto', '`auto`: the fastest library that proves itself at start; `noble`'),
+  variable('WORKERS', wholeNumber(0, 64), '1', 'threads that verify signatures; 0 = the main thread does it'),
   variable(
     'RATE_LIMIT_PER_MINUTE',
     wholeNumber(0, 100_000),
@@ -177,8 +185,15 @@ export const VARIABLES: readonly Variable[] = [
   variable('LOG_LEVEL', oneOf(LOG_LEVELS), 'info', LOG_LEVELS.join(', ')),
 ];
 
-function read(variables: Readonly<Record<string, string | undefined>>): Map<string, unknown> {
+interface Read {
+  readonly values: ReadonlyMap<string, unknown>;
+  /** One line for each variable that cannot be used. */
+  readonly faults: readonly string[];
+}
+
+function read(variables: Readonly<Record<string, string | undefined>>): Read {
   const values = new Map<string, unknown>();
+  const faults: string[] = [];
   for (const { name, fallback, parse } of VARIABLES) {
     const text = variables[name] ?? fallback;
     if (text === null || text === undefined) {
@@ -192,11 +207,15 @@ function read(variables: Readonly<Record<string, string | undefined>>): Map<stri
       // A token is a secret, and so may be what stands before an `@`.
       const isSecret = name.endsWith('_TOKEN') || text.includes('@');
       const shown = isSecret ? '' : `, not ${JSON.stringify(text.slice(0, 80))}`;
-      throw new ConfigError(`${name} must be ${failure.message}${shown}`);
+      faults.push(`${name} must be ${failure.message}${shown}`);
     }
   }
-  return values;
+  return { values, faults };
 }
+
+/** Everything that is wrong with single variables, one line each. */
+export const configFaults = (variables: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  read(variables).faults;
 
 /**
  * The configuration that the variables spell out.
@@ -204,7 +223,9 @@ function read(variables: Readonly<Record<string, string | undefined>>): Map<stri
  * @throws ConfigError one line
  */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): Config {
-  const values = read(variables);
+  const { values, faults } = read(variables);
+  const [fault] = faults;
+  if (fault !== undefined) throw new ConfigError(fault);
   const get = <T>(name: string): T => values.get(name) as T;
   const stateDir = get<string>('STATE_DIR');
   const settlement = get<Config['settlement']>('SETTLEMENT');
@@ -223,6 +244,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     facilitatorUrl: get('FACILITATOR_URL'),
     facilitatorToken: get('FACILITATOR_TOKEN'),
     localBalanceAtomic: get('LOCAL_BALANCE'),
+    signatures: get('SIGNATURES'),
+    workers: get('WORKERS'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     trustProxy: get('TRUST_PROXY'),
     callbackBytes: callbackBytes ?? Number(stateDir === IN_MEMORY ? CALLBACK_BYTES_IN_MEMORY : CALLBACK_BYTES_ON_DISK),

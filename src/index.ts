@@ -26,6 +26,8 @@ export interface PaygradeOptions {
   readonly facilitatorUrl?: Setting;
   readonly facilitatorToken?: Setting;
   readonly localBalance?: Setting;
+  readonly signatures?: Setting;
+  readonly workers?: Setting;
   readonly rateLimitPerMinute?: Setting;
   readonly trustProxy?: Setting;
   readonly callbackBytes?: Setting;

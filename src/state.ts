@@ -6,6 +6,11 @@ import { type Config, IN_MEMORY } from './config.ts';
 import type { KeptLedger } from './payment/ledger.ts';
 import type { Recovered, ReservationJournal } from './payment/reservations.ts';
 
+export interface Commits {
+  readonly batchCount: number;
+  readonly operationCount: number;
+}
+
 export interface OpenState {
   /** undefined: reservations last as long as the process. */
   readonly payments: ReservationJournal | undefined;
@@ -14,6 +19,8 @@ export interface OpenState {
   readonly callbacks: CallbackStore;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
+  /** Transactions committed since the start, and the records in them. */
+  commits(): Commits;
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
   /** Writes what waits and gives the folder up. Never rejects. */
@@ -27,6 +34,7 @@ export function memoryState(): OpenState {
     ledger: undefined,
     callbacks: new MemoryStore(),
     fault: () => undefined,
+    commits: () => ({ batchCount: 0, operationCount: 0 }),
     notices: [`STATE_DIR=${IN_MEMORY}: used payments and callbacks are forgotten when this process ends`],
     close: async () => {},
   };

@@ -9,13 +9,13 @@ import type { Clock } from './base/clock.ts';
 import type { Random } from './base/random.ts';
 import type { Timers } from './base/timers.ts';
 import { type Config, ConfigError, IN_MEMORY } from './config.ts';
-import type { Till } from './gates/x402.ts';
+import { contractShare, type Till } from './gates/x402.ts';
 import { type KeptLedger, LocalLedger, TRANSFER_COUNT_MAX } from './payment/ledger.ts';
 import { reservationKeyOf } from './payment/order.ts';
 import { Reconciler, type Resolution } from './payment/reconciler.ts';
+import type { RecoveryQueue } from './payment/recovery-queue.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX, type Standing } from './payment/reservations.ts';
 import type { Settlement } from './payment/settlement.ts';
-import { type Recover, recoverWithNoble } from './payment/signature.ts';
 import { memoryState, type OpenState } from './state.ts';
 
 export interface OpenTill {
@@ -44,8 +44,6 @@ export interface TillPorts {
   readonly timers?: Timers | undefined;
   /** How the facilitator is called. */
   readonly facilitatorFetch?: FacilitatorFetch | undefined;
-  /** Who signed: nine tenths of a payment's cost. */
-  readonly recover?: Recover | undefined;
 }
 
 const SERVICE_NAME = 'paygrade';
@@ -89,11 +87,12 @@ export function openTill(
   config: Config & { readonly baseUrl: string },
   clock: Clock,
   random: Random,
+  recoveries: RecoveryQueue,
   onResolution: (resolution: Resolution) => void,
   state: OpenState = memoryState(),
   ports: TillPorts = {},
 ): OpenTill {
-  const { timers = systemTimers, recover = recoverWithNoble, facilitatorFetch } = ports;
+  const { timers = systemTimers, facilitatorFetch } = ports;
   const stateDir = config.stateDir === IN_MEMORY ? null : config.stateDir;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
   const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, state.payments, state.recovered);
@@ -108,7 +107,8 @@ export function openTill(
       reservations,
       settlement,
       reconciler,
-      recover,
+      recoveries,
+      contracts: contractShare(),
       clock,
     },
     settlementReady: isReachable,

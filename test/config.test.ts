@@ -17,6 +17,8 @@ describe('the configuration', () => {
       facilitatorUrl: null,
       facilitatorToken: null,
       localBalanceAtomic: 100_000_000n,
+      signatures: 'auto',
+      workers: 1,
       rateLimitPerMinute: 600,
       trustProxy: false,
       callbackBytes: 21_474_836_480,

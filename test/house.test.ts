@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   gates: ['base', 'http', 'payment', 'callback'],
   api: ['base', 'http', 'catalogue', 'callback'],
   adapters: ['base', 'catalogue', 'payment', 'callback', 'ingest'],
+  load: ['base', 'payment', 'callback'],
 };
 
 const PURE = ['base', 'catalogue', 'payment', 'callback'];

@@ -1,7 +1,11 @@
 /** The library: the handler mounted without a socket. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPaygrade, type Paygrade } from '../src/index.ts';
+import { checkedResponse } from './support/published.ts';
 import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor, wallet } from './support/wallet.ts';
+
+const fetchChecked = async (app: Paygrade, request: Request, client?: { address: string }): Promise<Response> =>
+  checkedResponse(request.method, request.url, await app.fetch(request, client));
 
 describe('createPaygrade', () => {
   let app: Paygrade;
@@ -16,7 +20,7 @@ describe('createPaygrade', () => {
 
   it('sells an answer without a server of its own', async () => {
     const url = 'https://elsewhere.example/v1/jobs/search?keyword=engineer';
-    const unpaid = await app.fetch(new Request(url));
+    const unpaid = await fetchChecked(app, new Request(url));
     expect(unpaid.status).toBe(402);
     const offer = decodeHeader<PaymentRequired>(unpaid.headers.get('payment-required'));
     expect(offer.resource.url).toBe('https://api.example.com/pay/v1/jobs/search?keyword=engineer');
@@ -35,7 +39,7 @@ describe('createPaygrade', () => {
   it('says in its answers that the sample is made up', async () => {
     const url = 'http://h/v1/jobs/signals';
     const offer = decodeHeader<PaymentRequired>(
-      (await app.fetch(new Request(url), { address: 'b' })).headers.get('payment-required'),
+      (await fetchChecked(app, new Request(url), { address: 'b' })).headers.get('payment-required'),
     );
     const headers = { 'payment-signature': encodeHeader(await paymentFor(offer, wallet())) };
     const body = (await (await app.fetch(new Request(url, { headers }), { address: 'b' })).json()) as {
@@ -49,9 +53,11 @@ describe('createPaygrade', () => {
       throw new Error('a log that broke');
     };
     const other = await createPaygrade({ host: '::1', snapshot: 'none', stateDir: ':memory:', onRequest });
-    expect((await other.fetch(new Request('http://h/health'))).status).toBe(200);
+    expect((await fetchChecked(other, new Request('http://h/health'))).status).toBe(200);
     const offer = decodeHeader<PaymentRequired>(
-      (await other.fetch(new Request('http://h/v1/callbacks', { method: 'POST' }))).headers.get('payment-required'),
+      (await fetchChecked(other, new Request('http://h/v1/callbacks', { method: 'POST' }))).headers.get(
+        'payment-required',
+      ),
     );
     expect(offer.resource.url).toBe('http://[::1]:8402/v1/callbacks');
     await other.close();

@@ -179,7 +179,8 @@ try {
     ];
     tarball = join(folder, packed.filename);
     const paths = packed.files.map(({ path }) => path);
-    for (const path of ['dist/main.js', 'dist/index.d.ts', 'dist/adapters/sqlite/writer.js', 'data/skills.json']) {
+    const threads = ['dist/adapters/sqlite/writer.js', 'dist/adapters/recovery-worker.js'];
+    for (const path of ['dist/main.js', 'dist/index.d.ts', 'data/skills.json', ...threads]) {
       must(paths.includes(path), `${path} is missing`);
     }
     const strange = paths.filter((path) => !/^(dist|data|pages)\/|^(package\.json|README\.md|LICENSE.*)$/.test(path));

@@ -2,7 +2,7 @@
  * The throwaway recipient of the play ledger (decisions §2, `PAY_TO`): made once and kept in the state folder, so that offers
  * are the same after a restart. It is twenty random bytes: nobody has its key, and with `local` nothing is sent to it.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '../base/random.ts';
 import { type Address, checksummed, parseAddress } from '../payment/network.ts';
@@ -33,7 +33,10 @@ export function throwawayPayee(stateDir: string | null, random: Random): Address
     text = readIfThere(path);
     if (text === undefined) {
       text = freshAddress(random);
-      writeFileSync(path, `${text}\n`, { flag: 'wx', mode: 0o600 });
+      // Through another name: a process that is killed here leaves no half of a file, which the next one would refuse.
+      const temporary = `${path}.tmp`;
+      writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true });
+      renameSync(temporary, path);
     }
   } catch (failure) {
     throw new Error(`STATE_DIR ${stateDir} cannot be used: ${(failure as Error).message}`);

@@ -23,11 +23,17 @@ export function openSnapshotFile(path: string): SnapshotSource {
   }
   try {
     const opened = fstatSync(descriptor, { bigint: true });
+    let glanced = Buffer.alloc(0);
     if (!opened.isFile()) throw new SnapshotError(`${path}: is not a file`);
     return {
       name: path,
       byteLength: Number(opened.size),
-      read: (offset, length) => readAt(path, descriptor, offset, length),
+      read: (offset, length) => readAt(path, descriptor, offset, Buffer.allocUnsafe(length)),
+      glance: (offset, length) => {
+        // One buffer for all of them: Bun kept 0.9 GB of outlived ones while it went through the cold text of 10 million jobs.
+        if (glanced.length < length) glanced = Buffer.allocUnsafe(length);
+        return readAt(path, descriptor, offset, glanced.subarray(0, length));
+      },
       intact: () => {
         const now = fstatSync(descriptor, { bigint: true });
         return now.size === opened.size && now.mtimeNs === opened.mtimeNs;
@@ -44,8 +50,8 @@ export function openSnapshotFile(path: string): SnapshotSource {
   }
 }
 
-function readAt(path: string, descriptor: number, offset: number, length: number): Uint8Array {
-  const bytes = Buffer.allocUnsafe(length);
+function readAt(path: string, descriptor: number, offset: number, bytes: Buffer): Uint8Array {
+  const { length } = bytes;
   let done = 0;
   try {
     while (done < length) {

@@ -34,6 +34,37 @@ export class BitSet {
     for (let i = 0; i < into.length; i++) into[i] = into[i]! | words[start + i]!;
   }
 
+  /** Writes the set's words into `into[start ..]`. */
+  writeWords(into: Int32Array, start: number): void {
+    into.set(this.#words, start);
+  }
+
+  /** Keeps the members that `words[start ..]` has too, laid out as for `addWords`. Says whether any is left. */
+  intersectWords(words: Int32Array, start: number): boolean {
+    const into = this.#words;
+    let any = 0;
+    for (let i = 0; i < into.length; i++) {
+      const both = into[i]! & words[start + i]!;
+      into[i] = both;
+      any |= both;
+    }
+    return any !== 0;
+  }
+
+  /** How many members there are. */
+  get count(): number {
+    const words = this.#words;
+    let count = 0;
+    for (let i = 0; i < words.length; i++) {
+      // The usual sums of neighbouring bits, pairs and nibbles, then of the four bytes by one multiplication.
+      let word = words[i]!;
+      word -= (word >>> 1) & 0x55555555;
+      word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
+      count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+    }
+    return count;
+  }
+
   has(member: number): boolean {
     return ((this.#words[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
   }

@@ -6,8 +6,10 @@
  * decoded, and an index for each group of fields.
  */
 import { BitSet } from '../base/bitset.ts';
+import type { FoundJob } from './found-job.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
-import type { Snapshot } from './snapshot.ts';
+import { KEPT_COLD_BYTES_MAX } from './limits.ts';
+import type { ColdRow, Snapshot } from './snapshot.ts';
 import { buildTermIndex, type IndexedField, type TermIndex } from './term-index.ts';
 import { comparedText } from './terms.ts';
 import type { TextColumn } from './text-column.ts';
@@ -113,6 +115,10 @@ export class Cohort {
   #locations: FieldTexts | undefined;
   #departments: FieldTexts | undefined;
   #positionsByDepartment: ReadonlyMap<string, Uint16Array> | undefined;
+  /** By row; for a cohort that is the first rows of the snapshot, once it is warm. */
+  #keptCold: ((row: number) => ColdRow) | undefined;
+  /** By position, where cold rows are kept and the job was in an answer. */
+  readonly #found: (FoundJob | undefined)[] = [];
 
   constructor(snapshot: Snapshot, rows: Uint32Array, scope: CohortFacts['scope'], sampled: boolean) {
     const empty = rows.length === 0;
@@ -151,20 +157,57 @@ export class Cohort {
   }
 
   // Decoded on the spot while no index has needed the whole field.
-  titleAt(position: number): string {
+  #titleAt(position: number): string {
     const { title, titles } = this.snapshot;
     return this.#titles?.recordedAt(position) ?? titles.textOf(title[this.rows[position]!]!);
   }
 
-  companyNameAt(position: number): string {
+  #companyNameAt(position: number): string {
     const { employer, employerNames } = this.snapshot;
     return this.#companies?.recordedAt(position) ?? employerNames.textOf(employer[this.rows[position]!]!);
   }
 
-  locationAt(position: number): string | null {
+  #locationAt(position: number): string | null {
     if (this.#locations !== undefined) return this.#locations.recordedAt(position);
     const code = this.snapshot.location[this.rows[position]!]!;
     return code === 0 ? null : this.snapshot.locations.textOf(code);
+  }
+
+  /**
+   * The jobs at some positions, in their order, not to be modified. Where ids and source URLs are kept, so is what was made
+   * of them: the newest jobs are in most answers.
+   * throws  SnapshotChangedError when they are not kept and the snapshot's file was altered in place
+   */
+  foundJobsAt(positions: Uint16Array): FoundJob[] {
+    const kept = this.#keptCold;
+    if (kept === undefined) {
+      const cold = this.snapshot.coldRows(Uint32Array.from(positions, (position) => this.rows[position]!));
+      return cold.map((row, i) => this.#foundJob(positions[i]!, row));
+    }
+    return Array.from(positions, (position) => {
+      let job = this.#found[position];
+      if (job === undefined) {
+        job = this.#foundJob(position, kept(this.rows[position]!));
+        this.#found[position] = job;
+      }
+      return job;
+    });
+  }
+
+  #foundJob(position: number, { id, sourceUrl }: ColdRow): FoundJob {
+    const { snapshot } = this;
+    const row = this.rows[position]!;
+    return {
+      id,
+      title: this.#titleAt(position),
+      company: this.#companyNameAt(position),
+      companyDomain: snapshot.domainOf(snapshot.employerCompany[snapshot.employer[row]!]!),
+      location: this.#locationAt(position),
+      remoteStatus: REMOTE_STATUSES[snapshot.remoteStatus[row]!]!,
+      employmentType: EMPLOYMENT_TYPES[snapshot.employmentType[row]!]!,
+      sourceUrl,
+      lastObservedMs: snapshot.lastObserved[row]!,
+    };
   }
 
   get titleIndex(): TermIndex | null {
@@ -213,6 +256,11 @@ export class Cohort {
     for (const status of REMOTE_STATUSES) this.withRemoteStatus(status);
     for (const type of EMPLOYMENT_TYPES) this.withEmploymentType(type);
     void [this.titleIndex, this.locationIndex, this.keywordIndex, this.positionsByDepartment];
+    const count = this.rows.length;
+    // Ascending and distinct, so these are the first rows when the last one is.
+    if (count > 0 && this.rows[count - 1] === count - 1) {
+      this.#keptCold = this.snapshot.firstColdRows(count, KEPT_COLD_BYTES_MAX);
+    }
   }
 
   #index(group: 'title' | 'location' | 'keyword', fields: () => readonly IndexedField[]): TermIndex | null {

@@ -48,3 +48,15 @@ export const CHECKED_CHUNK_BYTES = 2 ** 20;
 
 /** A dictionary of at most this many texts remembers the compared forms it was asked for: about 5 MB when all were. */
 export const REMEMBERED_TEXTS_MAX = 65_536;
+
+/**
+ * Bytes of ids and source URLs of the catalogue's cohort that are kept in memory: some 1.2 MB for the 10000 rows of real
+ * postings. A cohort with longer ones is read from the file row by row.
+ */
+export const KEPT_COLD_BYTES_MAX = 2 ** 23;
+
+/** Consecutive suffixes of a term index whose rows are put together beforehand: few enough to go through one by one. */
+export const SUFFIX_BLOCK_MIN = 32;
+
+/** Such blocks of one index. Each is a bitmap of its cohort, 1.25 KB for 10000 rows: at most 1.3 MB together. */
+export const SUFFIX_BLOCKS_MAX = 1_024;

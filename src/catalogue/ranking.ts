@@ -1,7 +1,8 @@
 /**
  * Companies of the catalogue's cohort in order of hiring activity (decisions §3, "Signals"). Rows are newest first, so
- * the recently observed ones are one run, found by two binary searches; the rest is counting into arrays, and only the
- * wanted few companies are looked at more closely.
+ * the recently observed ones are one run, found by two binary searches. Few matching rows are counted one by one; many are
+ * counted company by company, the largest first, until no company left has as many rows as the last of the best has
+ * recent ones. Only the wanted few companies are looked at more closely.
  *
  * Without filters the answer changes only when one of the period's ends moves past an observation, that is, when one
  * of four places in the two orders of observation changes. The last such answer is kept with its places.
@@ -40,6 +41,9 @@ interface KeptRanking {
   readonly ranking: Ranking;
 }
 
+/** More matching rows than this are counted company by company. */
+const COUNTED_ROWS_MAX = 1_000;
+
 export class CompanyRanking {
   readonly #cohort: Cohort;
   /** Companies with a row in the cohort: their codes, ascending, which is ascending by domain or compared name. */
@@ -48,15 +52,17 @@ export class CompanyRanking {
   readonly #groups: Uint16Array;
   /** First observations of the cohort, ascending. */
   readonly #firstObserved: Float64Array;
-  // One element a company of `#codes`: without filters, its rows and its newest row.
+  /** Rows of company after company in the order of `#codes`, ascending in each, and where each company's start. */
+  readonly #rowsOf: Uint16Array;
+  readonly #offsets: Uint32Array;
+  /** Places in `#codes`, companies with the most rows first. */
+  readonly #bySize: Uint16Array;
+  // One element a company of `#codes`, for the question at hand: matching rows, of those the recent ones, and the newest row.
+  // All zero between questions, except the newest row.
   readonly #observed: Uint16Array;
-  readonly #newest: Uint16Array;
-  // The same, the recent and the first observed rows for the question at hand; all zero between questions, except the newest row.
-  readonly #matchObserved: Uint16Array;
-  readonly #matchNewest: Uint16Array;
   readonly #recent: Uint16Array;
-  readonly #first: Uint16Array;
-  /** Scratch: matching rows; companies that have one; the best companies in order. */
+  readonly #newest: Uint16Array;
+  /** Scratch: the first matching rows; companies that have one. */
   readonly #rows: Uint16Array;
   readonly #touched: Uint16Array;
   #kept: KeptRanking | undefined;
@@ -72,18 +78,24 @@ export class CompanyRanking {
     this.#groups = Uint16Array.from(companyOfRow, (code) => groupOf.get(code)!);
     this.#firstObserved = snapshot.firstObserved.slice(0, count).sort();
     const groupCount = this.#codes.length;
-    this.#observed = new Uint16Array(groupCount);
-    this.#newest = new Uint16Array(groupCount);
-    for (let row = count - 1; row >= 0; row--) {
-      const group = this.#groups[row]!;
-      this.#observed[group] = this.#observed[group]! + 1;
-      this.#newest[group] = row;
+    this.#offsets = new Uint32Array(groupCount + 1);
+    for (const group of this.#groups) this.#offsets[group + 1] = this.#offsets[group + 1]! + 1;
+    for (let group = 0; group < groupCount; group++) {
+      this.#offsets[group + 1] = this.#offsets[group + 1]! + this.#offsets[group]!;
     }
-    this.#matchObserved = new Uint16Array(groupCount);
-    this.#matchNewest = new Uint16Array(groupCount);
+    const next = this.#offsets.slice();
+    this.#rowsOf = new Uint16Array(count);
+    for (let row = 0; row < count; row++) {
+      const group = this.#groups[row]!;
+      this.#rowsOf[next[group]!] = row;
+      next[group] = next[group]! + 1;
+    }
+    const sizeOf = (group: number): number => this.#offsets[group + 1]! - this.#offsets[group]!;
+    this.#bySize = Uint16Array.from(this.#codes.keys()).sort((a, b) => sizeOf(b) - sizeOf(a));
+    this.#observed = new Uint16Array(groupCount);
     this.#recent = new Uint16Array(groupCount);
-    this.#first = new Uint16Array(groupCount);
-    this.#rows = new Uint16Array(count);
+    this.#newest = new Uint16Array(groupCount);
+    this.#rows = new Uint16Array(COUNTED_ROWS_MAX + 1);
     this.#touched = new Uint16Array(groupCount);
   }
 
@@ -94,12 +106,12 @@ export class CompanyRanking {
   rank(matching: BitSet | undefined, period: ObservationPeriod, limit: number): Ranking {
     const lastObserved = this.#cohort.snapshot.lastObserved;
     // Newest first: what was observed after the period comes before `start`, what was before it from `end` on.
-    const count = this.#rows.length;
+    const count = this.#groups.length;
     const start = firstPlace(count, (row) => lastObserved[row]! <= period.endMs);
     const end = firstPlace(count, (row) => lastObserved[row]! < period.startMs);
     return matching === undefined
       ? this.#rankAll(start, end, period, limit)
-      : this.#rankMatching(matching, start, end, period, limit);
+      : this.#ranked(matching, start, end, period, limit);
   }
 
   #rankAll(start: number, end: number, period: ObservationPeriod, limit: number): Ranking {
@@ -114,51 +126,39 @@ export class CompanyRanking {
     if (kept !== undefined && kept.limit === limit && kept.places.every((place, i) => place === places[i])) {
       return kept.ranking;
     }
-    const recent = this.#recent;
-    const count = this.#rows.length;
-    if (end - start <= count / 2) {
-      this.#count(start, end, 1);
-    } else {
-      // Most rows are recent: what is left of all rows without those that are not takes fewer steps.
-      recent.set(this.#observed);
-      this.#count(0, start, -1);
-      this.#count(end, count, -1);
-    }
-    const best = this.#best(undefined, this.#codes.length, this.#observed, this.#newest, limit);
-    const ranking = {
-      companies: best.map((group) =>
-        this.#described(group, this.#observed, this.#newest, this.#firstObservedOf(group, period)),
-      ),
-      matchingJobs: count,
-    };
-    recent.fill(0);
+    const ranking = this.#ranked(undefined, start, end, period, limit);
     this.#kept = { places, limit, ranking };
     return ranking;
   }
 
-  /** Adds `step` to the recent rows of each company for each of its rows from `start` to `end - 1`. */
-  #count(start: number, end: number, step: 1 | -1): void {
-    const recent = this.#recent;
-    const groups = this.#groups;
-    for (let row = start; row < end; row++) {
-      const group = groups[row]!;
-      recent[group] = recent[group]! + step;
+  #ranked(matching: BitSet | undefined, start: number, end: number, period: ObservationPeriod, limit: number): Ranking {
+    const best: number[] = [];
+    // Room for one more than is counted row by row, so that what comes back says which way it is.
+    const few = matching?.readInto(this.#rows) ?? COUNTED_ROWS_MAX + 1;
+    const isFew = few <= COUNTED_ROWS_MAX;
+    const matchingJobs = isFew ? few : (matching?.count ?? this.#groups.length);
+    const touchedCount = isFew
+      ? this.#rankByRow(few, start, end, limit, best)
+      : this.#rankByCompany(matching, start, end, limit, best);
+    const companies = best.map((group) => this.#described(group, this.#firstObservedOf(group, matching, period)));
+    for (let i = 0; i < touchedCount; i++) {
+      const group = this.#touched[i]!;
+      this.#observed[group] = 0;
+      this.#recent[group] = 0;
     }
+    return { companies, matchingJobs };
   }
 
-  #rankMatching(matching: BitSet, start: number, end: number, period: ObservationPeriod, limit: number): Ranking {
+  /** Counts the first `count` of `#rows`. Fills `best`; returns how many companies were touched. */
+  #rankByRow(count: number, start: number, end: number, limit: number, best: number[]): number {
     const rows = this.#rows;
     const groups = this.#groups;
-    const observed = this.#matchObserved;
-    const newest = this.#matchNewest;
+    const observed = this.#observed;
+    const newest = this.#newest;
     const recent = this.#recent;
-    const first = this.#first;
     const touched = this.#touched;
-    const { firstObserved } = this.#cohort.snapshot;
-    const { startMs, endMs } = period;
-    const matchingJobs = matching.readInto(rows);
     let touchedCount = 0;
-    for (let i = 0; i < matchingJobs; i++) {
+    for (let i = 0; i < count; i++) {
       const row = rows[i]!;
       const group = groups[row]!;
       if (observed[group] === 0) {
@@ -167,80 +167,92 @@ export class CompanyRanking {
       }
       observed[group] = observed[group]! + 1;
       if (row >= start && row < end) recent[group] = recent[group]! + 1;
-      const firstMs = firstObserved[row]!;
-      if (firstMs >= startMs && firstMs <= endMs) first[group] = first[group]! + 1;
     }
-    const best = this.#best(touched, touchedCount, observed, newest, limit);
-    const companies = best.map((group) => this.#described(group, observed, newest, first[group]!));
-    for (let i = 0; i < touchedCount; i++) {
-      observed[touched[i]!] = 0;
-      recent[touched[i]!] = 0;
-      first[touched[i]!] = 0;
-    }
-    return { companies, matchingJobs };
+    for (let i = 0; i < touchedCount; i++) this.#offer(touched[i]!, limit, best);
+    return touchedCount;
   }
 
-  /** The first `limit` of `groups`, or of all companies where that is not given, in order. */
-  #best(
-    groups: Uint16Array | undefined,
-    count: number,
-    observed: Uint16Array,
-    newest: Uint16Array,
-    limit: number,
-  ): number[] {
-    const recent = this.#recent;
-    const best: number[] = [];
-    let worstRecent = -1;
-    for (let i = 0; i < count; i++) {
-      const group = groups === undefined ? i : groups[i]!;
-      // Nearly every company ends here.
-      if (best.length === limit && recent[group]! < worstRecent) continue;
-      let place = best.length;
-      while (place > 0 && this.#comesBefore(group, best[place - 1]!, observed, newest)) place--;
-      if (place === limit) continue;
-      if (best.length === limit) best.pop();
-      best.splice(place, 0, group);
-      worstRecent = recent[best[best.length - 1]!]!;
+  /** Counts the companies that can still be among the best. Fills `best`; returns how many were touched. */
+  #rankByCompany(matching: BitSet | undefined, start: number, end: number, limit: number, best: number[]): number {
+    const rowsOf = this.#rowsOf;
+    const offsets = this.#offsets;
+    let touchedCount = 0;
+    for (const group of this.#bySize) {
+      const first = offsets[group]!;
+      const past = offsets[group + 1]!;
+      const worstRecent = best.length === limit ? this.#recent[best[limit - 1]!]! : 0;
+      // No company from here on has more rows than this one.
+      if (past - first < worstRecent) break;
+      let observed = 0;
+      let recent = 0;
+      let newest = 0;
+      // From the oldest, so that what stays is the newest.
+      for (let i = past - 1; i >= first; i--) {
+        const row = rowsOf[i]!;
+        if (matching !== undefined && !matching.has(row)) continue;
+        observed++;
+        newest = row;
+        if (row >= start && row < end) recent++;
+      }
+      if (observed === 0) continue;
+      this.#observed[group] = observed;
+      this.#recent[group] = recent;
+      this.#newest[group] = newest;
+      this.#touched[touchedCount++] = group;
+      this.#offer(group, limit, best);
     }
-    return best;
+    return touchedCount;
   }
 
-  #comesBefore(left: number, right: number, observed: Uint16Array, newest: Uint16Array): boolean {
+  /** Puts a company that was counted at its place among the best, if it has one. */
+  #offer(group: number, limit: number, best: number[]): void {
+    let place = best.length;
+    // Nearly every company ends here.
+    if (place === limit && this.#recent[group]! < this.#recent[best[limit - 1]!]!) return;
+    while (place > 0 && this.#comesBefore(group, best[place - 1]!)) place--;
+    if (place === limit) return;
+    if (best.length === limit) best.pop();
+    best.splice(place, 0, group);
+  }
+
+  #comesBefore(left: number, right: number): boolean {
     const recent = this.#recent;
     if (recent[left] !== recent[right]) return recent[left]! > recent[right]!;
-    const leftScore = scoreHundredths(recent[left]!, observed[left]!);
-    const rightScore = scoreHundredths(recent[right]!, observed[right]!);
+    const leftScore = scoreHundredths(recent[left]!, this.#observed[left]!);
+    const rightScore = scoreHundredths(recent[right]!, this.#observed[right]!);
     if (leftScore !== rightScore) return leftScore > rightScore;
     const lastObserved = this.#cohort.snapshot.lastObserved;
-    const leftLast = lastObserved[newest[left]!]!;
-    const rightLast = lastObserved[newest[right]!]!;
+    const leftLast = lastObserved[this.#newest[left]!]!;
+    const rightLast = lastObserved[this.#newest[right]!]!;
     return leftLast !== rightLast ? leftLast > rightLast : left < right;
   }
 
-  /** Rows of a company in the cohort that were first observed inside the period. */
-  #firstObservedOf(group: number, period: ObservationPeriod): number {
-    const { companyOffsets, companyRows, firstObserved } = this.#cohort.snapshot;
-    const rowCount = this.#rows.length;
-    const end = companyOffsets[this.#codes[group]! + 1]!;
+  /** Matching rows of a company that were first observed inside the period. */
+  #firstObservedOf(group: number, matching: BitSet | undefined, { startMs, endMs }: ObservationPeriod): number {
+    const { firstObserved } = this.#cohort.snapshot;
     let count = 0;
-    for (let i = companyOffsets[this.#codes[group]!]!; i < end && companyRows[i]! < rowCount; i++) {
-      const first = firstObserved[companyRows[i]!]!;
-      if (first >= period.startMs && first <= period.endMs) count++;
+    for (let i = this.#offsets[group]!; i < this.#offsets[group + 1]!; i++) {
+      const row = this.#rowsOf[i]!;
+      if (matching !== undefined && !matching.has(row)) continue;
+      const firstMs = firstObserved[row]!;
+      if (firstMs >= startMs && firstMs <= endMs) count++;
     }
     return count;
   }
 
-  #described(group: number, observed: Uint16Array, newest: Uint16Array, firstObserved: number): RankedCompany {
+  #described(group: number, firstObserved: number): RankedCompany {
     const { snapshot } = this.#cohort;
     const code = this.#codes[group]!;
+    const observed = this.#observed[group]!;
+    const recent = this.#recent[group]!;
     return {
       name: snapshot.shownNameOf(code),
       domain: snapshot.domainOf(code),
-      observed: observed[group]!,
-      recent: this.#recent[group]!,
+      observed,
+      recent,
       firstObserved,
-      scoreHundredths: scoreHundredths(this.#recent[group]!, observed[group]!),
-      lastObservedMs: snapshot.lastObserved[newest[group]!]!,
+      scoreHundredths: scoreHundredths(recent, observed),
+      lastObservedMs: snapshot.lastObserved[this.#newest[group]!]!,
     };
   }
 }

@@ -2,8 +2,11 @@
 import type { Catalogue } from './catalogue.ts';
 import type { Cohort, CohortFacts } from './cohort.ts';
 import type { CompanyDomain } from './company-domain.ts';
-import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
+import type { FoundJob } from './found-job.ts';
+import type { EmploymentType } from './job.ts';
 import { isUnfiltered, isWorthAnIndex, select, wantedOf } from './select.ts';
+
+export type { FoundJob } from './found-job.ts';
 
 /** Filters as they were written; each text of at most eight terms. */
 export interface SearchFilters {
@@ -13,19 +16,6 @@ export interface SearchFilters {
   /** `true` = remote, `false` = on site. */
   remote?: boolean | undefined;
   employmentType?: EmploymentType | undefined;
-}
-
-export interface FoundJob {
-  readonly id: string;
-  readonly title: string;
-  /** As recorded on this job. */
-  readonly company: string;
-  readonly companyDomain: string | null;
-  readonly location: string | null;
-  readonly remoteStatus: RemoteStatus;
-  readonly employmentType: EmploymentType;
-  readonly sourceUrl: string;
-  readonly lastObservedMs: number;
 }
 
 /**
@@ -40,7 +30,7 @@ export function search(
 ): { cohort: CohortFacts; jobs: FoundJob[] } {
   const cohort = cohortFor(catalogue, filters.company);
   const positions = firstPositions(catalogue, cohort, filters, limit);
-  return { cohort: cohort.facts, jobs: Array.from(positions, (position) => foundJob(cohort, position)) };
+  return { cohort: cohort.facts, jobs: cohort.foundJobsAt(positions) };
 }
 
 function cohortFor(catalogue: Catalogue, domain: CompanyDomain | undefined): Cohort {
@@ -55,21 +45,4 @@ function firstPositions(catalogue: Catalogue, cohort: Cohort, filters: SearchFil
   if (isUnfiltered(wanted)) return into.map((_, position) => position);
   const indexed = cohort === catalogue.cohort || isWorthAnIndex(cohort);
   return into.subarray(0, select(cohort, wanted, indexed, limit).readInto(into));
-}
-
-function foundJob(cohort: Cohort, position: number): FoundJob {
-  const { snapshot } = cohort;
-  const row = cohort.rows[position]!;
-  const { id, sourceUrl } = snapshot.coldRow(row);
-  return {
-    id,
-    title: cohort.titleAt(position),
-    company: cohort.companyNameAt(position),
-    companyDomain: snapshot.domainOf(snapshot.employerCompany[snapshot.employer[row]!]!),
-    location: cohort.locationAt(position),
-    remoteStatus: REMOTE_STATUSES[snapshot.remoteStatus[row]!]!,
-    employmentType: EMPLOYMENT_TYPES[snapshot.employmentType[row]!]!,
-    sourceUrl,
-    lastObservedMs: snapshot.lastObserved[row]!,
-  };
 }

@@ -7,7 +7,7 @@ import type { BitSet } from '../base/bitset.ts';
 import type { Cohort } from './cohort.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
 import { SCANNED_ROWS_MAX } from './limits.ts';
-import type { TermIndex } from './term-index.ts';
+import type { FoundTerm, TermIndex } from './term-index.ts';
 import { comparedText, TERM_COUNT_MAX, termsOf } from './terms.ts';
 import type { TextColumn } from './text-column.ts';
 
@@ -45,11 +45,13 @@ export function wantedOf(filters: WrittenFilters): Wanted {
   };
 }
 
+/** Terms that lie inside another one ask nothing of their own: a text that holds `senior` holds `e`. */
 function distinctTerms(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
   const terms = [...new Set(termsOf(text))];
   if (terms.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${terms.length} terms`);
-  return terms;
+  if (terms.length < 2) return terms;
+  return terms.filter((term) => !terms.some((other) => other.length > term.length && other.includes(term)));
 }
 
 export function isUnfiltered(wanted: Wanted): boolean {
@@ -76,42 +78,47 @@ export function isWorthAnIndex(cohort: Cohort): boolean {
   return cohort.rows.length > SCANNED_ROWS_MAX;
 }
 
-/** `undefined` when a group that is asked for has too much text for an index. */
+/**
+ * The rarest first: the rest looks at fewer rows, and a term that lies nowhere ends it before any row is looked at.
+ * `undefined` when a group that is asked for has too much text for an index.
+ */
 function selectByIndex(cohort: Cohort, wanted: Wanted): BitSet | undefined {
   const { matching, one } = cohort;
-  matching.fill();
-  if (wanted.remoteStatus !== undefined && !matching.intersect(cohort.withRemoteStatus(wanted.remoteStatus))) {
-    return matching;
-  }
-  if (wanted.employmentType !== undefined && !matching.intersect(cohort.withEmploymentType(wanted.employmentType))) {
-    return matching;
-  }
-  if (wanted.department !== undefined) {
-    const positions = cohort.positionsByDepartment.get(wanted.department);
-    one.clear();
-    if (positions !== undefined) one.addFrom(positions, 0, positions.length);
-    if (!matching.intersect(one)) return matching;
-  }
-  const keep = (index: TermIndex, terms: readonly string[]): boolean =>
-    terms.every((term) => {
-      one.clear();
-      index.addRowsWith(term, one);
-      return matching.intersect(one);
-    });
-  if (wanted.title.length > 0) {
-    const index = cohort.titleIndex;
-    if (index === null) return undefined;
-    if (!keep(index, wanted.title)) return matching;
-  }
-  if (wanted.location.length > 0) {
-    const index = cohort.locationIndex;
-    if (index === null) return undefined;
-    if (!keep(index, wanted.location)) return matching;
-  }
-  if (wanted.keyword.length > 0) {
-    const index = cohort.keywordIndex;
-    if (index === null) return undefined;
-    if (!keep(index, wanted.keyword)) return matching;
+  const terms: FoundTerm[] = [];
+  let isNowhere = false;
+  /** Whether the group has an index. */
+  const find = (texts: readonly string[], indexOf: () => TermIndex | null): boolean => {
+    if (texts.length === 0) return true;
+    const index = indexOf();
+    if (index === null) return false;
+    for (const text of texts) {
+      const found = index.find(text);
+      if (found === undefined) isNowhere = true;
+      else terms.push(found);
+    }
+    return true;
+  };
+  const isIndexed =
+    find(wanted.title, () => cohort.titleIndex) &&
+    find(wanted.location, () => cohort.locationIndex) &&
+    find(wanted.keyword, () => cohort.keywordIndex);
+  if (!isIndexed) return undefined;
+  matching.clear();
+  if (isNowhere) return matching;
+  const department = wanted.department === undefined ? undefined : cohort.positionsByDepartment.get(wanted.department);
+  if (wanted.department !== undefined && department === undefined) return matching;
+
+  terms.sort((a, b) => a.rowCountMax - b.rowCountMax);
+  let next = 0;
+  if (department !== undefined) matching.addFrom(department, 0, department.length);
+  else if (terms.length > 0) terms[next]!.index.addRows(terms[next++]!, matching);
+  else matching.fill();
+  const { remoteStatus, employmentType } = wanted;
+  if (remoteStatus !== undefined && !matching.intersect(cohort.withRemoteStatus(remoteStatus))) return matching;
+  if (employmentType !== undefined && !matching.intersect(cohort.withEmploymentType(employmentType))) return matching;
+  while (next < terms.length) {
+    const term = terms[next++]!;
+    if (!term.index.keepRows(term, matching, one)) break;
   }
   return matching;
 }

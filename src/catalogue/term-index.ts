@@ -16,8 +16,8 @@
  *   signals, role of one letter            263 / 205     same in a company of 10000  8 / 4
  *   all indexes of the cohort              about 220 ms  first keyword there       55 / 44 ms
  */
-import type { BitSet } from '../base/bitset.ts';
-import { INDEX_UNITS_MAX } from './limits.ts';
+import { BitSet } from '../base/bitset.ts';
+import { INDEX_UNITS_MAX, SUFFIX_BLOCK_MIN, SUFFIX_BLOCKS_MAX } from './limits.ts';
 
 /** The compared texts (terms.ts) of one field for the rows of a cohort. */
 export interface IndexedField {
@@ -88,6 +88,17 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
   return new TermIndex([...vocabulary.keys()], unitCount, rowCount, postingOffsets, postings);
 }
 
+/** Where a term lies in an index: a run of its suffixes. */
+export interface FoundTerm {
+  readonly index: TermIndex;
+  readonly start: number;
+  readonly end: number;
+  /** At most this many rows hold it. */
+  readonly rowCountMax: number;
+  /** The term's only rank, or 0 when it has several. */
+  readonly onlyRank: number;
+}
+
 export class TermIndex {
   /** Tokens one after another as ranks of code units, 0 after each. */
   readonly #text: Uint16Array;
@@ -99,6 +110,8 @@ export class TermIndex {
   readonly #tokenOf: Uint32Array;
   /** Where the suffixes that begin with a rank start; one more element than there are ranks, 0 included. */
   readonly #firstWith: Uint32Array;
+  /** Postings of the suffixes before each place; one more element than there are suffixes. */
+  readonly #postingSums: Float64Array;
   readonly #postingOffsets: Uint32Array;
   /** Rows of token after token, ascending in each. */
   readonly #postings: Uint16Array;
@@ -107,6 +120,17 @@ export class TermIndex {
   readonly #bitmapOf: Uint32Array;
   /** Rows of the frequent tokens as bits, in 32-bit words: those with more rows than a bitmap has words. */
   readonly #bitmaps: Int32Array;
+
+  /** 32-bit words of a set of the cohort's rows. */
+  readonly #wordCount: number;
+  /** Suffixes of one block; a power of two, so that a place is divided by a shift. */
+  readonly #blockBits: number;
+  /** Rows of every whole block of suffixes as bits: a short term lies in thousands of suffixes. */
+  readonly #blocks: Int32Array;
+  /** Where the bitmap of a first rank starts in `#rankBitmaps`, plus 1; 0 = its suffixes are too few for one. */
+  readonly #rankBitmapOf: Uint32Array;
+  /** Rows of the suffixes that begin with a rank, as bits: what a term of one letter asks for. */
+  readonly #rankBitmaps: Int32Array;
 
   constructor(
     tokens: readonly string[],
@@ -174,16 +198,95 @@ export class TermIndex {
     this.#suffixes = suffixes;
     this.#tokenOf = suffixes.map((suffix) => tokenAt[suffix]!);
     this.#firstWith = firstWith;
+    const postingSums = new Float64Array(suffixes.length + 1);
+    for (let i = 0; i < suffixes.length; i++) {
+      const token = this.#tokenOf[i]!;
+      postingSums[i + 1] = postingSums[i]! + postingOffsets[token + 1]! - postingOffsets[token]!;
+    }
+    this.#postingSums = postingSums;
+
+    const blockLength = Math.max(SUFFIX_BLOCK_MIN, Math.ceil(suffixes.length / SUFFIX_BLOCKS_MAX));
+    this.#wordCount = wordCount;
+    this.#blockBits = 32 - Math.clz32(blockLength - 1);
+    this.#blocks = new Int32Array((suffixes.length >>> this.#blockBits) * wordCount);
+    const scratch = new BitSet(rowCount);
+    for (let block = 0; block < suffixes.length >>> this.#blockBits; block++) {
+      scratch.clear();
+      this.#addSuffixes(block << this.#blockBits, (block + 1) << this.#blockBits, scratch);
+      scratch.writeWords(this.#blocks, block * wordCount);
+    }
+    this.#rankBitmapOf = new Uint32Array(rankCount + 1);
+    const frequent: number[] = [];
+    for (let rank = 1; rank <= rankCount; rank++) {
+      if (firstWith[rank + 1]! - firstWith[rank]! > blockLength) frequent.push(rank);
+    }
+    this.#rankBitmaps = new Int32Array(frequent.length * wordCount);
+    for (const [place, rank] of frequent.entries()) {
+      scratch.clear();
+      this.#addSuffixes(firstWith[rank]!, firstWith[rank + 1]!, scratch);
+      scratch.writeWords(this.#rankBitmaps, place * wordCount);
+      this.#rankBitmapOf[rank] = place * wordCount + 1;
+    }
   }
 
-  /** Adds the rows that hold `term`, which has no blank and is not empty. */
-  addRowsWith(term: string, into: BitSet): void {
+  /** Where a term lies, which has no blank and is not empty; `undefined` when it lies in no token. */
+  find(term: string): FoundTerm | undefined {
     const ranks = this.#ranksOf(term);
-    if (ranks === undefined) return;
+    if (ranks === undefined) return undefined;
     const first = this.#firstWith[ranks[0]!]!;
     const past = this.#firstWith[ranks[0]! + 1]!;
     const start = ranks.length === 1 ? first : this.#firstNotBefore(ranks, first, past, 0);
     const end = ranks.length === 1 ? past : this.#firstNotBefore(ranks, start, past, 1);
+    if (start === end) return undefined;
+    return {
+      index: this,
+      start,
+      end,
+      rowCountMax: this.#postingSums[end]! - this.#postingSums[start]!,
+      onlyRank: ranks.length === 1 ? ranks[0]! : 0,
+    };
+  }
+
+  /** Adds the rows of a term that was found here. */
+  addRows({ onlyRank, start, end }: FoundTerm, into: BitSet): void {
+    const rankBitmap = this.#rankBitmapOf[onlyRank]!;
+    if (rankBitmap !== 0) into.addWords(this.#rankBitmaps, rankBitmap - 1);
+    else this.#addRange(start, end, into);
+  }
+
+  /** Keeps the rows that the term is in, in `matching`; `scratch` is a set of the same length. Says whether any is left. */
+  keepRows(found: FoundTerm, matching: BitSet, scratch: BitSet): boolean {
+    const rankBitmap = this.#rankBitmapOf[found.onlyRank]!;
+    if (rankBitmap !== 0) return matching.intersectWords(this.#rankBitmaps, rankBitmap - 1);
+    if (found.end - found.start === 1) {
+      const bitmap = this.#bitmapOf[this.#tokenOf[found.start]!]!;
+      if (bitmap !== 0) return matching.intersectWords(this.#bitmaps, bitmap - 1);
+    }
+    scratch.clear();
+    this.#addRange(found.start, found.end, scratch);
+    return matching.intersect(scratch);
+  }
+
+  /** Adds the rows that hold `term`, which has no blank and is not empty. */
+  addRowsWith(term: string, into: BitSet): void {
+    const found = this.find(term);
+    if (found !== undefined) this.addRows(found, into);
+  }
+
+  #addRange(start: number, end: number, into: BitSet): void {
+    const bits = this.#blockBits;
+    const firstBlock = (start + (1 << bits) - 1) >>> bits;
+    const pastBlock = end >>> bits;
+    if (firstBlock >= pastBlock) {
+      this.#addSuffixes(start, end, into);
+      return;
+    }
+    this.#addSuffixes(start, firstBlock << bits, into);
+    for (let block = firstBlock; block < pastBlock; block++) into.addWords(this.#blocks, block * this.#wordCount);
+    this.#addSuffixes(pastBlock << bits, end, into);
+  }
+
+  #addSuffixes(start: number, end: number, into: BitSet): void {
     const offsets = this.#postingOffsets;
     for (let i = start; i < end; i++) {
       const token = this.#tokenOf[i]!;

@@ -58,12 +58,19 @@ export class Progress {
 
   /** Cheap to call often. */
   show(state: ProgressState): void {
+    this.showLine((elapsedMs, columns) => progressLine(state, elapsedMs, columns));
+  }
+
+  /** The same with a line of the caller's own, which is made only when it is drawn and cut to the width. */
+  showLine(lineOf: (elapsedMs: number, columns: number) => string): void {
     if (!this.#output.isTerminal) return;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#drawnMs < DRAW_INTERVAL_MS) return;
     this.#drawnMs = nowMs;
     this.#drawn = true;
-    this.#output.write(`${CLEAR_LINE}${progressLine(state, nowMs - this.#startMs, this.#output.columns)}`);
+    const { columns } = this.#output;
+    const line = lineOf(nowMs - this.#startMs, columns).slice(0, Math.max(0, columns - 1));
+    this.#output.write(`${CLEAR_LINE}${line}`);
   }
 
   /** Takes the line away, before anything else is written. */

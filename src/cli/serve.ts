@@ -9,11 +9,12 @@ import { type App, openApp, type RequestRecord } from '../app.ts';
 import { systemRandom } from '../base/random.ts';
 import { SnapshotError } from '../catalogue/snapshot.ts';
 import { SAMPLE } from '../catalogue-shelf.ts';
-import { type Config, ConfigError, LOG_LEVELS, type LogLevel, originOf, readConfig, VARIABLES } from '../config.ts';
+import { type Config, ConfigError, LOG_LEVELS, type LogLevel, originOf, readConfig } from '../config.ts';
 import { refuse } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
-import { CommandError, command, EXIT_OK, type TextOption, UsageError } from './command.ts';
+import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
+import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
 /** Everything under way has ten seconds at SIGTERM (reliability, case 264); the last one is for the process itself. */
 const DRAIN_MS = 9_000;
@@ -21,20 +22,9 @@ const DRAIN_MS = 9_000;
 const SAMPLE_REFRESH_MS = 24 * 3_600_000;
 const STDOUT = 1;
 
-const flagOf = (name: string): string => name.toLowerCase().replaceAll('_', '-');
-
-const OPTIONS: Readonly<Record<string, TextOption>> = Object.fromEntries(
-  VARIABLES.map(({ name, help, shownDefault }) => [
-    flagOf(name),
-    { type: 'text', value: name, help: `${help} (default ${shownDefault})` } satisfies TextOption,
-  ]),
-);
-
 function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): Config {
-  const variables: Record<string, string | undefined> = {};
-  for (const { name } of VARIABLES) variables[name] = (flags[flagOf(name)] as string | undefined) ?? env[name];
   try {
-    return readConfig(variables);
+    return readConfig(settingsIn(flags, env));
   } catch (failure) {
     if (failure instanceof ConfigError) throw new UsageError(failure.message);
     throw failure;
@@ -91,7 +81,7 @@ export const serve = command({
     'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line a request.',
     'SIGHUP takes the catalogue file anew without dropping a request; SIGTERM answers what is under way and exits 0.',
   ],
-  options: OPTIONS,
+  options: SETTING_OPTIONS,
   async run({ options }, io) {
     const config = configFrom(options, io.env);
     const log = lineLog(STDOUT);
@@ -138,6 +128,10 @@ export const serve = command({
           onStateFault(fault) {
             if (fault === undefined) note('warn', { message: 'the state can be written again' });
             else note('error', { message: 'no payments are taken', fault });
+          },
+          onVerificationFault(fault) {
+            if (fault === undefined) note('warn', { message: 'a verification thread works again' });
+            else note('error', { message: 'a verification thread is started anew', fault });
           },
           onResolution(resolution) {
             const { kind, order } = resolution;

@@ -3,74 +3,25 @@
  * build unless they have somewhere to go; refused records of a feed are left out alone (build-snapshot.ts says why).
  * An input that `auto` does not recognise is left out and named. The catalogue file is written last, whole or not at all.
  */
-import { readFile, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { writeSnapshotFile } from '../adapters/snapshot-file.ts';
-import { SnapshotBuilder } from '../catalogue/build.ts';
+import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../adapters/sqlite/history-database.ts';
+import { type BuildFacts, SnapshotBuilder } from '../catalogue/build.ts';
 import { parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { SnapshotError } from '../catalogue/snapshot.ts';
-import { type BoardManifest, parseBoardManifest } from '../ingest/board-manifest.ts';
-import { Intake, type Rejection } from '../ingest/build-snapshot.ts';
+import { Intake } from '../ingest/build-snapshot.ts';
 import { parseDateTime } from '../ingest/date-time.ts';
 import { InputError, openInputs } from '../ingest/input.ts';
 import { NAME_LENGTH_MAX } from '../ingest/native.ts';
 import { nativeShape } from '../ingest/shape-native.ts';
 import { SHAPES } from '../ingest/shapes.ts';
 import { loadSkillExtractor } from '../ingest/skills.ts';
-import { CommandError, command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, quoted, UsageError } from './command.ts';
+import { CommandError, command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
+import { AUTO, Complaints, manifestFrom } from './intake.ts';
 import type { Io, Output } from './io.ts';
-import { NewFile, systemCodeOf } from './new-file.ts';
+import { NewFile } from './new-file.ts';
 import { grouped, Progress } from './progress.ts';
-
-const AUTO = 'auto';
-
-/** Rejections told in full; past them only counts, so that a broken file of a million lines stays readable. */
-const REJECTIONS_TOLD = 20;
-
-/** Rejections as they come, and by reason. */
-class Complaints {
-  readonly #told: (line: string) => void;
-  readonly #counts = new Map<string, { field: string; reason: string; count: number }>();
-  #seen = 0;
-
-  constructor(told: (line: string) => void) {
-    this.#told = told;
-  }
-
-  take({ place, id, field, reason, detail }: Rejection): void {
-    const about = field === '' ? reason : `${field} ${reason}`;
-    const known = this.#counts.get(about);
-    if (known) known.count++;
-    else this.#counts.set(about, { field, reason, count: 1 });
-    if (++this.#seen > REJECTIONS_TOLD) return;
-    const where = id === undefined ? place : `${place} (id ${quoted(id)})`;
-    this.#told(`${where}: ${about}${detail === undefined ? '' : `, ${detail}`}\n`);
-  }
-
-  /** Most frequent first. */
-  get counts(): { field: string; reason: string; count: number }[] {
-    return [...this.#counts.values()].sort((a, b) => b.count - a.count);
-  }
-
-  /** The counts, when not everything was told in full. */
-  summarise(): void {
-    if (this.#seen <= REJECTIONS_TOLD) return;
-    this.#told(`and ${grouped(this.#seen - REJECTIONS_TOLD)} more; in all:\n`);
-    for (const { field, reason, count } of this.counts) {
-      this.#told(`  ${grouped(count).padStart(11)}  ${field === '' ? '' : `${field} `}${reason}\n`);
-    }
-  }
-}
-
-async function manifestFrom(path: string | undefined): Promise<BoardManifest> {
-  if (path === undefined) return new Map();
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`${path} cannot be read (${systemCodeOf(error)})`);
-  });
-  const parsed = parseBoardManifest(text);
-  if (!parsed.ok) throw new CommandError(`${path}: ${parsed.reason}`);
-  return parsed.manifest;
-}
 
 /** Before an hour's work, not after it. */
 async function requireWritable(path: string): Promise<void> {
@@ -88,6 +39,9 @@ function requireApart(out: string, rejects: string | undefined, inputs: readonly
   if (taken.has(resolve(rejects))) throw new UsageError('--rejects names an input file');
   if (resolve(rejects) === resolve(out)) throw new UsageError('--rejects and --out name the same file');
 }
+
+/** Jobs between two looks at the progress. */
+const PROGRESS_JOBS = 4096;
 
 interface FileReport {
   readonly file: string;
@@ -117,6 +71,54 @@ function report(json: boolean, stdout: Output, result: BuildReport): void {
   if (json) stdout.write(`${JSON.stringify(result)}\n`);
 }
 
+/** All jobs of a catalogue's history, open and closed. */
+async function buildFromHistory(folder: string, out: string, json: boolean, io: Io): Promise<number> {
+  requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
+  await requireWritable(out);
+  let history: HistoryDatabase | undefined;
+  try {
+    history = HistoryDatabase.openForReading(folder);
+    const builder = new SnapshotBuilder();
+    const progress = new Progress(io.stderr, io.clock);
+    for (const job of history.jobs()) {
+      builder.add(job);
+      if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
+    }
+    progress.clear();
+    const sourceRows = history.feedRows();
+    const versions = history.skillVersions();
+    const facts: BuildFacts = {
+      builtAtMs: io.clock.nowMs(),
+      sourceRows,
+      rejectedRows: 0,
+      // Jobs that no feed has had since the dictionary changed keep the skills that they had.
+      skillsVersion: `${versions[0] ?? loadSkillExtractor().version}${versions.length > 1 ? ' and earlier' : ''}`,
+    };
+    const built = builder.finish(() => facts);
+    await writeSnapshotFile(out, built.chunks);
+    io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
+    if (builder.rowCount === 0) io.stderr.write('warning: the catalogue has no jobs\n');
+    report(json, io.stdout, {
+      written: true,
+      out,
+      rows: builder.rowCount,
+      source_rows: sourceRows,
+      rejected_rows: 0,
+      repeated_rows: 0,
+      rejected: [],
+      files: [],
+      bytes: built.byteLength,
+      content: built.contentDigest,
+    });
+    return EXIT_OK;
+  } catch (error) {
+    if (error instanceof HistoryError || error instanceof SnapshotError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    history?.close();
+  }
+}
+
 export const snapshotBuild = command({
   name: 'build',
   summary: 'Makes a catalogue file from job records',
@@ -129,6 +131,7 @@ export const snapshotBuild = command({
   ],
   options: {
     out: { type: 'text', value: 'FILE', help: 'catalogue file to write', required: true },
+    catalogue: { type: 'text', value: 'DIR', help: 'build from what `import` has gathered here, instead of inputs' },
     format: {
       type: 'text',
       value: 'FORMAT',
@@ -157,6 +160,14 @@ export const snapshotBuild = command({
       'do not say when they were seen.',
   ],
   async run({ options, given, arguments: paths }, io: Io) {
+    if (options.catalogue !== undefined) {
+      for (const name of given) {
+        if (!['catalogue', 'out', 'json'].includes(name))
+          throw new UsageError(`--${name} does not go with --catalogue`);
+      }
+      if (paths.length > 0) throw new UsageError('INPUT does not go with --catalogue');
+      return buildFromHistory(options.catalogue, options.out, options.json, io);
+    }
     const shape = SHAPES.find(({ name }) => name === options.format);
     const auto = shape === undefined;
     for (const name of ['company', 'domain', 'manifest', 'observed-at']) {
@@ -189,7 +200,7 @@ export const snapshotBuild = command({
       if (io.stdin.isTerminal && (paths.length === 0 || paths.includes('-'))) say('reading from the terminal\n');
       const builder = new SnapshotBuilder();
       const intake: Intake = new Intake({
-        builder,
+        sink: builder,
         skills: loadSkillExtractor(),
         shape: shape ?? SHAPES,
         observedAtGiven: observedAt !== undefined,

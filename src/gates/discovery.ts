@@ -4,7 +4,9 @@
  * 1.4 to 1.8 µs on Node) and proxies cut at 4 to 8 KiB; so the answer is described to the depth of its `data`, without an
  * example, and `meta` by its name. The whole of it is in `/openapi.json`.
  */
+import { Refusal } from '../http/errors.ts';
 import { type JsonSchema, jsonSchemaOf } from '../http/json-schema.ts';
+import { queryDecoder } from '../http/query.ts';
 import type { Route } from '../http/route.ts';
 
 export interface BazaarBlock {
@@ -71,10 +73,41 @@ const BODY_INPUT: Input = {
   required: ['bodyType', 'body'],
 };
 
-/** The block for a GET with query parameters, or a POST with an empty JSON object for a body. */
+/** The query with which the route is asked by its own example, with its `?`, or the empty string. */
+export function exampleSearchOf({ examples }: Route): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(examples?.query ?? {})) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+/**
+ * Indexers ask a listed route with its own example and drop it when the answer is not 402, and facilitators hold `info`
+ * against `schema` (x402-v2 §7.2, §7.3): both are looked at once, at start. The whole of it is the official validator's work,
+ * in the tests.
+ * @throws Error naming the route and what is wrong
+ */
+function assertListable(route: Route, input: Input): void {
+  const fail = (reason: string): never => {
+    throw new Error(`discovery of ${route.method} ${route.path}: ${reason}`);
+  };
+  if (route.method !== 'GET' && route.method !== 'POST') fail('only GET and POST are listed');
+  if (route.path.includes(':')) fail('a path with parameters is not listed');
+  for (const name of [...Object.keys(input.info), ...input.required]) {
+    if (!Object.hasOwn(input.properties, name)) fail(`\`${name}\` is not in the schema`);
+    if (!Object.hasOwn(input.info, name)) fail(`\`${name}\` has no example`);
+  }
+  const decoded = queryDecoder(route.query)(exampleSearchOf(route));
+  if (decoded instanceof Refusal) fail(`its own example is refused: ${decoded.message}`);
+}
+
+/**
+ * The block for a GET with query parameters, or a POST with an empty JSON object for a body.
+ * @throws Error when nobody could use it
+ */
 export function bazaarOf(route: Route): BazaarBlock {
   const { method } = route;
   const input = method === 'GET' ? queryInput(route) : BODY_INPUT;
+  assertListable(route, input);
   return {
     info: { input: { type: 'http', method, ...input.info }, output: { type: 'json' } },
     schema: {

@@ -4,7 +4,8 @@
  *
  *   admit    no header             402 with the offer, without waiting for anything
  *            decode, compare       402
- *            recover the signer    402
+ *            wait for a recovery   429, 503; nothing was done
+ *            compare the signer    402
  *            used already          409
  *            settlement reachable  503
  *            reserve               409, 503
@@ -13,34 +14,44 @@
  *            move the money        402, 503
  *            record the outcome    then the receipt
  *
- * Invariants: what was not verified reserves nothing and learns nothing; between the end of the verification and the
- * reservation there is no await; an authorization whose settlement may have happened never becomes free.
+ * Invariants: what was not verified reserves nothing and learns nothing; between the recovered signer and the reservation
+ * there is no await; an authorization whose settlement may have happened never becomes free; what a stranger can have done
+ * for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Gate, Pass, Visit } from '../http/access.ts';
 import { type ErrorCode, type Refusal, refuse } from '../http/errors.ts';
-import { type Authorization, checkPayment, signerFault } from '../payment/authorization.ts';
+import { type Authorization, authorizationDigest, checkPayment, signerFault } from '../payment/authorization.ts';
+import { ClientShare } from '../payment/client-share.ts';
 import { decodePayment, type PaymentFault } from '../payment/envelope.ts';
 import type { Address } from '../payment/network.ts';
 import { failureHeader, type PaymentOrder, paymentOrder, receiptHeader } from '../payment/order.ts';
 import { type ChallengeError, type Reason, reasonOf, V1_NOT_SUPPORTED } from '../payment/reasons.ts';
 import type { End, Reconciler } from '../payment/reconciler.ts';
+import type { Recovery, RecoveryQueue, TurnedAway } from '../payment/recovery-queue.ts';
 import { type Offer, prepareOffer } from '../payment/requirements.ts';
 import { RecordInDoubtError, type Reservation, type Reservations, type Standing } from '../payment/reservations.ts';
 import type { Settlement, SettleOutcome, Unavailable } from '../payment/settlement.ts';
-import { type Recover, SIGNATURE_BYTES } from '../payment/signature.ts';
+import { SIGNATURE_BYTES } from '../payment/signature.ts';
 
-/** What all paid routes share, built once. */
-export interface Till {
+/** Who sells, and where. */
+export interface Seller {
   /** Public origin and path prefix, no trailing slash. */
   readonly baseUrl: string;
   readonly payTo: Address;
   readonly serviceName?: string | undefined;
   readonly tags?: readonly string[] | undefined;
+}
+
+/** What all paid routes share, built once. */
+export interface Till extends Seller {
   readonly reservations: Reservations;
   readonly settlement: Settlement;
   readonly reconciler: Reconciler;
-  readonly recover: Recover;
+  /** Shared by all routes, as is the next: a bound for each route would be no bound. */
+  readonly recoveries: RecoveryQueue;
+  /** Contract wallets' signatures that the facilitator is asked about, made with {@link contractShare}. */
+  readonly contracts: ClientShare;
   readonly clock: Clock;
 }
 
@@ -61,6 +72,11 @@ const PENDING_SECONDS = 5;
 
 const UNREACHABLE = 'Payments cannot be settled at the moment; nothing was charged. Try again later.';
 
+/** Under way at a time: a sixteenth of what the facilitator is asked at a time, so that junk leaves room for payments. */
+const CONTRACT_COUNT_MAX = 16;
+
+export const contractShare = (): ClientShare => new ClientShare(CONTRACT_COUNT_MAX);
+
 type HeaderPairs = Record<string, string>;
 
 function unavailable(detail: string, retryAfterSeconds: number = UNAVAILABLE_SECONDS): Refusal {
@@ -71,6 +87,16 @@ function unavailable(detail: string, retryAfterSeconds: number = UNAVAILABLE_SEC
 }
 
 const unavailableBy = (outcome: Unavailable): Refusal => unavailable(outcome.detail, outcome.retryAfterSeconds);
+
+const tooMany = (): Refusal =>
+  refuse('RATE_LIMIT_EXCEEDED', 'too many payments of this client wait to be verified; nothing was charged', {
+    headers: { 'retry-after': String(SOON_SECONDS) },
+  });
+
+function notVerified({ reason }: TurnedAway): Refusal {
+  if (reason === 'client-crowded') return tooMany();
+  return unavailable(`the payment was not verified: ${reason}`, SOON_SECONDS);
+}
 
 function alreadyUsed(standing: Standing, payer: Address): Refusal {
   const message = 'This payment authorization is already reserved or used; sign a new one for another answer.';
@@ -121,11 +147,13 @@ function assertListedMethod(route: PaidRoute): void {
   }
 }
 
-/** @throws Error when the offer cannot be made as the route declares it; at start, never for a request */
-export function createX402Gate(route: PaidRoute, till: Till): Gate {
-  const { reservations, settlement, reconciler, recover, clock } = till;
+/**
+ * What the route asks for.
+ * @throws Error when the offer cannot be made as the route declares it; at start, never for a request
+ */
+export function offerOfRoute(route: PaidRoute, till: Seller): Offer {
   assertListedMethod(route);
-  const offer: Offer = prepareOffer({
+  return prepareOffer({
     baseUrl: till.baseUrl,
     path: route.path,
     description: route.description,
@@ -135,6 +163,12 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     serviceName: till.serviceName,
     tags: till.tags,
   });
+}
+
+/** @throws Error as `offerOfRoute` does */
+export function createX402Gate(route: PaidRoute, till: Till): Gate {
+  const { reservations, settlement, reconciler, recoveries, contracts, clock } = till;
+  const offer = offerOfRoute(route, till);
   const askMessage = `This answer costs ${route.priceUsdc} USDC; pay as the PAYMENT-REQUIRED header says (x402 v2).`;
 
   const ask = (
@@ -214,7 +248,9 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     if (readiness.kind !== 'ready') return unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS);
     const fault = reservations.fault();
     if (fault !== undefined) return unavailable(fault);
-    const verified = await settlement.verify(order);
+    const giveBack = contracts.tryTake(visit.clientAddress());
+    if (giveBack === undefined) return tooMany();
+    const verified = await settlement.verify(order).finally(giveBack);
     if (verified.kind === 'unavailable') return unavailableBy(verified);
     if (verified.kind === 'invalid') {
       // A facilitator looks at the nonce after the signature, so this is the payer, back with what was sold already.
@@ -271,6 +307,7 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     switch (outcome.kind) {
       case 'settled':
         await reservations.recordSettled(reservation, outcome.transaction);
+        recoveries.welcome(visit.clientAddress());
         return { 'payment-response': receiptHeader(order.payer, outcome.transaction) };
       case 'refused':
         await reservations.recordReleased(reservation);
@@ -330,6 +367,25 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   const orderOf = (authorization: Authorization, signature: Uint8Array, echoesBazaar: boolean): PaymentOrder =>
     paymentOrder(offer, authorization, signature, echoesBazaar);
 
+  /** Synchronous up to the reservation: whoever else holds the same payment finds it taken. */
+  const admitRecovered = (
+    visit: Visit,
+    authorization: Authorization,
+    signature: Uint8Array,
+    echoesBazaar: boolean,
+    recovery: Recovery,
+  ): Refusal | Promise<Pass | Refusal> => {
+    if (recovery.ok === 'turned-away') return notVerified(recovery);
+    const unsigned = signerFault(authorization, recovery);
+    if (unsigned !== undefined) {
+      recoveries.forged(visit.clientAddress());
+      return invalid(unsigned, visit);
+    }
+    const order = orderOf(authorization, signature, echoesBazaar);
+    const taken = take(order);
+    return 'key' in taken ? admitSigned(visit, order, taken) : taken;
+  };
+
   return {
     admit(visit) {
       const header = visit.header('payment-signature');
@@ -349,11 +405,19 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
         const message = `Signatures of contract wallets are not accepted here; sign with a key (${SIGNATURE_BYTES} bytes).`;
         return invalid({ ok: false, error: 'invalid_exact_evm_signature_format', message }, visit);
       }
-      const unsigned = signerFault(authorization, signature, recover);
-      if (unsigned !== undefined) return invalid(unsigned, visit);
-      const order = orderOf(authorization, signature, payment.echoesBazaar);
-      const taken = take(order);
-      return 'key' in taken ? admitSigned(visit, order, taken) : taken;
+      // A client that floods is sent away before its digest is computed: that is half of what it costs otherwise.
+      const away = recoveries.turnsAway(visit.clientAddress());
+      if (away !== undefined) return notVerified(away);
+      const recovery = recoveries.recover({
+        digest: authorizationDigest(authorization),
+        signature,
+        client: visit.clientAddress(),
+        gone: () => visit.gone(),
+      });
+      const { echoesBazaar } = payment;
+      const judge = (recovered: Recovery): Refusal | Promise<Pass | Refusal> =>
+        admitRecovered(visit, authorization, signature, echoesBazaar, recovered);
+      return recovery instanceof Promise ? recovery.then(judge) : judge(recovery);
     },
   };
 }

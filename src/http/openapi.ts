@@ -17,10 +17,14 @@ export interface DocumentFacts {
   readonly version: string;
   readonly description: string;
   readonly serverUrl: string;
+  /** Where routes that are marked `isHook` are given out. */
+  readonly hookUrl: string;
+  /** What each tag stands for, in the order of their sections. */
+  readonly tags: Readonly<Record<string, string>>;
 }
 
 /** Codes that a declaration lists, and those that follow from its query, access and path, whatever its handler does. */
-function codesOf(route: Route): ErrorCode[] {
+export function codesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([...route.errors, 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR']);
   if (route.query !== undefined) {
     for (const code of ['INVALID_PARAMETER', 'UNKNOWN_PARAMETER', 'DUPLICATE_PARAMETER'] as const) codes.add(code);
@@ -51,6 +55,7 @@ const CODES_OF_ACCESS: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = 
     'PAYMENT_INVALID',
     'PAYMENT_NOT_SETTLED',
     'PAYMENT_ALREADY_USED',
+    'RATE_LIMIT_EXCEEDED',
     'SETTLEMENT_PENDING',
     'SETTLEMENT_UNAVAILABLE',
   ],
@@ -76,31 +81,57 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const REQUEST_ID_PATTERN = '^req_[0-9a-f-]{36}$';
 
-const errorSchema = (codes: readonly ErrorCode[], open: boolean): JsonSchema => ({
+const closed = (properties: JsonSchema, optional: readonly string[] = []): JsonSchema => ({
   type: 'object',
-  properties: {
-    error: {
-      type: 'object',
-      properties: {
-        code: { type: 'string', enum: codes },
-        message: { type: 'string' },
-        request_id: { type: 'string', pattern: REQUEST_ID_PATTERN },
-      },
-      required: ['code', 'message', 'request_id'],
-      additionalProperties: false,
-    },
-    ...(open
-      ? {
-          x402Version: { const: 2 },
-          resource: { type: 'object' },
-          accepts: { type: 'array' },
-          extensions: { type: 'object' },
-        }
-      : {}),
-  },
-  required: open ? ['error', 'x402Version', 'resource', 'accepts'] : ['error'],
+  properties,
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
   additionalProperties: false,
 });
+
+/** The offer of a 402 as it is mirrored in the body (x402-v2 §2.1 to §2.3, §7.1; decisions §4). */
+const OFFER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  ResourceInfo: closed(
+    {
+      url: { type: 'string', format: 'uri' },
+      description: { type: 'string', maxLength: 500 },
+      mimeType: { type: 'string' },
+      serviceName: { type: 'string' },
+      tags: { type: 'array', items: { type: 'string' } },
+    },
+    ['serviceName', 'tags'],
+  ),
+  PaymentRequirements: closed({
+    scheme: { const: 'exact' },
+    network: { const: 'eip155:8453' },
+    amount: { type: 'string', pattern: '^[1-9][0-9]*$', description: 'Atomic units of the asset' },
+    asset: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+    payTo: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+    maxTimeoutSeconds: { type: 'integer', minimum: 1 },
+    extra: closed({ name: { type: 'string' }, version: { type: 'string' } }),
+  }),
+  OfferExtensions: closed({
+    bazaar: closed({ info: { type: 'object' }, schema: { type: 'object' } }),
+  }),
+};
+
+const refTo = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
+
+const errorSchema = (codes: readonly ErrorCode[], isOffer: boolean): JsonSchema =>
+  closed({
+    error: closed({
+      code: { type: 'string', enum: codes },
+      message: { type: 'string' },
+      request_id: { type: 'string', pattern: REQUEST_ID_PATTERN },
+    }),
+    ...(isOffer
+      ? {
+          x402Version: { const: 2 },
+          resource: refTo('schemas', 'ResourceInfo'),
+          accepts: { type: 'array', items: refTo('schemas', 'PaymentRequirements'), minItems: 1 },
+          extensions: refTo('schemas', 'OfferExtensions'),
+        }
+      : {}),
+  });
 
 /** Response headers that more than one operation has; `Allow` and what handlers add are made where they are needed. */
 const HEADERS = {
@@ -137,7 +168,7 @@ const HEADERS_OF_CODE: Readonly<Partial<Record<ErrorCode, CodeHeaders>>> = {
   SETTLEMENT_UNAVAILABLE: LATER,
 };
 
-const REQUEST_ID_HEADER = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+const REQUEST_ID_HEADER = { 'X-Request-Id': refTo('headers', 'RequestId') };
 
 /** Headers of one status: required where every code of it always sends them, else with the codes that do. */
 function headersOf(codes: readonly ErrorCode[]): Record<string, unknown> {
@@ -154,7 +185,7 @@ function headersOf(codes: readonly ErrorCode[]): Record<string, unknown> {
   return headers;
 }
 
-function errorResponses(codes: readonly ErrorCode[], allow: string): Record<string, unknown> {
+function errorResponses(codes: readonly ErrorCode[], allow: string, hasBody: boolean): Record<string, unknown> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) byStatus.set(ERROR_STATUS[code], [...(byStatus.get(ERROR_STATUS[code]) ?? []), code]);
   const responses: Record<string, unknown> = {};
@@ -166,7 +197,7 @@ function errorResponses(codes: readonly ErrorCode[], allow: string): Record<stri
     responses[String(status)] = {
       description: REASONS[status] ?? 'Error',
       headers,
-      content: { 'application/json': { schema: errorSchema(group, status === 402) } },
+      ...(hasBody ? { content: { 'application/json': { schema: errorSchema(group, status === 402) } } } : {}),
     };
   }
   return responses;
@@ -187,6 +218,17 @@ const otherResponses = (route: Route): Record<string, unknown> =>
 /** A member for OpenAPI, or none. */
 const exampleOf = (examples: Readonly<Record<string, unknown>> | undefined, name: string): { example?: unknown } =>
   examples?.[name] === undefined ? {} : { example: examples[name] };
+
+/** Standard base64, padded or not (decisions §4). */
+const PAYMENT_HEADER = {
+  name: 'PAYMENT-SIGNATURE',
+  in: 'header',
+  required: false,
+  description:
+    'base64 of the x402 v2 PaymentPayload for one entry of the offer. Left out, the answer is 402 with the offer in its ' +
+    '`PAYMENT-REQUIRED` header.',
+  schema: { type: 'string', maxLength: 8192, pattern: '^[A-Za-z0-9+/]+={0,2}$' },
+};
 
 function parametersOf(route: Route): unknown[] {
   const { params, lenientQuery = {}, examples } = route;
@@ -216,7 +258,8 @@ function parametersOf(route: Route): unknown[] {
     schema: jsonSchemaOf(schema),
     ...exampleOf(examples?.query, name),
   }));
-  return [...inPath, ...strict, ...lenient];
+  const isPaid = route.access.some((access) => access.kind === 'x402');
+  return [...inPath, ...strict, ...lenient, ...(isPaid ? [PAYMENT_HEADER] : [])];
 }
 
 function requestBodyOf({ bodies, examples }: Documentation): { requestBody?: unknown } {
@@ -240,21 +283,25 @@ function successOf(route: Route, isPaid: boolean): unknown {
       ...(isPaid ? { 'PAYMENT-RESPONSE': { ...HEADERS['PAYMENT-RESPONSE'], required: true } } : {}),
       ...Object.fromEntries(added),
     },
-    content:
-      route.answerType === undefined
-        ? { 'application/json': { schema: jsonSchemaOf(route.answer) } }
-        : { [route.answerType]: {} },
+    ...(route.method === 'HEAD' ? {} : { content: contentOf(route) }),
   };
 }
 
-function operationOf(route: Route, allow: string): Record<string, unknown> {
+function contentOf({ answerType = 'application/json', answer, examples }: Route): Record<string, unknown> {
+  const isJson = /[/+]json$/.test(answerType);
+  return { [answerType]: isJson ? { schema: jsonSchemaOf(answer), ...exampleOf(examples, 'answer') } : {} };
+}
+
+function operationOf(route: Route, allow: string, { serverUrl, hookUrl }: DocumentFacts): Record<string, unknown> {
   const payment = route.access.find((access) => access.kind === 'x402');
   const parameters = parametersOf(route);
   const success = String(route.status ?? 200);
   return {
     operationId: route.operation,
+    ...(route.tag === undefined ? {} : { tags: [route.tag] }),
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.isHook === true && hookUrl !== serverUrl ? { servers: [{ url: hookUrl }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBodyOf(route),
     ...(payment === undefined
@@ -272,7 +319,7 @@ function operationOf(route: Route, allow: string): Record<string, unknown> {
     responses: {
       [success]: successOf(route, payment !== undefined),
       ...otherResponses(route),
-      ...errorResponses(codesOf(route), allow),
+      ...errorResponses(codesOf(route), allow, route.method !== 'HEAD'),
     },
   };
 }
@@ -282,15 +329,17 @@ export function openApiOf(routes: readonly Route[], facts: DocumentFacts): Recor
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     const allow = routes.filter((other) => other.path === route.path).map(({ method }) => method);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, allow.join(', ')) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, allow.join(', '), facts) };
   }
-  const { title, version, description, serverUrl } = facts;
+  const { title, version, description, serverUrl, tags } = facts;
   return {
     openapi: '3.1.0',
     info: { title, version, description },
     servers: [{ url: serverUrl }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
+      schemas: OFFER_SCHEMAS,
       headers: {
         RequestId: {
           description: 'The id of this request, as in an error body and in the log',

@@ -7,7 +7,10 @@ import type { Access, Visit } from './access.ts';
 import type { ErrorCode, Refusal } from './errors.ts';
 import type { QuerySchema } from './query.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a document is to the API, as a link relation of RFC 8631; the API catalogue links to it so. */
+export type ServiceRelation = 'service-desc' | 'service-doc' | 'service-meta' | 'status';
 
 /** A body that is ready as text or bytes, with its own type; anything else a handler answers is sent as JSON. */
 export class Reply {
@@ -58,13 +61,19 @@ export type ExampleValues = Readonly<Record<string, string | number | boolean>>;
 export interface Documentation {
   readonly summary: string;
   readonly description?: string;
+  /** Which part of the API it belongs to: `tags` of OpenAPI, a section of `/llms.txt`. */
+  readonly tag?: string;
+  /** Given out under HOOK_BASE_URL instead of BASE_URL. */
+  readonly isHook?: boolean;
+  /** For a document about the API itself. */
+  readonly relation?: ServiceRelation;
   /** Schemas of path parameters, by name; plain text when not given. */
   readonly params?: Readonly<Record<string, v.GenericSchema>>;
   /** In place of `query`, where the handler reads it: unknown names are ignored and no value is refused. */
   readonly lenientQuery?: Readonly<Record<string, LenientParameter>>;
   /** Schema of the body by media type or range. No body of ours must be sent. */
   readonly bodies?: Readonly<Record<string, v.GenericSchema>>;
-  /** Media type of success, whose schema is then left out; JSON of the `answer` schema when not given. */
+  /** Media type of success without its parameters; JSON when not given. Of types that are not JSON the schema is left out. */
   readonly answerType?: string;
   /** Headers that the handler adds to success, by name. */
   readonly answerHeaders?: Readonly<Record<string, AnswerHeader>>;
@@ -73,6 +82,8 @@ export interface Documentation {
     readonly params?: ExampleValues;
     readonly query?: ExampleValues;
     readonly bodies?: Readonly<Record<string, unknown>>;
+    /** A body of success. */
+    readonly answer?: unknown;
   };
 }
 

@@ -15,13 +15,24 @@
  * are those of this build. As any unknown key, "snapshot" means nothing to other readers.
  */
 import * as v from 'valibot';
-import type { BuildFacts, SnapshotBuilder } from '../catalogue/build.ts';
+import type { BuildFacts } from '../catalogue/build.ts';
+import type { Job } from '../catalogue/job.ts';
 import { dateTimeOf, parseDateTime } from './date-time.ts';
 import { type Bytes, InputError, type Member } from './input.ts';
 import { type LineItem, LineSplitter } from './lines.ts';
-import { type NativeParse, parseNative } from './native.ts';
+import { parseNative } from './native.ts';
 import { type Recognised, SAMPLE_RECORDS, shapeOfDocument, shapeOfRecords, unrecognised } from './recognise.ts';
-import { type Envelope, NO_ENVELOPE, type Records, type Shape, type ShapeContext, sourceIdOf } from './shape.ts';
+import {
+  boardOfFileName,
+  type Envelope,
+  NO_ENVELOPE,
+  type Records,
+  type Shape,
+  type ShapeContext,
+  type Shaped,
+  slugOf,
+  sourceIdOf,
+} from './shape.ts';
 import { nativeShape } from './shape-native.ts';
 import type { SkillExtractor } from './skills.ts';
 import { contentOf } from './source-content.ts';
@@ -38,6 +49,43 @@ export interface Rejection {
   readonly reason: string;
   /** What is particular to this one: where an id stood first. */
   readonly detail: string | undefined;
+}
+
+/** What stands behind a job that was taken. */
+export interface JobSource {
+  readonly shape: Shape;
+  /** The list that it is from, within its shape. */
+  readonly board: string;
+  /** As the source has it; null when it says none. */
+  readonly description: string | null;
+  /** The source itself names the skills. */
+  readonly hasOwnSkills: boolean;
+  readonly document: SourceDocument;
+}
+
+/** A member that is being read. */
+export interface SourceDocument {
+  readonly member: Member;
+  /** When it was fetched, as it says itself; null when it does not. */
+  readonly fetchedAtMs: number | null;
+}
+
+/** Where jobs go: the builder of a snapshot, or the history of a catalogue. */
+export interface JobSink {
+  /** Jobs added so far. */
+  readonly rowCount: number;
+  /** undefined: added. Otherwise the job repeats the one that was added as that row, counted from 0, and was not taken. */
+  add(job: Job, source: JobSource): number | undefined;
+  /**
+   * Skills that were extracted from these very texts before; undefined: they have to be extracted. Absent: nothing is known.
+   */
+  knownSkills?(id: string, title: string, description: string): readonly string[] | undefined;
+  /** A board without a single posting. Absent: it means nothing here. */
+  addEmpty?(shape: Shape, board: string | null, document: SourceDocument): void;
+  /** A new member is read; what it adds may have to be undone. */
+  begin?(): void;
+  /** Takes back what was added since `begin`. Absent: what was read before a member broke stays. */
+  undo?(): void;
 }
 
 /** Where rejected records go, byte for byte. */
@@ -67,11 +115,14 @@ export interface FileSummary {
   read: number;
   taken: number;
   repeated: number;
+  /** Of the repeated: rows that went into a job of several places. */
+  joined: number;
   /** How often, by field and reason. */
   readonly refused: Map<string, number>;
 }
 
 const REPEATED = 'was seen before';
+const BROKEN_OFF = 'stands in a file that breaks off';
 const LF = new Uint8Array([0x0a]);
 
 const exportFacts = v.object({
@@ -114,7 +165,7 @@ export function exportFactsOf(contentDigest: string, facts: BuildFacts): Record<
 }
 
 export interface IntakeSettings {
-  readonly builder: SnapshotBuilder;
+  readonly sink: JobSink;
   readonly skills: SkillExtractor;
   /** The one shape of all inputs, or, to be told apart by their content, all that are known, in the order to ask them. */
   readonly shape: Shape | readonly Shape[];
@@ -155,9 +206,26 @@ export class Intake {
    *         a table that break in the middle
    */
   async take(member: Member): Promise<void> {
+    const { sink } = this.#settings;
     const summary = this.#fileOf(member.archive ?? member.name);
-    const place: Place = { name: member.name, firstRow: this.#settings.builder.rowCount, noun: 'record', summary };
+    const place: Place = { name: member.name, firstRow: sink.rowCount, noun: 'record', summary };
     this.#members.push(place);
+    const { taken, repeated } = summary;
+    sink.begin?.();
+    try {
+      await this.#read(member, place);
+    } catch (error) {
+      if (sink.undo === undefined) throw error;
+      sink.undo();
+      const lost = summary.taken - taken + summary.repeated - repeated;
+      if (lost > 0) summary.refused.set(BROKEN_OFF, (summary.refused.get(BROKEN_OFF) ?? 0) + lost);
+      summary.taken = taken;
+      summary.repeated = repeated;
+      throw error;
+    }
+  }
+
+  async #read(member: Member, place: Place): Promise<void> {
     const { shape: wanted } = this.#settings;
     const one = 'nativeOf' in wanted ? wanted : undefined;
     const shapes = 'nativeOf' in wanted ? [wanted] : wanted;
@@ -203,7 +271,7 @@ export class Intake {
   #fileOf(name: string): FileSummary {
     const known = this.#files.get(name);
     if (known) return known;
-    const summary: FileSummary = { name, shape: null, read: 0, taken: 0, repeated: 0, refused: new Map() };
+    const summary: FileSummary = { name, shape: null, read: 0, taken: 0, repeated: 0, joined: 0, refused: new Map() };
     this.#files.set(name, summary);
     return summary;
   }
@@ -240,13 +308,13 @@ export class Intake {
     for (const item of lines.finish()) this.#takeLine(place, shape, context, item);
   }
 
-  #takeLine(place: Place, shape: Shape, context: ShapeContext, item: LineItem): void {
+  #takeLine(place: Place, shape: Shape, context: Reading, item: LineItem): void {
     const { rejects } = this.#settings;
     if (item.kind === 'part') {
       rejects?.write(item.bytes);
       return;
     }
-    this.#read(place);
+    this.#count(place);
     const refused =
       item.kind === 'unreadable'
         ? { field: '', reason: item.reason, id: undefined, detail: undefined }
@@ -257,7 +325,7 @@ export class Intake {
     rejects?.write(LF);
   }
 
-  #addLine(place: Place, shape: Shape, context: ShapeContext, text: string, number: number): RejectedAs | undefined {
+  #addLine(place: Place, shape: Shape, context: Reading, text: string, number: number): RejectedAs | undefined {
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -305,8 +373,15 @@ export class Intake {
     const envelope = found.envelope ?? NO_ENVELOPE;
     const context = this.#contextOf(member, pageUrl === null ? envelope : { ...envelope, url: pageUrl });
     for (let joined = found.joinedRows ?? 0; joined > 0; joined--) {
-      this.#read(place);
+      this.#count(place);
       this.#repeat(place);
+      place.summary.joined++;
+    }
+    if (found.records.length === 0) {
+      const { board, company } = envelope;
+      const token =
+        board?.toLowerCase() ?? (company === null ? boardOfFileName(member.fileName, shape.name) : slugOf(company));
+      this.#settings.sink.addEmpty?.(shape, token, context.document);
     }
     for (const [index, record] of found.records.entries()) {
       if (shape === nativeShape && this.tally.source === 0) this.#adoptable = adoptableFacts(record);
@@ -315,8 +390,8 @@ export class Intake {
     this.#settings.onProgress();
   }
 
-  #takeRecord(place: Place, shape: Shape, context: ShapeContext, record: unknown, number: number): void {
-    this.#read(place);
+  #takeRecord(place: Place, shape: Shape, context: Reading, record: unknown, number: number): void {
+    this.#count(place);
     const refused = this.#addRecord(place, shape, context, record, number);
     if (refused !== undefined) {
       this.#reject(place, shape, number, { ...refused, id: sourceIdOf(record) });
@@ -325,13 +400,19 @@ export class Intake {
     if (number % PROGRESS_RECORDS === 0) this.#settings.onProgress();
   }
 
-  #contextOf(member: Member, envelope: Envelope): ShapeContext {
+  #contextOf(member: Member, envelope: Envelope): Reading {
     const { context, observedAtGiven } = this.#settings;
     const fetchedAtMs = observedAtGiven ? null : envelope.fetchedAtMs;
-    return { ...context, observedAtMs: fetchedAtMs ?? context.observedAtMs, fileName: member.fileName, envelope };
+    return {
+      ...context,
+      observedAtMs: fetchedAtMs ?? context.observedAtMs,
+      fileName: member.fileName,
+      envelope,
+      document: { member, fetchedAtMs: envelope.fetchedAtMs },
+    };
   }
 
-  #read(place: Place): void {
+  #count(place: Place): void {
     this.tally.source++;
     place.summary.read++;
   }
@@ -344,12 +425,12 @@ export class Intake {
   #addRecord(
     place: Place,
     shape: Shape,
-    context: ShapeContext,
+    context: Reading,
     record: unknown,
     number: number,
   ): Omit<RejectedAs, 'id'> | undefined {
     const shaped = shape.nativeOf(record, context);
-    const refused = this.#add(shaped.ok ? parseNative(shaped.record, this.#settings.skills) : shaped, number);
+    const refused = shaped.ok ? this.#add(shaped, shape, context, number) : { ...shaped, detail: undefined };
     if (refused === undefined) place.summary.taken++;
     else if (refused.reason === REPEATED && shape !== nativeShape) {
       this.#repeat(place);
@@ -358,11 +439,29 @@ export class Intake {
     return refused;
   }
 
-  #add(parsed: NativeParse, number: number): Omit<RejectedAs, 'id'> | undefined {
+  #add(
+    { record, board }: ShapedRecord,
+    shape: Shape,
+    { document }: Reading,
+    number: number,
+  ): Omit<RejectedAs, 'id'> | undefined {
+    const { sink, nowMs, skills } = this.#settings;
+    const parsed = parseNative(record, {
+      version: skills.version,
+      extract(title, description) {
+        const known = description === null ? undefined : sink.knownSkills?.(record.id, title, description);
+        return known === undefined ? skills.extract(title, description) : [...known];
+      },
+    });
     if (!parsed.ok) return { field: parsed.field, reason: parsed.reason, detail: undefined };
-    const { builder, nowMs } = this.#settings;
-    const row = builder.rowCount;
-    const earlier = builder.add(parsed.job);
+    const row = sink.rowCount;
+    const earlier = sink.add(parsed.job, {
+      shape,
+      board,
+      description: record.description ?? null,
+      hasOwnSkills: Array.isArray(record.skills),
+      document,
+    });
     if (earlier !== undefined) {
       return { field: 'id', reason: REPEATED, detail: `on ${this.#placeOfRow(earlier)}` };
     }
@@ -402,6 +501,10 @@ export class Intake {
 }
 
 type RejectedAs = Omit<Rejection, 'place'>;
+type ShapedRecord = Shaped & { readonly ok: true };
+interface Reading extends ShapeContext {
+  readonly document: SourceDocument;
+}
 type FoundRecords = Records & { readonly ok: true };
 
 /** A member that was read, and what is counted of its file. */

@@ -52,3 +52,14 @@ export function parseDateTime(text: string): number | undefined {
 export function dateTimeOf(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
+
+const DATED = /(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2}):?(\d{2}))?/;
+
+/** The date that a file's name carries (acme.2026-08-21.json, 20260821T204150Z.json), as its time in UTC; null for none. */
+export function dateInName(name: string): number | null {
+  const part = DATED.exec(name);
+  if (!part) return null;
+  const [, year, month, day, hour, minute, second] = part;
+  const time = hour === undefined ? '' : `T${hour}:${minute}:${second}Z`;
+  return parseDateTime(`${year}-${month}-${day}${time}`) ?? null;
+}

@@ -21,6 +21,6 @@ export const nativeShape: Shape = {
     (record.first_observed_at !== undefined || record.last_observed_at !== undefined),
   nativeOf(record) {
     const fields = objectOf(record);
-    return fields ? { ok: true, record: fields as unknown as NativeRecord } : NOT_AN_OBJECT;
+    return fields ? { ok: true, record: fields as unknown as NativeRecord, board: 'native' } : NOT_AN_OBJECT;
   },
 };

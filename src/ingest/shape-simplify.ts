@@ -15,7 +15,7 @@ import * as v from 'valibot';
 import type { EmploymentType, RemoteStatus } from '../catalogue/job.ts';
 import { dateTimeOf } from './date-time.ts';
 import { companyDomainOfUrl } from './job-sites.ts';
-import { hasAll, joinedPlaces, type Shape, type Shaped } from './shape.ts';
+import { hasAll, joinedPlaces, type Shape, type Shaped, slugOf } from './shape.ts';
 
 /** 10000-01-01 in seconds. Times in milliseconds are beyond it, and so refused instead of read as the year 56000. */
 const EPOCH_SECONDS_END = 253_402_300_800;
@@ -69,6 +69,8 @@ function nativeOf(record: unknown): Shaped {
   const places = job.locations ?? [];
   return {
     ok: true,
+    // One list holds many companies, and says nothing of those that it has no posting of.
+    board: slugOf(job.company_name),
     record: {
       id: `simplify:${job.id}`,
       title: job.title,

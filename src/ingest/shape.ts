@@ -48,7 +48,9 @@ export type Records =
     }
   | { readonly ok: false; readonly reason: string };
 
-export type Shaped = { readonly ok: true; readonly record: NativeRecord } | Refused;
+export type Shaped =
+  /** `board` names the list that the record is from, within its shape: a feed is one board's listing at one time. */
+  { readonly ok: true; readonly record: NativeRecord; readonly board: string } | Refused;
 
 export interface Shape {
   /** As `--format` has it. */
@@ -236,6 +238,7 @@ export function shapedOf(draft: Draft, context: ShapeContext): Shaped {
   const sourceId = given ?? hashOf([company, title, location, url]);
   return {
     ok: true,
+    board: draft.board,
     record: {
       id: `${draft.shape}:${draft.board}:${sourceId.length > SOURCE_ID_LENGTH_MAX ? hashOf([sourceId]) : sourceId}`,
       title,

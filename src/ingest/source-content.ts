@@ -6,9 +6,9 @@
  * begins JSON Lines; alone it is a document.
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { type CsvError, parse as csvRows } from 'csv-parse';
 import { Parser } from 'htmlparser2';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import Papa from 'papaparse';
 import { type Bytes, InputError, type Member } from './input.ts';
 import { objectOf, type SourceRecord } from './source-field.ts';
 
@@ -156,45 +156,58 @@ function delimiterOf(head: string): string | undefined {
   return count >= 1 ? mark : undefined;
 }
 
+const QUOTE_MISSING = 'MissingQuotes';
+
+/**
+ * Records of a CSV (RFC 4180, leniently: LF or CRLF, also both; quotes inside of unquoted fields; rows that are too short or
+ * too long). The parser is handed the text piece by piece and leaves the last, perhaps unfinished record of each to the next.
+ */
 async function* csvRecords(name: string, bytes: Bytes, delimiter: string): AsyncGenerator<SourceRecord> {
-  const parser = csvRows({
-    bom: true,
-    columns: (header: string[]) => header.map((column) => column.trim()),
-    delimiter,
-    max_record_size: CSV_RECORD_LENGTH_MAX,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-    skip_records_with_empty_values: true,
-  });
-  let resume: (() => void) | undefined;
-  for (const event of ['drain', 'close'] as const) parser.on(event, () => resume?.());
-  const feed = async () => {
-    try {
-      for await (const text of decodedText(bytes)) {
-        if (parser.destroyed) return;
-        if (parser.write(text)) continue;
-        await new Promise<void>((resolve) => {
-          resume = resolve;
-          if (parser.destroyed) resolve();
-        });
-      }
-      parser.end();
-    } catch (error) {
-      parser.destroy(error instanceof Error ? error : new Error(String(error)));
+  let columns: readonly string[] | undefined;
+  let rest = '';
+  let recordCount = 0;
+  let isFirst = true;
+  let newline: '\n' | '\r' = '\n';
+
+  function* parsed(text: string, isLast: boolean): Generator<SourceRecord> {
+    const parser = new Papa.Parser({ delimiter, newline });
+    const { data, errors, meta } = parser.parse(text, 0, !isLast) as Papa.ParseResult<string[]>;
+    rest = text.slice(meta.cursor);
+    if (rest.length > CSV_RECORD_LENGTH_MAX) {
+      throw new InputError(`${name}: is not well-formed CSV: record ${recordCount + data.length} does not end`);
     }
-  };
-  const fed = feed();
-  try {
-    for await (const row of parser) yield row as SourceRecord;
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    const at = (error as CsvError).code?.startsWith('CSV_') ? ` near line ${String((error as CsvError).lines)}` : '';
-    throw new InputError(`${name}: is not well-formed CSV${at}`);
-  } finally {
-    parser.destroy();
-    await fed;
+    for (const cells of data) {
+      const last = cells.length - 1;
+      if (cells[last]!.endsWith('\r')) cells[last] = cells[last]!.slice(0, -1);
+      if (columns === undefined) {
+        if (cells.some((cell) => cell.trim() !== '')) columns = cells.map((column) => column.trim());
+        continue;
+      }
+      recordCount++;
+      const record: Record<string, string> = {};
+      let isBlank = true;
+      for (let i = 0; i <= last && i < columns.length; i++) {
+        record[columns[i]!] = cells[i]!;
+        isBlank &&= cells[i]!.trim() === '';
+      }
+      if (!isBlank) yield record;
+    }
+    if (isLast && errors.some(({ code }) => code === QUOTE_MISSING)) {
+      throw new InputError(`${name}: is not well-formed CSV: record ${recordCount} does not end`);
+    }
   }
+
+  for await (const piece of decodedText(bytes)) {
+    let text = rest + piece;
+    if (isFirst && text !== '') {
+      isFirst = false;
+      if (text.startsWith('\ufeff')) text = text.slice(1);
+      // Line ends of old spreadsheets: nothing but CR in the whole first piece.
+      if (!text.includes('\n') && text.includes('\r')) newline = '\r';
+    }
+    yield* parsed(text, false);
+  }
+  if (rest !== '') yield* parsed(rest, true);
 }
 
 /** Codecs of Parquet beside Snappy, which the reader has itself; the runtime has the same code in C. */

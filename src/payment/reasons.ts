@@ -80,13 +80,21 @@ export function isIndeterminate(code: string | undefined, hasTransaction: boolea
   return INDETERMINATE.has(code) || (hasTransaction && !REVERTED.has(code));
 }
 
-/** Refusals that speak of one transaction that was tried, not of the authorization. */
-const TRANSACTION_FAILURES: ReadonlySet<string> = new Set([
+/**
+ * Refusals of a repeat that say nothing about an earlier attempt: they speak of one transaction that was tried, or of what
+ * an earlier transfer itself may have brought about (it took the balance) or outlived (its window). Facilitators that look
+ * at the balance before the nonce answer so over a payment that has moved.
+ */
+const SILENT_ON_EARLIER: ReadonlySet<string> = new Set([
   ...REVERTED,
   'invalid_exact_evm_transaction_simulation_failed',
   'invalid_transaction_state',
+  'insufficient_funds',
+  'invalid_exact_evm_insufficient_balance',
+  'invalid_exact_evm_insufficient_funds',
+  'invalid_exact_evm_payload_authorization_valid_before',
 ]);
 
-export function isTransactionFailure(code: string | undefined): boolean {
-  return code === undefined || TRANSACTION_FAILURES.has(code);
+export function isSilentOnEarlier(code: string | undefined): boolean {
+  return code === undefined || SILENT_ON_EARLIER.has(code);
 }

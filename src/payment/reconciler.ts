@@ -10,14 +10,18 @@
 import type { Clock } from '../base/clock.ts';
 import type { Timers } from '../base/timers.ts';
 import type { PaymentOrder } from './order.ts';
-import { isTransactionFailure } from './reasons.ts';
+import { isSilentOnEarlier } from './reasons.ts';
 import type { Reservation, Reservations } from './reservations.ts';
 import type { Settlement, SettleOutcome } from './settlement.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_MS_MAX = 30_000;
 const REPEATS_AT_ONCE_MAX = 8;
-/** Blocks may carry a time behind ours; a transfer sent at the last moment is still found this long after. */
+/**
+ * Blocks may carry a time behind ours; a transfer sent at the last moment is still found this long after. Every case is
+ * asked after for at least as long by the monotonic clock: after a restart the settlement may be away at first, and a wall
+ * clock that was set forward closes no window.
+ */
 const MARGIN_SECONDS = 60;
 
 /** News of a case, for the log and the counters. */
@@ -43,6 +47,8 @@ export type End =
 interface Case {
   readonly reservation: Reservation;
   readonly order: PaymentOrder;
+  /** Monotonic; since then it is asked after by this process. */
+  readonly sinceMs: number;
   /** Known but not yet recorded: then only the recording is tried again. */
   end: End | undefined;
   pauseMs: number;
@@ -72,7 +78,8 @@ export class Reconciler {
    * @param end when the outcome is certain and only its record failed
    */
   watch(reservation: Reservation, order: PaymentOrder, end?: End): void {
-    const added: Case = { reservation, order, end, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
+    const sinceMs = this.#parts.clock.monotonicMs();
+    const added: Case = { reservation, order, sinceMs, end, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
     this.#open.add(added);
     this.#pause(added);
   }
@@ -125,23 +132,26 @@ export class Reconciler {
     const { settlement, reservations, clock } = this.#parts;
     // Asked before the call: an answer that was on its way when the window closed is still an answer.
     const secondsPast = clock.nowMs() / 1000 - one.order.authorization.validBeforeSeconds;
+    const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
     if (outcome.kind === 'refused' && secondsPast < 0 && this.#isOfThisTransfer(one, outcome)) {
       return { kind: 'released', detail: outcome.detail };
     }
     if (outcome.kind === 'unknown') await reservations.recordUnknown(one.reservation, outcome.transaction);
-    return secondsPast > MARGIN_SECONDS ? { kind: 'dead', detail: outcome.detail } : undefined;
+    const isOver = Math.min(secondsPast, secondsWatched) > MARGIN_SECONDS;
+    return isOver ? { kind: 'dead', detail: outcome.detail } : undefined;
   }
 
   /**
    * Whether a refusal of the repeat says that the first attempt moved nothing. Once a hash was seen, only the chain's own
-   * revert of it does; before that, not a failure of the transaction, which may be the relayer's trouble with a second one.
+   * revert of it does; before that, not a failure of the transaction, which may be the relayer's trouble with a second one,
+   * nor a balance or a window, which a transfer that did happen leaves behind just so.
    */
   #isOfThisTransfer(one: Case, refused: SettleOutcome & { readonly kind: 'refused' }): boolean {
     const standing = this.#parts.reservations.standingOf(one.order.key);
     const known = standing?.kind === 'unknown' ? standing.transaction : '';
-    return known === '' ? !isTransactionFailure(refused.reason) : refused.transaction === known;
+    return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;
   }
 
   async #record(one: Case, end: End): Promise<void> {

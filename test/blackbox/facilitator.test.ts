@@ -346,7 +346,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
 
   it('case 96: an unknown settlement that turns out refused frees the authorization', async () => {
     const payment = await shop.payment(account);
-    shop.plan(payment, '/settle', 'reset', refusal(200, 'insufficient_funds'), settled);
+    shop.plan(payment, '/settle', 'reset', refusal(200, 'kyt_risk_detected'), settled);
     expectPending(await pay(payment), '');
     let last: Answer | undefined;
     await until('the release', async () => {

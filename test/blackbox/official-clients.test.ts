@@ -2,12 +2,13 @@
 import { wrapAxiosWithPaymentFromConfig } from '@x402/axios';
 import { ExactEvmScheme } from '@x402/evm';
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch';
-import axios from 'axios';
+import axios, { type AxiosError, type AxiosResponse } from 'axios';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { summarizeCompany } from '../../src/api/jobs/company.ts';
 import { searchJobs } from '../../src/api/jobs/search.ts';
 import { findSignals } from '../../src/api/jobs/signals.ts';
+import { checkPublished } from '../support/published.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
 
@@ -24,7 +25,24 @@ describe.each(RUNTIMES)('the official clients against %s', (runtime) => {
   const account = wallet();
   const schemes = [{ network: 'eip155:8453' as const, client: new ExactEvmScheme(account) }];
   const payingFetch = wrapFetchWithPaymentFromConfig(fetch, { schemes });
-  const payingAxios = wrapAxiosWithPaymentFromConfig(axios.create() as never, { schemes } as never);
+  const plainAxios = axios.create();
+  const seen = ({ config, status, headers, data }: AxiosResponse): void => {
+    const { pathname: path } = new URL(axios.getUri(config));
+    const method = (config.method ?? 'get').toUpperCase();
+    const bytes = Buffer.from(JSON.stringify(data));
+    checkPublished({ method, path, status, headers: new Headers(headers as Record<string, string>), bytes });
+  };
+  plainAxios.interceptors.response.use(
+    (response) => {
+      seen(response);
+      return response;
+    },
+    (failure: AxiosError) => {
+      if (failure.response !== undefined) seen(failure.response);
+      throw failure;
+    },
+  );
+  const payingAxios = wrapAxiosWithPaymentFromConfig(plainAxios as never, { schemes } as never);
 
   const ROUTES = [
     ['signals', findSignals, () => '/v1/jobs/signals?role=engineer'],

@@ -52,6 +52,8 @@ const FREE: readonly string[] = [
   '/health',
   '/ready',
   '/openapi.json',
+  '/llms.txt',
+  '/.well-known/api-catalog',
   '/nothing',
   '/',
   '/v1',
@@ -113,7 +115,12 @@ describe('the same request to Node and to Bun', () => {
     const file = join(folder, 'sample.snap');
     const built = run('node', ['snapshot', 'build', '--out', file, 'data/sample.jsonl']);
     if (built.code !== 0) throw new Error(built.stderr);
-    const variables = { SNAPSHOT: file, PAY_TO: wallet().address, BASE_URL: 'https://shop.example' };
+    const variables = {
+      SNAPSHOT: file,
+      PAY_TO: wallet().address,
+      BASE_URL: 'https://shop.example',
+      HOOK_BASE_URL: 'https://shop.example',
+    };
     counters = await Promise.all([openCounter('node', variables), openCounter('bun', variables)]);
   });
   afterAll(async () => {

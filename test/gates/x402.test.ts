@@ -1,15 +1,17 @@
 /** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
 import { describe, expect, it } from 'vitest';
-import { createX402Gate, type PaidRoute, type Till } from '../../src/gates/x402.ts';
+import { contractShare, createX402Gate, type PaidRoute, type Till } from '../../src/gates/x402.ts';
 import type { Pass, Visit } from '../../src/http/access.ts';
 import { Refusal } from '../../src/http/errors.ts';
 import { LocalLedger } from '../../src/payment/ledger.ts';
 import { Reconciler } from '../../src/payment/reconciler.ts';
+import { type RecoveryPlace, RecoveryQueue } from '../../src/payment/recovery-queue.ts';
 import { MemoryReservations } from '../../src/payment/reservations.ts';
 import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from '../../src/payment/settlement.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
+import { promptPlace } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -42,20 +44,25 @@ class Scripted implements Settlement {
   }
 }
 
-function visit(payment: string | null, headers: Record<string, string> = {}, search = ''): Visit & { isGone: boolean } {
+function visit(
+  payment: string | null,
+  headers: Record<string, string> = {},
+  search = '',
+  client = '127.0.0.1',
+): Visit & { isGone: boolean } {
   return {
     path: ROUTE.path,
     search,
     isGone: false,
     header: (name) => (name === 'payment-signature' ? payment : (headers[name] ?? null)),
-    clientAddress: () => '127.0.0.1',
+    clientAddress: () => client,
     gone() {
       return this.isGone;
     },
   };
 }
 
-function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}) {
+function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, place?: RecoveryPlace) {
   const time = new ManualTime(NOW_MS);
   const reservations = new MemoryReservations(time, 100_000);
   let recoverCount = 0;
@@ -70,7 +77,8 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}) 
     reservations,
     settlement,
     reconciler,
-    recover,
+    recoveries: new RecoveryQueue([place ?? promptPlace(recover)], time, time),
+    contracts: contractShare(),
     clock: time,
     ...change,
   };
@@ -465,6 +473,104 @@ describe('settlement', () => {
     await settle();
     expect(responseOf((await kit.refused(header)).extras.headers)).toMatchObject({ success: true, transaction: HASH });
     expect(kit.settlement.settleCount).toBe(1);
+  });
+});
+
+describe('a payment whose signature has to wait', () => {
+  /** Recovers nothing before it is told to. */
+  const heldPlace = () => {
+    const held: (() => void)[] = [];
+    let isInOrder = true;
+    const place: RecoveryPlace = {
+      freeCount: () => (isInOrder && held.length === 0 ? 1 : 0),
+      isInOrder: () => isInOrder,
+      recoveryMs: () => 0,
+      start: ({ digest, signature }, done) => held.push(() => done(recoverWithNoble(digest, signature))),
+    };
+    return {
+      place,
+      /** Works until nobody waits. */
+      async work(): Promise<void> {
+        for (let next = held.shift(); next !== undefined; next = held.shift()) {
+          next();
+          await settle();
+        }
+      },
+      breakDown(): void {
+        isInOrder = false;
+      },
+    };
+  };
+  const from = (client: string, header: string): Visit => visit(header, {}, '', client);
+  const FLOOD = '198.51.100.66';
+
+  it('is 429 for a client that floods, with a time to come back and nothing reserved; another client pays (case 208)', async () => {
+    const { place, work } = heldPlace();
+    const kit = setUp(new Scripted(), {}, place);
+    const payment = await signedPayment();
+    const forged = Array.from({ length: 600 }, (_, i) =>
+      edited(payment, 'payload.authorization.nonce', `0x${(i + 1).toString(16).padStart(64, 'f')}`),
+    );
+    const flood = forged.map((header) => kit.admit(header, from(FLOOD, header)));
+    const honest = await signed();
+    const paid = kit.passed(honest, from('192.0.2.1', honest));
+    await work();
+    const refusals = (await Promise.all(flood)).filter((one): one is Refusal => one instanceof Refusal);
+    expect(refusals).toHaveLength(600);
+    const crowded = refusals.filter(({ code }) => code === 'RATE_LIMIT_EXCEEDED');
+    expect(crowded.length).toBeGreaterThan(50);
+    for (const { extras } of crowded) expect(extras.headers).toEqual({ 'retry-after': '1' });
+    expect(refusals.filter(({ code }) => code === 'PAYMENT_INVALID')).toHaveLength(600 - crowded.length);
+    expect(await (await paid).settle()).not.toBeInstanceOf(Refusal);
+    expect([kit.reservations.count, kit.settlement.settleCount]).toEqual([1, 1]);
+  });
+
+  it('passes once when the same payment of several clients is recovered in one turn', async () => {
+    const { place, work } = heldPlace();
+    const kit = setUp(new Scripted(), {}, place);
+    const header = await signed();
+    const admitted = Array.from({ length: 20 }, (_, i) => kit.admit(header, from(`192.0.2.${i}`, header)));
+    await work();
+    const passes = (await Promise.all(admitted)).filter((one) => !(one instanceof Refusal));
+    expect(passes).toHaveLength(1);
+  });
+
+  it('is free for another try when nobody can verify it', async () => {
+    const { place, breakDown } = heldPlace();
+    const broken = setUp(new Scripted(), {}, place);
+    breakDown();
+    const header = await signed();
+    const refusal = await broken.refused(header);
+    expect(refusal).toMatchObject({ code: 'SETTLEMENT_UNAVAILABLE', extras: { headers: { 'retry-after': '1' } } });
+    expect([broken.reservations.count, broken.settlement.verifyCount]).toEqual([0, 0]);
+    const { passed } = setUp(broken.settlement, { reservations: broken.reservations });
+    expect(await (await passed(header)).settle()).not.toBeInstanceOf(Refusal);
+  });
+
+  it('and that only the facilitator can check is asked about a few at a time, other clients’ too (case 208)', async () => {
+    const kit = setUp(new Scripted());
+    const answers: (() => void)[] = [];
+    kit.settlement.verified = () =>
+      new Promise((resolve) => {
+        answers.push(() => resolve({ kind: 'invalid', reason: undefined, detail: 'junk' }));
+      });
+    const payment = await signedPayment();
+    const junk = edited(payment, 'payload.signature', `0x${'ab'.repeat(70)}`);
+    const flood = Array.from({ length: 40 }, () => kit.admit(junk, from(FLOOD, junk)));
+    await settle();
+    expect(kit.settlement.verifyCount).toBe(8);
+    const other = kit.admit(junk, from('192.0.2.1', junk));
+    await settle();
+    expect(kit.settlement.verifyCount).toBe(9);
+    for (const answer of answers) answer();
+    const refusals = (await Promise.all([...flood, other])) as Refusal[];
+    expect(refusals.filter(({ code }) => code === 'RATE_LIMIT_EXCEEDED')).toHaveLength(32);
+    expect(refusals.filter(({ code }) => code === 'PAYMENT_INVALID')).toHaveLength(9);
+    const after = kit.admit(junk, from(FLOOD, junk));
+    await settle();
+    expect(kit.settlement.verifyCount).toBe(10);
+    answers.at(-1)?.();
+    expect(await after).toMatchObject({ code: 'PAYMENT_INVALID' });
   });
 });
 

@@ -1,6 +1,6 @@
 /** Payments for the tests of this folder: one offer, one moment, signatures of an independent implementation (viem). */
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { type Authorization, checkPayment, signerFault } from '../../src/payment/authorization.ts';
+import { type Authorization, authorizationDigest, checkPayment, signerFault } from '../../src/payment/authorization.ts';
 import { decodePayment, type PaymentFault } from '../../src/payment/envelope.ts';
 import { type Address, parseAddress } from '../../src/payment/network.ts';
 import { type PaymentOrder, paymentOrder } from '../../src/payment/order.ts';
@@ -69,12 +69,9 @@ export function verdictOf(header: string, offer: Offer = searchOffer, nowMs: num
   if (!decoded.ok) return decoded;
   const checked = checkPayment(decoded.payment, offer, nowMs);
   if (!checked.ok) return checked;
-  return (
-    signerFault(checked.authorization, checked.signature, recoverWithNoble) ?? {
-      ok: true,
-      authorization: checked.authorization,
-    }
-  );
+  const { authorization, signature } = checked;
+  const recovered = recoverWithNoble(authorizationDigest(authorization), signature);
+  return signerFault(authorization, recovered) ?? { ok: true, authorization };
 }
 
 /** An order that passed no signature check: for what comes after one. */

@@ -8,7 +8,8 @@ import { orderFor } from './fixture.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const UNKNOWN: SettleOutcome = { kind: 'unknown', transaction: '', detail: 'lost' };
-const REFUSED: SettleOutcome = { kind: 'refused', reason: 'insufficient_funds', transaction: '', detail: 'no money' };
+const refusedAs = (reason: string): SettleOutcome => ({ kind: 'refused', reason, transaction: '', detail: reason });
+const REFUSED = refusedAs('invalid_exact_evm_signature');
 const SETTLED: SettleOutcome = { kind: 'settled', transaction: HASH };
 const AWAY: SettleOutcome = { kind: 'unavailable', detail: 'refused connection' };
 
@@ -102,7 +103,22 @@ describe('reconciling an unknown settlement', () => {
   it.each([
     ['another transaction failed', { ...UNKNOWN, transaction: HASH }, failed(`0x${'cd'.repeat(32)}`)],
     ['a failure names no transaction', { ...UNKNOWN, transaction: HASH }, failed('')],
-    ['money is short while a transaction is under way', { ...UNKNOWN, transaction: HASH }, REFUSED],
+    [
+      'money is short while a transaction is under way',
+      { ...UNKNOWN, transaction: HASH },
+      refusedAs('insufficient_funds'),
+    ],
+    ['money is short, which the first attempt may have taken', UNKNOWN, refusedAs('insufficient_funds')],
+    [
+      'the balance is too small, which the first attempt may have taken',
+      UNKNOWN,
+      refusedAs('invalid_exact_evm_insufficient_balance'),
+    ],
+    [
+      'its window is over by another clock, which the first attempt may have met',
+      UNKNOWN,
+      refusedAs('invalid_exact_evm_payload_authorization_valid_before'),
+    ],
     ['a transaction failed that may be a second one', UNKNOWN, failed('')],
   ])('keeps it used when %s', async (_, first, then) => {
     const kit = await unknownCase(new Script(first, then));
@@ -128,6 +144,17 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.news.at(-1)).toMatchObject({ kind: 'dead' });
     expect(script.asked.length).toBeLessThan(15);
     expect(kit.time.pendingCount).toBe(0);
+  });
+
+  it('gives nothing up at once that is past its window when it begins to ask', async () => {
+    const kit = await unknownCase(new Script(AWAY, AWAY, SETTLED));
+    kit.time.stepWall(3_600_000);
+    const { order } = await kit.add();
+    kit.time.stepWall(3_600_000);
+    await kit.seconds(1 + 2);
+    expect(kit.reservations.standingOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+    await kit.seconds(4);
+    expect(kit.reservations.standingOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
   });
 
   it('takes a success for one however late it comes', async () => {

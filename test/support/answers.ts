@@ -37,6 +37,7 @@ const PRICES_ATOMIC: Readonly<Record<string, string>> = {
   '/v1/jobs/search': '20000',
   '/v1/jobs/company': '50000',
   '/v1/jobs/signals': '90000',
+  '/v1/callbacks': '10000',
 };
 
 export async function answerOf(response: Response): Promise<Answer> {

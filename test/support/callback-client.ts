@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { expectPublishedOn } from './published.ts';
 import { binaryOf, PROJECT, type Runtime } from './server.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -47,9 +48,11 @@ export async function startCallbackServer(
     });
     void exited.then((code) => reject(new Error(`${runtime} ended with ${code} before it listened\n${stderr}`)));
   });
+  const port = Number(new URL(url).port);
+  expectPublishedOn(port, ['/counts']);
   return {
     url,
-    port: Number(new URL(url).port),
+    port,
     child,
     stderr: () => stderr,
     counts: async () => (await (await fetch(`${url}/counts`)).json()) as Record<string, number>,

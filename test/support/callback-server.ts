@@ -22,7 +22,9 @@ import type { Call, Route } from '../../src/http/route.ts';
 import { pathFinder } from '../../src/http/router.ts';
 import { servedRoute } from '../../src/http/serve.ts';
 import { targetOf } from '../../src/http/target.ts';
+import { RecoveryQueue } from '../../src/payment/recovery-queue.ts';
 import { openTill } from '../../src/till.ts';
+import { promptPlace } from './recovery.ts';
 
 const store = new MemoryStore();
 const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
@@ -35,7 +37,13 @@ const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
 const services = { inbox, timers: systemTimers, baseUrl: 'http://api.test', hookBaseUrl: 'http://hooks.test' };
 const responder = new Responder({});
 const config = { ...readConfig({ STATE_DIR: ':memory:' }), baseUrl: services.baseUrl };
-const till = openTill(config, systemClock, systemRandom, () => {});
+const till = openTill(
+  config,
+  systemClock,
+  systemRandom,
+  new RecoveryQueue([promptPlace()], systemClock, systemTimers),
+  () => {},
+);
 const taken: Gate = { admit: () => ({ settle: async () => ({ 'payment-response': 'taken' }), release: () => {} }) };
 const capacity = capacityGate(inbox.room);
 const readToken = readTokenGate(inbox);

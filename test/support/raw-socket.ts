@@ -4,6 +4,7 @@
  */
 import { connect } from 'node:net';
 import type { Answer } from './answers.ts';
+import { checkPublished, isOwnPort } from './published.ts';
 
 export interface Exchange {
   /** Complete answers in order. */
@@ -80,6 +81,28 @@ export function answersIn(text: string, methods: readonly string[], closed: bool
   return answers;
 }
 
+/** Method and target of each request in what was sent. */
+const REQUEST_LINE = /(?:^|\r\n\r\n)([A-Z]+) (\S+) HTTP\/1\.[01]\r\n/g;
+
+/**
+ * Holds the answers against the published contract where it is certain which request each belongs to. An answer without a
+ * request id is the runtime's own word about bytes that were no request.
+ */
+function checkAnswers(port: number, sent: string, answers: readonly Answer[]): void {
+  const requests = [...sent.matchAll(REQUEST_LINE)];
+  if (!isOwnPort(String(port)) || requests.length !== answers.length) return;
+  // A body may look like a request.
+  if (requests.length > 1 && /\r\n(?:content-length|transfer-encoding):/i.test(sent)) return;
+  for (const [index, { status, headers, text }] of answers.entries()) {
+    const [, method = '', target = ''] = requests[index]!;
+    const path = target.replace(/^https?:\/\/[^/]*/, '').replace(/[?#].*$/, '');
+    // Runtimes fold dot segments and backslashes before we see them.
+    const isFolded = /\\|(?:^|\/)(?:\.|%2e)+(?:\/|$)/i.test(path);
+    if (headers.get('x-request-id') === null || isFolded) continue;
+    checkPublished({ method, path, status, headers, bytes: Buffer.from(text) });
+  }
+}
+
 /** Sends `bytes` (text goes as Latin-1) and reads until the answers are complete, the server closes, or time is up. */
 export function exchange(port: number, bytes: string | Uint8Array, options: ExchangeOptions = {}): Promise<Exchange> {
   const { answerCount = 1, timeoutMs = 5000, methods = [] } = options;
@@ -90,7 +113,9 @@ export function exchange(port: number, bytes: string | Uint8Array, options: Exch
       clearTimeout(timer);
       socket.removeAllListeners().on('error', () => {});
       socket.destroy();
-      resolve({ answers: answersIn(received, methods, closed), closed, received });
+      const answers = answersIn(received, methods, closed);
+      checkAnswers(port, typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('latin1'), answers);
+      resolve({ answers, closed, received });
     };
     const timer = setTimeout(() => finish(false), timeoutMs);
     socket.on('connect', () => socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes));

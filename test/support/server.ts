@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expectPublishedOn } from './published.ts';
 
 export const RUNTIMES = ['node', 'bun'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
@@ -78,6 +79,7 @@ export async function startServer(runtime: Runtime, variables: Record<string, st
     });
   });
 
+  expectPublishedOn(port);
   return {
     url: `http://127.0.0.1:${port}`,
     port,

@@ -40,13 +40,13 @@ class LogChecksum {
   }
 }
 
-/** Number of whole frames before the first bad one; 0 too when the header itself is bad. */
-function soundFrames(log: DataView, frameBytes: number, frameCount: number): number {
+/** Number of whole frames before the first bad one; undefined when the header itself is bad. */
+function soundFrames(log: DataView, frameBytes: number, frameCount: number): number | undefined {
   const magic = log.getUint32(0);
-  if (magic !== MAGIC_LITTLE_ENDIAN && magic !== MAGIC_BIG_ENDIAN) return 0;
+  if (magic !== MAGIC_LITTLE_ENDIAN && magic !== MAGIC_BIG_ENDIAN) return undefined;
   const sum = new LogChecksum(magic === MAGIC_LITTLE_ENDIAN);
   sum.add(log, 0, 24);
-  if (!sum.isAt(log, 24)) return 0;
+  if (!sum.isAt(log, 24)) return undefined;
   for (let frame = 0; frame < frameCount; frame++) {
     const at = HEADER_BYTES + frame * frameBytes;
     const hasSalts = log.getUint32(at + 8) === log.getUint32(16) && log.getUint32(at + 12) === log.getUint32(20);
@@ -71,10 +71,12 @@ export function isDamagedLog(bytes: Uint8Array): boolean {
   }
   const frameBytes = FRAME_HEADER_BYTES + pageBytes;
   const frameCount = Math.floor((bytes.length - HEADER_BYTES) / frameBytes);
-  const sound = soundFrames(log, frameBytes, frameCount);
+  const found = soundFrames(log, frameBytes, frameCount);
+  const sound = found ?? 0;
   if (sound === frameCount) return false;
-  // Frames of an earlier round carry other salts. With a bad header, the first frame says what this round's are.
-  const saltsAt = sound === 0 ? HEADER_BYTES + 8 : 16;
+  // Frames of an earlier round carry other salts, and there may be nothing else behind a header: a new round begins with
+  // the header, which is synced before its first frame. With a bad header, the first frame says what this round's are.
+  const saltsAt = found === undefined ? HEADER_BYTES + 8 : 16;
   const salts = [log.getUint32(saltsAt), log.getUint32(saltsAt + 4)] as const;
   let isPastCommit = false;
   for (let frame = sound; frame < frameCount; frame++) {

@@ -61,6 +61,8 @@ export interface SqliteState {
   readonly callbacks: CallbackStore;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
+  /** Transactions committed since the start, and the records in them. */
+  commits(): { readonly batchCount: number; readonly operationCount: number };
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
   /** undefined when the state is damaged and nothing is written. */
@@ -155,6 +157,7 @@ export function stateOver(
     payments: new SqlitePayments(journal, isPlay),
     callbacks: new SqliteCallbacks(journal, clock, kept.callbacks),
     fault: () => journal.fault(),
+    commits: () => ({ batchCount: journal.batchCount, operationCount: journal.operationCount }),
     journal,
     async close() {
       await journal.close();
@@ -250,6 +253,7 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
     },
     callbacks: { create: refuse, append: refuse, read: nothing, delete: refuse, expire: refuse, load: async () => [] },
     fault: () => fault,
+    commits: () => ({ batchCount: 0, operationCount: 0 }),
     notices: [fault],
     journal: undefined,
     async close() {

@@ -11,6 +11,7 @@ import { isBodyless, readBody } from '../../http/body.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { type Call, Provisional, route } from '../../http/route.ts';
 import { callbackAnswer } from './answers.ts';
+import { EXAMPLE_CALLBACK } from './examples.ts';
 import { lateBody, tooLarge } from './refusals.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -43,7 +44,7 @@ export const createCallback = route<CallbackServices>()({
   description: `The body may be left out; of an object, at most ${CREATION_BYTES_MAX} bytes, nothing is used.`,
   access: [roomToKeep, paid('0.01')],
   bodies: { 'application/json': v.looseObject({}) },
-  examples: { bodies: { 'application/json': {} } },
+  examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,
   answer: callbackAnswer,
   errors: ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'INVALID_JSON', 'INVALID_BODY'],

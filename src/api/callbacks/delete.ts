@@ -16,7 +16,10 @@ export const deleteCallback = route<CallbackServices>()({
   params: { id: callbackId },
   answer: deletedAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
-  examples: { params: { id: EXAMPLE_CALLBACK_ID } },
+  examples: {
+    params: { id: EXAMPLE_CALLBACK_ID },
+    answer: { deleted: true, callback_id: EXAMPLE_CALLBACK_ID },
+  },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
   async handle(_, { inbox }, call) {
     const id = parseCallbackId(call.params.id ?? '');

@@ -2,7 +2,7 @@
 import { parseCallbackId } from '../../callback/identifier.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, eventsAnswer } from './answers.ts';
-import { EXAMPLE_CALLBACK_ID } from './examples.ts';
+import { EXAMPLE_CALLBACK_ID, EXAMPLE_LISTING } from './examples.ts';
 import { absent, invalidId } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
@@ -16,7 +16,7 @@ export const listEvents = route<CallbackServices>()({
   params: { id: callbackId },
   answer: eventsAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
-  examples: { params: { id: EXAMPLE_CALLBACK_ID } },
+  examples: { params: { id: EXAMPLE_CALLBACK_ID }, answer: EXAMPLE_LISTING },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
   async handle(_, { inbox }, call) {
     const id = parseCallbackId(call.params.id ?? '');

@@ -10,7 +10,7 @@ import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callba
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { type Reply, route } from '../../http/route.ts';
 import { callbackId, waitAnswer } from './answers.ts';
-import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
+import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT, EXAMPLE_EVENT_ID } from './examples.ts';
 import { absent, invalidId, unknownEvent } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
@@ -64,7 +64,16 @@ export const waitForEvent = route<CallbackServices>()({
   },
   answer: waitAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
-  examples: { params: { id: EXAMPLE_CALLBACK_ID }, query: { timeout: 10, after: EXAMPLE_EVENT_ID } },
+  examples: {
+    params: { id: EXAMPLE_CALLBACK_ID },
+    query: { timeout: 10, after: EXAMPLE_EVENT_ID },
+    answer: {
+      received: true,
+      timeout: false,
+      event: EXAMPLE_EVENT,
+      next_wait_url: `/v1/callbacks/${EXAMPLE_CALLBACK_ID}/wait?after=${EXAMPLE_EVENT_ID}&timeout=10`,
+    },
+  },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED', 'TOO_MANY_WAITS'],
   handle(_, { inbox }, call) {
     const id = parseCallbackId(call.params.id ?? '');

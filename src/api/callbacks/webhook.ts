@@ -19,7 +19,7 @@ import { readBody } from '../../http/body.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { type Call, type Method, type Reply, type Route, route } from '../../http/route.ts';
 import { callbackId, receivedAnswer } from './answers.ts';
-import { EXAMPLE_CALLBACK_ID } from './examples.ts';
+import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
 import { absent, invalidId, lateBody, tooLarge } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
@@ -120,6 +120,7 @@ const webhook = (operation: string, method: Method): Route<CallbackServices> =>
     operation,
     method,
     path: '/hooks/:callback_id',
+    isHook: true,
     summary: 'Receive a webhook and store it as an event',
     description: `At most ${PAYLOAD_BYTES_MAX} bytes; a body without a Content-Type is text.`,
     access: [],
@@ -127,7 +128,11 @@ const webhook = (operation: string, method: Method): Route<CallbackServices> =>
     bodies: BODIES,
     answer: receivedAnswer,
     answerHeaders: UNTRUSTED_ANSWER_HEADERS,
-    examples: { params: { callback_id: EXAMPLE_CALLBACK_ID }, bodies: EXAMPLE_BODIES },
+    examples: {
+      params: { callback_id: EXAMPLE_CALLBACK_ID },
+      bodies: EXAMPLE_BODIES,
+      answer: { received: true, event_id: EXAMPLE_EVENT_ID },
+    },
     errors: ERRORS,
     handle: (_, services, call) => receive(call, services),
   });

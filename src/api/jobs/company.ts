@@ -5,6 +5,7 @@ import { paid, perCaller } from '../../http/access.ts';
 import { refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime, envelope, isoTimeOrNull, type JobsServices, metaOf } from './envelope.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, period } from './parameters.ts';
 import { hasCatalogue, noCatalogue } from './refusals.ts';
 
@@ -41,7 +42,22 @@ export const summarizeCompany = route<JobsServices>()({
   query: v.strictObject({ company: companyDomain, period: v.optional(period, '7d') }),
   answer: envelope(companyData),
   errors: ['CATALOGUE_UNAVAILABLE', 'COMPANY_NOT_FOUND'],
-  examples: { query: { company: 'example.com' } },
+  examples: {
+    query: { company: EXAMPLE_COMPANY.domain },
+    answer: {
+      data: {
+        company: EXAMPLE_COMPANY,
+        active_job_count: 42,
+        observed_sample_jobs: 42,
+        engineering_jobs_in_sample: 17,
+        engineering_job_count: 17,
+        top_hiring_departments: [{ department: 'Engineering', observed_job_count: 17 }],
+        top_requested_skills: [{ skill: 'python', observed_job_count: 12, sample_size: 42 }],
+        last_observed_at: EXAMPLE_OBSERVED_AT,
+      },
+      meta: exampleMeta('requested company', 42),
+    },
+  },
   ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
     const shelf = catalogue.current();

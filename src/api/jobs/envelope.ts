@@ -100,7 +100,13 @@ export function periodOf(period: ObservationPeriod): v.InferInput<typeof observa
   return { start: isoTime(period.startMs), end: isoTime(period.endMs), days: 7 };
 }
 
-export function metaOf(shelf: Shelf, cohort: CohortFacts, nowMs: number): Meta {
+/** What `meta` says of the shelf itself. */
+interface Provenance {
+  readonly synthetic: boolean;
+  readonly catalogue: { readonly snapshot: { readonly facts: { readonly skillsVersion: string } } };
+}
+
+export function metaOf(shelf: Provenance, cohort: CohortFacts, nowMs: number): Meta {
   const limitations: string[] = [...LIMITATIONS];
   if (cohort.sampled) limitations.push(SAMPLED);
   if (shelf.synthetic) limitations.push(SYNTHETIC);

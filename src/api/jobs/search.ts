@@ -6,6 +6,7 @@ import { paid, perCaller } from '../../http/access.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, envelope, isoTime, type JobsServices, metaOf } from './envelope.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, employmentType, integer, remote, terms } from './parameters.ts';
 import { fromCatalogue, hasCatalogue, noCatalogue } from './refusals.ts';
 
@@ -46,7 +47,29 @@ export const searchJobs = route<JobsServices>()({
   }),
   answer: envelope(searchData),
   errors: ['CATALOGUE_UNAVAILABLE', 'UPSTREAM_INVALID_RESPONSE'],
-  examples: { query: { keyword: 'data engineer', remote: true, limit: 3 } },
+  examples: {
+    query: { keyword: 'data engineer', remote: true, limit: 3 },
+    answer: {
+      data: {
+        jobs: [
+          {
+            id: 'ashby:example:7f3a',
+            title: 'Senior Data Engineer',
+            company: EXAMPLE_COMPANY.name,
+            company_domain: EXAMPLE_COMPANY.domain,
+            location: 'Berlin, Germany',
+            remote_status: 'remote',
+            employment_type: 'full_time',
+            source_url: 'https://jobs.example.com/7f3a',
+            last_observed_at: EXAMPLE_OBSERVED_AT,
+          },
+        ],
+        returned_jobs: 1,
+        limit: 3,
+      },
+      meta: exampleMeta('monitored catalogue', 4210),
+    },
+  },
   ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
     const shelf = catalogue.current();

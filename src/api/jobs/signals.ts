@@ -15,6 +15,7 @@ import {
   observationPeriod,
   periodOf,
 } from './envelope.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD, exampleMeta } from './examples.ts';
 import { integer, period, terms } from './parameters.ts';
 import { hasCatalogue, noCatalogue } from './refusals.ts';
 
@@ -73,7 +74,35 @@ export const findSignals = route<JobsServices>()({
   }),
   answer: envelope(signalsData),
   errors: ['CATALOGUE_UNAVAILABLE'],
-  examples: { query: { role: 'data engineer', limit: 3 } },
+  examples: {
+    query: { role: 'data engineer', limit: 3 },
+    answer: {
+      data: {
+        companies: [
+          {
+            company: EXAMPLE_COMPANY,
+            active_jobs: 3,
+            observed_sample_jobs: 3,
+            recently_observed_jobs: 2,
+            hiring_activity_score: 66.67,
+            supporting_evidence: {
+              criterion: criterionOf({ role: 'data engineer' }),
+              first_observed_jobs: 1,
+              matching_sample_jobs: 3,
+              scope: EVIDENCE_SCOPE,
+            },
+            last_observed_at: EXAMPLE_OBSERVED_AT,
+            observation_period: EXAMPLE_PERIOD,
+          },
+        ],
+        returned_companies: 1,
+        limit: 3,
+        matching_active_jobs: 3,
+        observed_sample_jobs: 3,
+      },
+      meta: exampleMeta('monitored catalogue', 4210),
+    },
+  },
   ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
     const shelf = catalogue.current();

@@ -10,6 +10,12 @@ import { PAYMENT_STATES, type PaymentServices } from './services.ts';
 const PAYER_FORM = /^0x[0-9a-fA-F]{40}$/;
 const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
 
+/** Of the examples: made up. */
+const NETWORK = 'eip155:8453';
+const PAYER = `0x${'5a'.repeat(20)}`;
+const NONCE = `0x${'3c'.repeat(32)}`;
+const TRANSACTION = `0x${'9e'.repeat(32)}`;
+
 /** A path parameter as text; malformed escapes are text that names nothing. */
 function decoded(segment: string | undefined): string {
   try {
@@ -24,7 +30,17 @@ export const paymentStatus = route<PaymentServices>()({
   method: 'GET',
   path: '/v1/payments/:network/:payer/:nonce',
   summary: 'What became of a payment authorization',
+  description: 'For whoever knows the nonce; what was bought is not told.',
   access: [],
+  params: {
+    network: v.string(),
+    payer: v.pipe(v.string(), v.regex(PAYER_FORM)),
+    nonce: v.pipe(v.string(), v.regex(NONCE_FORM)),
+  },
+  examples: {
+    params: { network: NETWORK, payer: PAYER, nonce: NONCE },
+    answer: { network: NETWORK, payer: PAYER, nonce: NONCE, state: 'settled', transaction: TRANSACTION },
+  },
   answer: v.strictObject({
     network: v.string(),
     payer: v.pipe(v.string(), v.regex(PAYER_FORM)),

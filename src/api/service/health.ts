@@ -15,6 +15,7 @@ export const health = route<ServiceServices>()({
     uptime_seconds: v.pipe(v.number(), v.integer(), v.minValue(0)),
   }),
   errors: [],
+  examples: { answer: { status: 'ok', version: '1.0.0', uptime_seconds: 3600 } },
   handle: (_, { version, uptimeMs }) => ({
     status: 'ok' as const,
     version,

@@ -10,7 +10,8 @@ export const openApi = route<ServiceServices>()({
   summary: 'This contract, OpenAPI 3.1',
   access: [],
   answer: v.looseObject({ openapi: v.string() }),
+  relation: 'service-desc',
   cacheControl: 'public, max-age=60',
   errors: [],
-  handle: (_, services) => new Reply(services.openApi(), { 'content-type': 'application/json' }),
+  handle: (_, services) => new Reply(services.documents.openApi(), { 'content-type': 'application/json' }),
 });

@@ -11,9 +11,11 @@ export const ready = route<ServiceServices>()({
   path: '/ready',
   summary: 'Whether every component is ready: 200 when all are, 503 when one is not',
   access: [],
+  relation: 'status',
   answer: components,
   otherAnswers: { 503: components },
   errors: [],
+  examples: { answer: { snapshot: true, state: true, settlement: true } },
   handle(_, { readiness }) {
     const { snapshot, state, settlement } = readiness();
     const body = { snapshot, state, settlement };

@@ -32,9 +32,14 @@ export class Folder {
     return copy;
   }
 
-  async remove(): Promise<void> {
+  /** What is open, as SIGTERM would close it. */
+  async close(): Promise<void> {
     for (const state of this.#open) await state.close();
     this.#open = [];
+  }
+
+  async remove(): Promise<void> {
+    await this.close();
     rmSync(this.path, { recursive: true, force: true });
   }
 }

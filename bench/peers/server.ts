@@ -1,0 +1,212 @@
+/**
+ * One server a process, by name; prints `listening on PORT`. What the pairs of http.ts are made of:
+ *
+ *   app                the whole application over `--catalogue FILE`, state in memory, no log, no rate limit
+ *   app-unverified     the same with a recovery that takes every signature for its payer's
+ *   constant           the project's own listener around one response that is read from `--response FILE`
+ *   bare               node:http, or Bun.serve under Bun, with the same response
+ *   official           @x402/hono in front of a handler that returns the response; a facilitator that checks nothing
+ *   official-viem      the same with a facilitator in this process that verifies as the protocol says, by viem
+ */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { HTTPFacilitatorClient } from '@x402/core/server';
+import { ExactEvmScheme } from '@x402/evm/exact/server';
+import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
+import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
+import { Hono } from 'hono';
+import { verifyTypedData } from 'viem/utils';
+import { openApp } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Recover } from '../../src/payment/signature.ts';
+import { isBun } from '../harness.ts';
+import { PAYER, type WireResponse } from './wire.ts';
+
+const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
+const PATH = '/v1/jobs/signals';
+
+const { values } = parseArgs({
+  options: {
+    kind: { type: 'string' },
+    catalogue: { type: 'string' },
+    response: { type: 'string' },
+  },
+});
+
+function given(): WireResponse {
+  if (values.response === undefined) throw new Error('--response is needed');
+  return JSON.parse(readFileSync(values.response, 'utf8')) as WireResponse;
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
+  const { listen } = isBun
+    ? await import('../../src/adapters/listen-bun.ts')
+    : await import('../../src/adapters/listen-node.ts');
+  const unreadable = (): Response => new Response(null, { status: 400 });
+  return (await listen({ host: '127.0.0.1', port: 0, fetch, unreadable })).port;
+}
+
+async function app(recover: Recover | undefined): Promise<number> {
+  const config = readConfig({
+    SNAPSHOT: values.catalogue,
+    STATE_DIR: ':memory:',
+    RATE_LIMIT_PER_MINUTE: '0',
+    LOCAL_BALANCE: '1000000000000',
+    PAY_TO,
+  });
+  const ports = {
+    clock: systemClock,
+    random: systemRandom,
+    onRequest: undefined,
+    onFailure: (failure: unknown) => console.error(failure),
+    onResolution: () => {},
+    ...(recover === undefined ? {} : { recover }),
+  };
+  const opened = await openApp({ ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' }, ports);
+  return listenAsTheProjectDoes((request) => opened.fetch(request));
+}
+
+async function bare({ status, headers, body }: WireResponse): Promise<number> {
+  if (isBun) {
+    const { Bun } = globalThis as unknown as {
+      Bun: { serve(options: { hostname: string; port: number; fetch: Handler }): { readonly port: number } };
+    };
+    return Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body, { status, headers }) }).port;
+  }
+  const server = createServer((_, outgoing) => {
+    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+interface Signed {
+  readonly payload: {
+    readonly signature: `0x${string}`;
+    readonly authorization: Readonly<Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore' | 'nonce', string>>;
+  };
+}
+
+async function isSigned({ payload: { authorization, signature } }: Signed): Promise<boolean> {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  return verifyTypedData({
+    address: from as `0x${string}`,
+    domain: {
+      name: 'USD Coin',
+      version: '2',
+      chainId: 8453,
+      verifyingContract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: from as `0x${string}`,
+      to: to as `0x${string}`,
+      value: BigInt(value),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
+      nonce: nonce as `0x${string}`,
+    },
+    signature,
+  });
+}
+
+/** The facilitator in this process: its answers are what a remote one would say, without the way there. */
+class InProcessFacilitator extends HTTPFacilitatorClient {
+  readonly #verifies: boolean;
+
+  constructor(verifies: boolean) {
+    super();
+    this.#verifies = verifies;
+  }
+
+  override async verify(payload: unknown): Promise<never> {
+    const signed = payload as Signed;
+    const isValid = !this.#verifies || (await isSigned(signed));
+    return { isValid, payer: signed.payload.authorization.from } as never;
+  }
+
+  override async settle(payload: unknown): Promise<never> {
+    const payer = (payload as Signed).payload.authorization.from;
+    return { success: true, transaction: `0x${'ab'.repeat(32)}`, network: 'eip155:8453', payer } as never;
+  }
+
+  override async getSupported(): Promise<never> {
+    return {
+      kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }],
+      extensions: [],
+      signers: {},
+    } as never;
+  }
+}
+
+async function official(verifies: boolean, { body }: WireResponse): Promise<number> {
+  const resources = new x402ResourceServer(new InProcessFacilitator(verifies)).register(
+    'eip155:8453',
+    new ExactEvmScheme(),
+  );
+  const hono = new Hono();
+  hono.use(
+    paymentMiddleware(
+      {
+        [`GET ${PATH}`]: {
+          accepts: { scheme: 'exact', price: '$0.09', network: 'eip155:8453', payTo: PAY_TO },
+          description: 'Companies with evidence of hiring activity',
+          mimeType: 'application/json',
+          extensions: {
+            ...declareDiscoveryExtension({
+              input: { role: 'engineer', location: 'germany' },
+              inputSchema: {
+                properties: { role: { type: 'string' }, location: { type: 'string' }, limit: { type: 'integer' } },
+              },
+            }),
+          },
+        },
+      },
+      resources,
+    ),
+  );
+  hono.get(PATH, (context) => context.body(body, 200, { 'content-type': 'application/json' }));
+  return listenAsTheProjectDoes((request) => hono.fetch(request));
+}
+
+const trusting: Recover = () => ({ ok: true, address: hexToBytes(PAYER.slice(2)) });
+
+async function serve(): Promise<number> {
+  switch (values.kind) {
+    case 'app':
+      return app(undefined);
+    case 'app-unverified':
+      return app(trusting);
+    case 'constant': {
+      const { status, headers, body } = given();
+      return listenAsTheProjectDoes(() => new Response(body, { status, headers }));
+    }
+    case 'bare':
+      return bare(given());
+    case 'official':
+      return official(false, given());
+    case 'official-viem':
+      return official(true, given());
+    default:
+      throw new Error('--kind must be app, app-unverified, constant, bare, official or official-viem');
+  }
+}
+
+console.log(`listening on ${await serve()}`);

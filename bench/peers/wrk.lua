@@ -1,0 +1,44 @@
+-- Requests for wrk. Arguments: path, file of PAYMENT-SIGNATURE values (one a line, each sent once) or "-" for none.
+-- Prints one line of JSON at the end. A statement of statuses is kept by the thread, one thread a run.
+local threads = {}
+local counter = 0
+
+function setup(thread)
+  table.insert(threads, thread)
+end
+
+function init(args)
+  path = args[1]
+  statuses = {}
+  sent = 0
+  if args[2] ~= "-" then
+    lines = {}
+    for line in io.lines(args[2]) do lines[#lines + 1] = line end
+  else
+    plain = wrk.format("GET", path)
+  end
+end
+
+function request()
+  if plain then return plain end
+  sent = sent + 1
+  local header = lines[sent]
+  if header == nil then
+    wrk.thread:stop()
+    return wrk.format("GET", "/health")
+  end
+  return wrk.format("GET", path, { ["PAYMENT-SIGNATURE"] = header })
+end
+
+function response(status)
+  statuses[status] = (statuses[status] or 0) + 1
+  codes = ""
+  for code, count in pairs(statuses) do codes = codes .. (codes == "" and "" or ",") .. '"' .. code .. '":' .. count end
+end
+
+function done(summary, latency)
+  io.write(string.format('RESULT {"requests":%d,"durationMicros":%d,"socketErrors":%d,"p50Micros":%d,"p99Micros":%d,"statuses":{%s}}\n',
+    summary.requests, summary.duration,
+    summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout,
+    latency:percentile(50), latency:percentile(99), threads[1]:get("codes") or ""))
+end

@@ -1,0 +1,139 @@
+/**
+ * What one verification costs: the recovery alone by either library, the whole payment header with each, and the same on a
+ * thread of its own.
+ *
+ *   node bench/signatures.ts [--rounds 7] [--json]        the same under bun
+ *
+ * Variants take turns round by round; a figure is the median of its rounds. Time is processor time of the process, all its
+ * threads together, so that a busy machine shows less; on Linux it has steps of microseconds. Answers are checked first.
+ */
+import { deepStrictEqual } from 'node:assert/strict';
+import { parseArgs } from 'node:util';
+import { chooseRecovery } from '../src/adapters/recovery.ts';
+import { RecoveryThread } from '../src/adapters/recovery-thread.ts';
+import { systemTimers } from '../src/adapters/system-timers.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { authorizationDigest, checkPayment, signerFault } from '../src/payment/authorization.ts';
+import { decodePayment } from '../src/payment/envelope.ts';
+import { checkedRecovery, noblePublicKey, type Recover, type Recovered } from '../src/payment/signature.ts';
+import { NOW_MS, searchOffer, signedPayment } from '../test/payment/fixture.ts';
+import { encodeHeader } from '../test/support/wallet.ts';
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' }, json: { type: 'boolean' } } });
+const rounds = Number(values.rounds);
+
+const { library, publicKeyOf } = await chooseRecovery('auto', systemClock);
+if (library !== 'wasm') throw new Error('the faster library is not there');
+const noble = checkedRecovery(noblePublicKey);
+const wasm = checkedRecovery(publicKeyOf);
+
+/** Different payments, so that nothing is remembered. */
+const COUNT = 16;
+const headers: string[] = [];
+for (let i = 0; i < COUNT; i++) headers.push(encodeHeader(await signedPayment()));
+
+function parsed(header: string) {
+  const decoded = decodePayment(header);
+  if (!decoded.ok) throw new Error(decoded.message);
+  const checked = checkPayment(decoded.payment, searchOffer, NOW_MS);
+  if (!checked.ok) throw new Error(checked.message);
+  return checked;
+}
+
+const jobs = headers.map((header) => {
+  const { authorization, signature } = parsed(header);
+  return { authorization, signature, digest: authorizationDigest(authorization) };
+});
+for (const { authorization, signature, digest } of jobs) {
+  deepStrictEqual(wasm(digest, signature), noble(digest, signature));
+  deepStrictEqual(signerFault(authorization, wasm(digest, signature)), undefined);
+}
+
+/** r that is the x of no point: found out before the expensive part. */
+const garbage = jobs.map(({ digest, signature }) => {
+  const changed = signature.slice();
+  changed.fill(0, 0, 31);
+  changed[31] = 5;
+  return { digest, signature: changed };
+});
+
+const whole = (recover: Recover) => (): void => {
+  for (const header of headers) {
+    const { authorization, signature } = parsed(header);
+    if (signerFault(authorization, recover(authorizationDigest(authorization), signature)) !== undefined) {
+      throw new Error('refused');
+    }
+  }
+};
+const alone =
+  (recover: Recover, of: readonly { digest: Uint8Array; signature: Uint8Array }[] = jobs) =>
+  (): void => {
+    for (const { digest, signature } of of) recover(digest, signature);
+  };
+
+const { thread } = await RecoveryThread.start({ signatures: 'auto' }, { timers: systemTimers, onFault: () => {} });
+const onThread = async (width: number): Promise<void> => {
+  for (let first = 0; first < COUNT; first += width) {
+    const some = jobs.slice(first, first + width);
+    await Promise.all(some.map((job) => new Promise<Recovered | undefined>((resolve) => thread.start(job, resolve))));
+  }
+};
+
+const variants: readonly (readonly [string, () => void | Promise<void>])[] = [
+  ['noble: recovery', alone(noble)],
+  ['wasm: recovery', alone(wasm)],
+  ['noble: r is no x', alone(noble, garbage)],
+  ['wasm: r is no x', alone(wasm, garbage)],
+  ['noble: whole header', whole(noble)],
+  ['wasm: whole header', whole(wasm)],
+  [
+    'whole header but the recovery',
+    () => void headers.map((header) => authorizationDigest(parsed(header).authorization)),
+  ],
+  ['wasm on a thread, one at a time', () => onThread(1)],
+  ['wasm on a thread, sixteen at a time', () => onThread(COUNT)],
+];
+
+const cpuMicros = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+const samples = new Map<string, { cpu: number[]; wall: number[] }>(
+  variants.map(([name]) => [name, { cpu: [], wall: [] }]),
+);
+const REPEATS = 4;
+for (let round = -2; round < rounds; round++) {
+  for (const [name, run] of variants) {
+    const startCpu = cpuMicros();
+    const startMs = performance.now();
+    for (let i = 0; i < REPEATS; i++) await run();
+    const each = REPEATS * COUNT;
+    if (round < 0) continue; // compiled by then
+    samples.get(name)?.cpu.push((cpuMicros() - startCpu) / each);
+    samples.get(name)?.wall.push(((performance.now() - startMs) * 1000) / each);
+  }
+}
+await thread.close();
+
+const median = (of: readonly number[]): number => [...of].sort((a, b) => a - b)[of.length >> 1] ?? Number.NaN;
+const figures = variants.map(([name]) => {
+  const { cpu, wall } = samples.get(name) as { cpu: number[]; wall: number[] };
+  return { name, cpuMicros: median(cpu), wallMicros: median(wall) };
+});
+const of = (name: string): number => figures.find((one) => one.name === name)?.cpuMicros ?? Number.NaN;
+const result = {
+  runtime: process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`,
+  figures,
+  nobleOverWasm: of('noble: recovery') / of('wasm: recovery'),
+  wholeNobleOverWasm: of('noble: whole header') / of('wasm: whole header'),
+};
+if (values.json) console.log(JSON.stringify(result));
+else {
+  console.log(`${result.runtime}: µs a signature, processor time (wall)`);
+  for (const { name, cpuMicros: cpu, wallMicros: wall } of figures) {
+    console.log(`${name.padEnd(38)} ${cpu.toFixed(0).padStart(7)}  (${wall.toFixed(0)})`);
+  }
+  console.log(
+    `noble / wasm: recovery ${result.nobleOverWasm.toFixed(2)}, whole header ${result.wholeNobleOverWasm.toFixed(2)}`,
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * Looks at a state folder without touching it, whether or not a server runs on it: no lock is taken, no log is carried over,
+ * no file is made. A running server's state is its own to judge; one at rest is read as it lies on the disk.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { APPLICATION_ID, FORMAT_VERSION } from './database.ts';
+import { isDamagedLogFile } from './log-check.ts';
+import { readMarker } from './marker.ts';
+import { STATE_FILE } from './state.ts';
+
+export type StateFound =
+  /** Nothing was ever kept there. */
+  | { readonly kind: 'new' }
+  /** `processId`: who holds the lock. */
+  | { readonly kind: 'in-use'; readonly processId: number }
+  | { readonly kind: 'sound'; readonly bytes: number }
+  /** It was not closed; its log is whole as far as can be seen, and is read back at the next start. */
+  | { readonly kind: 'unclean'; readonly logBytes: number }
+  /** The server would not start, or would sell nothing; why, one line. */
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+/**
+ * The process that holds the folder's lock, or undefined. The system's own list of locks is read (Linux): asking SQLite would
+ * take the lock for a moment, and a server that starts in that moment would be refused.
+ */
+function lockHolder(stateDir: string): number | undefined {
+  const path = join(stateDir, 'lock');
+  if (!existsSync(path) || !existsSync('/proc/locks')) return undefined;
+  const { ino } = statSync(path);
+  const held = new RegExp(`WRITE (\\d+) [0-9a-f]+:[0-9a-f]+:${ino} `);
+  const found = held.exec(readFileSync('/proc/locks', 'utf8'));
+  return found === null ? undefined : Number(found[1]);
+}
+
+/** A file at rest. @throws what node:sqlite throws */
+function problemOf(path: string, generationMin: number): string | undefined {
+  const url = pathToFileURL(resolve(path));
+  url.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(url, { readOnly: true });
+  try {
+    const first = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
+    if (first('PRAGMA application_id') !== APPLICATION_ID) return 'it is not a state file';
+    const version = first('PRAGMA user_version') as number;
+    if (version > FORMAT_VERSION) return `its format ${version} is newer than this program`;
+    const verdict = String(first('PRAGMA quick_check(1)'));
+    if (verdict !== 'ok') return `it is damaged: ${verdict.split('\n')[0]}`;
+    const generation = first("SELECT value FROM meta WHERE name = 'generation'");
+    if (typeof generation !== 'number' || generation < generationMin) return 'it is an older copy';
+    return undefined;
+  } finally {
+    database.close();
+  }
+}
+
+function foundAtRest(stateDir: string): StateFound {
+  const path = join(stateDir, STATE_FILE);
+  const marker = readMarker(stateDir);
+  if (marker === undefined) return { kind: 'unusable', reason: `${join(stateDir, 'state.json')} is damaged` };
+  const bytes = existsSync(path) ? statSync(path).size : 0;
+  if (bytes === 0) {
+    return marker === null ? { kind: 'new' } : { kind: 'unusable', reason: `${path} is missing, though there was one` };
+  }
+  const log = `${path}-wal`;
+  const logBytes = existsSync(log) ? statSync(log).size : 0;
+  if (logBytes > 0) {
+    const isDamaged = marker?.sync !== 'normal' && isDamagedLogFile(log);
+    return isDamaged ? { kind: 'unusable', reason: `${log} is damaged in the middle` } : { kind: 'unclean', logBytes };
+  }
+  try {
+    const problem = problemOf(path, marker?.generation ?? 0);
+    return problem === undefined ? { kind: 'sound', bytes } : { kind: 'unusable', reason: `${path}: ${problem}` };
+  } catch (failure) {
+    const reason = failure instanceof Error ? failure.message : String(failure);
+    return { kind: 'unusable', reason: `${path}: ${reason}` };
+  }
+}
+
+/** @throws Error of the file system when the folder cannot be read */
+export function inspectState(stateDir: string): StateFound {
+  const before = lockHolder(stateDir);
+  if (before !== undefined) return { kind: 'in-use', processId: before };
+  const found = foundAtRest(stateDir);
+  // A server that has started meanwhile was writing while we read.
+  const after = lockHolder(stateDir);
+  return after === undefined ? found : { kind: 'in-use', processId: after };
+}

@@ -1,0 +1,58 @@
+/**
+ * GET and HEAD /.well-known/api-catalog (RFC 9727): a link set (RFC 9264) that leads to the contract, its documents and the
+ * state of the server. The standard asks for HEAD with a `Link` header, so this path alone has that method.
+ */
+import * as v from 'valibot';
+import { type AnswerHeader, Reply, route } from '../../http/route.ts';
+import type { Documents, ServiceServices } from './services.ts';
+
+const LINKSET_TYPE = 'application/linkset+json';
+const CONTENT_TYPE = `${LINKSET_TYPE}; profile="https://www.rfc-editor.org/info/rfc9727"`;
+
+const links = v.array(v.strictObject({ href: v.pipe(v.string(), v.url()), type: v.optional(v.string()) }));
+
+const LINK_HEADER: Readonly<Record<string, AnswerHeader>> = {
+  Link: { description: 'The catalogue, with the relation `api-catalog`', schema: v.string() },
+};
+
+const SHARED = {
+  path: '/.well-known/api-catalog',
+  access: [],
+  answerType: LINKSET_TYPE,
+  answerHeaders: LINK_HEADER,
+  cacheControl: 'public, max-age=60',
+  errors: [],
+} as const;
+
+const catalogReply = (documents: Documents): Reply =>
+  new Reply(documents.apiCatalog(), { 'content-type': CONTENT_TYPE, link: documents.apiCatalogLink() });
+
+export const apiCatalog = route<ServiceServices>()({
+  ...SHARED,
+  operation: 'apiCatalog',
+  method: 'GET',
+  summary: 'Where the contract of this API and its documents are',
+  answer: v.strictObject({
+    linkset: v.array(
+      v.strictObject({
+        anchor: v.pipe(v.string(), v.url()),
+        item: v.optional(links),
+        'service-desc': v.optional(links),
+        'service-doc': v.optional(links),
+        'service-meta': v.optional(links),
+        status: v.optional(links),
+      }),
+    ),
+  }),
+  handle: (_, { documents }) => catalogReply(documents),
+});
+
+export const apiCatalogHead = route<ServiceServices>()({
+  ...SHARED,
+  operation: 'apiCatalogHead',
+  method: 'HEAD',
+  summary: 'The same without its body',
+  answer: v.string(),
+  // The runtime leaves the body out and keeps its length.
+  handle: (_, { documents }) => catalogReply(documents),
+});

@@ -1,0 +1,18 @@
+/** GET /llms.txt: every route in words, in the form of llmstxt.org, for a reader that is a language model. */
+import * as v from 'valibot';
+import { Reply, route } from '../../http/route.ts';
+import type { ServiceServices } from './services.ts';
+
+export const llms = route<ServiceServices>()({
+  operation: 'llms',
+  method: 'GET',
+  path: '/llms.txt',
+  summary: 'This API in words, for language models',
+  access: [],
+  relation: 'service-doc',
+  answer: v.string(),
+  answerType: 'text/plain',
+  cacheControl: 'public, max-age=60',
+  errors: [],
+  handle: (_, { documents }) => new Reply(documents.llms(), { 'content-type': 'text/plain; charset=utf-8' }),
+});

@@ -1,0 +1,17 @@
+/** GET /metrics: what has been counted since the start, Prometheus text format 0.0.4 (decisions §6). Open, like /health. */
+import * as v from 'valibot';
+import { Reply, route } from '../../http/route.ts';
+import type { ServiceServices } from './services.ts';
+
+export const metrics = route<ServiceServices>()({
+  operation: 'metrics',
+  method: 'GET',
+  path: '/metrics',
+  summary: 'Counts and gauges for Prometheus',
+  access: [],
+  answer: v.string(),
+  answerType: 'text/plain',
+  errors: [],
+  handle: (_, services) =>
+    new Reply(services.metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+});

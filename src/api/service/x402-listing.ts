@@ -1,0 +1,48 @@
+/**
+ * GET /.well-known/x402: every paid route with its offer, for indexers that do not wait for a facilitator to tell them
+ * (x402-v2 §7.4). There is no standard yet: `version` and `resources` are what x402scan reads, `items` the entries of a
+ * facilitator's discovery list.
+ */
+import * as v from 'valibot';
+import { Reply, route } from '../../http/route.ts';
+import type { ServiceServices } from './services.ts';
+
+const requirements = v.strictObject({
+  scheme: v.literal('exact'),
+  network: v.literal('eip155:8453'),
+  amount: v.string(),
+  asset: v.string(),
+  payTo: v.string(),
+  maxTimeoutSeconds: v.number(),
+  extra: v.strictObject({ name: v.string(), version: v.string() }),
+});
+
+const item = v.strictObject({
+  resource: v.pipe(v.string(), v.url()),
+  type: v.literal('http'),
+  method: v.picklist(['GET', 'POST']),
+  x402Version: v.literal(2),
+  description: v.string(),
+  mimeType: v.string(),
+  serviceName: v.string(),
+  accepts: v.array(requirements),
+  extensions: v.strictObject({ bazaar: v.looseObject({}) }),
+});
+
+export const x402Listing = route<ServiceServices>()({
+  operation: 'x402Listing',
+  method: 'GET',
+  path: '/.well-known/x402',
+  summary: 'The paid routes and what they cost',
+  access: [],
+  relation: 'service-meta',
+  answer: v.strictObject({
+    version: v.literal(1),
+    x402Version: v.literal(2),
+    resources: v.array(v.pipe(v.string(), v.url())),
+    items: v.array(item),
+  }),
+  cacheControl: 'public, max-age=60',
+  errors: [],
+  handle: (_, { documents }) => new Reply(documents.x402Listing(), { 'content-type': 'application/json' }),
+});

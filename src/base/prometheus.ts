@@ -1,0 +1,47 @@
+/**
+ * Prometheus text format 0.0.4, written plainly: families one after the other, each with HELP, TYPE and its samples. The
+ * lines are made when they are asked for; counting is the counters' own business.
+ */
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+export type Labels = Readonly<Record<string, string>>;
+
+const escapedLabel = (text: string): string =>
+  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+const escapedHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+
+/** Go's float syntax, as the format asks for. */
+function valueText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  if (value === Number.NEGATIVE_INFINITY) return '-Inf';
+  return String(value);
+}
+
+export class Exposition {
+  #text = '';
+  #family = '';
+
+  /** Begins a family; the samples that follow are its own. Names end in `_total` for counters, units are seconds and bytes. */
+  family(name: string, type: MetricType, help: string): this {
+    this.#family = name;
+    this.#text += `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n`;
+    return this;
+  }
+
+  /** @param suffix `_bucket`, `_sum` or `_count` of a histogram */
+  sample(value: number, labels: Labels = {}, suffix = ''): this {
+    const pairs = Object.entries(labels).map(([name, text]) => `${name}="${escapedLabel(text)}"`);
+    const braces = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+    this.#text += `${this.#family}${suffix}${braces} ${valueText(value)}\n`;
+    return this;
+  }
+
+  /** A family of one sample. */
+  single(name: string, type: MetricType, help: string, value: number): this {
+    return this.family(name, type, help).sample(value);
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+}

@@ -1,0 +1,158 @@
+/** Checks of where the server listens and of what the world sees of it. Asks only; it listens nowhere but on a free port. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { type Config, originOf } from '../../config.ts';
+import { type Asked, ask, fieldsOf } from './ask.ts';
+import { type Finding, Findings, oneLine } from './finding.ts';
+
+const LOCAL_TIMEOUT_MS = 2000;
+const PUBLIC_TIMEOUT_MS = 5000;
+
+/** Whether a server of this address could be made: undefined, or the system's code. */
+function listenFault(host: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (failure: NodeJS.ErrnoException) => resolve(failure.code ?? failure.message));
+    server.listen({ host, port: 0 }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** An address at which one can ask a server that listens on `host`. */
+const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
+
+/** First port that needs no privilege (Linux). */
+function unprivilegedFrom(): number {
+  const path = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+  return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 1024;
+}
+
+const isPaygrade = (asked: Asked): boolean => {
+  const { status, version } = (asked.kind === 'answer' && asked.status === 200 && fieldsOf(asked.text)) || {};
+  return status === 'ok' && typeof version === 'string';
+};
+
+async function checkRunning(findings: Findings, origin: string): Promise<void> {
+  const ready = await ask(`${origin}/ready`, { timeoutMs: LOCAL_TIMEOUT_MS });
+  const components = ready.kind === 'answer' ? (fieldsOf(ready.text) ?? {}) : {};
+  const unready = Object.keys(components).filter((name) => components[name] === false);
+  if (unready.length === 0) findings.ok(`a paygrade is running at ${origin} and is ready`);
+  else
+    findings.mend(
+      `a paygrade is running at ${origin}; not ready: ${oneLine(unready.join(', '))}`,
+      'see the other findings and its log',
+    );
+}
+
+/** Whether a server of ours is running there. */
+export async function checkPort({ host, port }: Config): Promise<{ findings: readonly Finding[]; isRunning: boolean }> {
+  const findings = new Findings('port');
+  const fault = await listenFault(host);
+  if (fault !== undefined) {
+    findings.mend(`nothing can listen on HOST ${host}: ${fault}`, 'set HOST to an address of this machine, or 0.0.0.0');
+    return { findings: findings.all, isRunning: false };
+  }
+  if (port === 0) {
+    findings.ok('PORT=0: a free one is taken at each start');
+    return { findings: findings.all, isRunning: false };
+  }
+  const origin = originOf(reachable(host), port);
+  const health = await ask(`${origin}/health`, { timeoutMs: LOCAL_TIMEOUT_MS });
+  const isRunning = isPaygrade(health);
+  if (isRunning) await checkRunning(findings, origin);
+  else if (health.kind === 'failed' && /refused/i.test(health.code)) {
+    const isPrivileged = port < unprivilegedFrom() && process.getuid?.() !== 0;
+    if (isPrivileged)
+      findings.mend(
+        `PORT ${port} needs a privilege that this user does not have`,
+        'take a port above 1023 and put a proxy in front',
+      );
+    else findings.ok(`${host}:${port} is free`);
+  } else {
+    const what = health.kind === 'failed' ? health.code : `status ${health.status}`;
+    findings.mend(`something else is at ${host}:${port} (${what})`, 'stop it or set PORT to another');
+  }
+  return { findings: findings.all, isRunning };
+}
+
+/** What an unpaid request through the public address brings back, against what it should. */
+function checkOfferThrough(
+  findings: Findings,
+  asked: Asked & { kind: 'answer' },
+  baseUrl: string,
+  payTo: string | null,
+): void {
+  const { status, headers } = asked;
+  const header = headers.get('payment-required');
+  if (status === 502) {
+    findings.mend(
+      'the proxy answers an offer with 502: its buffer for heads is too small',
+      'nginx: proxy_buffer_size 16k; proxy_buffers 8 16k',
+    );
+  } else if (status !== 402) {
+    findings.mend(
+      `BASE_URL answers an unpaid question with ${status}, not 402`,
+      'lead BASE_URL to this server, with its paths as they are',
+    );
+  } else if (header === null) {
+    findings.mend(
+      'the offer comes back without its PAYMENT-REQUIRED header: a proxy removes it',
+      'let the proxy pass PAYMENT-* headers',
+    );
+  } else {
+    const offer = fieldsOf(Buffer.from(header, 'base64').toString('utf8'));
+    const [entry] = (Array.isArray(offer?.accepts) ? offer.accepts : []) as { payTo?: unknown }[];
+    const { url } = (offer?.resource ?? {}) as { url?: unknown };
+    if (payTo !== null && entry?.payTo !== payTo)
+      findings.mend(
+        `the offer at BASE_URL is paid to ${oneLine(String(entry?.payTo))}, not to PAY_TO`,
+        'restart the server with this configuration, or lead BASE_URL to it',
+      );
+    else if (typeof url !== 'string' || !url.startsWith(`${baseUrl}/`))
+      findings.mend(
+        `the offer names ${oneLine(String(url))}, not BASE_URL`,
+        'restart the server with this configuration',
+      );
+    else findings.ok('an unpaid question through BASE_URL brings the whole offer back');
+  }
+}
+
+export async function checkPublic(config: Config, isRunning: boolean): Promise<readonly Finding[]> {
+  const findings = new Findings('public');
+  const { baseUrl, trustProxy, settlement, snapshot, payTo, host } = config;
+  const isLoopback = ['127.0.0.1', 'localhost', '::1'].includes(host);
+  if (trustProxy && !isLoopback) {
+    findings.note(
+      `TRUST_PROXY=true and HOST ${host}: who reaches the port past the proxy chooses the address it is counted under`,
+      'listen on 127.0.0.1, or let only the proxy in',
+    );
+  }
+  if (baseUrl === null) {
+    const found = 'BASE_URL is not set: offers and callbacks name an address of this machine';
+    if (settlement === 'facilitator') findings.mend(found, 'set BASE_URL to the public https address');
+    else findings.ok(found);
+    return findings.all;
+  }
+  if (settlement === 'facilitator' && !baseUrl.startsWith('https://')) {
+    findings.note(
+      'BASE_URL is not https: payments and read tokens travel in the open, and indexers do not list it',
+      'put a proxy with a certificate in front',
+    );
+  }
+  if (isLoopback && !trustProxy && baseUrl.startsWith('https://')) {
+    findings.note(
+      'a proxy is in front, and TRUST_PROXY is false: all customers share one usage rate',
+      'set TRUST_PROXY=true if the proxy writes X-Forwarded-For',
+    );
+  }
+  const path = snapshot === 'none' ? '/v1/callbacks' : '/v1/jobs/search';
+  const asked = await ask(baseUrl + path, {
+    method: snapshot === 'none' ? 'POST' : 'GET',
+    timeoutMs: PUBLIC_TIMEOUT_MS,
+  });
+  if (asked.kind === 'answer' && (isRunning || asked.status === 402))
+    checkOfferThrough(findings, asked, baseUrl, payTo);
+  else if (isRunning && asked.kind === 'failed')
+    findings.mend(`BASE_URL cannot be reached from here: ${asked.code}`, 'look at its name, certificate and proxy');
+  else findings.skipped('no server of ours is running that BASE_URL could lead to');
+  return findings.all;
+}

@@ -1,0 +1,59 @@
+/** One HTTP request of a check: bounded in time and size, redirects not followed, failures as words. */
+const ANSWER_BYTES_MAX = 1024 * 1024;
+
+export type Asked =
+  | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly text: string }
+  /** `code` of the system or runtime, or a word of ours. */
+  | { readonly kind: 'failed'; readonly code: string };
+
+interface Asking {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+/** The innermost code; messages of fetch say nothing. */
+function codeOf(failure: unknown): string {
+  const { code, cause, name } = (failure ?? {}) as { code?: unknown; cause?: unknown; name?: unknown };
+  if (typeof cause === 'object' && cause !== null) return codeOf(cause);
+  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown failure';
+}
+
+async function readText(response: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let byteCount = 0;
+  const reader = response.body?.getReader();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) return Buffer.concat(chunks).toString('utf8');
+    byteCount += value.length;
+    if (byteCount > ANSWER_BYTES_MAX) {
+      await reader?.cancel();
+      return undefined;
+    }
+    chunks.push(value);
+  }
+}
+
+/** Never rejects. */
+export async function ask(url: string, { method = 'GET', headers = {}, timeoutMs }: Asking): Promise<Asked> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, { method, headers, signal, redirect: 'manual' });
+    const text = await readText(response);
+    if (text === undefined) return { kind: 'failed', code: `an answer over ${ANSWER_BYTES_MAX} bytes` };
+    return { kind: 'answer', status: response.status, headers: response.headers, text };
+  } catch (failure) {
+    return { kind: 'failed', code: signal.aborted ? `no answer in ${timeoutMs / 1000} s` : codeOf(failure) };
+  }
+}
+
+/** The text as a JSON object, or undefined. */
+export function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

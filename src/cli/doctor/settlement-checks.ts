@@ -1,0 +1,182 @@
+/** Checks of what takes the money: the recipient, the facilitator, its clock against ours, the size of the offers. */
+import { EVERY_ROUTE } from '../../api/routes.ts';
+import { type Config, originOf } from '../../config.ts';
+import { paidRouteOf } from '../../gates/listing.ts';
+import { offerOfRoute } from '../../gates/x402.ts';
+import {
+  type Address,
+  NETWORK,
+  SCHEME,
+  USDC,
+  USDC_DOMAIN_VERSION,
+  USDC_NAME,
+  X402_VERSION,
+  ZERO_ADDRESS,
+} from '../../payment/network.ts';
+import { SEARCH_BYTES_MAX } from '../../payment/requirements.ts';
+import { ask, fieldsOf } from './ask.ts';
+import { type Finding, Findings, oneLine } from './finding.ts';
+
+const TIMEOUT_MS = 5000;
+
+export function checkPayTo({ payTo, settlement }: Config): readonly Finding[] {
+  const findings = new Findings('payTo');
+  if (payTo === null) findings.ok('a throwaway address, kept in STATE_DIR; nothing is sent to it');
+  else if (payTo === USDC)
+    findings.mend(
+      'PAY_TO is the contract of USDC itself: what is sent there is lost',
+      'set PAY_TO to your own address',
+    );
+  else if (settlement === 'local')
+    findings.note(`${payTo}, but SETTLEMENT=local moves no money`, 'set SETTLEMENT=facilitator to be paid');
+  else findings.ok(`${payTo}; its key is nowhere on this server`);
+  return findings.all;
+}
+
+/** Ours judges the windows of authorizations: 6 s at least, 150 s at most. */
+const SKEW_MEND_SECONDS = 20;
+const SKEW_NOTE_SECONDS = 5;
+
+function checkClock(dateHeader: string | null, askedMs: number, answeredMs: number): readonly Finding[] {
+  const findings = new Findings('clock');
+  const theirMs = dateHeader === null ? Number.NaN : Date.parse(dateHeader);
+  if (Number.isNaN(theirMs)) {
+    findings.skipped('the facilitator sends no Date to compare with');
+    return findings.all;
+  }
+  // Their header has whole seconds, cut off: half a second is added for the middle.
+  const skewSeconds = Math.round((askedMs + answeredMs) / 2 - (theirMs + 500)) / 1000;
+  const found = `this clock is ${Math.abs(skewSeconds).toFixed(1)} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} the facilitator's`;
+  const mend = 'keep the clock with NTP (timedatectl set-ntp true)';
+  if (Math.abs(skewSeconds) > SKEW_MEND_SECONDS) findings.mend(`${found}; good payments are refused`, mend);
+  else if (Math.abs(skewSeconds) > SKEW_NOTE_SECONDS) findings.note(found, mend);
+  else findings.ok(found);
+  return findings.all;
+}
+
+interface Kind {
+  readonly x402Version?: unknown;
+  readonly scheme?: unknown;
+  readonly network?: unknown;
+  readonly extra?: Readonly<Record<string, unknown>> | null;
+}
+
+const isOurs = ({ x402Version, scheme, network }: Kind): boolean =>
+  x402Version === X402_VERSION && scheme === SCHEME && network === NETWORK;
+
+function checkSupported(findings: Findings, text: string): void {
+  const { kinds, extensions } = fieldsOf(text) ?? {};
+  if (!Array.isArray(kinds)) {
+    findings.mend(
+      'its /supported is not the answer of an x402 facilitator',
+      'set FACILITATOR_URL to the address that /verify and /settle are under',
+    );
+    return;
+  }
+  const all = kinds.filter((kind): kind is Kind => typeof kind === 'object' && kind !== null);
+  const ours = all.find(isOurs);
+  if (ours === undefined) {
+    const listed = all.map(({ x402Version, scheme, network }) => `${x402Version}/${scheme}/${network}`).join(', ');
+    findings.mend(
+      `it does not settle ${SCHEME} on ${NETWORK} (USDC on Base); it lists ${oneLine(listed) || 'nothing'}`,
+      'choose a facilitator for Base main net',
+    );
+    return;
+  }
+  const { asset, name, version } = ours.extra ?? {};
+  if (typeof asset === 'string' && asset.toLowerCase() !== USDC.toLowerCase()) {
+    findings.mend(`it settles ${oneLine(asset)}, not USDC (${USDC})`, 'choose a facilitator that settles USDC on Base');
+    return;
+  }
+  if ((name ?? USDC_NAME) !== USDC_NAME || (version ?? USDC_DOMAIN_VERSION) !== USDC_DOMAIN_VERSION) {
+    findings.note(
+      `it names the token ${oneLine(String(name))} ${oneLine(String(version))}, we sign for ${USDC_NAME} ${USDC_DOMAIN_VERSION}`,
+    );
+  }
+  findings.ok(`settles ${SCHEME} on ${NETWORK}`);
+  if (Array.isArray(extensions) && extensions.includes('bazaar')) findings.ok('lists what is paid for (bazaar)');
+  else
+    findings.note(
+      'it does not say that it lists what is paid for (bazaar); /.well-known/x402 and /openapi.json are there without it',
+    );
+}
+
+/** The facilitator, and the clock as far as it tells. */
+export async function checkFacilitator(
+  { settlement, facilitatorUrl, facilitatorToken }: Config,
+  nowMs: () => number,
+): Promise<readonly Finding[]> {
+  const findings = new Findings('facilitator');
+  if (settlement === 'local' || facilitatorUrl === null) {
+    findings.note('SETTLEMENT=local: signatures are verified, payments move in a play ledger, nothing is on a chain');
+    return findings.all;
+  }
+  const { protocol, hostname } = new URL(facilitatorUrl);
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (protocol === 'http:' && !isHere) {
+    findings.mend(
+      'FACILITATOR_URL is http: its answers, and the token, can be read and changed on the way',
+      'use https',
+    );
+  }
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (facilitatorToken !== null) headers.authorization = `Bearer ${facilitatorToken}`;
+  const askedMs = nowMs();
+  const asked = await ask(`${facilitatorUrl}/supported`, { headers, timeoutMs: TIMEOUT_MS });
+  if (asked.kind === 'failed') {
+    findings.mend(`cannot be reached: ${asked.code}`, 'look at FACILITATOR_URL, the name server and the firewall');
+    return findings.all;
+  }
+  const { status } = asked;
+  if (status === 401 || status === 403) {
+    findings.mend(
+      `refuses us (${status})`,
+      facilitatorToken === null ? 'set FACILITATOR_TOKEN' : 'set FACILITATOR_TOKEN to one that it takes',
+    );
+  } else if (status === 0 || (status >= 300 && status < 400)) {
+    findings.mend(
+      `redirects (${status}); redirects are never followed with a payment`,
+      `set FACILITATOR_URL to where it leads: ${oneLine(asked.headers.get('location') ?? 'not said')}`,
+    );
+  } else if (status !== 200) {
+    findings.mend(
+      `answers /supported with ${status}`,
+      status === 404 ? 'set FACILITATOR_URL to the address that /supported is under' : 'try again; ask its operator',
+    );
+  } else checkSupported(findings, asked.text);
+  return [...findings.all, ...checkClock(asked.headers.get('date'), askedMs, nowMs())];
+}
+
+/** nginx's default `proxy_buffer_size` on x86; the whole head of an answer must fit. */
+const NGINX_HEAD_BYTES = 4096;
+/** The rest of the head of a 402. */
+const OTHER_HEAD_BYTES = 400;
+
+export function checkOffers(config: Config): readonly Finding[] {
+  const findings = new Findings('offers');
+  const baseUrl = config.baseUrl ?? originOf(config.host, config.port);
+  const payTo = config.payTo ?? (ZERO_ADDRESS as Address);
+  let usual = 0;
+  let largest = 0;
+  try {
+    for (const route of EVERY_ROUTE) {
+      const paid = paidRouteOf(route);
+      if (paid === undefined) continue;
+      const offer = offerOfRoute(paid, { baseUrl, payTo, serviceName: 'paygrade' });
+      usual = Math.max(usual, offer.challenge('').header.length);
+      largest = Math.max(largest, offer.challenge(`?${'a'.repeat(SEARCH_BYTES_MAX - 1)}`).header.length);
+    }
+  } catch (failure) {
+    findings.mend(failure instanceof Error ? failure.message : String(failure), 'shorten BASE_URL');
+    return findings.all;
+  }
+  const found = `PAYMENT-REQUIRED takes ${usual} bytes, at most ${largest} with the longest query`;
+  const isProxied = config.trustProxy || config.baseUrl !== null;
+  if (isProxied && largest + OTHER_HEAD_BYTES > NGINX_HEAD_BYTES) {
+    findings.note(
+      `${found}; nginx's default for a whole head is ${NGINX_HEAD_BYTES}, and makes a 502 of what is longer`,
+      'nginx: proxy_buffer_size 16k; proxy_buffers 8 16k; large_client_header_buffers 4 16k',
+    );
+  } else findings.ok(found);
+  return findings.all;
+}

@@ -1,0 +1,78 @@
+/** `history`: what opened, changed, closed and reopened in a catalogue, or which feeds came in, oldest first. */
+import { HistoryDatabase, HistoryError, type HistoryQuery } from '../adapters/sqlite/history-database.ts';
+import { dateTimeOf, parseDateTime } from '../ingest/date-time.ts';
+import { EVENT_KINDS } from '../ingest/observation.ts';
+import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import type { Io } from './io.ts';
+import { writeLines } from './text-lines.ts';
+
+function timeOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const timeMs = parseDateTime(text);
+  if (timeMs === undefined) throw new UsageError(`--${name} must be an RFC 3339 date-time or a date`);
+  return timeMs;
+}
+
+function* eventLines(history: HistoryDatabase, query: HistoryQuery, isJson: boolean): Generator<string> {
+  for (const { atMs, kind, id, title, company, shape, board, field, before, after } of history.events(query)) {
+    const at = dateTimeOf(atMs);
+    if (isJson) {
+      const change = kind === 'changed' ? { field, before, after } : {};
+      yield `${JSON.stringify({ at, kind, id, board: `${shape}:${board}`, company, title, ...change })}\n`;
+    } else {
+      const what = kind === 'changed' ? `  ${field}: ${before ?? 'none'} -> ${after ?? 'none'}` : '';
+      yield `${at}  ${kind.padEnd(8)}  ${id}  ${title} (${company})${what}\n`;
+    }
+  }
+}
+
+function* feedLines(history: HistoryDatabase, query: HistoryQuery, isJson: boolean): Generator<string> {
+  for (const { atMs, shape, board, rows, isComplete } of history.feeds(query)) {
+    const at = dateTimeOf(atMs);
+    yield isJson
+      ? `${JSON.stringify({ at, board: `${shape}:${board}`, rows, complete: isComplete })}\n`
+      : `${at}  ${shape}:${board}  ${rows} rows, ${isComplete ? 'complete' : 'partial'}\n`;
+  }
+}
+
+export const history = command({
+  name: 'history',
+  summary: 'Shows what opened, changed, closed and reopened in a catalogue',
+  options: {
+    catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue', required: true },
+    board: { type: 'text', value: 'BOARD', help: 'of this board only: <shape>:<token>, or a token' },
+    job: { type: 'text', value: 'ID', help: 'of this job only' },
+    kind: { type: 'text', value: 'KIND', choices: EVENT_KINDS, help: 'events of this kind only' },
+    since: { type: 'text', value: 'TIME', help: 'not before this, RFC 3339' },
+    until: { type: 'text', value: 'TIME', help: 'not after this, RFC 3339' },
+    feeds: { type: 'flag', help: 'the feeds that came in, instead of events' },
+    json: { type: 'flag', help: 'one JSON object a line' },
+  },
+  notes: ['A text of a description is not kept: a changed one shows by what names the text before and after.'],
+  async run({ options }, io: Io) {
+    if (options.feeds && (options.job !== undefined || options.kind !== undefined)) {
+      throw new UsageError('--feeds does not go with --job and --kind');
+    }
+    const sinceMs = timeOf('since', options.since);
+    const untilMs = timeOf('until', options.until);
+    const { board, job, kind } = options;
+    const query: HistoryQuery = {
+      ...(board === undefined ? {} : { board }),
+      ...(job === undefined ? {} : { job }),
+      ...(kind === undefined ? {} : { kind: kind as (typeof EVENT_KINDS)[number] }),
+      ...(sinceMs === undefined ? {} : { sinceMs }),
+      ...(untilMs === undefined ? {} : { untilMs }),
+    };
+    let database: HistoryDatabase | undefined;
+    try {
+      database = HistoryDatabase.openForReading(options.catalogue);
+      await writeLines((options.feeds ? feedLines : eventLines)(database, query, options.json), io.stdout);
+      return EXIT_OK;
+    } catch (error) {
+      if (error instanceof HistoryError) throw new CommandError(error.message);
+      throw error;
+    } finally {
+      database?.close();
+    }
+  },
+});

@@ -1,0 +1,218 @@
+/**
+ * When requests are sent. Open loop: at a given rate, whatever becomes of the answers; each request is due at a time of its
+ * own, and one that cannot be sent then (all connections busy, the generator itself late) is sent later with its latency
+ * still counted from when it was due, so that a stall of the server shows in full (no coordinated omission). Closed loop: so
+ * many requests under way, the next one when one is answered.
+ */
+import type { Clock } from '../base/clock.ts';
+import { Latencies } from './latencies.ts';
+import type { Kind } from './mix.ts';
+import type { Ending, Operation, Readiness } from './operations.ts';
+import type { Pool } from './pool.ts';
+
+export interface PacingOptions {
+  /** Requests a second; undefined = closed loop. */
+  readonly rate: number | undefined;
+  /** Closed loop: requests under way. */
+  readonly inFlightMax: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly operations: ReadonlyMap<Kind, Operation>;
+  readonly nextKind: () => Kind;
+}
+
+/** A timer may be this late, so the last stretch before a request is due is waited for in turns of the loop. */
+const TIMER_SLACK_MS = 2;
+/** Pause after a broken connection before its place in a closed loop is used again: a dead server is not hammered. */
+const BROKEN_PAUSE_MS = 20;
+/** Kinds that are passed over in one go before the loop waits for answers: twice the whole of the largest mix. */
+const PASSED_OVER_MAX = 10_000;
+
+export class Pacing {
+  readonly #options: PacingOptions;
+  #next: Kind | undefined;
+  #index = 0;
+  #inFlight = 0;
+  #isPumping = false;
+  #isScheduled = false;
+  #isStopped = false;
+  #blockedSinceMs: number | undefined;
+  #unblockedMs = 0;
+  #unsignedSinceMs: number | undefined;
+  readonly #ended: Promise<void>;
+  #end: () => void = () => {};
+  #endTimer: ReturnType<typeof setTimeout> | undefined;
+  /** How late requests were sent that nothing but the generator kept waiting. */
+  readonly lag = new Latencies();
+  /** Time during which a request was due and every connection was busy. */
+  roomBlockedMs = 0;
+  /** Time during which a request was due and no payment was signed. */
+  unsignedMs = 0;
+  sentCount = 0;
+  /** Requests of a mix that were passed over because their kind had nothing left to send. */
+  passedOverCount = 0;
+  /** Nothing was left to send before the end. */
+  isUsedUp = false;
+
+  constructor(options: PacingOptions) {
+    this.#options = options;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /**
+   * Resolves when nothing more is sent: at the end, when stopped, or when nothing is left. What is due just before the end
+   * is sent even if the loop gets to it just after, as long as there is room for it.
+   */
+  run(): Promise<void> {
+    const { startMs, endMs, pool, clock } = this.#options;
+    this.#unblockedMs = startMs;
+    pool.onRoom = () => this.pump();
+    this.#endTimer = setTimeout(() => this.pump(), Math.ceil(endMs - clock.monotonicMs()));
+    this.pump();
+    return this.#ended;
+  }
+
+  stop(): void {
+    if (this.#isStopped) return;
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#countBlocked(nowMs);
+    this.#countUnsigned(nowMs);
+    this.#isStopped = true;
+    clearTimeout(this.#endTimer);
+    this.#end();
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Calls `tell` with each request that was due before `nowMs` and the end, and was not sent. */
+  unsent(nowMs: number, tell: (kind: Kind, plannedMs: number) => void): void {
+    if (this.#options.rate === undefined || this.isUsedUp) return;
+    for (;;) {
+      const plannedMs = this.#plannedMs(nowMs);
+      if (plannedMs >= Math.min(nowMs, this.#options.endMs)) return;
+      const kind = this.#next ?? this.#options.nextKind();
+      if (this.#options.operations.get(kind)?.readiness() === 'used-up') this.passedOverCount++;
+      else tell(kind, plannedMs);
+      this.#next = undefined;
+      this.#index++;
+    }
+  }
+
+  #plannedMs(nowMs: number): number {
+    const { rate, startMs } = this.#options;
+    return rate === undefined ? nowMs : startMs + (this.#index * 1000) / rate;
+  }
+
+  /** Sends what is due and can be sent. Called whenever that may have changed; cheap when nothing has. */
+  pump(): void {
+    if (this.#isPumping || this.#isStopped) return;
+    this.#isPumping = true;
+    this.#pumpAll();
+    this.#isPumping = false;
+  }
+
+  #pumpAll(): void {
+    const { clock, rate, inFlightMax, pool, operations, nextKind, endMs } = this.#options;
+    let passedOver = 0;
+    for (;;) {
+      const nowMs = clock.monotonicMs();
+      const plannedMs = this.#plannedMs(nowMs);
+      if (plannedMs >= endMs) {
+        if (nowMs >= endMs) this.stop(); // before that, the timer of the end comes here again
+        return;
+      }
+      if (plannedMs > nowMs) {
+        this.#schedule(plannedMs - nowMs);
+        return;
+      }
+      if (!pool.hasRoom() || (rate === undefined && this.#inFlight >= inFlightMax)) {
+        this.#waitForRoom(nowMs);
+        return;
+      }
+      this.#next ??= nextKind();
+      const operation = operations.get(this.#next)!; // one for each kind of the mix
+      const readiness = operation.readiness();
+      if (readiness === 'unsigned') {
+        this.#unsignedSinceMs ??= nowMs;
+        if (nowMs >= endMs) this.stop();
+        return;
+      }
+      if (readiness === 'ready') {
+        this.#countBlocked(nowMs);
+        this.#countUnsigned(nowMs);
+        this.#send(operation, plannedMs, nowMs);
+        passedOver = 0;
+        continue;
+      }
+      if (operations.size === 1 || ++passedOver > PASSED_OVER_MAX) {
+        if (this.#isAllUsedUp()) {
+          this.isUsedUp = true;
+          this.stop();
+        } else this.#waitForRoom(nowMs);
+        return;
+      }
+      this.#next = undefined;
+      this.#index++;
+      this.passedOverCount++;
+    }
+  }
+
+  #waitForRoom(nowMs: number): void {
+    this.#blockedSinceMs ??= nowMs;
+    if (nowMs >= this.#options.endMs) this.stop();
+  }
+
+  #isAllUsedUp(): boolean {
+    const states: readonly Readiness[] = [...this.#options.operations.values()].map((each) => each.readiness());
+    return states.every((state) => state === 'used-up');
+  }
+
+  #send(operation: Operation, plannedMs: number, nowMs: number): void {
+    // What waited for a connection was kept waiting by the server until one was free, and by nobody else.
+    if (this.#options.rate !== undefined) this.lag.record(nowMs - Math.max(plannedMs, this.#unblockedMs));
+    this.#next = undefined;
+    this.#index++;
+    this.sentCount++;
+    this.#inFlight++;
+    operation.start(plannedMs, (ending) => this.#onEnd(ending));
+  }
+
+  #onEnd(ending: Ending): void {
+    if (ending === 'broken' && this.#options.rate === undefined && !this.#isStopped) {
+      setTimeout(() => this.#onEnd('answered'), BROKEN_PAUSE_MS);
+      return;
+    }
+    this.#inFlight--;
+    this.pump();
+  }
+
+  #countBlocked(nowMs: number): void {
+    if (this.#blockedSinceMs === undefined) return;
+    this.roomBlockedMs += nowMs - this.#blockedSinceMs;
+    this.#blockedSinceMs = undefined;
+    this.#unblockedMs = nowMs;
+  }
+
+  #countUnsigned(nowMs: number): void {
+    if (this.#unsignedSinceMs === undefined) return;
+    this.unsignedMs += nowMs - this.#unsignedSinceMs;
+    this.#unsignedSinceMs = undefined;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const wake = (): void => {
+      this.#isScheduled = false;
+      this.pump();
+    };
+    if (delayMs > TIMER_SLACK_MS) setTimeout(wake, delayMs - TIMER_SLACK_MS);
+    else setImmediate(wake);
+  }
+}

@@ -1,0 +1,30 @@
+/** Receipts of paid answers, checked as a customer would (x402-v2 §2.6). */
+import { decodeBase64, decodeUtf8 } from '../base/codec.ts';
+import { NETWORK } from '../payment/network.ts';
+import { type Answer, headerOf } from './connection.ts';
+
+interface ReceiptWire {
+  readonly success?: unknown;
+  readonly transaction?: unknown;
+  readonly network?: unknown;
+  readonly payer?: unknown;
+}
+
+const TRANSACTION = /^0x[0-9a-f]{64}$/;
+
+export type ReceiptFault = 'NO_RECEIPT' | 'UNREADABLE_RECEIPT' | 'RECEIPT_WITHOUT_SUCCESS' | 'RECEIPT_OF_ANOTHER';
+
+/** What is wrong with the receipt of an answer that `payer` has paid for, or undefined. */
+export function receiptFaultOf({ head }: Answer, payer: string): ReceiptFault | undefined {
+  const header = headerOf(head, 'payment-response');
+  if (header === undefined) return 'NO_RECEIPT';
+  let receipt: ReceiptWire;
+  try {
+    receipt = JSON.parse(decodeUtf8(decodeBase64(header) ?? new Uint8Array()) ?? '') as ReceiptWire;
+  } catch {
+    return 'UNREADABLE_RECEIPT';
+  }
+  if (receipt?.success !== true || !TRANSACTION.test(String(receipt.transaction))) return 'RECEIPT_WITHOUT_SUCCESS';
+  const isOurs = receipt.network === NETWORK && String(receipt.payer).toLowerCase() === payer.toLowerCase();
+  return isOurs ? undefined : 'RECEIPT_OF_ANOTHER';
+}

@@ -1,0 +1,149 @@
+/** What a run found, in the shape of `--json`: times in milliseconds or microseconds as the names say. */
+import type { CurvePoint, Latencies, LatencySummary } from './latencies.ts';
+import type { Kind, Scenario } from './mix.ts';
+import type { Recorder, Stretch } from './recorder.ts';
+
+export interface OutcomeResult {
+  readonly outcome: string;
+  readonly expected: boolean;
+  readonly count: number;
+  readonly latency_us: LatencySummary | null;
+}
+
+export interface OperationResult {
+  readonly operation: Kind;
+  readonly latency_us: LatencySummary | null;
+  /** [percentile, microseconds], towards the last one that the count can tell apart. */
+  readonly curve: readonly CurvePoint[];
+  readonly outcomes: readonly OutcomeResult[];
+}
+
+export interface GeneratorResult {
+  /** Of one core, in the thread that sends. */
+  readonly cpu_share: number;
+  /** Open loop: how late requests were sent that nothing but the generator kept waiting. */
+  readonly lag_us: LatencySummary | null;
+  /** Part of the measured time and warm-up in which a request was due and every connection was busy. */
+  readonly connections_busy_share: number;
+  /** Part of it in which a request was due and no payment was signed. */
+  readonly unsigned_share: number;
+  /** The generator, not the server, was the limit; then `reason` says how it shows. */
+  readonly was_the_limit: boolean;
+  readonly reason: string | null;
+}
+
+export interface LoadResult {
+  readonly paygrade: string;
+  readonly runtime: string;
+  readonly url: string;
+  readonly server_version: string | null;
+  readonly started_at: string;
+  readonly scenario: Scenario;
+  /** Kind -> weight. */
+  readonly mix: Readonly<Record<string, number>>;
+  readonly loop: 'open' | 'closed';
+  /** Requests a second that were asked for; null in a closed loop. */
+  readonly rate: number | null;
+  readonly connections: number;
+  readonly warmup_ms: number;
+  /** Of the measured part, as it was: shorter than asked for when the run ended early. */
+  readonly duration_ms: number;
+  readonly ended: 'in time' | 'interrupted' | 'nothing left to send';
+  readonly requests: {
+    readonly expected: number;
+    readonly unexpected: number;
+    /** Due and never sent. */
+    readonly unsent: number;
+    /** Of a mix, passed over: their kind had nothing left to send. */
+    readonly passed_over: number;
+    readonly in_warmup: number;
+    /** As expected, a second. */
+    readonly per_second: number;
+  };
+  /** All kinds; a request that timed out or was never sent counts with the least that it has waited. */
+  readonly latency_us: LatencySummary | null;
+  readonly operations: readonly OperationResult[];
+  readonly timeline: { readonly stretch_ms: number; readonly stretches: readonly Stretch[] };
+  readonly generator: GeneratorResult;
+  readonly payments: { readonly signed: number; readonly sent: number; readonly expired: number } | null;
+  readonly callbacks: { readonly created: number; readonly deleted: number; readonly waits_held: number } | null;
+  /** What to do about it, a sentence each. */
+  readonly hints: readonly string[];
+}
+
+/** Share of a core above which the sending thread had nothing left to give. */
+const CPU_SHARE_LIMIT = 0.9;
+/** A generator this late, and for that part of the latency at least, is what was measured. */
+const LAG_LIMIT_US = 5_000;
+const LAG_SHARE_LIMIT = 0.5;
+/** Parts of the run that are more than chance. */
+const BUSY_SHARE_LIMIT = 0.5;
+const UNSIGNED_SHARE_LIMIT = 0.05;
+
+export interface GeneratorFigures {
+  readonly cpuShare: number;
+  readonly lag: Latencies;
+  /** Of all requests, 99th percentile. */
+  readonly latencyP99Us: number;
+  readonly connectionsBusyShare: number;
+  readonly unsignedShare: number;
+  readonly isOpenLoop: boolean;
+  readonly unsentCount: number;
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+
+/** Whether the generator was the limit, and how it shows. Waiting in turns of the loop costs CPU, so a high share alone means
+ * nothing in an open loop that keeps its rate. */
+function limitOf(figures: GeneratorFigures): string | null {
+  const { cpuShare, lag, latencyP99Us, connectionsBusyShare, unsignedShare, isOpenLoop, unsentCount } = figures;
+  if (unsignedShare > UNSIGNED_SHARE_LIMIT) {
+    return `no payment was signed in time for ${percent(unsignedShare)} of the run: more --signers or --signed, or a lower rate`;
+  }
+  const lagP99Us = lag.at(99);
+  if (isOpenLoop && lagP99Us > Math.max(LAG_LIMIT_US, LAG_SHARE_LIMIT * latencyP99Us)) {
+    return `1 % of the requests were sent ${Math.round(lagP99Us / 1000)} ms late or more though a connection was free`;
+  }
+  const isBehind = !isOpenLoop || unsentCount > 0 || connectionsBusyShare > BUSY_SHARE_LIMIT;
+  if (isBehind && cpuShare > CPU_SHARE_LIMIT) {
+    return `the sending thread used ${percent(cpuShare)} of a core`;
+  }
+  return null;
+}
+
+export function generatorResult(figures: GeneratorFigures): GeneratorResult {
+  const reason = limitOf(figures);
+  return {
+    cpu_share: rounded(figures.cpuShare),
+    lag_us: figures.isOpenLoop ? figures.lag.summary() : null,
+    connections_busy_share: rounded(figures.connectionsBusyShare),
+    unsigned_share: rounded(figures.unsignedShare),
+    was_the_limit: reason !== null,
+    reason,
+  };
+}
+
+/** Kinds in the order in which they were first seen; outcomes most frequent first. */
+export function operationResults(recorder: Recorder): readonly OperationResult[] {
+  const kinds = [...new Set(recorder.seen.map(({ kind }) => kind))];
+  return kinds.map((kind) => {
+    const latencies = recorder.latenciesOf(kind);
+    const outcomes = recorder.seen
+      .filter((seen) => seen.kind === kind)
+      .map(({ outcome, isExpected, latencies: own }) => ({
+        outcome,
+        expected: isExpected,
+        count: own.count,
+        latency_us: own.summary(),
+      }))
+      .sort((a, b) => b.count - a.count);
+    return { operation: kind, latency_us: latencies.summary(), curve: latencies.curve(), outcomes };
+  });
+}
+
+/** Part of what was due that was not answered as expected, 0 to 1; 1 where nothing was. */
+export function unexpectedShareOf({ requests }: LoadResult): number {
+  const { expected, unexpected, unsent } = requests;
+  return expected === 0 ? 1 : unexpected / (expected + unexpected + unsent);
+}

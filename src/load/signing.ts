@@ -1,0 +1,129 @@
+/**
+ * Payments as the official client makes them (x402-v2 §2.4, §2.5): an EIP-3009 authorization for an offer, signed, in the
+ * text of the `PAYMENT-SIGNATURE` header. The wallets are throwaway: keys are drawn here and kept nowhere, so only a play
+ * ledger lends them anything, and no load test can spend real money.
+ */
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { decodeBase64, decodeUtf8, encodeBase64, encodeHex, encodeUtf8 } from '../base/codec.ts';
+import type { Random } from '../base/random.ts';
+import {
+  type Address,
+  checksummed,
+  NETWORK,
+  parseAddress,
+  SCHEME,
+  USDC_LOWER,
+  X402_VERSION,
+} from '../payment/network.ts';
+import { digestOf } from '../payment/typed-data.ts';
+
+/** What one paid request costs, and what a payment for it echoes. */
+export interface LoadOffer {
+  /** JSON of `resource`, `accepted` and, where there are any, `extensions`, from the 402, as members of an object. */
+  readonly echoedMembers: string;
+  readonly amountAtomic: bigint;
+  readonly payTo: string;
+  readonly maxTimeoutSeconds: number;
+}
+
+/** A payment ready to be sent, once. */
+export interface SignedPayment {
+  /** Value of `PAYMENT-SIGNATURE`. */
+  readonly header: string;
+  readonly payer: string;
+  readonly validBeforeSeconds: number;
+}
+
+interface OfferWire {
+  readonly x402Version?: unknown;
+  readonly resource?: unknown;
+  readonly accepts?: readonly Readonly<Record<string, unknown>>[];
+  readonly extensions?: unknown;
+}
+
+/** The offer in a `PAYMENT-REQUIRED` header, or undefined for one that is not ours to pay. */
+export function parseOffer(header: string): LoadOffer | undefined {
+  let offer: OfferWire;
+  try {
+    offer = JSON.parse(decodeUtf8(decodeBase64(header) ?? new Uint8Array()) ?? '') as OfferWire;
+  } catch {
+    return undefined;
+  }
+  if (offer === null || typeof offer !== 'object' || offer.x402Version !== X402_VERSION) return undefined;
+  if (!Array.isArray(offer.accepts)) return undefined;
+  const accepted = (offer.accepts as NonNullable<OfferWire['accepts']>).find(
+    (entry) =>
+      entry?.scheme === SCHEME && entry.network === NETWORK && String(entry.asset).toLowerCase() === USDC_LOWER,
+  );
+  if (accepted === undefined) return undefined;
+  const { amount, payTo, maxTimeoutSeconds } = accepted;
+  if (typeof amount !== 'string' || !/^[1-9][0-9]{0,17}$/.test(amount)) return undefined;
+  if (typeof payTo !== 'string' || parseAddress(payTo) === undefined) return undefined;
+  if (typeof maxTimeoutSeconds !== 'number' || !(maxTimeoutSeconds > 0)) return undefined;
+  const extensions = offer.extensions === undefined ? '' : `,"extensions":${JSON.stringify(offer.extensions)}`;
+  return {
+    echoedMembers: `"resource":${JSON.stringify(offer.resource)},"accepted":${JSON.stringify(accepted)}${extensions}`,
+    amountAtomic: BigInt(amount),
+    payTo,
+    maxTimeoutSeconds,
+  };
+}
+
+interface Wallet {
+  readonly key: Uint8Array;
+  readonly address: Address;
+  spentAtomic: bigint;
+}
+
+/** A wallet spends a dollar at most: a hundredth of what a play ledger lends by default, so a smaller one will do too. */
+const WALLET_SPEND_ATOMIC_MAX = 1_000_000n;
+
+/** Signs with a wallet until it has spent its dollar, then with the next. About 0.4 ms a payment on Node 26. */
+export class Signer {
+  readonly #random: Random;
+  #wallet: Wallet | undefined;
+
+  constructor(random: Random) {
+    this.#random = random;
+    // Without the tables a signature takes six times as long; they are shared by all signers of the thread.
+    secp256k1.Point.BASE.precompute(8);
+  }
+
+  sign(offer: LoadOffer, nowMs: number): SignedPayment {
+    const { amountAtomic, payTo, maxTimeoutSeconds, echoedMembers } = offer;
+    const wallet = this.#walletFor(amountAtomic);
+    const validBeforeSeconds = Math.floor(nowMs / 1000) + maxTimeoutSeconds;
+    const nonce = encodeHex(this.#random.bytes(32));
+    const digest = digestOf({
+      from: wallet.address,
+      to: payTo,
+      value: amountAtomic,
+      validAfter: 0n,
+      validBefore: BigInt(validBeforeSeconds),
+      nonce,
+    });
+    const signed = secp256k1.sign(digest, wallet.key, { prehash: false, lowS: true, format: 'recovered' });
+    // noble puts the recovery bit first, the contract takes v last.
+    const signature = `${encodeHex(signed.subarray(1))}${signed[0] === 0 ? '1b' : '1c'}`;
+    const authorization =
+      `{"from":"${wallet.address}","to":"${payTo}","value":"${amountAtomic}","validAfter":"0",` +
+      `"validBefore":"${validBeforeSeconds}","nonce":"${nonce}"}`;
+    const payload = `{"signature":"${signature}","authorization":${authorization}}`;
+    const text = `{"x402Version":${X402_VERSION},"payload":${payload},${echoedMembers}}`;
+    return { header: encodeBase64(encodeUtf8(text)), payer: wallet.address, validBeforeSeconds };
+  }
+
+  #walletFor(amountAtomic: bigint): Wallet {
+    let wallet = this.#wallet;
+    if (wallet === undefined || wallet.spentAtomic + amountAtomic > WALLET_SPEND_ATOMIC_MAX) {
+      const key = secp256k1.utils.randomSecretKey();
+      const point = secp256k1.getPublicKey(key, false);
+      const lower = encodeHex(keccak_256(point.subarray(1)).subarray(12));
+      wallet = { key, address: checksummed(lower), spentAtomic: 0n };
+      this.#wallet = wallet;
+    }
+    wallet.spentAtomic += amountAtomic;
+    return wallet;
+  }
+}

@@ -1,0 +1,73 @@
+/** A run's result in words and columns, for people. */
+import type { LatencySummary } from './latencies.ts';
+import type { LoadResult } from './result.ts';
+
+/** Digits in groups of three. */
+export const counted = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+
+/** Microseconds in the unit that people would use, three figures. */
+export function duration(us: number): string {
+  const figures = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+  if (us < 1000) return `${us} µs`;
+  return us < 1_000_000 ? `${figures(us / 1000)} ms` : `${figures(us / 1_000_000)} s`;
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+
+/** Left column left, the others right; two blanks between. */
+function columnsOf(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) =>
+    row.map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  '),
+  );
+  return lines.map((line) => `  ${line.trimEnd()}\n`).join('');
+}
+
+const cellsOf = (latency: LatencySummary | null): string[] =>
+  latency === null
+    ? ['', '', '', '', '']
+    : [latency.p50, latency.p90, latency.p99, latency.p99_9, latency.max].map((us) => duration(us));
+
+export function summaryText(result: LoadResult): string {
+  const { requests, generator, operations, callbacks, payments } = result;
+  const loop =
+    result.rate === null
+      ? `closed loop, ${result.connections} connections`
+      : `open loop, ${counted(result.rate)} requests/s, latency counted from when each was due`;
+  const lines = [
+    `${result.scenario} load on ${result.url}${result.server_version === null ? '' : ` (${result.server_version})`}, ${loop}`,
+    `${(result.duration_ms / 1000).toFixed(1)} s measured after ${(result.warmup_ms / 1000).toFixed(1)} s of warm-up, ended: ${result.ended}`,
+    '',
+  ];
+  const rows = [['operation', 'outcome', 'count', 'p50', 'p90', 'p99', 'p99.9', 'max']];
+  for (const { operation, outcomes } of operations) {
+    for (const { outcome, expected, count, latency_us } of outcomes) {
+      rows.push([operation, `${outcome}${expected ? '' : ' (!)'}`, counted(count), ...cellsOf(latency_us)]);
+    }
+  }
+  if (operations.reduce((count, { outcomes }) => count + outcomes.length, 0) > 1) {
+    const { expected, unexpected, unsent } = requests;
+    rows.push(['all', '', counted(expected + unexpected + unsent), ...cellsOf(result.latency_us)]);
+  }
+  let text = `${lines.join('\n')}\n${columnsOf(rows)}\n`;
+  text += `  ${counted(requests.expected)} answered as expected, ${requests.per_second.toLocaleString('en-US')}/s`;
+  text += `; ${counted(requests.unexpected)} not (!)`;
+  if (requests.unsent > 0) text += `; ${counted(requests.unsent)} were due and never sent`;
+  if (requests.passed_over > 0) text += `; ${counted(requests.passed_over)} of the mix passed over, none left to send`;
+  text += '\n';
+  if (payments !== null)
+    text += `  ${counted(payments.sent)} payments sent of ${counted(payments.signed)} signed ahead\n`;
+  if (callbacks !== null) {
+    text += `  ${counted(callbacks.created)} callbacks bought, ${counted(callbacks.deleted)} deleted\n`;
+  }
+  text += `  the generator used ${percent(generator.cpu_share)} of a core`;
+  if (generator.lag_us !== null)
+    text += `; its own lag: p50 ${duration(generator.lag_us.p50)}, p99 ${duration(generator.lag_us.p99)}`;
+  if (generator.connections_busy_share > 0.01) {
+    text += `; all ${result.connections} connections were busy ${percent(generator.connections_busy_share)} of the time`;
+  }
+  text += '\n';
+  if (generator.was_the_limit) text += `  the generator, not the server, was the limit: ${generator.reason}\n`;
+  for (const hint of result.hints) text += `  hint: ${hint}\n`;
+  return text;
+}

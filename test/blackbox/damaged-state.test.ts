@@ -1,0 +1,100 @@
+/** A server on a state that is damaged, missing or older, as its operator and its clients meet it (cases 123, 124). */
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { answerOf, expectError } from '../support/answers.ts';
+import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
+
+const SEARCH = '/v1/jobs/search?limit=1';
+
+/** Its notices come on another pipe than the word that it listens. */
+async function says(server: RunningServer, text: string): Promise<void> {
+  for (let i = 0; !server.stderr().includes(text) && i < 100; i++) await pause(50);
+  expect(server.stderr()).toContain(text);
+}
+
+const killed = (server: RunningServer): Promise<void> =>
+  new Promise((resolve) => {
+    server.child.once('exit', () => resolve());
+    server.child.kill('SIGKILL');
+  });
+
+describe.each(RUNTIMES)('under %s', (runtime) => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-damaged-'));
+  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const file = join(stateDir, 'state.db');
+  const log = `${file}-wal`;
+  const olderCopy = join(stateDir, 'older-copy');
+  const variables = { STATE_DIR: stateDir, LOG_LEVEL: 'error', BASE_URL: 'https://shop.example' };
+  const account = wallet();
+  let running: RunningServer | undefined;
+  const start = async (more: Record<string, string> = {}): Promise<RunningServer> => {
+    running = await startServer(runtime, { ...variables, ...more });
+    return running;
+  };
+  afterEach(() => running?.child.kill('SIGKILL'));
+  /** Sold before the damage, and good for two minutes. */
+  let used = '';
+
+  const turnBit = (path: string, at: number): void => {
+    const bytes = readFileSync(path);
+    bytes[at] = bytes[at]! ^ 4;
+    writeFileSync(path, bytes);
+  };
+
+  it('a damaged log or file sells nothing and names the file; what is free goes on', async () => {
+    const sound = await start();
+    used = encodeHeader(await paymentFor(await offerOf(sound.url + SEARCH), account));
+    expect((await fetch(sound.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': used } })).status).toBe(200);
+    expect((await buy(`${sound.url}/v1/callbacks`, account, { method: 'POST' })).status).toBe(201);
+    await killed(sound);
+
+    turnBit(log, 32 + 24 + 100);
+    const damaged = await start();
+    await says(damaged, `${file} is damaged (its log is damaged in the middle): no payments are taken`);
+    const ask = async (path: string, init: RequestInit = {}) => answerOf(await fetch(damaged.url + path, init));
+    expectError(await ask(SEARCH), 503, 'SETTLEMENT_UNAVAILABLE');
+    expectError(await ask(SEARCH, { headers: { 'PAYMENT-SIGNATURE': used } }), 503, 'SETTLEMENT_UNAVAILABLE');
+    expectError(await ask('/v1/callbacks', { method: 'POST' }), 503, 'SETTLEMENT_UNAVAILABLE');
+    const ready = await ask('/ready');
+    expect([ready.status, JSON.parse(ready.text)]).toEqual([503, { snapshot: true, state: false, settlement: true }]);
+    expect((await ask('/health')).status).toBe(200);
+    expectError(await ask('/v1/jobs/search?limit=0'), 400, 'INVALID_PARAMETER');
+    expectError(await ask('/hooks/cb_000000000000000000000000', { method: 'POST' }), 404, 'CALLBACK_NOT_FOUND');
+    expect(await damaged.stop()).toBe(0);
+  });
+
+  it('the same state with the damage undone has lost nothing', async () => {
+    turnBit(log, 32 + 24 + 100);
+    const server = await start();
+    expectError(
+      await answerOf(await fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': used } })),
+      409,
+      'PAYMENT_ALREADY_USED',
+    );
+    expect(await server.stop()).toBe(0);
+    copyFileSync(file, olderCopy);
+  });
+
+  it('a missing file and an older copy stop the start', async () => {
+    const between = await start();
+    expect(await between.stop()).toBe(0);
+    copyFileSync(olderCopy, file);
+    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is an older copy: used/);
+    rmSync(file);
+    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is missing: used payments/);
+  });
+
+  it('STATE_RESET begins anew, and sells nothing for what was signed before', async () => {
+    const anew = await start({ STATE_RESET: 'true' });
+    await says(anew, 'the state was begun anew');
+    for (const payment of [used, encodeHeader(await paymentFor(await offerOf(anew.url + SEARCH), account))]) {
+      const answer = await fetch(anew.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': payment } });
+      expectError(await answerOf(answer), 503, 'SETTLEMENT_UNAVAILABLE');
+    }
+    expect(await anew.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,551 @@
+/** `import`, `history` and `snapshot build --catalogue`, as their contract has them. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NOW_MS, run } from './captured-io.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-import-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const at = (name: string) => join(folder, name);
+const database = () => at('catalogue/catalogue.sqlite');
+function file(name: string, content: string | Uint8Array): string {
+  writeFileSync(at(name), content);
+  return at(name);
+}
+
+interface Report {
+  readonly catalogue: string;
+  readonly observed_at: string;
+  readonly files: readonly { file: string; format: string | null; read: number; imported: number; refused: object }[];
+  readonly new: number;
+  readonly seen: number;
+  readonly changed: number;
+  readonly closed: number;
+  readonly reopened: number;
+}
+
+/** The command, with its report. */
+async function imported(...words: string[]) {
+  const { exitCode, stdout, stderr } = await run(['import', '--catalogue', at('catalogue'), '--json', ...words]);
+  const report = stdout === '' ? undefined : (JSON.parse(stdout) as Report);
+  const { new: isNew, seen, changed, closed, reopened } = report ?? ({} as Partial<Report>);
+  return { exitCode, stderr, report, counts: [isNew, seen, changed, closed, reopened] };
+}
+
+/** Importing at a day of 2026-08. */
+const on = (day: number, ...words: string[]) =>
+  imported('--observed-at', `2026-08-${String(day).padStart(2, '0')}`, ...words);
+const complete = (day: number, ...words: string[]) => on(day, '--complete', ...words);
+
+interface Posting {
+  readonly id: number;
+  readonly title?: string;
+  readonly content?: string;
+}
+
+function greenhouse(name: string, postings: readonly (Posting | number)[], token = 'acme', more: object = {}): string {
+  const jobs = postings
+    .map((posting) => (typeof posting === 'number' ? { id: posting } : posting))
+    .map(({ id, title = `Cook ${id}`, content }) => ({
+      id,
+      title,
+      updated_at: '2026-07-01T00:00:00Z',
+      first_published: '2026-06-01T00:00:00Z',
+      absolute_url: `https://boards.greenhouse.io/${token}/jobs/${id}`,
+      location: { name: 'Bern' },
+      ...(content === undefined ? {} : { content }),
+    }));
+  return file(name, JSON.stringify({ jobs, meta: { total: jobs.length }, ...more }));
+}
+
+interface Exported {
+  readonly id: string;
+  readonly title: string;
+  readonly company: string;
+  readonly company_domain: string | null;
+  readonly skills: readonly string[];
+  readonly status: string;
+  readonly first_observed_at: string;
+  readonly last_observed_at: string;
+}
+
+/** Jobs of the snapshot that is built from the catalogue, by the last part of their id. */
+async function jobs(): Promise<Record<string, Exported>> {
+  const built = await run(['snapshot', 'build', '--catalogue', at('catalogue'), '--out', at('snapshot')]);
+  expect([built.exitCode, built.stdout]).toEqual([0, '']);
+  const { stdout } = await run(['snapshot', 'export', at('snapshot')]);
+  const all = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Exported);
+  return Object.fromEntries(all.map((job) => [job.id.split(':').at(-1), job]));
+}
+
+const contentOf = (lines: string) =>
+  (JSON.parse(lines.split('\n')[0] ?? '') as { snapshot: { content: string } }).snapshot.content;
+
+interface Event {
+  readonly at: string;
+  readonly kind: string;
+  readonly id: string;
+  readonly field?: string;
+  readonly before?: string | null;
+  readonly after?: string | null;
+}
+
+async function events(...words: string[]): Promise<Event[]> {
+  const { exitCode, stdout } = await run(['history', '--catalogue', at('catalogue'), '--json', ...words]);
+  expect(exitCode).toBe(0);
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Event);
+}
+
+/** As `day kind id`. */
+async function told(...words: string[]): Promise<string[]> {
+  return (await events(...words)).map(
+    ({ at: time, kind, id }) => `${Number(time.slice(8, 10))} ${kind} ${id.split(':').at(-1)}`,
+  );
+}
+
+describe('import', () => {
+  it('says what came of each file, on stdout only the report', async () => {
+    const a = greenhouse('a.json', [1, { id: 2, title: ' ' }, 1]);
+    const { exitCode, report, stderr } = await on(8, a);
+    expect(exitCode).toBe(0);
+    expect(report).toEqual({
+      catalogue: at('catalogue'),
+      observed_at: '2026-08-08T00:00:00.000Z',
+      files: [
+        {
+          file: a,
+          format: 'greenhouse',
+          read: 3,
+          imported: 1,
+          refused: { 'title is missing or blank': 1, 'repeated id': 1 },
+        },
+      ],
+      new: 1,
+      seen: 0,
+      changed: 0,
+      closed: 0,
+      reopened: 0,
+    });
+    expect(stderr).toContain('greenhouse:acme: 1 jobs, 1 new, 0 seen again');
+  });
+
+  it('observes now unless a time is given, never when the publisher or the document says', async () => {
+    const a = greenhouse('acme.2026-03-01.json', [1], 'acme', { fetched_at: '2026-03-02T00:00:00Z' });
+    const { report, stderr } = await imported(a);
+    const now = new Date(NOW_MS).toISOString();
+    expect(report?.observed_at).toBe(now);
+    expect((await jobs())[1]).toMatchObject({ first_observed_at: now, last_observed_at: now, status: 'active' });
+    expect(stderr).toContain('carries another date in the name, but was taken as observed now');
+  });
+
+  it('remembers first and last observation, changes, and nothing of the same feed read again', async () => {
+    const first = greenhouse('a.json', [1, 2]);
+    expect((await on(8, first)).counts).toEqual([2, 0, 0, 0, 0]);
+    const second = greenhouse('b.json', [{ id: 1, title: 'Chef' }, 2, 3]);
+    expect((await on(9, second)).counts).toEqual([1, 2, 1, 0, 0]);
+    const bytes = readFileSync(database());
+    expect((await on(9, second)).counts).toEqual([0, 3, 0, 0, 0]);
+    expect((await on(8, first)).counts).toEqual([0, 2, 0, 0, 0]);
+    expect(readFileSync(database()).equals(bytes)).toBe(true);
+    expect(await jobs()).toMatchObject({
+      1: { title: 'Chef', first_observed_at: '2026-08-08T00:00:00.000Z', last_observed_at: '2026-08-09T00:00:00.000Z' },
+      3: { first_observed_at: '2026-08-09T00:00:00.000Z' },
+    });
+    expect(await events('--kind', 'changed')).toMatchObject([{ field: 'title', before: 'Cook 1', after: 'Chef' }]);
+  });
+
+  it('closes what two complete feeds in a row miss, and opens it again when it returns', async () => {
+    const both = greenhouse('a.json', [1, 2, 3]);
+    const without = greenhouse('b.json', [1, 2]);
+    await complete(1, both);
+    expect((await complete(2, without)).counts).toEqual([0, 2, 0, 0, 0]);
+    expect((await on(3, without)).counts).toEqual([0, 2, 0, 0, 0]);
+    expect((await jobs())[3]?.status).toBe('active');
+    expect((await complete(4, without)).counts).toEqual([0, 2, 0, 1, 0]);
+    expect((await complete(5, without)).counts).toEqual([0, 2, 0, 0, 0]);
+    expect((await jobs())[3]).toMatchObject({ status: 'closed', last_observed_at: '2026-08-01T00:00:00.000Z' });
+    expect((await on(6, both)).counts).toEqual([0, 3, 0, 0, 1]);
+    expect((await jobs())[3]).toMatchObject({ status: 'active', last_observed_at: '2026-08-06T00:00:00.000Z' });
+    expect(await told('--since', '2026-08-02')).toEqual(['4 closed 3', '6 reopened 3']);
+  });
+
+  it('starts counting anew when a partial feed has the job in between', async () => {
+    const both = greenhouse('a.json', [1, 2]);
+    const without = greenhouse('b.json', [1]);
+    await complete(1, both);
+    await complete(2, without);
+    await on(3, both);
+    await complete(4, without);
+    expect((await jobs())[2]?.status).toBe('active');
+    await complete(5, without);
+    expect((await jobs())[2]?.status).toBe('closed');
+  });
+
+  it('closes nothing on boards that a feed is not of', async () => {
+    const other = greenhouse('o.json', [7], 'other');
+    await complete(1, greenhouse('a.json', [1]), other);
+    for (const day of [2, 3, 4]) await complete(day, other);
+    expect((await jobs())[1]?.status).toBe('active');
+  });
+
+  it('takes a feed that arrives late for what it shows of its own time', async () => {
+    const all = greenhouse('a.json', [1, 2]);
+    const without = greenhouse('b.json', [1]);
+    await complete(10, all);
+    await complete(14, without);
+    await complete(16, without);
+    expect(await told('--kind', 'closed')).toEqual(['16 closed 2']);
+
+    // It was missing earlier already: the closing moves.
+    expect((await complete(12, without)).counts).toEqual([0, 1, 0, 0, 0]);
+    expect(await told('--kind', 'closed')).toEqual(['14 closed 2']);
+    // It was there longer: one miss fewer, which still makes two.
+    expect((await on(13, all)).counts).toEqual([0, 2, 0, 0, 0]);
+    expect(await told('--kind', 'closed')).toEqual(['16 closed 2']);
+    // And longer still: one miss is none.
+    expect((await on(15, all)).counts).toEqual([0, 2, 0, 0, 1]);
+    expect(await told('--kind', 'closed')).toEqual([]);
+    // The first of all moves the opening, and no field.
+    const oldest = greenhouse('c.json', [{ id: 1, title: 'Chef' }, 2]);
+    expect((await on(5, oldest)).counts).toEqual([0, 2, 0, 0, 0]);
+    expect(await told()).toEqual(['5 opened 1', '5 opened 2']);
+    expect(await jobs()).toMatchObject({
+      1: {
+        title: 'Cook 1',
+        first_observed_at: '2026-08-05T00:00:00.000Z',
+        last_observed_at: '2026-08-16T00:00:00.000Z',
+      },
+      2: { status: 'active', last_observed_at: '2026-08-15T00:00:00.000Z' },
+    });
+  });
+
+  it('knows a job of an old feed alone as closed, when two complete ones since then have not had it', async () => {
+    await complete(2, greenhouse('a.json', [1]));
+    await complete(3, greenhouse('a.json', [1]));
+    expect((await on(1, greenhouse('b.json', [1, 2]))).counts).toEqual([1, 1, 0, 1, 0]);
+    expect(await told('--job', 'greenhouse:acme:2')).toEqual(['1 opened 2', '3 closed 2']);
+  });
+
+  it('refuses a complete feed of under half of the usual rows, unless forced, and takes the others', async () => {
+    await complete(1, greenhouse('a.json', [1, 2, 3, 4, 5]));
+    const few = greenhouse('few.json', [1, 2]);
+    const other = greenhouse('other.json', [9], 'other');
+    const refused = await complete(2, few, other);
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain(
+      'greenhouse:acme: refused as unhealthy: 2 rows, where 5 are usual; --force takes it\n',
+    );
+    expect(refused.counts).toEqual([1, 0, 0, 0, 0]);
+    expect(refused.report?.files[0]).toMatchObject({
+      read: 2,
+      imported: 0,
+      refused: { 'is in a feed of under half of the usual rows': 2 },
+    });
+    expect((await complete(3, few)).exitCode).toBe(2);
+    expect(Object.values(await jobs()).every(({ status }) => status === 'active')).toBe(true);
+    // Exactly half is no longer under half: 3 of 5 is the least.
+    expect((await complete(4, greenhouse('half.json', [1, 2, 3]))).exitCode).toBe(0);
+    expect((await complete(5, '--force', few)).counts).toEqual([0, 2, 0, 2, 0]);
+    // A partial feed may be of any size.
+    expect((await on(6, greenhouse('one.json', [1]))).exitCode).toBe(0);
+  });
+
+  it('takes the empty listing of a known board for unhealthy, and when forced for empty', async () => {
+    await complete(1, greenhouse('acme.json', [1]));
+    const empty = greenhouse('acme.json', []);
+    expect((await complete(2, empty)).exitCode).toBe(2);
+    expect((await complete(3, '--force', empty)).exitCode).toBe(0);
+    expect((await complete(4, '--force', empty)).counts).toEqual([0, 0, 0, 1, 0]);
+  });
+
+  it('reads pages of one board as one feed, in one command or several', async () => {
+    const one = greenhouse('1.json', [1, 2]);
+    const two = greenhouse('2.json', [3, 4]);
+    expect((await complete(1, one, two)).counts).toEqual([4, 0, 0, 0, 0]);
+    await complete(2, one);
+    await complete(2, two);
+    await complete(3, one);
+    expect((await complete(3, two)).counts).toEqual([0, 2, 0, 0, 0]);
+    expect(Object.values(await jobs()).every(({ status }) => status === 'active')).toBe(true);
+    const { stdout } = await run([
+      'history',
+      '--catalogue',
+      at('catalogue'),
+      '--feeds',
+      '--json',
+      '--since',
+      '2026-08-03',
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({ board: 'greenhouse:acme', rows: 4, complete: true });
+  });
+
+  it.each([
+    ['by their names', {}, {}],
+    ['by what they say', { fetched_at: '2026-08-01' }, { fetched_at: '2026-08-02' }],
+  ])('lets the newest of several dated listings of a board win, %s', async (how, older, newer) => {
+    const name = (day: number) => (how === 'by their names' ? `acme.2026-08-0${day}.json` : `acme-${day}.json`);
+    const a = greenhouse(name(1), [{ id: 1, title: 'Cook' }], 'acme', older);
+    const b = greenhouse(name(2), [{ id: 1, title: 'Chef' }], 'acme', newer);
+    await on(8, b, a);
+    expect((await jobs())[1]?.title).toBe('Chef');
+    rmSync(at('catalogue'), { recursive: true });
+    expect((await on(8, a, b)).report?.files.map(({ imported: count }) => count)).toEqual([1, 1]);
+    expect((await jobs())[1]?.title).toBe('Chef');
+  });
+
+  it('ends with 2 for files that cannot be read or recognised, and takes the others', async () => {
+    const rows = Array.from(
+      { length: 40_000 },
+      (_, i) => `x,https://a.example/${i},Cook ${(i * 7919) % 40_009},Acme\n`,
+    );
+    const broken = gzipSync(`site,job_url,title,company\n${rows.join('')}`);
+    const files = [
+      at('missing.json'),
+      file('words.txt', 'words'),
+      file('cut.csv.gz', broken.subarray(0, broken.length - 12)),
+      greenhouse('good.json', [1]),
+    ];
+    const { exitCode, stderr, report, counts } = await complete(1, ...files);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('missing.json: there is no such file\n');
+    expect(stderr).toContain('words.txt: is not JSON, JSON Lines, CSV, Parquet or HTML\n');
+    expect(stderr).toContain('cut.csv.gz: the gzip data is damaged or cut short');
+    expect(report?.files.map(({ file: name, format, imported: count }) => [name, format, count])).toEqual([
+      [files[0], null, 0],
+      [files[1], null, 0],
+      [files[2], 'jobspy', 0],
+      [files[3], 'greenhouse', 1],
+    ]);
+    expect(report?.files[2]?.read).toBeGreaterThan(10_000);
+    expect(report?.files[2]?.refused).toEqual({ 'stands in a file that breaks off': report?.files[2]?.read });
+    expect(counts).toEqual([1, 0, 0, 0, 0]);
+  });
+
+  it('reads stdin and native lines, whose own observations hold', async () => {
+    const line = (last: string) =>
+      `${JSON.stringify({
+        id: 'n',
+        title: 'Cook',
+        company: 'Acme',
+        source_url: 'https://acme.example/',
+        first_observed_at: '2026-01-01',
+        last_observed_at: last,
+      })}\n`;
+    const words = ['import', '--catalogue', at('catalogue'), '--observed-at', '2026-08-01', '--json', '-'];
+    const { stdout } = await run(words, { stdin: line('2026-02-01') });
+    expect((JSON.parse(stdout) as Report).files).toMatchObject([{ file: 'stdin', format: 'native', imported: 1 }]);
+    const times = { first_observed_at: '2026-01-01T00:00:00.000Z', last_observed_at: '2026-02-01T00:00:00.000Z' };
+    expect((await jobs()).n).toMatchObject(times);
+    await complete(2, file('n.jsonl', line('2026-02-01')));
+    await complete(3, file('n.jsonl', line('2026-02-01')));
+    expect((await jobs()).n).toMatchObject({ ...times, status: 'active' });
+  });
+
+  it('carries a catalogue over by its export', async () => {
+    await complete(1, greenhouse('a.json', [1, 2, 3]));
+    await complete(2, greenhouse('b.json', [1, 2]));
+    await complete(3, greenhouse('b.json', [1, 2]));
+    const before = await jobs();
+    const lines = (await run(['snapshot', 'export', at('snapshot')])).stdout;
+    rmSync(at('catalogue'), { recursive: true });
+    expect((await on(9, file('export.jsonl', lines))).counts).toEqual([3, 0, 0, 0, 0]);
+    // The facts of the build, beside the first job, have the content's digest: it is the same to the byte.
+    expect(await jobs()).toEqual({
+      ...before,
+      1: { ...before[1], snapshot: expect.objectContaining({ content: contentOf(lines) }) },
+    });
+  });
+
+  it('counts a changed description as a change, and keeps skills where a list has no descriptions', async () => {
+    await on(1, greenhouse('a.json', [{ id: 1, content: 'We use Python.' }]));
+    expect((await on(2, greenhouse('b.json', [1]))).counts).toEqual([0, 1, 0, 0, 0]);
+    expect((await jobs())[1]?.skills).toEqual(['Python']);
+    expect((await on(3, greenhouse('c.json', [{ id: 1, content: 'We use Python, and PostgreSQL.' }]))).counts).toEqual([
+      0, 1, 1, 0, 0,
+    ]);
+    expect((await jobs())[1]?.skills).toEqual(['Python', 'PostgreSQL']);
+    expect(await events('--kind', 'changed')).toMatchObject([{ field: 'description' }]);
+  });
+
+  it('knows a posting that was closed when it was first seen, and one that its source closes and opens', async () => {
+    const row = (id: string, active: boolean) => ({
+      id,
+      title: 'Cook',
+      company_name: 'Acme',
+      url: 'https://acme.example/',
+      active,
+      is_visible: true,
+      date_posted: 1_700_000_000,
+      date_updated: 1_700_000_000,
+    });
+    const list = (...rows: object[]) => file('listings.json', JSON.stringify(rows));
+    expect((await on(1, list(row('a', false), row('b', true)))).counts).toEqual([2, 0, 0, 0, 0]);
+    expect((await on(2, list(row('a', false), row('b', false)))).counts).toEqual([0, 2, 0, 1, 0]);
+    expect((await on(3, list(row('a', true), row('b', false)))).counts).toEqual([0, 2, 0, 0, 1]);
+    expect(await told('--board', 'acme')).toEqual(['1 closed a', '1 opened b', '2 closed b', '3 reopened a']);
+    expect((await jobs()).a?.first_observed_at).toBe('2026-08-01T00:00:00.000Z');
+  });
+
+  it('takes names and domains from a manifest, and puts refused records aside', async () => {
+    const manifest = file('boards.json', JSON.stringify({ acme: { company: 'Acme, Inc.', domain: 'acme.example' } }));
+    const { exitCode } = await on(
+      1,
+      '--manifest',
+      manifest,
+      '--rejects',
+      at('bad'),
+      greenhouse('a.json', [1, { id: 2, title: '' }]),
+    );
+    expect(exitCode).toBe(0);
+    expect((await jobs())[1]).toMatchObject({ company: 'Acme, Inc.', company_domain: 'acme.example' });
+    expect(JSON.parse(readFileSync(at('bad'), 'utf8'))).toMatchObject({ id: 2 });
+  });
+});
+
+describe('a catalogue that cannot be used', () => {
+  const bytesOf = (path: string) => (existsSync(path) ? readFileSync(path).toString('base64') : null);
+
+  it.each<[because: string, spoil: (path: string) => void, message: RegExp]>([
+    ['is no database', (path) => writeFileSync(path, 'words'.repeat(1000)), /: file is not a database$/m],
+    [
+      'is another database',
+      (path) => {
+        rmSync(path);
+        const other = new DatabaseSync(path);
+        other.exec('CREATE TABLE t (a)');
+        other.close();
+      },
+      /is not a catalogue's history, but some other database$/m,
+    ],
+    [
+      'is newer',
+      (path) => {
+        const newer = new DatabaseSync(path);
+        newer.exec('PRAGMA user_version = 2');
+        newer.close();
+      },
+      /has format 2, which is newer than this program \(1\)$/m,
+    ],
+    ['is cut short', (path) => writeFileSync(path, readFileSync(path).subarray(0, 20_000)), /malformed|damaged/],
+    [
+      'holds something else than was written',
+      (path) => {
+        const changed = new DatabaseSync(path);
+        changed.exec("UPDATE job SET title = 'Chief'");
+        changed.close();
+      },
+      /is damaged: job "greenhouse:acme:1" is not what was written$/m,
+    ],
+  ])('%s: exit code 1 with one line, unchanged', async (_, spoil, message) => {
+    await on(1, greenhouse('a.json', [1, 2]));
+    spoil(database());
+    const before = bytesOf(database());
+    const { exitCode, stderr, report } = await on(2, greenhouse('b.json', [1, 3]));
+    expect([exitCode, report]).toEqual([1, undefined]);
+    expect(stderr).toMatch(message);
+    expect(bytesOf(database())).toBe(before);
+    const built = await run(['snapshot', 'build', '--catalogue', at('catalogue'), '--out', at('out')]);
+    expect([built.exitCode, existsSync(at('out'))]).toEqual([1, false]);
+    expect(built.stderr.trimEnd().split('\n').length).toBe(1);
+  });
+
+  it('is a file, or is not there', async () => {
+    file('catalogue', 'x');
+    expect(await on(1, greenhouse('a.json', [1]))).toMatchObject({ exitCode: 1 });
+    rmSync(at('catalogue'));
+    for (const words of [['snapshot', 'build', '--out', at('out')], ['history']]) {
+      const { exitCode, stderr } = await run([...words, '--catalogue', at('catalogue')]);
+      expect([exitCode, stderr]).toEqual([
+        1,
+        `paygrade: ${at('catalogue')} holds no catalogue: there is no catalogue.sqlite in it\n`,
+      ]);
+    }
+  });
+
+  it('is in use by another import', async () => {
+    await on(1, greenhouse('a.json', [1]));
+    const other = new DatabaseSync(database());
+    other.exec('BEGIN IMMEDIATE');
+    const { exitCode, stderr } = await on(2, greenhouse('a.json', [1]));
+    expect([exitCode, stderr]).toEqual([1, `paygrade: ${database()} is in use by an import\n`]);
+    expect(Object.keys(await jobs())).toEqual(['1']);
+    other.close();
+    expect((await on(2, greenhouse('a.json', [1]))).exitCode).toBe(0);
+  });
+
+  it('cannot grow: the disk is full', async () => {
+    mkdirSync(at('catalogue'));
+    await on(1, greenhouse('a.json', [1]));
+    const before = readFileSync(database());
+    const small = new DatabaseSync(database());
+    const pages = Number(Object.values(small.prepare('PRAGMA page_count').get() as object)[0]);
+    small.close();
+    expect(pages).toBeGreaterThan(1);
+    const { HistoryDatabase } = await import('../../src/adapters/sqlite/history-database.ts');
+    const { HistoryImport } = await import('../../src/adapters/sqlite/history-import.ts');
+    const { greenhouseShape } = await import('../../src/ingest/shape-greenhouse.ts');
+    const history = HistoryDatabase.openForImport(at('catalogue'));
+    history.database.exec(`PRAGMA max_page_count = ${pages}`);
+    const merging = new HistoryImport(history, { observedAtMs: NOW_MS, skillsVersion: '1' });
+    const text = { description: null, hasOwnSkills: false, board: 'acme', shape: greenhouseShape };
+    const member = { name: 'a', fileName: 'a', bytes: (async function* () {})() };
+    for (let id = 0; id < 1000; id++) {
+      merging.add(
+        {
+          id: `greenhouse:acme:${id}`,
+          title: 'Cook',
+          company: 'Acme',
+          companyDomain: null,
+          location: null,
+          department: null,
+          remoteStatus: 'unknown',
+          employmentType: 'unknown',
+          sourceUrl: 'https://acme.example/',
+          skills: [],
+          firstObservedMs: NOW_MS,
+          lastObservedMs: NOW_MS,
+          status: 'active',
+        },
+        { ...text, document: { member, fetchedAtMs: null } },
+      );
+    }
+    expect(() => merging.merge(true, false, () => {})).toThrow(/database or disk is full/);
+    history.close();
+    expect(readFileSync(database()).equals(before)).toBe(true);
+  });
+});
+
+describe('calling them wrongly', () => {
+  it.each<[words: string[], message: string]>([
+    [['import', 'x'], '--catalogue is missing, for example --catalogue DIR'],
+    [['import', '--catalogue', 'd'], 'the argument FILE is missing; - is stdin'],
+    [
+      ['import', '--catalogue', 'd', '--observed-at', 'noon', 'x'],
+      '--observed-at must be an RFC 3339 date-time or a date',
+    ],
+    [['import', '--catalogue', 'd', '--rejects', 'x', './x'], '--rejects names an input file'],
+    [['import', '--catalogue', 'd', '-', '-'], '- (stdin) is given twice'],
+    [['snapshot', 'build', '--catalogue', 'd', '--out', 'o', 'x'], 'INPUT does not go with --catalogue'],
+    [
+      ['snapshot', 'build', '--catalogue', 'd', '--out', 'o', '--format', 'lever'],
+      '--format does not go with --catalogue',
+    ],
+    [['history', '--catalogue', 'd', '--feeds', '--kind', 'closed'], '--feeds does not go with --job and --kind'],
+    [['history', '--catalogue', 'd', '--since', 'x'], '--since must be an RFC 3339 date-time or a date'],
+  ])('%j', async (words, message) => {
+    expect(await run(words)).toEqual({ exitCode: 2, stdout: '', stderr: `paygrade: ${message}\n` });
+  });
+});

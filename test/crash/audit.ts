@@ -1,0 +1,260 @@
+/**
+ * After each restart: is everything still there that the server said before it was killed? Looks at all of the last life and
+ * at a sample of those before, and uses what must be usable again.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type Authorization,
+  BrokenPromise,
+  type Callback,
+  isRemembered,
+  isUsable,
+  nameOf,
+  type Sent,
+  transactionOf,
+} from './book.ts';
+import type { Chance } from './chance.ts';
+import { bearer, CREATION, type Shop } from './shop.ts';
+
+const ASKED_AT_ONCE = 8;
+const EARLIER_PAYMENT_COUNT = 30;
+const EARLIER_CALLBACK_COUNT = 6;
+const FREE_USED_COUNT_MAX = 8;
+const FINAL_WITHIN_MS = 20_000;
+const FINAL_PAUSE_MS = 100;
+
+export interface AuditCounts {
+  payments: number;
+  callbacks: number;
+  events: number;
+  /** Sent in the last life without a definite answer, by where they were found to stand. */
+  free: number;
+  unknown: number;
+  settled: number;
+  /** Found free and bought with after the restart. */
+  usedAgain: number;
+}
+
+export const emptyCounts = (): AuditCounts => ({
+  payments: 0,
+  callbacks: 0,
+  events: 0,
+  free: 0,
+  unknown: 0,
+  settled: 0,
+  usedAgain: 0,
+});
+
+/** `count` of the items without a repeat, or all. */
+function sample<Item>(items: readonly Item[], count: number, chance: Chance): Item[] {
+  const left = [...items];
+  const taken: Item[] = [];
+  while (taken.length < count && left.length > 0) {
+    const at = chance.below(left.length);
+    taken.push(left[at]!);
+    left[at] = left.at(-1)!;
+    left.pop();
+  }
+  return taken;
+}
+
+async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  let at = 0;
+  const worker = async (): Promise<void> => {
+    for (let item = items[at++]; item !== undefined; item = items[at++]) await work(item);
+  };
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, worker));
+}
+
+/** Of the life that has just been killed. @throws BrokenPromise */
+export async function audit(shop: Shop, chance: Chance): Promise<AuditCounts> {
+  const counts = emptyCounts();
+  const { book, cycle } = shop;
+  const isLast = (one: { readonly cycle: number }): boolean => one.cycle >= cycle - 1;
+  const known = book.authorizations.filter((one) => one.sentCount > 0 && isRemembered(one));
+  const last = known.filter(isLast);
+  const earlier = sample(
+    known.filter((one) => !isLast(one)),
+    EARLIER_PAYMENT_COUNT,
+    chance,
+  );
+  const free: Authorization[] = [];
+  await forEach([...last, ...earlier], async (authorization) => {
+    counts.payments++;
+    if (await auditPayment(shop, authorization, isLast(authorization) ? counts : undefined)) free.push(authorization);
+  });
+  await forEach(sample(free.filter(isUsable), FREE_USED_COUNT_MAX, chance), async (authorization) => {
+    if (await useAgain(shop, authorization)) counts.usedAgain++;
+  });
+  const callbacks = book.callbacks.filter((one) => Date.parse(one.expiresAt) - Date.now() > 10_000);
+  const changed = callbacks.filter((one) => isLast(one) || one.sent.some(({ label }) => label.startsWith(`${cycle}-`)));
+  const others = sample(
+    callbacks.filter((one) => !changed.includes(one)),
+    EARLIER_CALLBACK_COUNT,
+    chance,
+  );
+  await forEach([...changed, ...others], async (callback) => {
+    counts.callbacks++;
+    counts.events += await auditCallback(shop, callback);
+  });
+  const [complaint] = shop.facilitator?.complaints ?? [];
+  if (complaint !== undefined) throw new BrokenPromise(complaint);
+  return counts;
+}
+
+/** True when it is free. */
+async function auditPayment(
+  shop: Shop,
+  authorization: Authorization,
+  counts: AuditCounts | undefined,
+): Promise<boolean> {
+  const standing = await shop.standingOf(authorization);
+  if (standing === undefined) throw new BrokenPromise('the server ended while it was audited');
+  const { state, transaction } = standing;
+  const movement = shop.facilitator?.movementOf(authorization.nonce);
+  const broken = (why: string): BrokenPromise =>
+    new BrokenPromise(`${nameOf(authorization)}, signed in cycle ${authorization.cycle}, ${why}`);
+  if (authorization.isSettled && state !== 'settled') throw broken(`was settled and is ${state} after the restart`);
+  switch (state) {
+    case 'free': {
+      if (movement !== undefined && movement.movedCount > 0) throw broken('was paid and is not known any more');
+      if (movement !== undefined && movement.settleCount > 0 && !movement.isRefused) {
+        throw broken('had reached its settlement and is not known any more');
+      }
+      if (counts !== undefined) counts.free++;
+      return true;
+    }
+    case 'settled': {
+      if (movement !== undefined && movement.movedCount !== 1)
+        throw broken(`is settled and moved ${movement.movedCount} times`);
+      if (authorization.receipt !== undefined && transactionOf(authorization.receipt).transaction !== transaction) {
+        throw broken(`is settled with ${transaction}, not as in its receipt`);
+      }
+      if (counts !== undefined && authorization.successCount === 0) counts.settled++;
+      authorization.isSettled = true;
+      break;
+    }
+    case 'unknown':
+      if (counts !== undefined) counts.unknown++;
+      break;
+    default:
+      throw broken(`is ${state} after a restart, with nobody asking`);
+  }
+  if (!isUsable(authorization)) return false;
+  const answer = await shop.pay(authorization);
+  if (answer?.status !== 409)
+    throw broken(`is ${state}, and another request with it is ${answer?.status} ${answer?.text}`);
+  if (state === 'settled' && authorization.receipt === undefined)
+    throw broken('is settled, and its 409 has no receipt');
+  return false;
+}
+
+/** Two requests at once with one that nothing has become of: one answer, or what the facilitator's plan says. */
+async function useAgain(shop: Shop, authorization: Authorization): Promise<boolean> {
+  const answers = await Promise.all([shop.pay(authorization), shop.pay(authorization)]);
+  for (const answer of answers) {
+    if (answer?.status === 201 && answer.text !== undefined) shop.created(answer.text);
+  }
+  const plan = shop.facilitator?.movementOf(authorization.nonce)?.plan ?? 'plain';
+  const bought = answers.filter((answer) => answer?.status === (authorization.path === CREATION.path ? 201 : 200));
+  if (bought.length === 0 && plan === 'plain') {
+    const seen = answers.map((answer) => `${answer?.status} ${answer?.text}`).join(' and ');
+    throw new BrokenPromise(`${nameOf(authorization)} is free and buys nothing: ${seen}`);
+  }
+  return bought.length === 1;
+}
+
+interface Listed {
+  readonly expires_at: string;
+  readonly event_count: number;
+  readonly events: readonly { readonly id: string; readonly size_bytes: number }[];
+}
+
+/** Number of its events. */
+async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
+  const { id } = callback;
+  const path = `/v1/callbacks/${id}`;
+  const answer = await shop.ask(`${path}/events`, { headers: bearer(callback) });
+  const broken = (why: string): BrokenPromise =>
+    new BrokenPromise(`callback ${id}, made in cycle ${callback.cycle}, ${why}`);
+  if (answer?.text === undefined) throw new BrokenPromise('the server ended while it was audited');
+  if (callback.isDeleted) {
+    if (answer.status !== 404) throw broken(`was deleted and is ${answer.status}`);
+    return 0;
+  }
+  if (answer.status === 404 && callback.isDeletionSent) {
+    callback.isDeleted = true; // read from disk: it stays so
+    return 0;
+  }
+  if (answer.status !== 200) throw broken(`was paid for and is ${answer.status} ${answer.text}`);
+  const listed = JSON.parse(answer.text) as Listed;
+  if (listed.expires_at !== callback.expiresAt)
+    throw broken(`ended ${callback.expiresAt} and ends ${listed.expires_at}`);
+  const stranger = await shop.ask(`${path}/events`, { headers: { authorization: `Bearer ${callback.readToken}x` } });
+  if (stranger?.status !== 401) throw broken(`answers a wrong token ${stranger?.status}`);
+
+  const ids = listed.events.map((event) => event.id);
+  if (new Set(ids).size !== ids.length) throw broken('shows an event twice');
+  for (const [at, shown] of callback.shown.entries()) {
+    if (ids[at] !== shown) throw broken(`showed ${shown} as event ${at + 1} and shows ${ids[at] ?? 'none'}`);
+  }
+  const found: Sent[] = [];
+  for (const event of listed.events) found.push(await sentOf(shop, callback, event.id));
+  for (const sent of callback.sent) {
+    if (sent.eventId !== undefined && !ids.includes(sent.eventId)) throw broken(`has lost webhook ${sent.label}`);
+  }
+  if (new Set(found).size !== found.length) throw broken('holds a webhook twice');
+  for (const [at, later] of found.entries()) {
+    for (const earlier of found.slice(0, at)) {
+      const wasAfter = later.receivedAt !== undefined && later.receivedAt < earlier.sentAt;
+      if (wasAfter) throw broken(`shows ${earlier.label} before ${later.label}`);
+    }
+  }
+  callback.shown = ids;
+  return ids.length;
+}
+
+/** The webhook that an event is, byte for byte. */
+async function sentOf(shop: Shop, callback: Callback, eventId: string): Promise<Sent> {
+  const response = await shop.bytesOf(`/v1/callbacks/${callback.id}/events/${eventId}/raw`, bearer(callback));
+  const broken = (why: string): BrokenPromise => new BrokenPromise(`event ${eventId} of ${callback.id} ${why}`);
+  if (response === undefined) throw broken('cannot be read');
+  const sent = callback.sent.find(({ bytes }) => bytes.equals(response));
+  if (sent === undefined) throw broken('is not what anybody sent');
+  if (sent.isRefused) throw broken(`is webhook ${sent.label}, which was refused`);
+  if (sent.eventId !== undefined && sent.eventId !== eventId) throw broken(`was acknowledged as ${sent.eventId}`);
+  return sent;
+}
+
+/** Waits until nothing is unknown any more, and nothing that was paid is without its record. @throws BrokenPromise */
+export async function settleDown(shop: Shop): Promise<void> {
+  const untilMs = performance.now() + FINAL_WITHIN_MS;
+  let open = shop.book.authorizations.filter((one) => one.sentCount > 0 && !one.isSettled && isRemembered(one));
+  for (;;) {
+    const unknown: Authorization[] = [];
+    await forEach(open, async (authorization) => {
+      const standing = await shop.standingOf(authorization);
+      const movement = shop.facilitator?.movementOf(authorization.nonce);
+      const broken = (why: string): BrokenPromise => new BrokenPromise(`${nameOf(authorization)} ${why}`);
+      switch (standing?.state) {
+        case 'settled':
+          if (movement !== undefined && movement.movedCount !== 1) throw broken('is settled without its money');
+          authorization.isSettled = true;
+          break;
+        case 'free':
+          if (movement !== undefined && movement.movedCount > 0) throw broken('was paid and is free');
+          break;
+        case 'unknown':
+          unknown.push(authorization);
+          break;
+        default:
+          throw broken(`is ${standing?.state}`);
+      }
+    });
+    if (unknown.length === 0) return;
+    if (performance.now() > untilMs)
+      throw new BrokenPromise(`${nameOf(unknown[0]!)} has no end after ${FINAL_WITHIN_MS} ms`);
+    open = unknown;
+    await pause(FINAL_PAUSE_MS);
+  }
+}

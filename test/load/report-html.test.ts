@@ -1,0 +1,174 @@
+/** The HTML report: well formed, whole, and with nothing in it that a browser would load or run. */
+import { Parser } from 'htmlparser2';
+import { describe, expect, it } from 'vitest';
+import { Latencies } from '../../src/load/latencies.ts';
+import { Recorder } from '../../src/load/recorder.ts';
+import { reportHtml } from '../../src/load/report-html.ts';
+import { generatorResult, type LoadResult, operationResults } from '../../src/load/result.ts';
+import { summaryText } from '../../src/load/summary.ts';
+
+const EVIL = '</script><script src="http://evil.test/x.js">&';
+
+function resultOf(fill: (recorder: Recorder) => void, changes: Partial<LoadResult> = {}): LoadResult {
+  const recorder = new Recorder(2_000);
+  recorder.begin(0);
+  fill(recorder);
+  const latency = recorder.latenciesOf().summary();
+  const generator = generatorResult({
+    cpuShare: 0.5,
+    lag: new Latencies(),
+    latencyP99Us: latency?.p99 ?? 0,
+    connectionsBusyShare: 0,
+    unsignedShare: 0.2,
+    isOpenLoop: true,
+    unsentCount: recorder.unsentCount,
+  });
+  return {
+    paygrade: '0.1.0',
+    runtime: 'Node 26',
+    url: 'http://127.0.0.1:8402',
+    server_version: EVIL,
+    started_at: '2026-11-21T12:00:00.000Z',
+    scenario: 'mixed',
+    mix: { unpaid: 7, paid: 3 },
+    loop: 'open',
+    rate: 1000,
+    connections: 256,
+    warmup_ms: 0,
+    duration_ms: 2000,
+    ended: 'in time',
+    requests: {
+      expected: recorder.expectedCount,
+      unexpected: recorder.unexpectedCount,
+      unsent: recorder.unsentCount,
+      passed_over: 0,
+      in_warmup: recorder.warmUpCount,
+      per_second: recorder.expectedCount / 2,
+    },
+    latency_us: latency,
+    operations: operationResults(recorder),
+    timeline: { stretch_ms: recorder.stretchMs, stretches: recorder.stretchesUntil(2_000) },
+    generator,
+    payments: { signed: 10, sent: 9, expired: 0 },
+    callbacks: null,
+    hints: ['a hint <b>'],
+    ...changes,
+  };
+}
+
+const FULL = resultOf((recorder) => {
+  for (let i = 0; i < 1_000; i++) {
+    recorder.record(
+      i % 3 === 0 ? 'paid' : 'unpaid',
+      i % 3 === 0 ? '200' : '402 PAYMENT_REQUIRED',
+      true,
+      i,
+      i + 1 + (i % 50),
+    );
+  }
+  recorder.record('paid', EVIL, false, 5, 900);
+  recorder.recordUnsent('paid', 1_500, 2_000);
+});
+const EMPTY = resultOf(() => {}, { operations: [], server_version: null });
+
+interface Page {
+  readonly elements: readonly { readonly name: string; readonly attributes: Readonly<Record<string, string>> }[];
+  readonly text: string;
+  readonly isBalanced: boolean;
+}
+
+const VOID = new Set(['meta', 'path']);
+
+function parsed(html: string): Page {
+  const elements: { name: string; attributes: Record<string, string> }[] = [];
+  const open: string[] = [];
+  let text = '';
+  let isBalanced = true;
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      elements.push({ name, attributes });
+      open.push(name);
+    },
+    ontext(part) {
+      text += part;
+    },
+    onclosetag(name, isImplied) {
+      if (open.pop() !== name || (isImplied && !VOID.has(name))) isBalanced = false;
+    },
+  });
+  parser.end(html);
+  return { elements, text, isBalanced: isBalanced && open.length === 0 };
+}
+
+describe.each([
+  ['a full result', FULL],
+  ['an empty one', EMPTY],
+])('the report of %s', (_, result) => {
+  const html = reportHtml(result);
+  const page = parsed(html);
+
+  it('is well formed and has three plots', () => {
+    expect(page.isBalanced).toBe(true);
+    expect(page.elements.filter(({ name }) => name === 'svg')).toHaveLength(3);
+  });
+
+  it('loads and runs nothing', () => {
+    const names = new Set(page.elements.map(({ name }) => name));
+    for (const name of ['script', 'link', 'img', 'iframe', 'object', 'image', 'use', 'base', 'a']) {
+      expect(names).not.toContain(name);
+    }
+    const attributes = new Set(page.elements.flatMap(({ attributes }) => Object.keys(attributes)));
+    for (const name of ['src', 'href', 'xlink:href', 'style', 'srcset', 'action', 'onload']) {
+      expect(attributes).not.toContain(name);
+    }
+    expect(html).not.toMatch(/url\(|@import/);
+    expect(html).toContain(`default-src 'none'`);
+    expect(html).toContain('prefers-color-scheme: dark');
+  });
+
+  it('holds no figure that is none', () => {
+    const drawn = page.elements.flatMap(({ attributes }) => Object.values(attributes)).join(' ');
+    expect(drawn).not.toMatch(/NaN|Infinity|undefined/);
+    expect(page.text).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  it('holds the whole result as it was', () => {
+    const json = /<pre>([\s\S]*)<\/pre>/.exec(html)?.[1] as string;
+    expect(JSON.parse(parsed(`<pre>${json}</pre>`).text)).toEqual(JSON.parse(JSON.stringify(result)));
+  });
+});
+
+describe('the plots', () => {
+  it('stay inside their frames', () => {
+    const page = parsed(reportHtml(FULL));
+    const lines = page.elements.filter(
+      ({ name, attributes }) => name === 'path' && attributes.class?.startsWith('line'),
+    );
+    expect(lines).toHaveLength(2 + 2 + 2);
+    for (const { attributes } of lines) {
+      const points = [...(attributes.d ?? '').matchAll(/(-?[\d.]+) (-?[\d.]+)/g)].map(([, x, y]) => [
+        Number(x),
+        Number(y),
+      ]);
+      expect(points.length).toBeGreaterThan(10);
+      for (const [x, y] of points as [number, number][]) {
+        expect(x).toBeGreaterThanOrEqual(70);
+        expect(x).toBeLessThanOrEqual(760 - 14);
+        expect(y).toBeGreaterThanOrEqual(14);
+        expect(y).toBeLessThanOrEqual(260 - 40);
+      }
+    }
+  });
+});
+
+describe('the summary', () => {
+  it('has a line for each outcome, marks what was not expected and says what the limit was', () => {
+    const text = summaryText(FULL);
+    expect(text).toMatch(/^ {2}unpaid {2,}402 PAYMENT_REQUIRED {2,}666 {2}/m);
+    expect(text).toMatch(/^ {2}paid {2,}UNSENT \(!\) {2,}1 {2,}500 ms /m);
+    expect(text).toContain('1,000 answered as expected, 500/s; 1 not (!); 1 were due and never sent');
+    expect(text).toContain('the generator, not the server, was the limit: no payment was signed in time for 20 %');
+    expect(text).toContain('hint: a hint <b>');
+    expect(summaryText(EMPTY)).toContain('0 answered as expected');
+  });
+});

@@ -1,0 +1,443 @@
+/**
+ * Buyers: each makes authorizations, pays with them, sends them again when an answer is lost or says so, at once and much
+ * later; and the judgement of every answer to a payment (reliability I1 to I7).
+ */
+import { encodeHex } from '../../src/base/codec.ts';
+import { CLAIM_BYTES } from '../../src/callback/limits.ts';
+import type { Authorization } from '../../src/payment/authorization.ts';
+import { NETWORK } from '../../src/payment/network.ts';
+import { reservationKeyOf } from '../../src/payment/order.ts';
+import { COMPANY, freshnessOf, versionsIn } from './catalogues.ts';
+import type { Chance } from './chance.ts';
+import type { Disk } from './disk.ts';
+import type { Facilitator } from './facilitator.ts';
+import { codeOf, type Network } from './network.ts';
+import type { Profile } from './profile.ts';
+import { type Account, Purchase, type RouteName } from './purchase.ts';
+import { type Answer, BASE_URL, type Exchange, PAY_TO, type Server } from './server.ts';
+import type { Signing } from './signer.ts';
+import type { World } from './world.ts';
+
+const PLACES: Readonly<Record<RouteName, { readonly method: string; readonly url: string }>> = {
+  search: { method: 'GET', url: `${BASE_URL}/v1/jobs/search?limit=3` },
+  company: { method: 'GET', url: `${BASE_URL}/v1/jobs/company?company=${COMPANY}` },
+  signals: { method: 'GET', url: `${BASE_URL}/v1/jobs/signals?period=7d` },
+  create: { method: 'POST', url: `${BASE_URL}/v1/callbacks` },
+};
+const UNKNOWN_COMPANY = `${BASE_URL}/v1/jobs/company?company=nobody.example`;
+
+/** What is read of an offer. */
+interface Offer {
+  readonly resource: unknown;
+  readonly accepts: readonly { readonly amount: string }[];
+}
+
+const decoded = (header: string | null): Record<string, unknown> =>
+  JSON.parse(Buffer.from(header ?? '', 'base64').toString('utf8')) as Record<string, unknown>;
+
+/** Seconds by which the server's clock may have moved around the end of a stay. */
+const STAY_SECONDS = 600;
+
+export class Buyers {
+  readonly purchases: Purchase[] = [];
+  readonly byKey = new Map<string, Purchase>();
+  /** A callback was sold. */
+  onCreated: (answer: Answer, exchange: Exchange) => void = () => {};
+  readonly #accounts: Account[] = [];
+  readonly #offers = new Map<RouteName, Offer>();
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #profile: Profile;
+  readonly #server: Server;
+  readonly #network: Network;
+  readonly #disk: Disk;
+  readonly #facilitator: Facilitator;
+  readonly #isLocal: boolean;
+  /** Nothing is tried but to pay. */
+  #isPlain = false;
+
+  constructor(
+    parts: {
+      readonly world: World;
+      readonly profile: Profile;
+      readonly server: Server;
+      readonly network: Network;
+      readonly disk: Disk;
+      readonly facilitator: Facilitator;
+      readonly signing: Signing;
+    },
+    chance: Chance,
+  ) {
+    this.#world = parts.world;
+    this.#profile = parts.profile;
+    this.#server = parts.server;
+    this.#network = parts.network;
+    this.#disk = parts.disk;
+    this.#facilitator = parts.facilitator;
+    this.#chance = chance;
+    this.#isLocal = parts.profile.settlement === 'local';
+    const { payerCount, poorShare } = parts.profile;
+    for (let i = 0; i < payerCount; i++) {
+      // One of them can always pay.
+      const isPoor = i > 0 && chance.is(poorShare);
+      const balanceAtomic = isPoor ? BigInt(chance.below(100_000)) : 10n ** 12n;
+      this.#accounts.push({ payer: parts.signing.newPayer(), balanceAtomic });
+    }
+  }
+
+  /** The offers, from a server that is asked for them. */
+  async learnOffers(fetch: (request: Request) => Response | Promise<Response>): Promise<void> {
+    for (const name of Object.keys(PLACES) as RouteName[]) {
+      const { method, url } = PLACES[name];
+      const response = await fetch(new Request(url, { method }));
+      if (response.status !== 402) throw new Error(`no offer of ${name}: ${response.status}`);
+      this.#offers.set(name, decoded(response.headers.get('payment-required')) as unknown as Offer);
+    }
+  }
+
+  /** A new authorization, on its way to be used. */
+  buy(isPlain = false): Purchase {
+    this.#isPlain = isPlain;
+    const purchase = this.#newPurchase(isPlain);
+    this.#world.count('purchases');
+    this.#attempt(purchase, 1);
+    if (!isPlain && this.#chance.is(this.#profile.duplicateShare)) {
+      const copies = 1 + this.#chance.below(3);
+      for (let i = 0; i < copies; i++) this.#attempt(purchase, 99);
+    }
+    if (this.#profile.thirdPartyShare > 0 && !isPlain && this.#chance.is(this.#profile.thirdPartyShare)) {
+      this.#world.after(this.#chance.between(0, 200), () => {
+        if (purchase.moved !== '' || purchase.pending !== undefined) return;
+        purchase.isFrontRun = true;
+        if (this.#facilitator.transfer(purchase) !== undefined) purchase.isFrontRun = false;
+      });
+    }
+    return purchase;
+  }
+
+  #newPurchase(isPlain: boolean): Purchase {
+    const chance = this.#chance;
+    const isCallback = chance.is(this.#profile.callbackShare);
+    const route = isCallback ? 'create' : chance.pick<RouteName>(['search', 'search', 'company', 'signals']);
+    const offer = this.#offers.get(route) as Offer;
+    const accepted = offer.accepts[0] as Offer['accepts'][number];
+    const account = isPlain ? this.#richAccount() : chance.pick(this.#accounts);
+    const nonce = `0x${chance.hex(32)}`;
+    const lifeSeconds = isPlain || chance.is(0.7) ? 120 : chance.pick([3, 8, 15, 40, 40, 149, 400]);
+    const validBeforeSeconds =
+      Math.floor((this.#world.wallMs + this.#server.skewMs * Number(chance.is(0.9))) / 1000) + lifeSeconds;
+    const authorization: Authorization = {
+      from: account.payer.address,
+      to: PAY_TO.toLowerCase(),
+      valueAtomic: BigInt(accepted.amount),
+      validAfterSeconds: 0,
+      validBeforeSeconds,
+      nonce,
+    };
+    const kind: Purchase['signature'] = isPlain
+      ? 'good'
+      : chance.pick([
+          'good',
+          'good',
+          'good',
+          'good',
+          'good',
+          'good',
+          'good',
+          'good',
+          'bad',
+          'contract',
+          'contract',
+          'bad-contract',
+        ]);
+    let signature: Uint8Array = chance.bytes(96);
+    if (kind === 'good' || kind === 'bad') {
+      const signer = kind === 'good' ? authorization : { ...authorization, valueAtomic: 1n };
+      signature = account.payer.sign(signer);
+    }
+    const header = Buffer.from(
+      JSON.stringify({
+        x402Version: 2,
+        payload: {
+          signature: encodeHex(signature),
+          authorization: {
+            from: account.payer.address,
+            to: PAY_TO,
+            value: accepted.amount,
+            validAfter: '0',
+            validBefore: String(validBeforeSeconds),
+            nonce,
+          },
+        },
+        resource: offer.resource,
+        accepted,
+      }),
+    ).toString('base64');
+    const purchase = new Purchase({
+      number: this.purchases.length,
+      account,
+      route,
+      key: reservationKeyOf(account.payer.address, nonce),
+      nonce,
+      amountAtomic: authorization.valueAtomic,
+      validBeforeSeconds,
+      signature: kind,
+      header,
+    });
+    this.purchases.push(purchase);
+    this.byKey.set(purchase.key, purchase);
+    this.#facilitator.purchases.set(nonce, purchase);
+    return purchase;
+  }
+
+  /** One that can still pay. */
+  #richAccount(): Account {
+    const rich = this.#accounts.find(({ balanceAtomic }) => balanceAtomic > 10n ** 9n);
+    const account = rich ?? (this.#accounts[0] as Account);
+    if (rich === undefined) account.balanceAtomic = 10n ** 12n;
+    return account;
+  }
+
+  #attempt(purchase: Purchase, number: number): void {
+    const chance = this.#chance;
+    const { method, url } = PLACES[purchase.route];
+    const isStrange = !this.#isPlain && purchase.route === 'company' && chance.is(0.05);
+    this.#network.send({
+      name: `${purchase.name} ${purchase.route}`,
+      method,
+      url: isStrange ? UNKNOWN_COMPANY : url,
+      headers: { 'payment-signature': purchase.header },
+      address: `10.0.0.${purchase.number % 3}`,
+      mayLeave: true,
+      onArrival: () => {
+        purchase.outstandingCount++;
+        purchase.isToldFree = false;
+      },
+      onCut: () => {
+        purchase.outstandingCount--;
+        purchase.hasBeenCut = true;
+      },
+      judge: (answer, exchange) => {
+        purchase.outstandingCount--;
+        this.#world.count('paid requests answered');
+        this.#judge(purchase, answer, exchange);
+      },
+      onAnswer: (answer) => this.#next(purchase, answer.status, number),
+      onLost: () => this.#next(purchase, 0, number),
+    });
+  }
+
+  #next(purchase: Purchase, status: number, number: number): void {
+    const chance = this.#chance;
+    const again = (delayMs: number): void => {
+      this.#world.after(delayMs, () => this.#attempt(purchase, number + 1));
+    };
+    if (number > 6) return;
+    if (status === 200 || status === 201) {
+      if (chance.is(0.25)) again(chance.is(0.2) ? chance.between(60_000, 900_000) : chance.between(0, 60_000));
+      return;
+    }
+    const share = status === 0 ? 0.8 : status === 503 ? 0.7 : 0.3;
+    if (chance.is(share)) again(chance.between(0, 6_000));
+  }
+
+  /** It was charged for, or may be: as far as the chain, or in play the state, can tell. */
+  #mayBeCharged(purchase: Purchase): boolean {
+    if (!this.#isLocal) return purchase.mayBeCharged();
+    return this.#disk.records.usedKeys.has(purchase.key);
+  }
+
+  #judge(purchase: Purchase, answer: Answer, exchange: Exchange): void {
+    const { world } = { world: this.#world };
+    const { status, headers } = answer;
+    const code = status < 300 ? '' : codeOf(answer);
+    const isOpen = purchase.isHonest() && !purchase.signature.endsWith('contract');
+    const forbid = (invariant: string, what: string): void => {
+      if (isOpen && this.#mayBeCharged(purchase)) world.fail(invariant, `${purchase.name} ${what}, but is charged`);
+    };
+    if (headers.get('cache-control')?.includes('no-store') !== true) {
+      world.fail('A3 not cached', `${exchange.name} ${status}: ${headers.get('cache-control')}`);
+    }
+    const isToldFree = code === 'PAYMENT_NOT_SETTLED' || code === 'SETTLEMENT_UNAVAILABLE';
+    if (isToldFree && purchase.outstandingCount === 0 && isOpen) purchase.isToldFree = true;
+    switch (status) {
+      case 200:
+      case 201:
+        this.#judgeSuccess(purchase, answer, exchange);
+        return;
+      case 402: {
+        const { error } = decoded(headers.get('payment-required'));
+        const isWindow = String(error).includes('valid_before') || String(error).includes('valid_after');
+        if (code === 'PAYMENT_NOT_SETTLED') {
+          forbid('I4 refused costs nothing', '402');
+          if (purchase.isHonest() && this.#mayBeCharged(purchase))
+            world.fail('I4 refused costs nothing', purchase.name);
+        } else if (code !== 'PAYMENT_INVALID') world.fail('A4 right answers', `${exchange.name}: 402 ${code}`);
+        else if (!isWindow) forbid('I5 never 402 on unknown', `402 ${String(error)}`);
+        if (purchase.signature === 'bad' && code !== 'PAYMENT_INVALID') world.fail('I6 signatures', purchase.name);
+        return;
+      }
+      case 409:
+        this.#judgeUsed(purchase, answer, exchange);
+        return;
+      case 503:
+        if (code === 'SETTLEMENT_PENDING') this.#judgePending(purchase, answer);
+        else if (code === 'SETTLEMENT_UNAVAILABLE') forbid('I5 unknown stays used', '503 unavailable');
+        else if (code === 'CALLBACK_CAPACITY_EXCEEDED') {
+          const claimed = exchange.life.app?.counts().claimedBytes ?? 0;
+          if (claimed + CLAIM_BYTES <= this.#server.capacityBytes) {
+            world.fail('R1 room', `refused with ${claimed / CLAIM_BYTES} of ${this.#profile.callbackCapacity} claimed`);
+          }
+        } else world.fail('A4 right answers', `${exchange.name}: 503 ${code}`);
+        if (headers.get('retry-after') === null) world.fail('A4 right answers', `${exchange.name}: no Retry-After`);
+        return;
+      case 404:
+        if (code !== 'COMPANY_NOT_FOUND') world.fail('A4 right answers', `${exchange.name}: 404 ${code}`);
+        return;
+      case 429:
+        if (this.#profile.ratePerMinute === 0) world.fail('A4 right answers', `${exchange.name}: 429`);
+        return;
+      case 500:
+        if (purchase.route === 'create' && this.#hasDiskTrouble()) return;
+        world.fail('P2 no bugs', `${exchange.name}: 500 ${answer.text}`);
+        return;
+      default:
+        world.fail('A4 right answers', `${exchange.name}: ${status} ${answer.text}`);
+    }
+  }
+
+  /** A record may have failed lately. */
+  #hasDiskTrouble(): boolean {
+    return this.#world.nowMs - this.#server.lastDiskFaultMs < 60_000;
+  }
+
+  #judgeSuccess(purchase: Purchase, answer: Answer, exchange: Exchange): void {
+    const world = this.#world;
+    const { text, headers } = answer;
+    purchase.successCount++;
+    world.count('purchases answered');
+    if (purchase.successCount > 1)
+      world.fail('I1 one answer', `${purchase.name} was answered ${purchase.successCount} times`);
+    if (purchase.signature.startsWith('bad'))
+      world.fail('I6 signatures', `${purchase.name} was signed by somebody else`);
+    const serial = this.#disk.records.usedKeys.get(purchase.key);
+    const end = serial === undefined ? undefined : this.#disk.records.used.get(serial);
+    if (end?.kind !== 'settled')
+      world.fail('I3 recorded first', `${purchase.name} was answered before its outcome was on disk`);
+    const receipt = decoded(headers.get('payment-response'));
+    if (receipt.success !== true || receipt.network !== NETWORK || receipt.transaction !== end?.transaction) {
+      world.fail('I3 receipt', `${purchase.name}: ${JSON.stringify(receipt)}`);
+    }
+    if (!this.#isLocal) {
+      if (!purchase.hasSuccessBeenSaid) world.fail('I2 settled first', `${purchase.name}: no success was ever said`);
+      if (purchase.isHonest() && purchase.moved !== receipt.transaction) {
+        world.fail('I2 settled first', `${purchase.name}: moved ${purchase.moved}, receipt ${receipt.transaction}`);
+      }
+    }
+    if (purchase.route === 'create') {
+      this.onCreated(answer, exchange);
+      return;
+    }
+    const versions = versionsIn(text);
+    const [version = -1] = versions;
+    const { meta } = JSON.parse(text) as { meta: { freshness: { last_observed_at: string } } };
+    const isOne = versions.size === 1 && exchange.versions.has(version);
+    if (!isOne || meta.freshness.last_observed_at !== freshnessOf(version)) {
+      world.fail('A2 one snapshot', `${exchange.name} mixes ${[...versions]}, served were ${[...exchange.versions]}`);
+    }
+  }
+
+  #judgeUsed(purchase: Purchase, answer: Answer, exchange: Exchange): void {
+    const world = this.#world;
+    const { records } = this.#disk;
+    const header = answer.headers.get('payment-response');
+    if (header !== null) {
+      const receipt = decoded(header);
+      const isRight = !purchase.isHonest() || this.#isLocal || receipt.transaction === purchase.moved;
+      if (receipt.success === true && !isRight)
+        world.fail('I3 receipt', `${purchase.name}: 409 with ${receipt.transaction}`);
+    }
+    const isKnown = records.pendingKeys.has(purchase.key) || records.usedKeys.has(purchase.key);
+    const isAlone = purchase.outstandingCount === 0;
+    if (isAlone && !isKnown && !purchase.hasBeenCut && world.nowMs - (this.releasedMs.get(purchase.key) ?? 0) > 50) {
+      world.fail('I5 definite frees', `${exchange.name}: 409, and nothing is known against it`);
+    }
+  }
+
+  /** When the release of a key became durable. */
+  readonly releasedMs = new Map<string, number>();
+
+  #judgePending(purchase: Purchase, answer: Answer): void {
+    const receipt = decoded(answer.headers.get('payment-response'));
+    if (
+      receipt.success !== false ||
+      receipt.errorReason !== 'settlement_pending' ||
+      answer.headers.has('payment-required')
+    ) {
+      this.#world.fail('I5 never 402 on unknown', `${purchase.name}: pending with ${JSON.stringify(receipt)}`);
+    }
+    const isReason = purchase.hasBeenUnknown || purchase.hasBeenCut || purchase.isLiedAbout || this.#hasDiskTrouble();
+    if (!isReason) this.#world.fail('I5 definite frees', `${purchase.name} is pending without a reason`);
+  }
+
+  /** Asks where an authorization stands; at the end it must be final. */
+  ask(purchase: Purchase, isEnd: boolean): void {
+    const world = this.#world;
+    this.#network.send({
+      name: `status of ${purchase.name}`,
+      method: 'GET',
+      url: `${BASE_URL}/v1/payments/${NETWORK}/${purchase.account.payer.address}/${purchase.nonce}`,
+      judge: (answer) => {
+        const { status, text } = answer;
+        if (status !== 200 && status !== 404) {
+          world.fail('A4 right answers', `status of ${purchase.name}: ${status}`);
+          return;
+        }
+        const isForgettable = world.wallMs / 1000 > purchase.validBeforeSeconds + STAY_SECONDS - 300;
+        const standing =
+          status === 200 ? (JSON.parse(text) as { state: string; transaction: string | null }) : undefined;
+        if (standing === undefined) {
+          if (purchase.isHonest() && !isForgettable && this.#mayBeCharged(purchase)) {
+            world.fail('I5 unknown stays used', `${purchase.name} is free, but charged`);
+          }
+          return;
+        }
+        if (
+          standing.state === 'settled' &&
+          !this.#isLocal &&
+          purchase.isHonest() &&
+          standing.transaction !== purchase.moved
+        ) {
+          world.fail(
+            'I3 receipt',
+            `${purchase.name} stands as settled by ${standing.transaction}, moved ${purchase.moved}`,
+          );
+        }
+        if (isEnd) this.#judgeEnd(purchase, standing.state);
+      },
+    });
+  }
+
+  /** Faults have stopped and every window is over. */
+  #judgeEnd(purchase: Purchase, state: string): void {
+    const world = this.#world;
+    if (state !== 'settled' && state !== 'dead') {
+      world.fail('L1 everything ends', `${purchase.name} is ${state} long after everything is well`);
+      return;
+    }
+    if (this.#isLocal || !purchase.isHonest()) return;
+    const isMoved = purchase.moved !== '';
+    if (isMoved && state === 'dead' && this.#profile.repeats === 'same' && this.pendingAtHeal.has(purchase.key)) {
+      world.fail('I3 receipt', `${purchase.name} moved and could be asked for, but is dead`);
+    }
+    if (!isMoved && state === 'settled')
+      world.fail('I2 settled first', `${purchase.name} stands as settled, nothing moved`);
+    if (!isMoved && state === 'dead' && !purchase.hasBeenUnknown && !purchase.hasBeenCut && !this.hasDiskFailed) {
+      world.fail('I5 definite frees', `${purchase.name} is dead, and was never unknown`);
+    }
+  }
+
+  /** What had no end yet when faults stopped. */
+  pendingAtHeal: ReadonlySet<string> = new Set();
+  hasDiskFailed = false;
+}

@@ -1,0 +1,505 @@
+/**
+ * The disk under the journal. A model keeps the state file's records with a plain line between what is durable and what is
+ * on its way: a commit is written (survives the process), then synced (survives lost power), then acknowledged. In a share
+ * of the runs the real database does the same work beside it, and at every start both must have kept the same.
+ *
+ * Faults: refusals (full, read-only), I/O errors before and in the commit with the batch kept or not, slow commits, a
+ * writer that dies, kills in any phase, a torn tail of the real log.
+ */
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { StateDatabase } from '../../src/adapters/sqlite/database.ts';
+import { Journal } from '../../src/adapters/sqlite/journal.ts';
+import type {
+  BatchResult,
+  Operation,
+  Writer,
+  WriterEvents,
+  WriterReply,
+  WriterRequest,
+} from '../../src/adapters/sqlite/operations.ts';
+import {
+  type Kept,
+  type KeptRecords,
+  keptOf,
+  openSqliteState,
+  STATE_FILE,
+  type StatePorts,
+  stateOver,
+} from '../../src/adapters/sqlite/state.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { EventRecord } from '../../src/callback/event.ts';
+import type { CallbackId } from '../../src/callback/identifier.ts';
+import type { CallbackRecord, LoadedCallback } from '../../src/callback/store.ts';
+import { orderOfText, type ReservationKey } from '../../src/payment/order.ts';
+import type { RecordedEnd } from '../../src/payment/reservations.ts';
+import type { OpenState } from '../../src/state.ts';
+import type { Chance } from './chance.ts';
+import type { Profile } from './profile.ts';
+import type { World } from './world.ts';
+
+type Intent = Operation & { readonly kind: 'intent' };
+
+interface PendingRow {
+  readonly intent: Intent;
+  readonly key: ReservationKey;
+  transaction: string;
+}
+
+/** The records of a state file, as durable as the disk has them. */
+class Records implements KeptRecords {
+  readonly pending = new Map<number, PendingRow>();
+  readonly used = new Map<number, RecordedEnd>();
+  readonly pendingKeys = new Map<ReservationKey, number>();
+  readonly usedKeys = new Map<ReservationKey, number>();
+  readonly spent = new Map<string, bigint>();
+  readonly callbacks = new Map<CallbackId, CallbackRecord>();
+  readonly events = new Map<CallbackId, EventRecord[]>();
+
+  /** @returns what is wrong with the batch: the server asked for something that cannot be; then nothing of it is done */
+  apply(operations: readonly Operation[]): string | undefined {
+    const wrong = this.#wrongOf(operations);
+    if (wrong !== undefined) return wrong;
+    for (const operation of operations) this.#apply(operation);
+    return undefined;
+  }
+
+  #wrongOf(operations: readonly Operation[]): string | undefined {
+    const begun = new Set<number>();
+    for (const operation of operations) {
+      if (operation.kind === 'intent') begun.add(operation.serial);
+      const isOfCase = operation.kind === 'unknown' || operation.kind === 'end' || operation.kind === 'release';
+      if (isOfCase && !this.pending.has(operation.serial) && !begun.has(operation.serial)) {
+        return `${operation.kind} of ${operation.serial}, which is not pending`;
+      }
+      if (operation.kind === 'intent' && (this.pending.has(operation.serial) || this.used.has(operation.serial))) {
+        return `a second intent ${operation.serial}`;
+      }
+    }
+    return undefined;
+  }
+
+  #apply(operation: Operation): void {
+    switch (operation.kind) {
+      case 'intent': {
+        const { key } = orderOfText(operation.order);
+        this.pending.set(operation.serial, { intent: operation, key, transaction: '' });
+        this.pendingKeys.set(key, operation.serial);
+        return;
+      }
+      case 'unknown':
+        (this.pending.get(operation.serial) as PendingRow).transaction = operation.transaction;
+        return;
+      case 'end': {
+        const { intent } = this.pending.get(operation.serial) as PendingRow;
+        const { payer, valueAtomic, isPlay } = intent;
+        if (operation.end.kind === 'settled' && isPlay) {
+          this.spent.set(payer, (this.spent.get(payer) ?? 0n) + valueAtomic);
+        }
+        this.#endPending(operation.serial);
+        this.used.set(operation.serial, operation.end);
+        this.usedKeys.set(operation.end.key, operation.serial);
+        return;
+      }
+      case 'release':
+        this.#endPending(operation.serial);
+        return;
+      case 'forget':
+        for (const serial of operation.serials) {
+          const end = this.used.get(serial);
+          this.used.delete(serial);
+          if (end !== undefined) this.usedKeys.delete(end.key);
+        }
+        return;
+      case 'callback':
+        this.callbacks.set(operation.callback.id, operation.callback);
+        return;
+      case 'event': {
+        const events = this.events.get(operation.callback) ?? [];
+        this.events.set(operation.callback, events);
+        events.push(operation.event);
+        return;
+      }
+      case 'delete-callback':
+        this.events.delete(operation.id);
+        this.callbacks.delete(operation.id);
+        return;
+      case 'expire-callback':
+        this.events.delete(operation.id);
+        return;
+      case 'probe':
+        return;
+      default:
+        operation satisfies never;
+    }
+  }
+
+  #endPending(serial: number): void {
+    const row = this.pending.get(serial) as PendingRow;
+    this.pending.delete(serial);
+    this.pendingKeys.delete(row.key);
+  }
+
+  readEvent(callback: string, eventId: string): EventRecord | undefined {
+    return this.events.get(callback as CallbackId)?.find(({ id }) => id === eventId);
+  }
+
+  meta(): number {
+    return 0;
+  }
+
+  loadEnds(fromSeconds: number): (RecordedEnd & { readonly serial: number })[] {
+    const ends = [...this.used].map(([serial, end]) => ({ serial, ...end })).sort((a, b) => a.serial - b.serial);
+    const past = ends.filter(({ validBeforeSeconds }) => validBeforeSeconds < fromSeconds);
+    this.#apply({ kind: 'forget', serials: past.map(({ serial }) => serial) });
+    return ends.filter(({ validBeforeSeconds }) => validBeforeSeconds >= fromSeconds);
+  }
+
+  loadCases(): ReturnType<KeptRecords['loadCases']> {
+    return [...this.pending]
+      .sort(([one], [other]) => one - other)
+      .map(([serial, { intent, transaction }]) => ({
+        serial,
+        isPlay: intent.isPlay,
+        order: orderOfText(intent.order),
+        transaction,
+      }));
+  }
+
+  loadSpent(): [payer: string, atomic: bigint][] {
+    return [...this.spent].sort(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  loadCallbacks(nowMs: number, fromMs: number): LoadedCallback[] {
+    for (const { id, expiresAtMs } of [...this.callbacks.values()]) {
+      if (expiresAtMs < fromMs) this.callbacks.delete(id);
+    }
+    for (const id of [...this.events.keys()]) {
+      const callback = this.callbacks.get(id);
+      if (callback === undefined || callback.expiresAtMs <= nowMs) this.events.delete(id);
+    }
+    return [...this.callbacks.values()]
+      .sort((one, other) => (one.id < other.id ? -1 : 1))
+      .map((callback) => ({
+        callback,
+        events: (this.events.get(callback.id) ?? []).map(({ id, receivedAtSeconds, head, form, isInline, bytes }) => ({
+          id,
+          receivedAtSeconds,
+          head,
+          form,
+          isInline,
+          bytes: isInline ? new Uint8Array(bytes) : null,
+        })),
+      }));
+  }
+}
+
+/** What the real database may hold and in which order it reads it, without what its own classes add. */
+function comparable(kept: Kept): unknown {
+  return {
+    ends: [...kept.recovered.ends],
+    cases: kept.recovered.cases,
+    spent: [...kept.ledger.spent].sort(([one], [other]) => (one < other ? -1 : 1)),
+    callbacks: [...kept.callbacks]
+      .sort((one, other) => (one.callback.id < other.callback.id ? -1 : 1))
+      .map(({ callback, events }) => ({
+        ...callback,
+        tokenDigest: [...callback.tokenDigest],
+        events: events.map((event) => ({ ...event, bytes: event.bytes === null ? null : [...event.bytes] })),
+      })),
+  };
+}
+
+/** What the disk needs of the process that uses it. */
+export interface Process {
+  readonly isDead: boolean;
+  /** Counts a call to the outside; false: the process died before it. */
+  touch(what: string): boolean;
+}
+
+interface Batch {
+  readonly operations: readonly Operation[];
+  phase: 'begun' | 'written' | 'synced';
+  /** Size of the real log before it was written. */
+  logBytes: number;
+  isRefused: boolean;
+}
+
+export class Disk {
+  readonly records = new Records();
+  /** Nothing can be written until then. */
+  refusesUntilMs = 0;
+  /** The next commit fails for good. */
+  breaksNext = false;
+  isHealed = false;
+  /** Told of every batch that is posted, before anything becomes of it. */
+  onPosted: (operations: readonly Operation[]) => void = () => {};
+  /** Told of every batch that became durable. */
+  onDurable: (operations: readonly Operation[]) => void = () => {};
+  /** Told when something of the disk failed: whoever was under way may not have been recorded. */
+  onFault: () => void = () => {};
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #profile: Profile;
+  readonly #isPlay: boolean;
+  #underWay: Batch | undefined;
+  #folder: string | undefined;
+  #database: StateDatabase | undefined;
+  readonly #folders: string[] = [];
+
+  constructor(world: World, chance: Chance, profile: Profile) {
+    this.#world = world;
+    this.#chance = chance;
+    this.#profile = profile;
+    this.#isPlay = profile.settlement === 'local';
+    if (profile.disk === 'both') this.#folder = this.#newFolder();
+  }
+
+  #newFolder(): string {
+    const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'paygrade-sim-'));
+    this.#folders.push(folder);
+    return folder;
+  }
+
+  remove(): void {
+    this.#database?.close();
+    for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
+  }
+
+  isIdle(): boolean {
+    return this.#underWay === undefined;
+  }
+
+  /** The process is gone; with `power`, so is what was not synced. */
+  crash(cause: 'process' | 'power'): void {
+    const batch = this.#underWay;
+    this.#underWay = undefined;
+    let isTorn = false;
+    if (batch !== undefined && batch.phase === 'written') {
+      if (cause === 'process' || this.#chance.is(0.5)) this.#keep(batch);
+      else isTorn = !batch.isRefused;
+    }
+    if (this.#folder === undefined) return;
+    const from = this.#folder;
+    this.#folder = this.#newFolder();
+    for (const ending of ['', '-wal']) {
+      const path = join(from, STATE_FILE + ending);
+      if (existsSync(path)) cpSync(path, join(this.#folder, STATE_FILE + ending));
+    }
+    if (existsSync(join(from, 'state.json'))) cpSync(join(from, 'state.json'), join(this.#folder, 'state.json'));
+    const log = join(this.#folder, `${STATE_FILE}-wal`);
+    if (isTorn && batch !== undefined && existsSync(log)) {
+      const { size } = statSync(log);
+      const { logBytes } = batch;
+      if (size > logBytes) truncateSync(log, logBytes + this.#chance.below(size - logBytes));
+      this.#world.count('torn logs');
+    }
+    this.#database?.close();
+    this.#database = undefined;
+    rmSync(from, { recursive: true, force: true });
+  }
+
+  async open(process: Process, ports: StatePorts): Promise<OpenState> {
+    const wired: StatePorts = {
+      ...ports,
+      soon: (run) => {
+        if (process.touch('soon')) this.#world.after(0, () => !process.isDead && run());
+      },
+      openWriter: (_options, events) => this.#writer(process, events),
+    };
+    if (this.#folder === undefined) {
+      const kept = keptOf(this.records, this.#isPlay, ports.clock);
+      const options = { path: '', sync: this.#profile.sync };
+      return stateOver(new Journal(options, wired), kept, this.#isPlay, ports.clock, () => {});
+    }
+    this.#compare(this.#folder, ports.clock);
+    const state = await openSqliteState(
+      { stateDir: this.#folder, sync: this.#profile.sync, isPlay: this.#isPlay, mayReset: false },
+      wired,
+    );
+    if (state.journal === undefined) {
+      this.#world.fail('D1 disk', `the state is damaged: ${state.fault()}`);
+      return state;
+    }
+    this.#database = new StateDatabase({ path: join(this.#folder, STATE_FILE), sync: this.#profile.sync });
+    return state;
+  }
+
+  /** The model has kept what the real database has. */
+  #compare(folder: string, clock: Clock): void {
+    const model = comparable(keptOf(this.records, this.#isPlay, clock));
+    const copy = mkdtempSync(`${folder}-copy-`);
+    this.#folders.push(copy);
+    for (const ending of ['', '-wal']) {
+      const path = join(folder, STATE_FILE + ending);
+      if (existsSync(path)) cpSync(path, join(copy, STATE_FILE + ending));
+    }
+    const database = new StateDatabase({ path: join(copy, STATE_FILE), sync: 'normal' });
+    const real = comparable(keptOf(database, this.#isPlay, clock));
+    database.close();
+    rmSync(copy, { recursive: true, force: true });
+    this.#world.count('starts compared with the real database');
+    if (isDeepStrictEqual(model, real)) return;
+    const text = (value: unknown): string =>
+      JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner));
+    this.#world.fail('D1 disk', `model ${text(model)} but database ${text(real)}`);
+  }
+
+  #writer(process: Process, events: WriterEvents): Writer {
+    const queue: WriterRequest[] = [];
+    let isBusy = false;
+    const reply = (answer: WriterReply, delayMs: number): void => {
+      this.#world.after(delayMs, () => {
+        isBusy = false;
+        if (process.isDead) return;
+        events.onReply(answer);
+        next();
+      });
+    };
+    const next = (): void => {
+      if (isBusy) return;
+      const request = queue.shift();
+      if (request === undefined) return;
+      isBusy = true;
+      switch (request.kind) {
+        case 'batch':
+          this.#commit(process, request.operations, events, reply);
+          return;
+        case 'read': {
+          const { id, callback, eventId } = request;
+          const isFailing = !this.isHealed && this.#profile.diskFaultsPerMinute > 0 && this.#chance.is(0.01);
+          const event = this.records.readEvent(callback, eventId);
+          if (this.#database !== undefined) this.#compareRead(this.#database, callback, eventId, event);
+          if (isFailing) this.onFault();
+          reply({ kind: 'read', id, event, ...(isFailing ? { fault: 'disk I/O error' } : {}) }, this.#latencyMs());
+          return;
+        }
+        case 'close':
+          this.#database?.close();
+          this.#database = undefined;
+          reply({ kind: 'closed' }, this.#latencyMs());
+          return;
+        case 'limit':
+          throw new Error('nobody limits pages here');
+        default:
+          request satisfies never;
+      }
+    };
+    return {
+      post: (request) => {
+        if (!process.touch(`writer ${request.kind}`)) return;
+        if (request.kind === 'batch') this.onPosted(request.operations);
+        queue.push(request);
+        if (!isBusy) next();
+      },
+      setAwaited: () => {},
+      terminate: async () => {},
+    };
+  }
+
+  #compareRead(database: StateDatabase, callback: string, eventId: string, event: EventRecord | undefined): void {
+    const real = database.readEvent(callback, eventId);
+    const bytes = (found: EventRecord | undefined): string => Buffer.from(found?.bytes ?? []).toString('hex');
+    if (real?.id !== event?.id || bytes(real) !== bytes(event)) this.#world.fail('D1 disk', `event ${eventId} differs`);
+  }
+
+  #latencyMs(): number {
+    if (this.isHealed) return 0.5;
+    return this.#chance.is(this.#profile.slowCommitShare)
+      ? this.#chance.between(100, this.#chance.is(0.1) ? 8_000 : 1_500)
+      : this.#chance.between(0.1, 3);
+  }
+
+  #commit(
+    process: Process,
+    operations: readonly Operation[],
+    events: WriterEvents,
+    reply: (answer: WriterReply, delayMs: number) => void,
+  ): void {
+    const world = this.#world;
+    const batch: Batch = { operations, phase: 'begun', logBytes: 0, isRefused: false };
+    this.#underWay = batch;
+    const answer = (result: BatchResult): void => {
+      if (this.#underWay === batch) this.#underWay = undefined;
+      if (result.kind !== 'done') this.onFault();
+      reply({ kind: 'batch', result }, this.#chance.between(0, 0.2));
+    };
+    const isOver = (): boolean => process.isDead || this.#underWay !== batch;
+    world.after(this.#latencyMs(), () => {
+      if (isOver()) return;
+      if (world.nowMs < this.refusesUntilMs) {
+        world.count('commits refused');
+        answer({ kind: 'refused', detail: 'database or disk is full' });
+        return;
+      }
+      if (this.breaksNext) {
+        this.breaksNext = false;
+        this.#breakIn(process, batch, events, answer);
+        return;
+      }
+      this.#write(batch);
+      if (batch.isRefused) {
+        answer({ kind: 'refused', detail: 'no record' });
+        return;
+      }
+      const isSyncing = this.#profile.sync === 'full';
+      world.after(isSyncing ? this.#latencyMs() : 0, () => {
+        if (isOver()) return;
+        this.#keep(batch);
+        batch.phase = 'synced';
+        world.count('commits');
+        world.count('operations committed', operations.length);
+        answer({ kind: 'done', refused: [] });
+      });
+    });
+  }
+
+  /** Into the log, not yet synced: the real database does it here. */
+  #write(batch: Batch): void {
+    batch.phase = 'written';
+    if (this.#database === undefined) return;
+    const log = join(this.#folder as string, `${STATE_FILE}-wal`);
+    batch.logBytes = existsSync(log) ? statSync(log).size : 0;
+    const result = this.#database.apply(batch.operations);
+    if (result.kind === 'done') return;
+    batch.isRefused = true;
+    this.#world.fail('D2 possible records', `the database says ${result.kind}: ${result.detail}`);
+  }
+
+  #keep(batch: Batch): void {
+    if (batch.isRefused) return;
+    const wrong = this.records.apply(batch.operations);
+    if (wrong === undefined) this.onDurable(batch.operations);
+    else {
+      batch.isRefused = true;
+      this.#world.fail('D2 possible records', wrong);
+    }
+  }
+
+  /** An I/O error before the commit, or in it with the batch kept or not; or the writer dies. */
+  #breakIn(process: Process, batch: Batch, events: WriterEvents, answer: (result: BatchResult) => void): void {
+    const isInCommit = this.#chance.is(0.7);
+    const isKept = isInCommit && this.#chance.is(0.5);
+    this.#world.count(
+      isInCommit ? (isKept ? 'I/O errors, kept' : 'I/O errors, not kept') : 'I/O errors before the commit',
+    );
+    this.#world.note(`I/O error, ${isKept ? 'kept' : 'not kept'}`);
+    if (isKept) {
+      this.#write(batch);
+      this.#keep(batch);
+    }
+    if (isInCommit && this.#chance.is(0.3)) {
+      this.#underWay = undefined;
+      this.onFault();
+      this.#world.after(0, () => {
+        if (process.isDead) return;
+        events.onFailure(new Error('the thread is gone'));
+        events.onExit();
+      });
+      return;
+    }
+    answer({ kind: 'broken', detail: 'disk I/O error', isInDoubt: isInCommit });
+  }
+}

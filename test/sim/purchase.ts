@@ -1,0 +1,83 @@
+/** One authorization, what the world knows of it, and what is said about it: the truth that answers are measured by. */
+import type { ReservationKey } from '../../src/payment/order.ts';
+import type { Payer } from './signer.ts';
+
+export type RouteName = 'search' | 'company' | 'signals' | 'create';
+
+export interface Account {
+  readonly payer: Payer;
+  balanceAtomic: bigint;
+}
+
+export class Purchase {
+  readonly number: number;
+  readonly account: Account;
+  readonly route: RouteName;
+  readonly key: ReservationKey;
+  readonly nonce: string;
+  readonly amountAtomic: bigint;
+  readonly validBeforeSeconds: number;
+  /** `good`, or `bad`: marked by somebody else; `contract` and `bad-contract`: longer ones that only the chain can judge. */
+  readonly signature: 'good' | 'bad' | 'contract' | 'bad-contract';
+  readonly header: string;
+
+  /** Answers 200 or 201 that the server gave, over all its lives. */
+  successCount = 0;
+  /** The hash of its transfer; '' = no money moved. */
+  moved = '';
+  /** Messages and transactions on their way that may still move the money, each with when it was asked for. */
+  readonly underWay = new Set<{ readonly askedAtMs: number }>();
+  /** A facilitator of ours said a success that holds against every check. */
+  hasSuccessBeenSaid = false;
+  /** The facilitator lied about it: what it cost is its own affair. */
+  isLiedAbout = false;
+  /** Somebody else submitted it. */
+  isFrontRun = false;
+  /** Some call for it ended without a word that is final. */
+  hasBeenUnknown = false;
+  /** A process died, or the disk failed, while it was on its way. */
+  hasBeenCut = false;
+  /** Settlement calls that were asked for up to then are refused, however late they come. */
+  refusedAtMs = -1;
+  /** The one body that may be sent for it. */
+  body: string | undefined;
+  /** Its client was last told that nothing is charged, and has not sent it since. */
+  isToldFree = false;
+  /** A transaction that is broadcast and not final. */
+  pending: { readonly hash: string; state: 'waiting' | 'never' | 'reverted' } | undefined;
+  /** Requests with it that wait for an answer. */
+  outstandingCount = 0;
+
+  constructor(
+    fields: Pick<
+      Purchase,
+      'number' | 'account' | 'route' | 'key' | 'nonce' | 'amountAtomic' | 'validBeforeSeconds' | 'signature' | 'header'
+    >,
+  ) {
+    this.number = fields.number;
+    this.account = fields.account;
+    this.route = fields.route;
+    this.key = fields.key;
+    this.nonce = fields.nonce;
+    this.amountAtomic = fields.amountAtomic;
+    this.validBeforeSeconds = fields.validBeforeSeconds;
+    this.signature = fields.signature;
+    this.header = fields.header;
+  }
+
+  get name(): string {
+    return `p${this.number}`;
+  }
+
+  /** Money has moved, or something is on its way that may move it. */
+  mayBeCharged(): boolean {
+    if (this.moved !== '') return true;
+    for (const { askedAtMs } of this.underWay) if (askedAtMs > this.refusedAtMs) return true;
+    return false;
+  }
+
+  /** Its money is the business of nobody's lie and nobody's race. */
+  isHonest(): boolean {
+    return !this.isLiedAbout && !this.isFrontRun;
+  }
+}

@@ -1,0 +1,455 @@
+/**
+ * One run: a world from one seed. First everything goes wrong that the run's profile has; then faults stop, and whatever was
+ * begun has to end; then every lifetime passes, and everything that was held has to be given back.
+ */
+import type { Operation } from '../../src/adapters/sqlite/operations.ts';
+import { CLAIM_BYTES, LIFETIME_MS, TOMBSTONE_MS } from '../../src/callback/limits.ts';
+import { orderOfText } from '../../src/payment/order.ts';
+import { Buyers } from './buyers.ts';
+import { Chance } from './chance.ts';
+import { Disk } from './disk.ts';
+import { Facilitator } from './facilitator.ts';
+import { Network } from './network.ts';
+import { Owners } from './owners.ts';
+import { drawProfile, type Profile, type ProfileWishes } from './profile.ts';
+import { PAY_TO, Server } from './server.ts';
+import { keySigning, markSigning } from './signer.ts';
+import { type Violation, World } from './world.ts';
+
+export interface RunResult {
+  readonly seed: number;
+  readonly profile: Profile;
+  /** The same for the same seed, on every machine and runtime. */
+  readonly traceHash: string;
+  readonly violation: Violation | undefined;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly stepCount: number;
+  readonly virtualMs: number;
+  /** The last lines of the trace. */
+  readonly lastLines: readonly string[];
+}
+
+/** Steps without an end to them: something keeps itself busy for ever. */
+const STEPS_PER_PURCHASE_MAX = 4_000;
+/** Steps between two looks at what is held. */
+const LOOK_STEPS = 16;
+
+class Run {
+  readonly world: World;
+  readonly profile: Profile;
+  readonly #chance: Chance;
+  readonly #disk: Disk;
+  readonly #facilitator: Facilitator;
+  readonly #server: Server;
+  readonly #network: Network;
+  readonly #buyers: Buyers;
+  readonly #owners: Owners;
+  #isHealed = false;
+  /** Serial of an intent -> its key. */
+  readonly #keys = new Map<number, string>();
+  /** Reservations of the life that may be settled after the next start, or not. */
+  #doubtCount = 0;
+
+  constructor(seed: number, wishes: ProfileWishes, onLine?: (line: string) => void) {
+    const world = new World(seed, onLine);
+    this.world = world;
+    const draws = new Chance(seed ^ 0x5_1e55);
+    this.profile = drawProfile(draws.fork(), wishes);
+    this.#chance = draws.fork();
+    const signing = this.profile.signing === 'keys' ? keySigning(draws.fork()) : markSigning(draws.fork());
+    this.#disk = new Disk(world, draws.fork(), this.profile);
+    this.#facilitator = new Facilitator(world, draws.fork(), this.profile, PAY_TO);
+    this.#server = new Server(world, draws.fork(), this.profile, this.#disk, this.#facilitator, signing);
+    this.#network = new Network(world, draws.fork(), this.profile, this.#server);
+    const { profile } = this;
+    const parts = {
+      world,
+      profile,
+      server: this.#server,
+      network: this.#network,
+      disk: this.#disk,
+      facilitator: this.#facilitator,
+      signing,
+    };
+    this.#buyers = new Buyers(parts, draws.fork());
+    this.#owners = new Owners(world, draws.fork(), profile, this.#server, this.#network);
+    this.#buyers.onCreated = (answer, exchange) => this.#owners.created(answer, exchange);
+    this.#disk.onPosted = (operations) => this.#posted(operations);
+    this.#disk.onDurable = (operations) => this.#durable(operations);
+    this.#disk.onFault = () => this.#diskFailed();
+    this.#facilitator.onSettleAsked = (purchase) => {
+      if (!this.#disk.records.pendingKeys.has(purchase.key)) {
+        world.fail('I3 recorded first', `${purchase.name} was sent to settlement before its intent was on disk`);
+      }
+    };
+  }
+
+  async play(): Promise<void> {
+    const { world } = this;
+    world.note(JSON.stringify(this.profile));
+    world.after(0, () => this.#server.start());
+    await this.#until(() => this.#server.life?.isAccepting === true, 1_000);
+    const app = this.#server.life?.app;
+    if (app === undefined) throw new Error('the first life did not start');
+    await this.#buyers.learnOffers((request) => app.fetch(request));
+    this.#schedule();
+    const endMs = world.nowMs + this.profile.spanMs + 30_000;
+    await this.#passUntil(endMs);
+    await this.#heal();
+    await this.#end();
+  }
+
+  /** Removes what the run left on the machine's own disk. */
+  remove(): void {
+    this.#disk.remove();
+  }
+
+  #posted(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      if (operation.kind !== 'intent') continue;
+      const { key } = orderOfText(operation.order);
+      this.#keys.set(operation.serial, key);
+      const purchase = this.#buyers.byKey.get(key);
+      if (purchase === undefined) this.world.fail('D2 possible records', 'an intent of nobody');
+      else if (this.#disk.records.usedKeys.has(purchase.key) || this.#disk.records.pendingKeys.has(purchase.key)) {
+        this.world.fail('I1 one answer', `${purchase.name} is settled again while it is on record`);
+      } else if (purchase.isHonest() && purchase.mayBeCharged() && this.profile.settlement === 'facilitator') {
+        this.world.fail('I5 unknown stays used', `${purchase.name} was free again, though it is charged or may be`);
+      }
+    }
+  }
+
+  #durable(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      if (operation.kind === 'release') {
+        const key = this.#keys.get(operation.serial);
+        if (key !== undefined) this.#buyers.releasedMs.set(key, this.world.nowMs);
+      }
+      if (operation.kind === 'delete-callback' || operation.kind === 'expire-callback') {
+        this.world.count(`records: ${operation.kind}`);
+      }
+    }
+  }
+
+  #diskFailed(): void {
+    this.#server.lastDiskFaultMs = this.world.nowMs;
+    this.#buyers.hasDiskFailed = true;
+    this.#doubtCount++;
+    for (const purchase of this.#buyers.purchases) if (purchase.outstandingCount > 0) purchase.hasBeenCut = true;
+  }
+
+  /** Everything that will happen, but for what follows from it. */
+  #schedule(): void {
+    const { world, profile } = this;
+    const chance = this.#chance;
+    for (let i = 0; i < profile.purchaseCount; i++) {
+      world.after(chance.between(0, profile.spanMs), () => {
+        const purchase = this.#buyers.buy();
+        if (chance.is(0.3)) world.after(chance.between(0, 60_000), () => this.#buyers.ask(purchase, false));
+      });
+    }
+    const perMinute = (rate: number, run: () => void): void => {
+      const count = Math.floor((rate * profile.spanMs) / 60_000 + chance.unit());
+      for (let i = 0; i < count; i++) world.after(chance.between(0, profile.spanMs), () => this.#isHealed || run());
+    };
+    perMinute(profile.killsPerMinute, () => this.#kill());
+    perMinute(profile.stopsPerMinute, () => {
+      if (this.#server.life?.isAccepting === true) this.#server.stop(() => this.#startLater());
+    });
+    perMinute(profile.reloadsPerMinute, () => this.#server.reload());
+    perMinute(profile.wallStepsPerMinute, () => {
+      this.#server.skewMs = chance.is(0.3) ? 0 : chance.between(-profile.wallSkewMsMax, profile.wallSkewMsMax);
+      this.#server.hasSkewed = true;
+      world.count('clock steps');
+      world.note(`the wall clock is ${(this.#server.skewMs / 1000).toFixed(1)} s off`);
+    });
+    perMinute(profile.stallsPerMinute, () => {
+      const { life } = this.#server;
+      if (life !== undefined) life.stalledUntilMs = world.nowMs + chance.between(50, 3_000);
+      world.count('stalls');
+    });
+    perMinute(profile.outagesPerMinute, () => this.#facilitator.beginOutage(chance.pick([500, 5_000, 40_000])));
+    perMinute(profile.diskFaultsPerMinute, () => {
+      if (chance.is(0.6)) {
+        this.#disk.refusesUntilMs = world.nowMs + chance.pick([200, 3_000, 20_000]);
+        world.note('the disk takes no writes');
+        world.count('full disks');
+        return;
+      }
+      this.#disk.breaksNext = true;
+      // The operator sees it and starts the server anew.
+      world.after(chance.between(2_000, 20_000), () => this.#restartBroken());
+    });
+  }
+
+  #kill(): void {
+    const { world } = this;
+    const chance = this.#chance;
+    const { life } = this.#server;
+    if (life === undefined) return;
+    const die = (why: string): void => {
+      if (life.isDead) return;
+      this.#server.kill(why, chance.is(this.profile.powerShare) ? 'power' : 'process');
+    };
+    if (chance.is(0.6)) life.touchesLeft = 1 + chance.below(60);
+    else die('between two steps');
+    // Whatever it dies of, somebody starts it again; sometimes it dies while it starts.
+    world.after(3_000, () => die('in the end'));
+    this.#watch(life.number);
+  }
+
+  /** The supervisor: a process that has died is started again. */
+  #watch(lifeNumber: number): void {
+    const chance = this.#chance;
+    this.world.after(chance.between(10, 800), () => {
+      const { life } = this.#server;
+      if (life !== undefined) {
+        if (life.number === lifeNumber && !life.isDead) this.#watch(lifeNumber);
+        return;
+      }
+      this.#server.start();
+      const next = this.#server.life as NonNullable<Server['life']>;
+      if (this.#isHealed || !chance.is(0.3)) return;
+      next.touchesLeft = 1 + chance.below(12);
+      this.#watch(next.number);
+    });
+  }
+
+  #startLater(): void {
+    this.world.after(this.#chance.between(10, 2_000), () => {
+      if (this.#server.life === undefined) this.#server.start();
+    });
+  }
+
+  #restartBroken(): void {
+    const { life } = this.#server;
+    if (life === undefined || !life.hasDiskBroken || life.isDead) return;
+    this.world.note('the operator starts it anew');
+    if (life.isAccepting && this.#chance.is(0.5)) this.#server.stop(() => this.#startLater());
+    else {
+      this.#server.kill('by its operator');
+      this.#startLater();
+    }
+  }
+
+  /** Steps until then. */
+  async #passUntil(atMs: number): Promise<void> {
+    const { world } = this;
+    for (;;) {
+      if (world.violation !== undefined) return;
+      const nextMs = world.nextAtMs();
+      if (nextMs === undefined || nextMs > atMs) break;
+      await this.#step();
+    }
+    world.nowMs = Math.max(world.nowMs, atMs);
+  }
+
+  /** Steps until it is so; a violation of liveness when it takes longer. */
+  async #until(isSo: () => boolean, withinMs: number): Promise<boolean> {
+    const { world } = this;
+    const endMs = world.nowMs + withinMs;
+    while (!isSo()) {
+      if (world.violation !== undefined) return false;
+      const nextMs = world.nextAtMs();
+      if (nextMs === undefined || nextMs > endMs) return false;
+      await this.#step();
+    }
+    return true;
+  }
+
+  async #step(): Promise<void> {
+    const { world } = this;
+    await world.step();
+    if (world.stepCount % LOOK_STEPS === 0) this.#look();
+    if (world.stepCount > STEPS_PER_PURCHASE_MAX * (this.profile.purchaseCount + 50)) {
+      world.fail('L1 everything ends', 'the run does not come to an end');
+    }
+  }
+
+  /** What must be so at every moment of a life. */
+  #look(): void {
+    const { world } = this;
+    const { life } = this.#server;
+    if (life?.app === undefined || life.isDead) return;
+    const counts = life.app.counts();
+    let creationCount = 0;
+    let paidCount = 0;
+    for (const exchange of life.outstanding) {
+      if (world.nowMs - exchange.arrivedMs > exchange.boundMs) {
+        world.fail('A1 one answer', `${exchange.name} has had none for ${world.nowMs - exchange.arrivedMs} ms`);
+      }
+      if (exchange.request.headers.has('payment-signature')) paidCount++;
+      if (exchange.request.method === 'POST' && exchange.request.url.endsWith('/callbacks')) creationCount++;
+    }
+    const claimCount = counts.claimedBytes / CLAIM_BYTES;
+    const { live } = counts.callbacks;
+    if (claimCount < live || claimCount > live + creationCount) {
+      world.fail('R1 room', `${claimCount} claims, ${live} callbacks and ${creationCount} on their way`);
+    }
+    const { records } = this.#disk;
+    // What is released on disk is held until the process hears of it.
+    let justReleasedCount = 0;
+    for (const ms of this.#buyers.releasedMs.values()) if (world.nowMs - ms < 50) justReleasedCount++;
+    const boundCount = paidCount + records.pending.size + records.used.size + this.#doubtCount + justReleasedCount;
+    if (counts.reservations > boundCount) {
+      world.fail('R2 reservations', `${counts.reservations} are held, ${boundCount} can be`);
+    }
+  }
+
+  /** Faults stop. Then everything has to end, and paying has to work. */
+  async #heal(): Promise<void> {
+    const { world } = this;
+    if (world.violation !== undefined) return;
+    world.note('faults stop');
+    this.#isHealed = true;
+    this.#facilitator.isHealed = true;
+    this.#facilitator.outageUntilMs = 0;
+    this.#disk.isHealed = true;
+    this.#disk.refusesUntilMs = 0;
+    this.#disk.breaksNext = false;
+    this.#network.isHealed = true;
+    this.#server.skewMs = 0;
+    this.#buyers.pendingAtHeal = new Set(this.#disk.records.pendingKeys.keys());
+    await this.#passUntil(world.nowMs + 15_000);
+    const { life } = this.#server;
+    if (life !== undefined) life.touchesLeft = Number.POSITIVE_INFINITY;
+    if (life?.hasDiskBroken === true) this.#server.kill('by its operator');
+    if (this.#server.life === undefined) this.#server.start();
+    if (this.#server.life !== undefined) this.#server.life.touchesLeft = Number.POSITIVE_INFINITY;
+    // The circuit closes at its next probe, and the rate of every address is free after a minute.
+    await this.#passUntil(world.nowMs + 65_000);
+    const purchases = Array.from({ length: 3 }, () => this.#buyers.buy(true));
+    await this.#passUntil(world.nowMs + 10_000);
+    for (const purchase of purchases) {
+      const isPoor = (this.#disk.records.spent.get(purchase.account.payer.address) ?? 0n) > 0n;
+      const isRefusable = purchase.route === 'create' || (this.profile.settlement === 'local' && isPoor);
+      if (purchase.successCount !== 1 && !isRefusable) {
+        world.fail('L2 well again', `${purchase.name} cannot pay, a minute after all is well`);
+      }
+    }
+  }
+
+  async #end(): Promise<void> {
+    const { world } = this;
+    if (world.violation !== undefined) return;
+    // Every window and the reconciler's margin are over.
+    await this.#passUntil(world.nowMs + 400_000);
+    if (world.violation !== undefined) return;
+    for (const purchase of this.#buyers.purchases) {
+      // Of those that never came near money, a share is asked for.
+      const isOfInterest = purchase.moved !== '' || purchase.hasBeenUnknown || purchase.hasBeenCut;
+      if (!isOfInterest && purchase.number % 8 !== 0) continue;
+      this.#buyers.ask(purchase, world.wallMs / 1000 < purchase.validBeforeSeconds + 590);
+    }
+    this.#owners.listAll();
+    await this.#passUntil(world.nowMs + 10_000);
+    this.#judgeRest();
+    // Every callback is past its end, and every tombstone.
+    await this.#passUntil(world.nowMs + LIFETIME_MS + 10_000);
+    const { life } = this.#server;
+    if (world.violation !== undefined) return;
+    const counts = life?.app?.counts();
+    if (counts === undefined) {
+      world.fail('L1 everything ends', 'nobody serves at the end');
+      return;
+    }
+    if (counts.claimedBytes !== 0 || counts.callbacks.live !== 0 || counts.callbacks.waits !== 0) {
+      world.fail('R1 room', `at the end: ${JSON.stringify(counts)}`);
+    }
+    await this.#passUntil(world.nowMs + TOMBSTONE_MS + 700_000);
+    await this.#startAfresh();
+  }
+
+  #judgeRest(): void {
+    const { world } = this;
+    const { life } = this.#server;
+    if (world.violation !== undefined || life?.app === undefined) return;
+    for (const { name, arrivedMs } of life.outstanding) {
+      // A wait may take its half minute.
+      if (world.nowMs - arrivedMs > 35_000) world.fail('A1 one answer', `${name} has none, long after all is well`);
+    }
+    const { unknown } = life.app.counts();
+    if (unknown > 0) world.fail('L1 everything ends', `${unknown} settlements have no end`);
+    const { pending } = this.#disk.records;
+    if (pending.size > 0) world.fail('L1 everything ends', `${pending.size} intents are on record without an end`);
+    if (this.profile.settlement === 'local') this.#judgePlayMoney();
+    else this.#judgeMoney();
+  }
+
+  #judgeMoney(): void {
+    const { world } = this;
+    for (const purchase of this.#buyers.purchases) {
+      const isUsed = this.#disk.records.usedKeys.has(purchase.key);
+      const isRecent = world.wallMs / 1000 < purchase.validBeforeSeconds + 590;
+      if (purchase.moved !== '' && purchase.isHonest() && isRecent && !isUsed) {
+        world.fail('I3 receipt', `${purchase.name} moved, and no record is left of it`);
+      }
+    }
+  }
+
+  /** Nobody spent what he did not have, and the sums on disk are those of the settled payments. */
+  #judgePlayMoney(): void {
+    const { world } = this;
+    const answered = new Map<string, bigint>();
+    for (const { account, successCount, amountAtomic } of this.#buyers.purchases) {
+      const { address } = account.payer;
+      answered.set(address, (answered.get(address) ?? 0n) + BigInt(successCount) * amountAtomic);
+    }
+    for (const [address, atomic] of answered) {
+      const spent = this.#disk.records.spent.get(address) ?? 0n;
+      if (spent < atomic || spent > 100_000n) {
+        world.fail('I17 sums', `${address} was answered for ${atomic} and spent ${spent} of 100000`);
+      }
+    }
+  }
+
+  /** A last start: what is too old is forgotten, and nothing else is held. */
+  async #startAfresh(): Promise<void> {
+    const { world } = this;
+    if (world.violation !== undefined) return;
+    this.#server.kill('for the last time');
+    world.after(0, () => this.#server.start());
+    await this.#until(() => this.#server.life?.isAccepting === true, 1_000);
+    const counts = this.#server.life?.app?.counts();
+    const { records } = this.#disk;
+    if (counts?.reservations !== 0 || records.used.size > 0 || records.pending.size > 0) {
+      world.fail('R2 reservations', `${counts?.reservations} held, ${records.used.size} on record when all is over`);
+    }
+    if (records.events.size > 0 || records.callbacks.size > 0) {
+      world.fail('R3 records', `${records.callbacks.size} callbacks and ${records.events.size} with events are left`);
+    }
+  }
+}
+
+/** Plays the run of a seed. Never throws for a broken invariant; only for a simulator that is broken itself. */
+export async function playRun(
+  seed: number,
+  wishes: ProfileWishes,
+  onLine?: (line: string) => void,
+): Promise<RunResult> {
+  const run = new Run(seed, wishes, onLine);
+  const { world } = run;
+  const onRejection = (failure: unknown): void => {
+    world.fail(
+      'P1 no unhandled rejections',
+      failure instanceof Error ? (failure.stack ?? failure.message) : String(failure),
+    );
+  };
+  process.on('unhandledRejection', onRejection);
+  try {
+    await run.play();
+  } finally {
+    process.off('unhandledRejection', onRejection);
+    run.remove();
+  }
+  return {
+    seed,
+    profile: run.profile,
+    traceHash: world.traceHash,
+    violation: world.violation,
+    counts: world.counts,
+    stepCount: world.stepCount,
+    virtualMs: world.nowMs,
+    lastLines: world.lines.slice(-60),
+  };
+}

@@ -1,0 +1,262 @@
+/**
+ * Every response that a test sees from a server of ours is held against the contract that `/openapi.json` publishes: the
+ * operation's status, its media type, its body by the closed schema, its headers. `published-setup.ts` puts this behind
+ * `fetch` for the whole suite; raw sockets and in-process handlers pass their answers in themselves.
+ *
+ * The document is made here from the same declarations, once a worker, and each schema is compiled when it is first met;
+ * the contract test sees to it that a running server publishes the very same one.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { EVERY_ROUTE, TAGS } from '../../src/api/routes.ts';
+import { ERROR_STATUS } from '../../src/http/errors.ts';
+import { openApiOf } from '../../src/http/openapi.ts';
+
+interface Media {
+  readonly schema?: object;
+  readonly example?: unknown;
+}
+export interface PublishedHeader {
+  readonly $ref?: string;
+  readonly required?: boolean;
+  readonly schema?: { readonly type?: string; readonly const?: unknown };
+}
+export interface PublishedResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, PublishedHeader>>;
+  readonly content?: Readonly<Record<string, Media>>;
+}
+export interface Operation {
+  readonly operationId: string;
+  readonly tags?: readonly string[];
+  readonly servers?: readonly { readonly url: string }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly description?: string;
+    readonly schema: Record<string, unknown>;
+    readonly example?: unknown;
+  }[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
+  readonly security?: unknown;
+  readonly 'x-payment-info'?: unknown;
+  readonly responses: Readonly<Record<string, PublishedResponse>>;
+}
+export interface Contract {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly headers: Readonly<Record<string, PublishedHeader>>;
+    readonly schemas: Readonly<Record<string, object>>;
+  };
+}
+
+/** What is checked of one exchange. */
+export interface Seen {
+  readonly method: string;
+  /** Path as sent, without its query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** undefined: too long to be looked at. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** Headers with a meaning of their own: sent only where the contract lists them. */
+const LISTED_HEADERS = [
+  'Allow',
+  'Link',
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Original-Content-Type',
+];
+
+const ERROR_OBJECT = {
+  type: 'object',
+  properties: {
+    error: {
+      type: 'object',
+      properties: {
+        code: { enum: Object.keys(ERROR_STATUS) },
+        message: { type: 'string', minLength: 1 },
+        request_id: { type: 'string' },
+      },
+      required: ['code', 'message', 'request_id'],
+      additionalProperties: false,
+    },
+  },
+  required: ['error'],
+  additionalProperties: false,
+};
+
+/** A document as a checker of responses. */
+export class Published {
+  readonly contract: Contract;
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
+  readonly #validators = new Map<object, ValidateFunction>();
+  readonly #fixed = new Set<string>();
+  readonly #templates: { readonly form: RegExp; readonly template: string }[] = [];
+
+  constructor(contract: Contract) {
+    this.contract = contract;
+    for (const template of Object.keys(contract.paths)) {
+      if (template.includes('{')) {
+        this.#templates.push({ form: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`), template });
+      } else this.#fixed.add(template);
+    }
+  }
+
+  /** The path of the document that a request's path is. */
+  templateOf(path: string): string | undefined {
+    if (this.#fixed.has(path)) return path;
+    return this.#templates.find(({ form }) => form.test(path))?.template;
+  }
+
+  /** What is wrong with a response, or undefined. */
+  fault(seen: Seen): string | undefined {
+    const template = this.templateOf(seen.path);
+    const fault = template === undefined ? this.#strangerFault(seen) : this.#operationFault(seen, template);
+    if (fault === undefined) return undefined;
+    const text = Buffer.from(seen.bytes ?? [])
+      .toString('utf8')
+      .slice(0, 300);
+    return `${seen.method} ${seen.path} ${seen.status}: ${fault}; ${text}`;
+  }
+
+  /** A path that nobody published has one answer. */
+  #strangerFault({ method, status, headers, bytes }: Seen): string | undefined {
+    if (status !== 404) return 'not published';
+    if (headers.get('content-type') !== 'application/json') return `content type ${headers.get('content-type')}`;
+    return method === 'HEAD' || bytes === undefined ? undefined : this.#bodyFault(ERROR_OBJECT, bytes);
+  }
+
+  #operationFault(seen: Seen, template: string): string | undefined {
+    const item = this.contract.paths[template]!;
+    const operation = item[seen.method.toLowerCase()];
+    if (operation !== undefined) return this.#responseFault(seen, operation);
+    if (seen.method === 'OPTIONS' && seen.status === 204) {
+      return seen.headers.get('access-control-allow-methods') === null ? '204 without CORS' : undefined;
+    }
+    if (seen.status !== 405) return 'the path does not publish this method';
+    for (const [method, other] of Object.entries(item)) {
+      if (method === 'head') continue; // its refusals have no body, this one has
+      const fault = this.#responseFault(seen, other);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+
+  #responseFault({ method, status, headers, bytes }: Seen, { responses }: Operation): string | undefined {
+    const published = responses[String(status)];
+    if (published === undefined) return 'this status is not published';
+    const faults = this.#headerFaults(headers, published.headers ?? {});
+    if (faults.length > 0) return faults.join('; ');
+    if (method === 'HEAD' || published.content === undefined) {
+      return bytes?.length === 0 ? undefined : 'a body where none is published';
+    }
+    const type = (headers.get('content-type') ?? '').split(';')[0]!.trim();
+    const media = published.content[type];
+    if (media === undefined) return `content type ${type}, not ${Object.keys(published.content)}`;
+    return media.schema === undefined || bytes === undefined ? undefined : this.#bodyFault(media.schema, bytes);
+  }
+
+  #headerFaults(headers: Headers, published: Readonly<Record<string, PublishedHeader>>): string[] {
+    const faults: string[] = [];
+    for (const [name, written] of Object.entries(published)) {
+      const header =
+        written.$ref === undefined ? written : this.contract.components.headers[written.$ref.split('/').at(-1)!]!;
+      const text = headers.get(name);
+      if (text === null) {
+        if (header.required === true) faults.push(`${name} is missing`);
+        continue;
+      }
+      const schema = header.schema ?? {};
+      const value = schema.type === 'integer' ? Number(text) : text;
+      if (!this.#validator(schema)(value)) faults.push(`${name}: ${text}`);
+    }
+    const listed = new Set(Object.keys(published).map((name) => name.toLowerCase()));
+    for (const name of LISTED_HEADERS) {
+      if (headers.get(name) !== null && !listed.has(name.toLowerCase())) faults.push(`${name} is not published`);
+    }
+    return faults;
+  }
+
+  #bodyFault(schema: object, bytes: Uint8Array): string | undefined {
+    let body: unknown;
+    try {
+      body = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    } catch {
+      return 'not JSON';
+    }
+    const validate = this.#validator(schema);
+    return validate(body) ? undefined : this.#ajv.errorsText(validate.errors);
+  }
+
+  #validator(schema: object): ValidateFunction {
+    let validate = this.#validators.get(schema);
+    if (validate === undefined) {
+      // A reference into the document is found beside the schema that makes it.
+      validate = this.#ajv.compile({ ...schema, components: { schemas: this.contract.components.schemas } });
+      this.#validators.set(schema, validate);
+    }
+    return validate;
+  }
+}
+
+/** Where the contract test has its webhooks. */
+export const HOOK_URL = 'https://hooks.example';
+
+let ours: Published | undefined;
+
+/** The contract of this source tree, as the server of the contract test has it. */
+export function publishedContract(): Published {
+  const addresses = { serverUrl: 'https://shop.example/api', hookUrl: HOOK_URL };
+  const facts = { title: 'paygrade', version: '0', description: '', ...addresses, tags: TAGS };
+  ours ??= new Published(JSON.parse(JSON.stringify(openApiOf(EVERY_ROUTE, facts))) as Contract);
+  return ours;
+}
+
+/** Ports on which this worker has servers of ours. */
+const ownPorts = new Set<string>();
+/** Paths that a test's own server has besides. */
+const unpublishedPaths = new Set<string>();
+const faults: string[] = [];
+let checkedCount = 0;
+
+/** Responses from the port are checked from now on. @param paths that are no part of the contract */
+export function expectPublishedOn(port: number, paths: readonly string[] = []): void {
+  ownPorts.add(String(port));
+  for (const path of paths) unpublishedPaths.add(path);
+}
+
+export const isOwnPort = (port: string): boolean => ownPorts.has(port);
+
+/** Remembers what is wrong with a response; the test that is running fails for it. */
+export function checkPublished(seen: Seen): void {
+  if (unpublishedPaths.has(seen.path)) return;
+  checkedCount++;
+  const fault = publishedContract().fault(seen);
+  if (fault !== undefined) faults.push(fault);
+}
+
+/** What was wrong since the last time, and how many responses have been looked at. */
+export function takeFaults(): { readonly faults: readonly string[]; readonly checkedCount: number } {
+  return { faults: faults.splice(0), checkedCount };
+}
+
+/** Parsing more than this would hold up tests that measure how long others wait; its status and headers are looked at. */
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
+
+/** A response, checked; it can still be read. */
+export async function checkedResponse(method: string, url: string, response: Response): Promise<Response> {
+  const { status, headers } = response;
+  const isLong = Number(headers.get('content-length') ?? 0) > BODY_BYTES_MAX;
+  const bytes = isLong ? undefined : new Uint8Array(await response.clone().arrayBuffer());
+  checkPublished({ method, path: new URL(url).pathname, status, headers, bytes });
+  return response;
+}
