@@ -310,7 +310,10 @@ class Run {
     this.#disk.breaksNext = false;
     this.#network.isHealed = true;
     this.#server.skewMs = 0;
-    this.#buyers.pendingAtHeal = new Set(this.#disk.records.pendingKeys.keys());
+    // Past its window a case may be given up by a question that was asked before faults stopped.
+    const open = this.#buyers.purchases.filter(({ validBeforeSeconds }) => validBeforeSeconds > world.wallMs / 1000);
+    const { pendingKeys } = this.#disk.records;
+    this.#buyers.pendingAtHeal = new Set(open.map(({ key }) => key).filter((key) => pendingKeys.has(key)));
     await this.#passUntil(world.nowMs + 15_000);
     const { life } = this.#server;
     if (life !== undefined) life.touchesLeft = Number.POSITIVE_INFINITY;
