@@ -219,19 +219,20 @@ function documentsOf({ baseUrl, hookBaseUrl: hookUrl }: AppConfig, seller: Selle
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
   const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
   const { clock, timers = systemTimers } = ports;
-  const state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
-  let verification: OpenVerification | undefined;
+  // Threads start while the state is read; this never rejects.
+  const opening = openVerification(config, {
+    clock,
+    timers,
+    recover: ports.recover,
+    onFault: (fault) => ports.onVerificationFault?.(fault),
+  });
+  let state: OpenState | undefined;
   try {
-    verification = await openVerification(config, {
-      clock,
-      timers,
-      recover: ports.recover,
-      onFault: (fault) => ports.onVerificationFault?.(fault),
-    });
-    return await openAppOn(state, verification, config, ports);
+    state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
+    return await openAppOn(state, await opening, config, ports);
   } catch (failure) {
-    await verification?.close();
-    await state.close();
+    await (await opening).close();
+    await state?.close();
     throw failure;
   }
 }
