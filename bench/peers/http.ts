@@ -236,7 +236,14 @@ async function measured(pair: Pair, options: HttpOptions, directory: string): Pr
     writeFileSync(responseFile, JSON.stringify(answer));
     running.set(
       pair.sides[1].name,
-      await start(options.program, ['--kind', pair.sides[1].kind, '--response', responseFile]),
+      await start(options.program, [
+        '--kind',
+        pair.sides[1].kind,
+        '--response',
+        responseFile,
+        '--catalogue',
+        options.catalogue,
+      ]),
     );
 
     const micros: Record<string, number[]> = {};
