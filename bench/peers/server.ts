@@ -19,6 +19,7 @@ import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
 import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
 import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
+import type { Caller } from '../../src/adapters/listen.ts';
 import { openApp } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
@@ -43,7 +44,7 @@ function given(): WireResponse {
   return JSON.parse(readFileSync(values.response, 'utf8')) as WireResponse;
 }
 
-type Handler = (request: Request) => Response | Promise<Response>;
+type Handler = (request: Request, caller: Caller) => Response | Promise<Response>;
 
 async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
   const { listen } = isBun
@@ -70,13 +71,13 @@ async function app(recover: Recover | undefined): Promise<number> {
     ...(recover === undefined ? {} : { recover }),
   };
   const opened = await openApp({ ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' }, ports);
-  return listenAsTheProjectDoes((request) => opened.fetch(request));
+  return listenAsTheProjectDoes((request, caller) => opened.fetch(request, caller));
 }
 
 async function bare({ status, headers, body }: WireResponse): Promise<number> {
   if (isBun) {
     const { Bun } = globalThis as unknown as {
-      Bun: { serve(options: { hostname: string; port: number; fetch: Handler }): { readonly port: number } };
+      Bun: { serve(options: { hostname: string; port: number; fetch(): Response }): { readonly port: number } };
     };
     return Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body, { status, headers }) }).port;
   }
