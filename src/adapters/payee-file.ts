@@ -2,10 +2,11 @@
  * The throwaway recipient of the play ledger (decisions §2, `PAY_TO`): made once and kept in the state folder, so that offers
  * are the same after a restart. It is twenty random bytes: nobody has its key, and with `local` nothing is sent to it.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '../base/random.ts';
 import { type Address, checksummed, parseAddress } from '../payment/network.ts';
+import { makeFolder } from './make-folder.ts';
 
 const FILE = 'pay-to';
 
@@ -29,7 +30,7 @@ export function throwawayPayee(stateDir: string | null, random: Random): Address
   const path = join(stateDir, FILE);
   let text: string | undefined;
   try {
-    mkdirSync(stateDir, { recursive: true });
+    makeFolder(stateDir);
     text = readIfThere(path);
     if (text === undefined) {
       text = freshAddress(random);

@@ -9,12 +9,13 @@
  * One transaction holds a whole import, so a kill leaves the catalogue as before or after it, and SQLite's own lock keeps a
  * second import out. Readers go on until the import writes its pages out.
  */
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/observation.ts';
+import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from './records.ts';
 
 /** The catalogue cannot be used. The message is one line for the person at the terminal. */
@@ -155,7 +156,7 @@ export class HistoryDatabase {
   static openForImport(folder: string): HistoryDatabase {
     const path = join(folder, HISTORY_FILE);
     try {
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
     } catch (failure) {
       const { code } = failure as NodeJS.ErrnoException;
       throw new HistoryError(`${folder} cannot be a catalogue: ${code === 'EEXIST' ? 'it is a file' : code}`);

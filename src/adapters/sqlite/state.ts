@@ -10,7 +10,7 @@
  * log over, hand the file to the writer thread. A damaged file is left as it is: then nothing is sold, and the message names
  * it.
  */
-import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
@@ -18,6 +18,7 @@ import type { CallbackStore, LoadedCallback } from '../../callback/store.ts';
 import type { KeptLedger } from '../../payment/ledger.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/network.ts';
 import { MARGIN_SECONDS, type Recovered, type ReservationJournal } from '../../payment/reservations.ts';
+import { makeFolder } from '../make-folder.ts';
 import { SqliteCallbacks } from './callbacks.ts';
 import { isDamage, StateDatabase } from './database.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
@@ -102,7 +103,7 @@ export async function openSqliteState(options: StateOptions, ports: StatePorts):
   const { stateDir } = options;
   let lock: ReturnType<typeof lockState>;
   try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    makeFolder(stateDir, 0o700);
     lock = lockState(stateDir);
   } catch (failure) {
     throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
