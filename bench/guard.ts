@@ -47,7 +47,7 @@ interface Question {
 const FLOORS: Readonly<Record<string, readonly [node: number, bun: number]>> = {
   'signals, selective': [312, 690],
   'signals, medium': [175, 305],
-  'signals, department': [70, 130],
+  'signals, department': [70, 105],
   'signals, eight terms': [220, 367],
   'signals, one letter': [218, 335],
   'signals, no filter, computed': [203, 215],

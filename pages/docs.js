@@ -12,7 +12,7 @@
  * @typedef {{ React: { createElement(component: unknown, props?: object | null): unknown } }} System
  */
 
-const { SwaggerUIBundle } = /** @type {{ SwaggerUIBundle: (options: object) => void }} */ (
+const { SwaggerUIBundle } = /** @type {{ SwaggerUIBundle?: (options: object) => void }} */ (
   /** @type {unknown} */ (window)
 );
 const root = /** @type {HTMLElement} */ (document.getElementById('reference'));
@@ -88,6 +88,7 @@ function openNamed() {
 }
 
 try {
+  if (SwaggerUIBundle === undefined) throw new Error('its library (swagger-ui-dist) is not installed on this server');
   const answer = await fetch('./openapi.json', { credentials: 'omit' });
   if (!answer.ok) throw new Error(`openapi.json was answered with ${answer.status}`);
   const spec = forReading(await answer.json());

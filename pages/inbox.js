@@ -237,9 +237,11 @@ class Watch {
   #setExpiry(expiresAt, date) {
     const serverMs = date === null ? Number.NaN : Date.parse(date);
     const aheadMs = Number.isNaN(serverMs) ? 0 : Date.now() - serverMs;
-    // A Date header has whole seconds: what is within one is no difference.
+    // A Date header has whole seconds and was some time under way: what is within two is no difference.
     const skewMs = Math.abs(aheadMs) < 2_000 ? 0 : aheadMs;
-    this.#expiresAtMs = Date.parse(expiresAt) + skewMs;
+    // For the same reason an estimate may be late; but nothing has more time left than it is given.
+    this.#expiresAtMs = Math.min(Date.parse(expiresAt) + skewMs, Date.now() + lifetimeMs);
+    this.#tick();
   }
 
   #tick() {
@@ -434,6 +436,8 @@ stopButton.addEventListener('click', () => {
   current?.end('stopped', 'Stopped. The token is forgotten.');
   addressField.focus();
 });
+// A page that is left may be kept whole for the way back; the token is not.
+addEventListener('pagehide', () => current?.end('stopped', 'Stopped: the page was left, and the token is forgotten.'));
 deleteButton.addEventListener('click', () => deleteDialog.showModal());
 element('delete-cancel').addEventListener('click', () => deleteDialog.close());
 element('delete-confirm').addEventListener('click', () => {

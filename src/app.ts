@@ -153,13 +153,14 @@ class RequestCall implements Call {
   }
 
   header(name: string): string | null {
-    return this.request.headers.get(name);
+    const caller = this.#caller;
+    return caller.header === undefined ? this.request.headers.get(name) : caller.header(name);
   }
 
   /** Behind a trusted proxy the last entry of X-Forwarded-For: the one that proxy wrote, not what the client claims. */
   clientAddress(): string {
     if (this.#trustProxy) {
-      const forwarded = this.request.headers.get('x-forwarded-for');
+      const forwarded = this.header('x-forwarded-for');
       const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
       if (last !== undefined && ADDRESS_FORM.test(last)) return last;
     }
@@ -167,7 +168,8 @@ class RequestCall implements Call {
   }
 
   gone(): boolean {
-    return this.request.signal.aborted;
+    const caller = this.#caller;
+    return caller.isGone === undefined ? this.request.signal.aborted : caller.isGone();
   }
 }
 
@@ -217,19 +219,20 @@ function documentsOf({ baseUrl, hookBaseUrl: hookUrl }: AppConfig, seller: Selle
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
   const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
   const { clock, timers = systemTimers } = ports;
-  const state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
-  let verification: OpenVerification | undefined;
+  // Threads start while the state is read; this never rejects.
+  const opening = openVerification(config, {
+    clock,
+    timers,
+    recover: ports.recover,
+    onFault: (fault) => ports.onVerificationFault?.(fault),
+  });
+  let state: OpenState | undefined;
   try {
-    verification = await openVerification(config, {
-      clock,
-      timers,
-      recover: ports.recover,
-      onFault: (fault) => ports.onVerificationFault?.(fault),
-    });
-    return await openAppOn(state, verification, config, ports);
+    state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
+    return await openAppOn(state, await opening, config, ports);
   } catch (failure) {
-    await verification?.close();
-    await state.close();
+    await (await opening).close();
+    await state?.close();
     throw failure;
   }
 }

@@ -39,9 +39,16 @@ const digestOf = (parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('hex').slice(0, DIGEST_LENGTH);
 };
 
-function libraryFile(file: string): string | URL {
-  const built = new URL(`./vendor/${file}`, import.meta.url);
-  return existsSync(built) ? built : createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`);
+/** Beside the compiled program, in a build beside the sources, or among the packages; undefined where none has it. */
+function libraryFile(file: string): string | URL | undefined {
+  const built = ['./vendor/', '../dist/vendor/'].map((folder) => new URL(folder + file, import.meta.url));
+  const found = built.find((place) => existsSync(place));
+  if (found !== undefined) return found;
+  try {
+    return createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`);
+  } catch {
+    return undefined; // installed without the packages of development: /docs says so, everything else is whole
+  }
 }
 
 function pageFile(type: string, path: string | URL): PageFile {
@@ -63,7 +70,10 @@ function readAll(): ReadonlyMap<string, PageFile> {
   for (const [name, type] of Object.entries(OWN_FILES)) {
     files.set(name, pageFile(type, new URL(`../pages/${name}`, import.meta.url)));
   }
-  for (const [name, [type, file]] of Object.entries(LIBRARY_FILES)) files.set(name, pageFile(type, libraryFile(file)));
+  for (const [name, [type, file]] of Object.entries(LIBRARY_FILES)) {
+    const path = libraryFile(file);
+    if (path !== undefined) files.set(name, pageFile(type, path));
+  }
   return files;
 }
 

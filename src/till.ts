@@ -46,7 +46,8 @@ export interface TillPorts {
   readonly facilitatorFetch?: FacilitatorFetch | undefined;
 }
 
-const SERVICE_NAME = 'paygrade';
+/** `serviceName` of every offer. */
+export const SERVICE_NAME = 'paygrade';
 
 interface OpenSettlement {
   readonly settlement: Settlement;

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { buy } from '../test/support/wallet.ts';
 
 const run = promisify(execFile);
 
@@ -96,14 +97,24 @@ async function start(command: string, args: readonly string[]): Promise<Started>
   };
 }
 
-/** Sells, shows its pages with everything they are made of, and lets a stranger see what it is. */
+/** Sells for a signed payment, keeps a webhook, shows its pages with everything they are made of, and lets a stranger see what it is. */
 async function mustServe(url: string): Promise<void> {
   const health = (await (await fetch(`${url}/health`)).json()) as { status: string };
   must(health.status === 'ok', 'not healthy');
-  const ready = await fetch(`${url}/ready`);
-  must(ready.status === 200, `not ready: ${await ready.text()}`);
+  must((await fetch(`${url}/ready`)).status === 200, 'not ready');
   const offer = await fetch(`${url}/v1/jobs/signals?role=data+engineer`);
   must(offer.status === 402 && offer.headers.has('payment-required'), `no offer but ${offer.status}`);
+  const bought = await buy(`${url}/v1/jobs/signals?role=data+engineer`);
+  const answer = await bought.text();
+  must(bought.status === 200, `a payment is answered with ${bought.status}: ${answer}`);
+  const made = await buy(`${url}/v1/callbacks`, undefined, { method: 'POST' });
+  const creation = await made.text();
+  must(made.status === 201, `a callback is answered with ${made.status}: ${creation}`);
+  const { id, read_token: token } = JSON.parse(creation) as { id: string; read_token: string };
+  await fetch(`${url}/hooks/${id}`, { method: 'POST', body: 'a webhook' });
+  const headers = { authorization: `Bearer ${token}` };
+  const events = await (await fetch(`${url}/v1/callbacks/${id}/events`, { headers })).text();
+  must(events.includes('"body":"a webhook"'), `the event is not there: ${events}`);
   must((await fetch(`${url}/`)).status === 404, 'a program gets a page');
   for (const page of ['/', '/docs', '/inbox']) {
     const response = await fetch(url + page, { headers: { accept: 'text/html' } });
@@ -179,7 +190,8 @@ try {
     ];
     tarball = join(folder, packed.filename);
     const paths = packed.files.map(({ path }) => path);
-    for (const path of ['dist/main.js', 'dist/index.d.ts', 'dist/adapters/sqlite/writer.js', 'data/skills.json']) {
+    const threads = ['dist/adapters/sqlite/writer.js', 'dist/adapters/recovery-worker.js'];
+    for (const path of ['dist/main.js', 'dist/index.d.ts', 'data/skills.json', ...threads]) {
       must(paths.includes(path), `${path} is missing`);
     }
     const strange = paths.filter((path) => !/^(dist|data|pages)\/|^(package\.json|README\.md|LICENSE.*)$/.test(path));

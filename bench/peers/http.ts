@@ -18,6 +18,8 @@ import { PAYER, type WireResponse } from './wire.ts';
 
 const UNPAID = '/v1/jobs/signals?role=engineer&location=germany';
 const CONNECTIONS = 64;
+/** The first round is as long as so many others, and only warms up: compilers take tens of thousands of requests. */
+const WARM_UP_ROUNDS = 5;
 /** Clock ticks of /proc/PID/stat a second; Linux has shown user space 100 for twenty years. */
 const TICKS_A_SECOND = 100;
 const KEY = `0x${'01'.repeat(32)}` as const;
@@ -234,7 +236,14 @@ async function measured(pair: Pair, options: HttpOptions, directory: string): Pr
     writeFileSync(responseFile, JSON.stringify(answer));
     running.set(
       pair.sides[1].name,
-      await start(options.program, ['--kind', pair.sides[1].kind, '--response', responseFile]),
+      await start(options.program, [
+        '--kind',
+        pair.sides[1].kind,
+        '--response',
+        responseFile,
+        '--catalogue',
+        options.catalogue,
+      ]),
     );
 
     const micros: Record<string, number[]> = {};
@@ -242,17 +251,17 @@ async function measured(pair: Pair, options: HttpOptions, directory: string): Pr
     for (let round = 0; round <= options.rounds; round++) {
       for (const [name, { child, port }] of running) {
         if (payments !== 'none') {
-          const count = options.paid[payments === 'signed' ? 1 : 0];
+          const count = options.paid[payments === 'signed' ? 1 : 0] * (round === 0 ? WARM_UP_ROUNDS : 1);
           await writePayments(port, path, payments === 'signed', count, file);
         }
         const before = cpuMicrosOf(child.pid!);
-        const result = await wrk(port, path, payments === 'none' ? '-' : file, options.seconds);
+        const seconds = options.seconds * (round === 0 ? WARM_UP_ROUNDS : 1);
+        const result = await wrk(port, path, payments === 'none' ? '-' : file, seconds);
         const spent = cpuMicrosOf(child.pid!) - before;
         const good = result.statuses[String(status)] ?? 0;
         // The last few of a paid round ask for /health, while wrk is coming to its end.
         const odd = Object.entries(result.statuses).filter(([code]) => code !== String(status) && code !== '404');
         if (good === 0 || odd.length > 0) throw new Error(`${title}, ${name}: ${JSON.stringify(result)}`);
-        // The first round lets everybody warm up.
         if (round === 0) continue;
         micros[name] = [...(micros[name] ?? []), spent / result.requests];
         rates[name] = [...(rates[name] ?? []), (result.requests * 1e6) / result.durationMicros];

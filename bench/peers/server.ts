@@ -5,7 +5,7 @@
  *   app-unverified     the same with a recovery that takes every signature for its payer's
  *   constant           the project's own listener around one response that is read from `--response FILE`
  *   bare               node:http, or Bun.serve under Bun, with the same response
- *   official           @x402/hono in front of a handler that returns the response; a facilitator that checks nothing
+ *   official           @x402/hono in front of the project's own handler; a facilitator that checks nothing
  *   official-viem      the same with a facilitator in this process that verifies as the protocol says, by viem
  */
 import { readFileSync } from 'node:fs';
@@ -19,12 +19,15 @@ import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
 import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
 import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
+import type { Caller } from '../../src/adapters/listen.ts';
+import { findSignals } from '../../src/api/jobs/signals.ts';
 import { openApp } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Recover } from '../../src/payment/signature.ts';
 import { isBun } from '../harness.ts';
+import { openCatalogue } from '../synthetic-catalogue.ts';
 import { PAYER, type WireResponse } from './wire.ts';
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -43,7 +46,7 @@ function given(): WireResponse {
   return JSON.parse(readFileSync(values.response, 'utf8')) as WireResponse;
 }
 
-type Handler = (request: Request) => Response | Promise<Response>;
+type Handler = (request: Request, caller: Caller) => Response | Promise<Response>;
 
 async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
   const { listen } = isBun
@@ -70,13 +73,13 @@ async function app(recover: Recover | undefined): Promise<number> {
     ...(recover === undefined ? {} : { recover }),
   };
   const opened = await openApp({ ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' }, ports);
-  return listenAsTheProjectDoes((request) => opened.fetch(request));
+  return listenAsTheProjectDoes((request, caller) => opened.fetch(request, caller));
 }
 
 async function bare({ status, headers, body }: WireResponse): Promise<number> {
   if (isBun) {
     const { Bun } = globalThis as unknown as {
-      Bun: { serve(options: { hostname: string; port: number; fetch: Handler }): { readonly port: number } };
+      Bun: { serve(options: { hostname: string; port: number; fetch(): Response }): { readonly port: number } };
     };
     return Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body, { status, headers }) }).port;
   }
@@ -156,7 +159,11 @@ class InProcessFacilitator extends HTTPFacilitatorClient {
   }
 }
 
-async function official(verifies: boolean, { body }: WireResponse): Promise<number> {
+async function official(verifies: boolean): Promise<number> {
+  if (values.catalogue === undefined) throw new Error('--catalogue is needed');
+  const catalogue = openCatalogue(values.catalogue);
+  const services = { catalogue: { current: () => ({ catalogue, synthetic: true }) }, clock: systemClock };
+  const handle = findSignals.handle as unknown as (input: object, given: typeof services) => object;
   const resources = new x402ResourceServer(new InProcessFacilitator(verifies)).register(
     'eip155:8453',
     new ExactEvmScheme(),
@@ -182,7 +189,10 @@ async function official(verifies: boolean, { body }: WireResponse): Promise<numb
       resources,
     ),
   );
-  hono.get(PATH, (context) => context.body(body, 200, { 'content-type': 'application/json' }));
+  hono.get(PATH, (context) => {
+    const { role, location } = context.req.query();
+    return context.json(handle({ role, location, limit: 5, period: '7d' }, services));
+  });
   return listenAsTheProjectDoes((request) => hono.fetch(request));
 }
 
@@ -201,9 +211,9 @@ async function serve(): Promise<number> {
     case 'bare':
       return bare(given());
     case 'official':
-      return official(false, given());
+      return official(false);
     case 'official-viem':
-      return official(true, given());
+      return official(true);
     default:
       throw new Error('--kind must be app, app-unverified, constant, bare, official or official-viem');
   }

@@ -2,6 +2,13 @@
 export interface Caller {
   /** The socket's peer address. */
   readonly address: string;
+  /**
+   * A request header as `Request.headers.get` would give it, name in lower case: where the listener has a cheaper way than
+   * making a Headers object.
+   */
+  header?(name: string): string | null;
+  /** Whether the client has gone away, as `Request.signal` would say: the same. */
+  isGone?(): boolean;
 }
 
 export type FetchHandler = (request: Request, caller: Caller) => Response | Promise<Response>;

@@ -3,6 +3,7 @@
  * thread that dies is replaced after a pause; what it was doing stays undone and is told so.
  */
 import { Worker } from 'node:worker_threads';
+import { QUIET_THREAD } from '../base/quiet-thread.ts';
 import type { Timers } from '../base/timers.ts';
 import type { RecoveryJob, RecoveryPlace } from '../payment/recovery-queue.ts';
 import type { Recovered } from '../payment/signature.ts';
@@ -16,9 +17,6 @@ const RESTART_PAUSE_MS = 1000;
 
 /** Same ending as this file: run as it is or from the build. */
 const ENTRY = new URL(`./recovery-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
-
-/** Node 22 calls type stripping experimental, once for each thread. */
-const QUIET = ['--disable-warning=ExperimentalWarning'];
 
 export interface ThreadPorts {
   readonly timers: Timers;
@@ -94,7 +92,7 @@ export class RecoveryThread implements RecoveryPlace {
   }
 
   #open(): Promise<ThreadReady> {
-    const worker = new Worker(ENTRY, { workerData: this.#options, execArgv: QUIET });
+    const worker = new Worker(ENTRY, { workerData: this.#options, ...QUIET_THREAD });
     return new Promise((resolve, reject) => {
       worker.on('message', (message: ThreadReady | Uint8Array) => {
         if (message instanceof Uint8Array) {

@@ -1,7 +1,7 @@
 /**
  * Which library recovers public keys. noble always works and decides in doubt; libsecp256k1 as WebAssembly
  * (tiny-secp256k1: 1.2 MB, MIT, no install script) takes its place where it loads, proves itself on vectors and is faster:
- * 4.5 to 5.4 times on Node 22 to 26, 2.4 times on Bun 1.4, 3.4 times on Deno 2.9 (one process each, two shared cores).
+ * 4.6 to 5.7 times on Node 22 and 26, 1.7 to 2.4 times on Bun 1.4, 3.4 times on Deno 2.9 (two shared cores; `bench/signatures.ts`).
  */
 import type { Clock } from '../base/clock.ts';
 import { decodeHex } from '../base/codec.ts';

@@ -3,7 +3,7 @@
  * rows are sorted and codes numbered again, so that the file follows from the set of jobs and the facts alone.
  *
  * Memory: per job its texts' bytes where they are new (id and URL always), and about 70 bytes of columns; nothing is
- * kept as an object. A million jobs of bench/engine.ts peak at 600 MiB of RSS on Node 26.10.0 and at
+ * kept as an object. A million synthetic jobs peaked at 600 MiB of RSS on Node 26.10.0 and at
  * 1040 MiB on Bun 1.4.5, which is late in returning the arrays that were outgrown.
  */
 import type { Job } from './job.ts';

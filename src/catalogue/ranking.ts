@@ -6,8 +6,6 @@
  *
  * Without filters the answer changes only when one of the period's ends moves past an observation, that is, when one
  * of four places in the two orders of observation changes. The last such answer is kept with its places.
- *
- * Measured as in term-index.ts: without filters 37 / 39 µs where half of the cohort is recent, 1 to 2 µs when kept.
  */
 import type { BitSet } from '../base/bitset.ts';
 import type { Cohort } from './cohort.ts';

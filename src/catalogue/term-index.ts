@@ -4,17 +4,15 @@
  * tokens, which are a few per cent of the text. A suffix array over them finds every token that a term lies in, posting
  * lists give the rows of each token, bitmaps those of the frequent ones.
  *
- * Cost of a term: two binary searches (20 to 30 steps), then one step a posting; no allocation. The index is built
+ * Cost of a term: two binary searches (20 to 30 steps), then one step a posting, or one a word of the bitmaps: of a frequent
+ * token, of a block of neighbouring suffixes, of a first letter. The index is built
  * once a cohort and field group.
  *
- * Measured with bench/engine.ts (a million synthetic jobs, cohort of 10000; 2-core shared virtual machine, Node 26.10.0 /
- * Bun 1.4.5, commit d5031c8 and its successor, medians in µs):
+ * Measured with bench/peers/queries.ts (a million synthetic jobs, cohort of 10000; 2-core shared virtual machine under load,
+ * Node 26.10.0 / Bun 1.4.5, processor time in µs, before and after blocks, first letters and rarest first):
  *
- *   signals, three role terms and a place   36 / 14      search, common term        47 / 40, of which ten cold rows
- *   signals, one role term and two of place 23 / 12                                 and their objects about 33
- *   signals, eight role terms                9 / 5       search, nothing matches    18 / 4
- *   signals, role of one letter            263 / 205     same in a company of 10000  8 / 4
- *   all indexes of the cohort              about 220 ms  first keyword there       55 / 44 ms
+ *   signals, three role terms and a place    34 / 31 -> 20 / 23     one letter     343 / 268 -> 23 / 26
+ *   signals, eight role terms and a place   405 / 325 -> 42 / 27    one term       22 / 25 -> 24 / 23
  */
 import { BitSet } from '../base/bitset.ts';
 import { INDEX_UNITS_MAX, SUFFIX_BLOCK_MIN, SUFFIX_BLOCKS_MAX } from './limits.ts';

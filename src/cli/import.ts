@@ -55,6 +55,11 @@ function reportOf({ name, shape, read, taken, repeated, joined, refused }: FileS
   return { file: name, format: shape, read, imported: taken + joined - unhealthy, refused: reasons };
 }
 
+/** As the reader of inputs calls it. */
+function nameOf(path: string): string {
+  return path === '-' ? 'stdin' : path;
+}
+
 function countsText(counts: Counts): string {
   const { seen, changed, closed, reopened } = counts;
   return (
@@ -122,6 +127,8 @@ export const importFeeds = command({
       progress.clear();
       io.stderr.write(line);
     };
+    // What is observed in the future would stand against everything until then.
+    if (observedAtMs > nowMs) say("warning: --observed-at is later than this machine's clock\n");
     const manifest = await manifestFrom(options.manifest);
     const skills = loadSkillExtractor();
     const rejects = rejectsPath === undefined ? null : new NewFile(rejectsPath);
@@ -182,8 +189,9 @@ export const importFeeds = command({
             total: bytesTotal,
           }),
       });
-      for (const { inputs } of sources) {
+      for (const { name, inputs } of sources) {
         reading = inputs;
+        const leftOutBefore = leftOut;
         for (const file of inputs?.files ?? []) {
           try {
             for await (const member of file.members()) {
@@ -201,6 +209,8 @@ export const importFeeds = command({
         }
         bytesBefore += inputs?.progress.bytesRead ?? 0;
         reading = null;
+        const isRead = intake.files.some((file) => file.name === nameOf(name) && file.shape !== null);
+        if (inputs !== null && !isRead && leftOut === leftOutBefore) tellLeftOut(new InputError(`${name}: is empty`));
       }
       progress.clear();
       complaints.summarise();
@@ -227,7 +237,7 @@ export const importFeeds = command({
 
       const summaries = new Map(intake.files.map((file) => [file.name, file] as const));
       const nothing = { shape: null, read: 0, taken: 0, repeated: 0, joined: 0, refused: new Map() };
-      const names = [...new Set(sources.map(({ name }) => (name === '-' ? 'stdin' : name)))];
+      const names = [...new Set(sources.map(({ name }) => nameOf(name)))];
       const files = names.map((name) =>
         reportOf(summaries.get(name) ?? { name, ...nothing }, unhealthyRows.get(name) ?? 0),
       );

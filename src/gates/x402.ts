@@ -21,7 +21,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { Gate, Pass, Visit } from '../http/access.ts';
 import { type ErrorCode, type Refusal, refuse } from '../http/errors.ts';
-import { type Authorization, authorizationDigest, checkPayment, signerFault } from '../payment/authorization.ts';
+import {
+  type Authorization,
+  authorizationDigest,
+  checkPayment,
+  runwayFault,
+  signerFault,
+} from '../payment/authorization.ts';
 import { ClientShare } from '../payment/client-share.ts';
 import { decodePayment, type PaymentFault } from '../payment/envelope.ts';
 import type { Address } from '../payment/network.ts';
@@ -381,6 +387,8 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
       recoveries.forged(visit.clientAddress());
       return invalid(unsigned, visit);
     }
+    const lapsed = runwayFault(authorization.validBeforeSeconds, clock.nowMs());
+    if (lapsed !== undefined) return invalid(lapsed, visit);
     const order = orderOf(authorization, signature, echoesBazaar);
     const taken = take(order);
     return 'key' in taken ? admitSigned(visit, order, taken) : taken;

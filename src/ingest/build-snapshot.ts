@@ -1,7 +1,7 @@
 /**
- * Inputs into the rows of a new snapshot: members are read one after another, each record becomes a job or a rejection,
- * and jobs go to the builder at once. Nothing is kept of a record but where it stood: four bytes a row, so that a
- * repeated id can name both places.
+ * Inputs into jobs: members are read one after another, each record becomes a job or a rejection, and jobs go to their
+ * sink at once, the builder of a snapshot or the history of a catalogue. Nothing is kept of a record but where it stood:
+ * four bytes a row, so that a repeated id can name both places.
  *
  * Native lines and source shapes fail differently, because they are written by different people. A bad native line is
  * the operator's own mistake: without a place for rejects the build is refused (`Intake.tally.rejectedNative` says so). A

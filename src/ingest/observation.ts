@@ -192,7 +192,8 @@ export function changesBetween(known: Facts, next: Facts): Change[] {
 function closingEntries(before: number | null, after: number | null, seenMs: number): LogEntry[] {
   if (before === after) return [];
   if (before === null) return after === null ? [] : [{ kind: 'closed', atMs: after }];
-  if (before > seenMs) return [{ kind: 'closing moved', fromMs: before, atMs: after }];
+  // A further page of the very feed that it was missing from is such a proof too.
+  if (before >= seenMs) return [{ kind: 'closing moved', fromMs: before, atMs: after }];
   const reopened: LogEntry = { kind: 'reopened', atMs: seenMs };
   return after === null ? [reopened] : [reopened, { kind: 'closed', atMs: after }];
 }

@@ -1,5 +1,5 @@
 /**
- * The source shapes that `snapshot build --format` reads, in the order in which `auto` tries them: a shape whose marks
+ * The source shapes that `import` and `snapshot build` read, in the order in which `auto` tries them: a shape whose marks
  * could also stand in another one's records comes after it. To add one: write `shape-<name>.ts` with a `Shape` in it, and
  * name it here. Everything else (help, checks, reports, rejects) follows from this list.
  */

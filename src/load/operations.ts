@@ -139,18 +139,20 @@ const webhookRequest = (requests: Requests, id: string, sequence: number): strin
   requests.post(`/hooks/${id}`, { 'content-type': 'application/json' }, webhookBody(sequence));
 
 /**
- * Webhooks, to the callbacks in turn. The first ten of each are stored (200); what is sent to one after that is refused by
- * its limits (410, 429), which is expected then and only then.
+ * Webhooks, to the callbacks in turn. Ten of each are stored (200); what is sent to one beyond that is refused by its limits
+ * (410, 429), which is expected then and only then. On different connections a later one may overtake an earlier one, so
+ * it counts how many had been sent when the answer came.
  */
 export function webhookOperation(run: Run, callbacks: readonly LentCallback[]): Operation {
   let sequence = 0;
+  const sentCounts = new Uint32Array(callbacks.length);
   const storedCounts = new Uint32Array(callbacks.length);
   return {
     kind: 'webhook',
     readiness: () => (callbacks.length === 0 ? 'used-up' : 'ready'),
     start(plannedMs, onEnd) {
       const index = sequence % callbacks.length;
-      const sentBefore = Math.floor(sequence / callbacks.length);
+      sentCounts[index]!++;
       const request = webhookRequest(run.requests, callbacks[index]!.id, sequence++);
       const judge = (answer: Answer): Verdict => {
         const verdict = verdictOn(answer, 200, () => {
@@ -158,7 +160,7 @@ export function webhookOperation(run: Run, callbacks: readonly LentCallback[]): 
           storedCounts[index]!++;
           return storedCounts[index]! > EVENT_COUNT_MAX ? 'ELEVENTH_EVENT' : undefined;
         });
-        const isFull = sentBefore >= EVENT_COUNT_MAX && FULL_OUTCOMES.has(verdict.outcome);
+        const isFull = sentCounts[index]! > EVENT_COUNT_MAX && FULL_OUTCOMES.has(verdict.outcome);
         return isFull ? { ...verdict, isExpected: true } : verdict;
       };
       send(run, 'webhook', request, plannedMs, judge, onEnd);

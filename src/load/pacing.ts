@@ -23,7 +23,7 @@ export interface PacingOptions {
   readonly nextKind: () => Kind;
 }
 
-/** A timer may be this late, so the last stretch before a request is due is waited for in turns of the loop. */
+/** A timer may be this late or early, so the last stretch before a request is due is waited for in turns of the loop. */
 const TIMER_SLACK_MS = 2;
 /** Pause after a broken connection before its place in a closed loop is used again: a dead server is not hammered. */
 const BROKEN_PAUSE_MS = 20;
@@ -68,12 +68,22 @@ export class Pacing {
    * is sent even if the loop gets to it just after, as long as there is room for it.
    */
   run(): Promise<void> {
-    const { startMs, endMs, pool, clock } = this.#options;
+    const { startMs, pool } = this.#options;
     this.#unblockedMs = startMs;
     pool.onRoom = () => this.pump();
-    this.#endTimer = setTimeout(() => this.pump(), Math.ceil(endMs - clock.monotonicMs()));
+    this.#armEnd();
     this.pump();
     return this.#ended;
+  }
+
+  /** Comes again when the timer was too early: nothing else may ever happen that would end the run. */
+  #armEnd(): void {
+    const { endMs, clock } = this.#options;
+    const leftMs = Math.max(0, endMs - clock.monotonicMs());
+    this.#endTimer = setTimeout(() => {
+      this.pump();
+      if (!this.#isStopped) this.#armEnd();
+    }, leftMs + TIMER_SLACK_MS);
   }
 
   stop(): void {
@@ -124,7 +134,8 @@ export class Pacing {
       const nowMs = clock.monotonicMs();
       const plannedMs = this.#plannedMs(nowMs);
       if (plannedMs >= endMs) {
-        if (nowMs >= endMs) this.stop(); // before that, the timer of the end comes here again
+        if (nowMs >= endMs) this.stop();
+        else this.#schedule(endMs - nowMs);
         return;
       }
       if (plannedMs > nowMs) {

@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
+import { QUIET_THREAD } from '../base/quiet-thread.ts';
 import { RUNWAY_SECONDS } from '../payment/network.ts';
 import type { SignedBatch, SigningOrder } from './signer.ts';
 import type { LoadOffer, SignedPayment } from './signing.ts';
@@ -16,8 +17,6 @@ const TRAVEL_SECONDS = 10;
 
 /** Same ending as this file: run as it is or from the build. */
 const SIGNER = new URL(`./signer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
-/** Node 22 calls stripping types experimental, once for each thread. */
-const QUIET = ['--disable-warning=ExperimentalWarning'];
 
 interface Shelf {
   readonly offer: LoadOffer;
@@ -67,7 +66,7 @@ export class PaymentSupply {
       plannedCount: plannedEach,
     }));
     this.#workers = Array.from({ length: signerCount }, () => {
-      const worker = new Worker(SIGNER, { execArgv: QUIET });
+      const worker = new Worker(SIGNER, QUIET_THREAD);
       worker.on('message', (batch: SignedBatch) => this.#onBatch(batch));
       worker.on('error', (failure: Error) => {
         this.#failure = failure;

@@ -83,6 +83,15 @@ const badForm = (field: string, form: string): PaymentFault =>
 const ADDRESS_TEXT = '0x and 40 hex digits';
 const NUMBER_TEXT = 'a decimal number of at most 256 bits, without sign, blanks or leading zeros';
 
+/** Too little time to settle in. To be asked again after a wait. */
+export function runwayFault(validBeforeSeconds: number, nowMs: number): PaymentFault | undefined {
+  if (validBeforeSeconds * 1000 - nowMs >= RUNWAY_SECONDS * 1000) return undefined;
+  return fault(
+    'invalid_exact_evm_payload_authorization_valid_before',
+    `\`validBefore\` must lie at least ${RUNWAY_SECONDS} s ahead.`,
+  );
+}
+
 function authorizationOf(text: AuthorizationText, offer: Offer, nowMs: number): Authorization | PaymentFault {
   const from = lowerAddressOf(text.from);
   if (from === undefined) return badForm('from', ADDRESS_TEXT);
@@ -115,13 +124,9 @@ function authorizationOf(text: AuthorizationText, offer: Offer, nowMs: number): 
     return fault('invalid_exact_evm_payload_authorization_valid_after', '`validAfter` must lie before now.');
   }
   const validBeforeSeconds = Number(validBefore); // rounds only where it is refused as too far away
+  const tooShort = runwayFault(validBeforeSeconds, nowMs);
+  if (tooShort !== undefined) return tooShort;
   const aheadMs = validBeforeSeconds * 1000 - nowMs;
-  if (aheadMs < RUNWAY_SECONDS * 1000) {
-    return fault(
-      'invalid_exact_evm_payload_authorization_valid_before',
-      `\`validBefore\` must lie at least ${RUNWAY_SECONDS} s ahead.`,
-    );
-  }
   const aheadSecondsMax = MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
   if (aheadMs > aheadSecondsMax * 1000) {
     return fault(

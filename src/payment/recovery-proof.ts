@@ -70,21 +70,22 @@ const bytesOf = (hex: string): Uint8Array => {
 
 const textOf = (recovered: Recovered): string => (recovered.ok ? encodeHex(recovered.address) : recovered.reason);
 
-/** What `candidate` gets wrong, one line; undefined when it proves itself. Costs about a dozen recoveries by noble. */
+/** What `candidate` gets wrong, one line; undefined when it proves itself. Costs seven recoveries by noble. */
 export function disproof(candidate: PublicKeyRecovery): string | undefined {
   const recover = checkedRecovery(candidate);
   const reference = checkedRecovery(noblePublicKey);
   for (const { what, digest, signature, address } of KNOWN_ANSWERS) {
     const answer = textOf(recover(bytesOf(digest), bytesOf(signature)));
     if (answer !== (address ?? 'no-key')) return `${what}: ${answer}`;
-    if (address === null) continue;
-    for (const [at, bits] of CHANGES) {
-      const all = new Uint8Array([...bytesOf(digest), ...bytesOf(signature)]);
-      all[at]! ^= bits;
-      const changed = [all.subarray(0, 32), all.subarray(32)] as const;
-      const [ours, theirs] = [textOf(reference(...changed)), textOf(recover(...changed))];
-      if (ours !== theirs) return `${what}, byte ${at} changed: ${theirs}, and noble says ${ours}`;
-    }
+  }
+  const good = KNOWN_ANSWERS.filter(({ address }) => address !== null);
+  for (const [i, [at, bits]] of CHANGES.entries()) {
+    const { what, digest, signature } = good[i % good.length] as KnownAnswer;
+    const all = new Uint8Array([...bytesOf(digest), ...bytesOf(signature)]);
+    all[at]! ^= bits;
+    const changed = [all.subarray(0, 32), all.subarray(32)] as const;
+    const [ours, theirs] = [textOf(reference(...changed)), textOf(recover(...changed))];
+    if (ours !== theirs) return `${what}, byte ${at} changed: ${theirs}, and noble says ${ours}`;
   }
   return undefined;
 }

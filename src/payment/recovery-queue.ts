@@ -26,8 +26,8 @@ import { formFault, type Recovered } from './signature.ts';
 
 /** Waiting recoveries of each of the two kinds of clients: enough for a burst of 500 honest payments from one address. */
 export const WAITING_COUNT_MAX = 1024;
-/** Half of the shortest runway of an authorization: what has waited longer is not worth a recovery any more. */
-export const WAIT_MS_MAX = 3000;
+/** Longer than a client's full half of the places takes on a busy machine; who asks sees to the runway that is left then. */
+export const WAIT_MS_MAX = 10_000;
 /** Processor time that each kind of clients may have wasted on forgeries, of all time; and at once, after a quiet while. */
 export const FORGERY_SHARE = 0.25;
 export const FORGERY_BURST_MS = 50;

@@ -1,4 +1,5 @@
 /** `import`, `history` and `snapshot build --catalogue`, as their contract has them. */
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,6 +64,16 @@ function greenhouse(name: string, postings: readonly (Posting | number)[], token
       ...(content === undefined ? {} : { content }),
     }));
   return file(name, JSON.stringify({ jobs, meta: { total: jobs.length }, ...more }));
+}
+
+const HEADER = 'id,site,job_url,title,company,description\n';
+const csvRow = (id: number, text = '') => `${id},x,https://a.example/${id},Cook,Acme,${text}\n`;
+
+/** Packed rows that break off near their end; what they say does not pack, so that most of them are read by then. */
+function cutCsv(): Uint8Array {
+  const rows = Array.from({ length: 200 }, (_, i) => csvRow(i + 10, randomBytes(5000).toString('hex')));
+  const whole = gzipSync(HEADER + rows.join(''));
+  return whole.subarray(0, whole.length - 12);
 }
 
 interface Exported {
@@ -149,6 +160,11 @@ describe('import', () => {
     expect(report?.observed_at).toBe(now);
     expect((await jobs())[1]).toMatchObject({ first_observed_at: now, last_observed_at: now, status: 'active' });
     expect(stderr).toContain('carries another date in the name, but was taken as observed now');
+  });
+
+  it('warns of a time that is still to come', async () => {
+    const { exitCode, stderr } = await imported('--observed-at', '2027-01-01', greenhouse('a.json', [1]));
+    expect([exitCode, stderr.split('\n')[0]]).toEqual([0, "warning: --observed-at is later than this machine's clock"]);
   });
 
   it('remembers first and last observation, changes, and nothing of the same feed read again', async () => {
@@ -279,6 +295,11 @@ describe('import', () => {
     await complete(2, two);
     await complete(3, one);
     expect((await complete(3, two)).counts).toEqual([0, 2, 0, 0, 0]);
+    // Late enough that the first page alone has closed what stands on the second: that is taken back.
+    await complete(4, one);
+    expect((await complete(5, one)).counts).toEqual([0, 2, 0, 2, 0]);
+    expect((await complete(5, two)).counts).toEqual([0, 2, 0, 0, 2]);
+    expect(await told('--kind', 'closed')).toEqual([]);
     expect(Object.values(await jobs()).every(({ status }) => status === 'active')).toBe(true);
     const { stdout } = await run([
       'history',
@@ -287,7 +308,7 @@ describe('import', () => {
       '--feeds',
       '--json',
       '--since',
-      '2026-08-03',
+      '2026-08-05',
     ]);
     expect(JSON.parse(stdout)).toMatchObject({ board: 'greenhouse:acme', rows: 4, complete: true });
   });
@@ -307,31 +328,40 @@ describe('import', () => {
   });
 
   it('ends with 2 for files that cannot be read or recognised, and takes the others', async () => {
-    const rows = Array.from(
-      { length: 40_000 },
-      (_, i) => `x,https://a.example/${i},Cook ${(i * 7919) % 40_009},Acme\n`,
-    );
-    const broken = gzipSync(`site,job_url,title,company\n${rows.join('')}`);
+    const broken = cutCsv();
     const files = [
       at('missing.json'),
       file('words.txt', 'words'),
-      file('cut.csv.gz', broken.subarray(0, broken.length - 12)),
+      file('cut.csv.gz', broken),
+      file('empty.json', ' \n'),
       greenhouse('good.json', [1]),
     ];
     const { exitCode, stderr, report, counts } = await complete(1, ...files);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('missing.json: there is no such file\n');
     expect(stderr).toContain('words.txt: is not JSON, JSON Lines, CSV, Parquet or HTML\n');
+    expect(stderr).toContain('empty.json: is empty\n');
     expect(stderr).toContain('cut.csv.gz: the gzip data is damaged or cut short');
     expect(report?.files.map(({ file: name, format, imported: count }) => [name, format, count])).toEqual([
       [files[0], null, 0],
       [files[1], null, 0],
       [files[2], 'jobspy', 0],
-      [files[3], 'greenhouse', 1],
+      [files[3], null, 0],
+      [files[4], 'greenhouse', 1],
     ]);
-    expect(report?.files[2]?.read).toBeGreaterThan(10_000);
+    expect(report?.files[2]?.read).toBeGreaterThan(100);
     expect(report?.files[2]?.refused).toEqual({ 'stands in a file that breaks off': report?.files[2]?.read });
     expect(counts).toEqual([1, 0, 0, 0, 0]);
+  });
+
+  it('takes a complete feed for partial when one of its files breaks off', async () => {
+    const one = file('1.csv', `${HEADER}${csvRow(1)}`);
+    await complete(1, one, file('2.csv', `${HEADER}${csvRow(10)}${csvRow(11)}`));
+    const broken = file('2.csv.gz', cutCsv());
+    for (const day of [2, 3, 4]) {
+      const { exitCode, counts } = await complete(day, one, broken);
+      expect([exitCode, counts]).toEqual([2, [0, 1, 0, 0, 0]]);
+    }
   });
 
   it('reads stdin and native lines, whose own observations hold', async () => {

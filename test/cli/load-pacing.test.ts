@@ -65,13 +65,13 @@ describe('a stall of the server', () => {
     expect(generator.connections_busy_share).toBeGreaterThan(0.4);
   });
 
-  it('is one slow request in a closed loop, and 99 of 100 know nothing of it', async () => {
+  it('is one slow request in a closed loop, and 19 of 20 know nothing of it', async () => {
     const { handler, heldCount } = stalling();
     const { result } = await loaded([await open(handler), ...words]);
     expect(heldCount()).toBe(1);
     expect(result.latency_us?.max).toBeGreaterThan(400_000);
     expect(result.latency_us?.p95).toBeLessThan(150_000);
-    expect(result.requests.expected).toBeGreaterThan(100);
+    expect(result.requests.expected).toBeGreaterThan(40);
   });
 });
 

@@ -5,6 +5,13 @@ import { binaryOf, PROJECT, processEnvironment, type Runtime } from '../support/
 const START_TIMEOUT_MS = 30_000;
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
+/** Servers that run now: none outlives the harness, however that ends. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 export class Life {
   readonly #child: ChildProcess;
   readonly exited: Promise<number | null>;
@@ -20,9 +27,11 @@ export class Life {
       env: processEnvironment({ PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT_PER_MINUTE: '0', ...variables }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    running.add(this.#child);
     this.exited = new Promise((resolve) => this.#child.once('exit', (code) => resolve(code)));
     void this.exited.then(() => {
       this.isOver = true;
+      running.delete(this.#child);
     });
     this.listening = this.#listening();
   }

@@ -547,6 +547,21 @@ describe('a payment whose signature has to wait', () => {
     expect(await (await passed(header)).settle()).not.toBeInstanceOf(Refusal);
   });
 
+  it('is not taken when so little time is left by then that it might not settle', async () => {
+    const { place, work } = heldPlace();
+    const kit = setUp(new Scripted(), {}, place);
+    const [short, enough] = await Promise.all(
+      [10, 11].map((ahead) => signed({ authorization: { validBefore: String(NOW_SECONDS + ahead) } })),
+    );
+    const refused = kit.refused(short as string);
+    const passed = kit.passed(enough as string);
+    kit.time.pass(4000); // half a second into a second, so 5.5 and 6.5 s are left
+    await work();
+    expect(offered(await refused).error).toBe('invalid_exact_evm_payload_authorization_valid_before');
+    await passed;
+    expect(kit.reservations.count).toBe(1);
+  });
+
   it('and that only the facilitator can check is asked about a few at a time, other clients’ too (case 208)', async () => {
     const kit = setUp(new Scripted());
     const answers: (() => void)[] = [];

@@ -2,6 +2,7 @@
  * The inbox in a real browser: a callback is bought through the API, its token typed in, webhooks sent. Expiry is that of the
  * real inbox under a clock which the test owns, behind the real listener.
  */
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Listener } from '../../src/adapters/listen.ts';
@@ -99,6 +100,11 @@ describe.skipIf(CHROMIUM === undefined).each(RUNTIMES)('the inbox of a server un
     await page.locator('[data-part="copy-hex"]').click();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     expect(Buffer.from(copied, 'hex').toString('utf8')).toBe(sent);
+    const downloading = page.waitForEvent('download');
+    await page.locator('[data-part="download"]').click();
+    const saved = await downloading;
+    expect(saved.suggestedFilename()).toMatch(/^evt_[0-9a-f]{32}\.bin$/);
+    expect(readFileSync(await saved.path(), 'utf8')).toBe(sent);
     expect(watched.faults).toEqual([]);
   });
 
@@ -210,6 +216,18 @@ describe.skipIf(CHROMIUM === undefined).each(RUNTIMES)('the inbox of a server un
     await page.waitForTimeout(1_000);
     expect(watched.requests.length).toBe(before);
     expect(await eventTexts(page)).toEqual([]);
+  });
+
+  it('forgets the token when the page is left', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await watch(page, callback);
+    await page.goto(`${server.url}/`);
+    await page.goBack();
+    const before = watched.requests.length;
+    await page.waitForTimeout(1_000);
+    expect(watched.requests.slice(before).filter(({ url }) => url.includes('/v1/'))).toEqual([]);
+    expect(await page.locator('#watch-form').isVisible()).toBe(true);
+    expect(await page.inputValue('#token')).toBe('');
   });
 
   it('names what is wrong with what was typed, and with a token that the server refuses', async () => {

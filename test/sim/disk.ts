@@ -238,8 +238,8 @@ export class Disk {
   onPosted: (operations: readonly Operation[]) => void = () => {};
   /** Told of every batch that became durable. */
   onDurable: (operations: readonly Operation[]) => void = () => {};
-  /** Told when something of the disk failed: whoever was under way may not have been recorded. */
-  onFault: () => void = () => {};
+  /** Told when something of the disk failed, with how many records it may have taken along. */
+  onFault: (recordCount: number) => void = () => {};
   readonly #world: World;
   readonly #chance: Chance;
   readonly #profile: Profile;
@@ -372,7 +372,7 @@ export class Disk {
           const isFailing = !this.isHealed && this.#profile.diskFaultsPerMinute > 0 && this.#chance.is(0.01);
           const event = this.records.readEvent(callback, eventId);
           if (this.#database !== undefined) this.#compareRead(this.#database, callback, eventId, event);
-          if (isFailing) this.onFault();
+          if (isFailing) this.onFault(0);
           reply({ kind: 'read', id, event, ...(isFailing ? { fault: 'disk I/O error' } : {}) }, this.#latencyMs());
           return;
         }
@@ -423,7 +423,7 @@ export class Disk {
     this.#underWay = batch;
     const answer = (result: BatchResult): void => {
       if (this.#underWay === batch) this.#underWay = undefined;
-      if (result.kind !== 'done') this.onFault();
+      if (result.kind !== 'done') this.onFault(operations.length);
       reply({ kind: 'batch', result }, this.#chance.between(0, 0.2));
     };
     const isOver = (): boolean => process.isDead || this.#underWay !== batch;
@@ -463,9 +463,9 @@ export class Disk {
     const log = join(this.#folder as string, `${STATE_FILE}-wal`);
     batch.logBytes = existsSync(log) ? statSync(log).size : 0;
     const result = this.#database.apply(batch.operations);
-    if (result.kind === 'done') return;
+    if (result.kind === 'done' && result.refused.length === 0) return;
     batch.isRefused = true;
-    this.#world.fail('D2 possible records', `the database says ${result.kind}: ${result.detail}`);
+    this.#world.fail('D2 possible records', `the database says ${JSON.stringify(result)}`);
   }
 
   #keep(batch: Batch): void {
@@ -492,7 +492,7 @@ export class Disk {
     }
     if (isInCommit && this.#chance.is(0.3)) {
       this.#underWay = undefined;
-      this.onFault();
+      this.onFault(batch.operations.length);
       this.#world.after(0, () => {
         if (process.isDead) return;
         events.onFailure(new Error('the thread is gone'));

@@ -63,13 +63,21 @@ const wishes: ProfileWishes = {
   signing: oneOf('signing', values.signing, ['marks', 'keys']),
 };
 
+/** Asked to end: the run under way is finished, and the summary told. */
+let isEnding = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    isEnding = true;
+  });
+}
+
 const startedMs = performance.now();
 const totals = new Map<string, number>();
 let broken: Awaited<ReturnType<typeof playRun>> | undefined;
 let doneCount = 0;
 let virtualMs = 0;
 let stepCount = 0;
-for (let seed = firstSeed; seed < firstSeed + runCount; seed++) {
+for (let seed = firstSeed; seed < firstSeed + runCount && !isEnding; seed++) {
   const result = await playRun(seed, wishes, isTraced ? (line) => process.stderr.write(`${line}\n`) : undefined);
   doneCount++;
   virtualMs += result.virtualMs;

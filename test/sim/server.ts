@@ -8,6 +8,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { Timers } from '../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import { readConfig } from '../../src/config.ts';
+import { checkPublished } from '../support/published.ts';
 import { takerOf, VERSION_COUNT } from './catalogues.ts';
 import type { Chance } from './chance.ts';
 import type { Disk, Process } from './disk.ts';
@@ -291,6 +292,8 @@ export class Server {
     const { status, headers } = response;
     // The answer counts from here: its bytes are the listener's.
     const text = await response.text();
+    const { method, url } = exchange.request;
+    checkPublished({ method, path: new URL(url).pathname, status, headers, bytes: Buffer.from(text) });
     if (!life.outstanding.delete(exchange)) return;
     this.onAnswer(exchange, { status, headers, text });
   }

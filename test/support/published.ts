@@ -7,6 +7,7 @@
  * the contract test sees to it that a running server publishes the very same one.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { PAGE_PATHS } from '../../src/api/pages/routes.ts';
 import { EVERY_ROUTE, TAGS } from '../../src/api/routes.ts';
 import { ERROR_STATUS } from '../../src/http/errors.ts';
 import { openApiOf } from '../../src/http/openapi.ts';
@@ -94,6 +95,10 @@ const ERROR_OBJECT = {
   additionalProperties: false,
 };
 
+/** The pages for people are published nowhere; to whoever does not ask for one, its path is a stranger's. */
+const isPage = ({ path, status, headers }: Seen): boolean =>
+  PAGE_PATHS.has(path) && status === 200 && headers.get('content-type') === 'text/html; charset=utf-8';
+
 /** A document as a checker of responses. */
 export class Published {
   readonly contract: Contract;
@@ -120,6 +125,7 @@ export class Published {
   /** What is wrong with a response, or undefined. */
   fault(seen: Seen): string | undefined {
     const template = this.templateOf(seen.path);
+    if (template === undefined && isPage(seen)) return undefined;
     const fault = template === undefined ? this.#strangerFault(seen) : this.#operationFault(seen, template);
     if (fault === undefined) return undefined;
     const text = Buffer.from(seen.bytes ?? [])

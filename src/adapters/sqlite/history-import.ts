@@ -76,6 +76,8 @@ interface OpenFeed {
   readonly rowsByFile: Map<string, number>;
   /** A document said that the board has nothing. */
   isSaidEmpty: boolean;
+  /** A document of it broke off, so that what is missing may stand in the rest. */
+  isCutShort: boolean;
 }
 
 type Counts = { -readonly [Name in 'new' | 'seen' | 'changed' | 'closed' | 'reopened']: number };
@@ -124,6 +126,7 @@ export class HistoryImport implements JobSink {
 
   undo(): void {
     for (const [feed, rows] of this.#ofMember) {
+      feed.isCutShort = true;
       feed.rowsByFile.set(this.#memberFile, (feed.rowsByFile.get(this.#memberFile) ?? 0) - rows);
     }
     this.#ofMember.clear();
@@ -203,7 +206,7 @@ export class HistoryImport implements JobSink {
     this.#hasSavepoint = false;
     const feeds = [...this.#feeds.values()].sort((a, b) => order(a.shape, b.shape) || order(a.board, b.board));
     for (const feed of feeds) {
-      const outcome = this.#guarded(() => this.#merged(feed, isComplete, isForced));
+      const outcome = this.#guarded(() => this.#merged(feed, isComplete && !feed.isCutShort, isForced));
       if (outcome !== undefined) onFeed(outcome);
     }
   }
@@ -236,7 +239,14 @@ export class HistoryImport implements JobSink {
     const key = `${shape}\n${board}`;
     const known = this.#feeds.get(key);
     if (known) return known;
-    const feed = { serial: this.#feeds.size, shape, board, rowsByFile: new Map(), isSaidEmpty: false };
+    const feed = {
+      serial: this.#feeds.size,
+      shape,
+      board,
+      rowsByFile: new Map(),
+      isSaidEmpty: false,
+      isCutShort: false,
+    };
     this.#feeds.set(key, feed);
     return feed;
   }

@@ -1,17 +1,13 @@
 /** The writer as a thread of this process: no sync, checkpoint or slow disk ever holds the main thread. */
 import { Worker } from 'node:worker_threads';
+import { QUIET_THREAD } from '../../base/quiet-thread.ts';
 import type { OpenWriter, WriterReply } from './operations.ts';
 
 /** Same ending as this file: run as it is or from the build. */
 const WRITER = new URL(`./writer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
-/** Node 22 calls node:sqlite experimental, once for each thread. */
-const QUIET = ['--disable-warning=ExperimentalWarning'];
-/** Deno warns of nothing, and refuses a thread with flags that it does not know. */
-const FLAGS = 'Deno' in globalThis ? {} : { execArgv: QUIET };
-
 export const openWriterThread: OpenWriter = (options, events) => {
-  const worker = new Worker(WRITER, { workerData: options, ...FLAGS });
+  const worker = new Worker(WRITER, { workerData: options, ...QUIET_THREAD });
   worker.on('message', (reply: WriterReply) => events.onReply(reply));
   worker.on('error', (failure: Error) => events.onFailure(failure));
   worker.on('exit', () => events.onExit());

@@ -14,6 +14,7 @@ import {
   ZERO_ADDRESS,
 } from '../../payment/network.ts';
 import { SEARCH_BYTES_MAX } from '../../payment/requirements.ts';
+import { SERVICE_NAME } from '../../till.ts';
 import { ask, fieldsOf } from './ask.ts';
 import { type Finding, Findings, oneLine } from './finding.ts';
 
@@ -162,7 +163,7 @@ export function checkOffers(config: Config): readonly Finding[] {
     for (const route of EVERY_ROUTE) {
       const paid = paidRouteOf(route);
       if (paid === undefined) continue;
-      const offer = offerOfRoute(paid, { baseUrl, payTo, serviceName: 'paygrade' });
+      const offer = offerOfRoute(paid, { baseUrl, payTo, serviceName: SERVICE_NAME });
       usual = Math.max(usual, offer.challenge('').header.length);
       largest = Math.max(largest, offer.challenge(`?${'a'.repeat(SEARCH_BYTES_MAX - 1)}`).header.length);
     }

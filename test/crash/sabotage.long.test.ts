@@ -58,7 +58,7 @@ const SABOTAGES: readonly Sabotage[] = [
         "if (standing?.kind === 'settled') return alreadyUsed(standing, order.payer);\n    const readiness",
       ],
     ],
-    found: /was answered 2 times|an answer of no use|has no answer|another request with it is 20[01]/,
+    found: /was answered 2 times|an answer of no use|has no answer|is not accepted|another request with it is 20[01]/,
   },
   {
     what: 'a webhook is acknowledged before it is on disk',
