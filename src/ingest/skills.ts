@@ -12,10 +12,10 @@ import * as v from 'valibot';
 import { htmlText } from './html-text.ts';
 
 /** Counts changes to the rules in this file that can change an answer; part of the version. */
-const ALGORITHM = 1;
+const ALGORITHM = 2;
 
 export interface SkillExtractor {
-  /** Names the algorithm and the dictionary: `1.<dictionary version>.<hash of its content>`. */
+  /** Names the algorithm and the dictionary: `2.<dictionary version>.<hash of its content>`. */
   readonly version: string;
   /** Canonical names, distinct, in order of first appearance, title first. The description may be HTML. */
   extract(title: string, description: string | null): string[];
@@ -36,10 +36,11 @@ export class SkillDictionaryError extends Error {
 const phraseText = v.pipe(v.string(), v.minLength(1), v.maxLength(80));
 
 /**
- * `context: 'list'` counts only beside a recognised skill in a list; `case: 'exact'` only as it is written. On an
- * entry they speak of its name; an alias that needs them is written as an object.
+ * `context: 'list'` counts only beside a recognised skill in a list; `context: 'name'` there, or behind a word in small
+ * letters on the same line, where only a name has a capital: `you know Go`, not `Go above`. `case: 'exact'` counts only
+ * as it is written. On an entry they speak of its name; an alias that needs them is written as an object.
  */
-const conditions = { context: v.optional(v.literal('list')), case: v.optional(v.literal('exact')) };
+const conditions = { context: v.optional(v.picklist(['list', 'name'])), case: v.optional(v.literal('exact')) };
 const phraseSchema = v.strictObject({ text: phraseText, ...conditions });
 const entrySchema = v.strictObject({
   name: phraseText,
@@ -130,6 +131,8 @@ interface Rule {
   /** The only spelling that counts, or null. */
   readonly exact: string | null;
   readonly list: boolean;
+  /** Beside `list`: a capital in the middle of a sentence is enough. */
+  readonly name: boolean;
 }
 
 const BLANK_SYMBOL = 1;
@@ -194,7 +197,7 @@ function buildPhrases(dictionary: Dictionary, flags: Uint8Array): Phrases {
     phrases.set(folded, rules);
   };
 
-  for (const text of dictionary.ignore) add('ignore', text, { skill: -1, exact: null, list: false });
+  for (const text of dictionary.ignore) add('ignore', text, { skill: -1, exact: null, list: false, name: false });
   for (const [skill, entry] of dictionary.skills.entries()) {
     if (seen.has(entry.name)) throw new SkillDictionaryError(entry.name, 'is listed twice');
     seen.add(entry.name);
@@ -204,7 +207,8 @@ function buildPhrases(dictionary: Dictionary, flags: Uint8Array): Phrases {
       add(entry.name, text, {
         skill,
         exact: letters === 'exact' ? preparedText(text) : null,
-        list: context === 'list',
+        list: context !== undefined,
+        name: context === 'name',
       });
     }
   }
@@ -253,6 +257,25 @@ interface Match {
   readonly skill: number;
   readonly list: boolean;
 }
+
+const SMALL_WORD = /^[a-z]+$/;
+const USING = new Set(['in', 'using', 'with', 'write', 'writing', 'know', 'some', 'modern', 'plain']);
+const UNTELLING = new Set([
+  'and',
+  'or',
+  'to',
+  'the',
+  'this',
+  'that',
+  'each',
+  'every',
+  'of',
+  'by',
+  's',
+  'you',
+  'we',
+  'i',
+]);
 
 /** Longest gap between two neighbours of a list: a line break, a bullet and some indentation. */
 const GAP_LENGTH_MAX = 24;
@@ -333,7 +356,12 @@ class Scan {
         }
         if (rule !== undefined) {
           if (rule.skill >= 0 && !this.#isInAddress(at, end)) {
-            matches.push({ start: at, end, skill: rule.skill, list: rule.list });
+            matches.push({
+              start: at,
+              end,
+              skill: rule.skill,
+              list: rule.list && !(rule.name && this.#isNamed(at, end)),
+            });
           }
           at = end;
           continue;
@@ -384,6 +412,21 @@ class Scan {
     if (binds(after) && isWord(text, end + 1, this.#flags)) return false;
     const before = start > 0 ? text.charCodeAt(start - 1) : 0;
     return before !== DOLLAR && !(binds(before) && isWord(text, start - 2, this.#flags));
+  }
+
+  /**
+   * Whether a name stands behind a word in small letters: `in Excel`, `write Go`. Names of one letter need a word that
+   * speaks of use, `in R`; behind `and`, `or` and `/` the neighbour decides, and behind `to` and `the` other things
+   * than tools are written with a capital too.
+   */
+  #isNamed(start: number, end: number): boolean {
+    const text = this.#text;
+    if (start < 2 || (this.#flags[text.charCodeAt(start - 1)]! & BLANK) === 0) return false;
+    let from = start - 1;
+    while (isWord(text, from - 1, this.#flags)) from--;
+    const word = text.slice(from, start - 1);
+    if (!SMALL_WORD.test(word)) return false;
+    return end - start === 1 ? USING.has(word) : !UNTELLING.has(word);
   }
 
   /** Whether the match lies in a URL, an e-mail address or behind a host. A skill that is itself a host counts. */
