@@ -311,7 +311,7 @@ export class Buyers {
 
   /** A record may have failed lately. */
   #hasDiskTrouble(): boolean {
-    return this.#world.nowMs - this.#server.lastDiskFaultMs < 60_000;
+    return this.#server.hasStateFault || this.#world.nowMs - this.#server.lastDiskFaultMs < 60_000;
   }
 
   #judgeSuccess(purchase: Purchase, answer: Answer, exchange: Exchange): void {
@@ -321,7 +321,9 @@ export class Buyers {
     world.count('purchases answered');
     if (purchase.successCount > 1)
       world.fail('I1 one answer', `${purchase.name} was answered ${purchase.successCount} times`);
-    if (purchase.signature.startsWith('bad'))
+    // Of a contract's signature there is nothing but the facilitator's word.
+    const isItsWord = purchase.signature === 'bad-contract' && purchase.isLiedAbout;
+    if (purchase.signature.startsWith('bad') && !isItsWord)
       world.fail('I6 signatures', `${purchase.name} was signed by somebody else`);
     const serial = this.#disk.records.usedKeys.get(purchase.key);
     const end = serial === undefined ? undefined : this.#disk.records.used.get(serial);

@@ -109,7 +109,7 @@ export class Owners {
   }
 
   #hasDiskTrouble(): boolean {
-    return this.#world.nowMs - this.#server.lastDiskFaultMs < 60_000;
+    return this.#server.hasStateFault || this.#world.nowMs - this.#server.lastDiskFaultMs < 60_000;
   }
 
   /** What a 404, 410 or 500 says must be so. Answers are judged by when they were given: a wait may meet the end. */

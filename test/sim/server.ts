@@ -85,6 +85,8 @@ export class Server {
   onKill: () => void = () => {};
   /** Commits or reads failed lately: a 500 is no bug. */
   lastDiskFaultMs = Number.NEGATIVE_INFINITY;
+  /** This life said that nothing can be written, and has not taken it back. */
+  hasStateFault = false;
   readonly #world: World;
   readonly #chance: Chance;
   readonly #profile: Profile;
@@ -110,6 +112,7 @@ export class Server {
     const world = this.#world;
     const life = new Life(this.lifeCount++, world.nowMs, (what) => this.kill(`at ${what}`));
     this.life = life;
+    this.hasStateFault = false;
     world.note(`life ${life.number} starts`);
     const clock: Clock = {
       nowMs: () => Math.floor(world.wallMs + this.skewMs),
@@ -151,6 +154,7 @@ export class Server {
           if (!life.isDead) world.count(`reconciled: ${resolution.kind}`);
         },
         onStateFault: (fault) => {
+          if (this.life === life) this.hasStateFault = fault !== undefined;
           if (life.isDead) return;
           world.note(`state: ${fault ?? 'well again'}`);
           if (fault?.includes('until the next start')) life.hasDiskBroken = true;
