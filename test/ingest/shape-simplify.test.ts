@@ -103,22 +103,54 @@ describe('a SimplifyJobs listing becomes a native record', () => {
     expect(recordOf(fields).employment_type).toBe(expected);
   });
 
-  const refused: readonly [because: string, fields: Record<string, unknown>, field: string, reason: string][] = [
-    ['no id', { id: undefined }, 'id', 'is missing'],
-    ['no company', { company_name: null }, 'company_name', 'must be a string'],
-    ['text for a flag', { active: 'yes' }, 'active', 'must be true or false'],
-    ['one place that is no text', { locations: ['NYC', 5] }, 'locations', 'must be a string'],
-    ['a date for seconds', { date_posted: '2024-01-01' }, 'date_posted', 'must be a number of seconds since 1970'],
-    ['a broken second', { date_posted: 1.5 }, 'date_posted', 'must be a whole number of seconds since 1970'],
-    ['a time before 1970', { date_posted: -1 }, 'date_posted', 'must be a number of seconds since 1970'],
-    [
-      'milliseconds',
-      { date_updated: 1_700_000_000_000 },
-      'date_updated',
-      'must be a number of seconds since 1970, not of milliseconds',
-    ],
-  ];
-  it.each(refused)('refuses a listing with %s', (_because, fields, field, reason) => {
+  it.each([
+    ['milliseconds', { date_posted: 1_700_000_000_000, date_updated: 1_700_000_001_000 }],
+    ['parts of a second', { date_posted: 1_700_000_000.5 }],
+    ['a time as text', { date_posted: '2023-11-14T22:13:20Z' }],
+    ['flags as text', { active: 'true', is_visible: 'True' }],
+    ['blanks around texts', { title: ' Cook ', company_name: 'Acme ', url: ' https://acme.example/1 ' }],
+  ])('%s cost nothing', (_what, fields) => {
+    const { first_observed_at, ...rest } = recordOf(fields);
+    const { first_observed_at: usual, ...least } = recordOf({});
+    expect(rest).toEqual(least);
+    expect(first_observed_at.slice(0, 19)).toBe(usual.slice(0, 19));
+  });
+
+  it.each([
+    ['never updated', { date_updated: null }, '2023-11-14T22:13:20.000Z', '2023-11-14T22:13:20.000Z'],
+    ['updated before posted', { date_updated: 1_699_999_999 }, '2023-11-14T22:13:19.000Z', '2023-11-14T22:13:19.000Z'],
+    ['never posted', { date_posted: 'soon' }, '2023-11-14T22:13:21.000Z', '2023-11-14T22:13:21.000Z'],
+    ['no time at all', { date_posted: -1, date_updated: '' }, '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
+  ])('%s', (_what, fields, first_observed_at, last_observed_at) => {
+    expect(recordOf(fields)).toMatchObject({ first_observed_at, last_observed_at });
+  });
+
+  it('decodes entities, and takes a place that is no list and one that is no text', () => {
+    expect(
+      recordOf({ title: 'R&amp;D Intern', company_name: 'Acme &amp; Co', locations: 'Remote in USA' }),
+    ).toMatchObject({
+      title: 'R&D Intern',
+      company: 'Acme & Co',
+      location: 'Remote in USA',
+      remote_status: 'remote',
+    });
+    expect(recordOf({ locations: ['NYC', null, {}] }).location).toBe('NYC');
+  });
+
+  it('keeps an id as it stands, whatever company it is with', () => {
+    expect(recordOf({ id: 12 }).id).toBe('simplify:12');
+    expect(recordOf({ id: 'a  b', company_name: 'Other' }).id).toBe('simplify:a  b');
+    expect(recordOf({ id: 'x'.repeat(191) }).id).toBe(`simplify:${'x'.repeat(191)}`);
+    expect(recordOf({ id: 'x'.repeat(192) }).id).toMatch(/^simplify:[\w-]{16}$/);
+    expect(recordOf({ id: undefined }).id).toMatch(/^simplify:acme:[\w-]{16}$/);
+  });
+
+  it.each([
+    ['no title', { title: ' ' }, 'title', 'is missing or blank'],
+    ['no company', { company_name: null }, 'company_name', 'is missing or blank'],
+    ['no address', { url: undefined }, 'url', 'is missing or blank'],
+    ['an address that is none', { url: 'acme.example/1' }, 'url', 'is not an http or https URL'],
+  ])('refuses a listing with %s', (_because, fields, field, reason) => {
     expect(shaped(fields)).toEqual({ ok: false, field, reason });
   });
 
