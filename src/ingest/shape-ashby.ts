@@ -10,19 +10,19 @@
  * first, last        `publishedAt` (when missing or later, the observation), the observation
  * status             active: a board holds what is open. A posting that is not listed is refused, since it is not public
  */
-import * as v from 'valibot';
 import type { EmploymentType, RemoteStatus } from '../catalogue/job.ts';
 import {
   boardOf,
   hasAll,
   joinedPlaces,
   listedUnder,
+  NOT_AN_OBJECT,
   type Shape,
   type ShapeContext,
   type Shaped,
   shapedOf,
 } from './shape.ts';
-import { textOf, timeOf, urlOf } from './source-field.ts';
+import { firstText, flagOf, htmlOf, listOf, objectOf, textOf, timeOf, urlOf } from './source-field.ts';
 
 const EMPLOYMENT: ReadonlyMap<string, EmploymentType> = new Map([
   ['FullTime', 'full_time'],
@@ -37,32 +37,6 @@ const WORKPLACE: ReadonlyMap<string, RemoteStatus> = new Map([
   ['Hybrid', 'hybrid'],
   ['OnSite', 'on_site'],
 ]);
-
-const text = v.string('must be a string');
-const optionalText = v.nullish(text);
-const optionalFlag = v.nullish(v.boolean('must be true or false'));
-
-const posting = v.object(
-  {
-    id: v.pipe(text, v.nonEmpty('is empty')),
-    title: text,
-    department: optionalText,
-    team: optionalText,
-    employmentType: optionalText,
-    location: optionalText,
-    secondaryLocations: v.nullish(
-      v.array(v.object({ location: optionalText }, 'must be an array of places'), 'must be an array of places'),
-    ),
-    publishedAt: optionalText,
-    isListed: optionalFlag,
-    isRemote: optionalFlag,
-    workplaceType: optionalText,
-    jobUrl: text,
-    descriptionHtml: optionalText,
-    descriptionPlain: optionalText,
-  },
-  (issue) => (issue.expected === 'Object' ? 'must be a JSON object' : 'is missing'),
-);
 
 const BOARD_HOST = 'jobs.ashbyhq.com';
 
@@ -89,37 +63,40 @@ function boardToken(jobUrl: string, fileName: string | null): string | undefined
   return fileName === null ? undefined : stemOf(fileName) || undefined;
 }
 
-function remoteStatusOf(workplaceType: string | null | undefined, isRemote: boolean | null | undefined): RemoteStatus {
-  return WORKPLACE.get(workplaceType ?? '') ?? (isRemote === true ? 'remote' : 'unknown');
+/** A place stands in an object, or as mere text in copies of a board. */
+function placeNameOf(place: unknown): string | null {
+  return textOf(objectOf(place)?.location ?? place);
 }
 
 function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const parsed = v.safeParse(posting, record, { abortEarly: true });
-  if (!parsed.success) {
-    const issue = parsed.issues[0];
-    return { ok: false, field: v.getDotPath(issue)?.split('.')[0] ?? '', reason: issue.message };
+  const job = objectOf(record);
+  if (!job) return NOT_AN_OBJECT;
+  if (flagOf(job.isListed) === false) {
+    return { ok: false, field: 'isListed', reason: 'is false: the posting is not public' };
   }
-  const job = parsed.output;
-  if (job.isListed === false) return { ok: false, field: 'isListed', reason: 'is false: the posting is not public' };
-  const token = boardToken(job.jobUrl, context.fileName);
+  const id = textOf(job.id);
+  if (id === null) return { ok: false, field: 'id', reason: 'is missing or blank' };
+  const url = urlOf(job.jobUrl);
+  if (url === null) return { ok: false, field: 'jobUrl', reason: 'is missing or blank' };
+  const token = boardToken(url, context.fileName);
   if (token === undefined) return { ok: false, field: 'jobUrl', reason: 'does not name its board' };
 
   const board = boardOf(token, context, { company: context.envelope?.company ?? null });
-  const secondary = (job.secondaryLocations ?? []).map((place) => textOf(place.location));
   return shapedOf(
     {
       shape: 'ashby',
       board: token,
-      sourceId: job.id,
+      sourceId: id,
       title: ['title', textOf(job.title)],
       company: ['jobUrl', board.company],
-      url: ['jobUrl', urlOf(job.jobUrl)],
+      url: ['jobUrl', url],
       domain: board.domain,
-      location: joinedPlaces([textOf(job.location), ...secondary]),
-      department: textOf(job.department) ?? textOf(job.team),
-      remoteStatus: remoteStatusOf(job.workplaceType, job.isRemote),
-      employmentType: EMPLOYMENT.get(job.employmentType ?? '') ?? 'unknown',
-      description: job.descriptionHtml ?? job.descriptionPlain ?? null,
+      location: joinedPlaces([placeNameOf(job.location), ...listOf(job.secondaryLocations).map(placeNameOf)]),
+      department: firstText(job.department, job.team),
+      remoteStatus:
+        WORKPLACE.get(textOf(job.workplaceType) ?? '') ?? (flagOf(job.isRemote) === true ? 'remote' : 'unknown'),
+      employmentType: EMPLOYMENT.get(textOf(job.employmentType) ?? '') ?? 'unknown',
+      description: htmlOf(job.descriptionHtml) ?? htmlOf(job.descriptionPlain),
       times: { publishedMs: timeOf(job.publishedAt) },
     },
     context,

@@ -157,17 +157,35 @@ describe('an Ashby posting becomes a native record', () => {
 
   const refused: readonly [because: string, fields: Record<string, unknown>, field: string, reason: string][] = [
     ['not listed', { isListed: false }, 'isListed', 'is false: the posting is not public'],
-    ['no id', { id: undefined }, 'id', 'is missing'],
-    ['an empty id', { id: '' }, 'id', 'is empty'],
-    ['a number for an id', { id: 5 }, 'id', 'must be a string'],
-    ['no title', { title: null }, 'title', 'must be a string'],
-    ['no address', { jobUrl: undefined }, 'jobUrl', 'is missing'],
-    ['text for a flag', { isRemote: 'yes' }, 'isRemote', 'must be true or false'],
-    ['places that are text', { secondaryLocations: ['Bern'] }, 'secondaryLocations', 'must be an array of places'],
-    ['a place of the wrong type', { secondaryLocations: [{ location: 5 }] }, 'secondaryLocations', 'must be a string'],
+    ['no id', { id: undefined }, 'id', 'is missing or blank'],
+    ['a blank id', { id: ' ' }, 'id', 'is missing or blank'],
+    ['no title', { title: null }, 'title', 'is missing or blank'],
+    ['no address', { jobUrl: undefined }, 'jobUrl', 'is missing or blank'],
+    ['text that says so for a flag', { isListed: 'false' }, 'isListed', 'is false: the posting is not public'],
   ];
   it.each(refused)('refuses a posting with %s', (_because, fields, field, reason) => {
     expect(shaped(fields)).toEqual({ ok: false, field, reason });
+  });
+
+  it.each([
+    ['a number for an id', { id: 5 }, { id: 'ashby:Acme:5' }],
+    ['places that are text', { secondaryLocations: ['Berlin', null] }, { location: 'Berlin' }],
+    ['one place for places', { secondaryLocations: { location: 'Berlin' } }, { location: 'Berlin' }],
+    [
+      'a publication in milliseconds',
+      { publishedAt: Date.UTC(2026, 0, 2) },
+      { first_observed_at: '2026-01-02T00:00:00.000Z' },
+    ],
+    ['text for a flag', { isRemote: 'true' }, { remote_status: 'remote' }],
+    [
+      'numbers for words',
+      { workplaceType: 1, employmentType: 2 },
+      { remote_status: 'unknown', employment_type: 'unknown' },
+    ],
+    ['a blank HTML description', { descriptionHtml: '', descriptionPlain: 'b' }, { description: 'b' }],
+    ['an object for a description', { descriptionHtml: {} }, { description: null }],
+  ])('takes a posting with %s', (_because, fields, expected) => {
+    expect(recordOf(fields)).toMatchObject(expected);
   });
 
   it.each([
