@@ -50,9 +50,12 @@ const APPOINTMENTS: ReadonlyMap<string, EmploymentType> = new Map<string, Employ
   ['internship', 'internship'],
 ]);
 
-function employmentOf(appointment: string | null, schedule: string | null): EmploymentType {
-  const limited = APPOINTMENTS.get(appointment?.toLowerCase() ?? '');
-  return limited ?? employmentTypeOf(schedule);
+/** Appointments of several kinds (temporary or permanent), and schedules that exclude each other, are unknown. */
+function employmentOf(appointments: readonly string[], schedules: readonly string[]): EmploymentType {
+  const kinds = new Set(appointments.map((appointment) => APPOINTMENTS.get(appointment.toLowerCase())));
+  if (kinds.size > 1) return 'unknown';
+  const [limited] = kinds;
+  return limited ?? employmentTypeOf(...schedules);
 }
 
 interface Fields {
@@ -62,8 +65,8 @@ interface Fields {
   readonly department: string | null;
   readonly url: string | null;
   readonly location: string | null;
-  readonly appointment: string | null;
-  readonly schedule: string | null;
+  readonly appointments: readonly string[];
+  readonly schedules: readonly string[];
   readonly remote: RemoteStatus;
   readonly description: string | null;
   readonly opens: unknown;
@@ -74,9 +77,13 @@ function remoteOf(flag: unknown): RemoteStatus {
   return flagOf(flag) === true ? 'remote' : 'unknown';
 }
 
+function textsOf(values: readonly unknown[]): string[] {
+  return values.map(textOf).filter((text) => text !== null);
+}
+
 function searchFields(item: SourceRecord, found: SourceRecord): Fields {
   const details = objectOf(objectOf(found.UserArea)?.Details) ?? {};
-  const named = (list: unknown) => listOf(list).map((entry) => textOf(objectOf(entry)?.Name))[0] ?? null;
+  const namesOf = (list: unknown) => textsOf(listOf(list).map((entry) => objectOf(entry)?.Name));
   const places = listOf(found.PositionLocation).map((place) => textOf(objectOf(place)?.LocationName));
   const duties = listOf(details.MajorDuties).map((duty) => textOf(duty));
   return {
@@ -86,8 +93,8 @@ function searchFields(item: SourceRecord, found: SourceRecord): Fields {
     department: textOf(found.DepartmentName),
     url: urlOf(found.PositionURI),
     location: joinedPlaces(places) ?? textOf(found.PositionLocationDisplay),
-    appointment: named(found.PositionOfferingType),
-    schedule: named(found.PositionSchedule),
+    appointments: namesOf(found.PositionOfferingType),
+    schedules: namesOf(found.PositionSchedule),
     remote: remoteOf(found.RemoteIndicator ?? details.RemoteIndicator),
     description: joinedHtml(details.JobSummary, ...duties, found.QualificationSummary),
     opens: found.PublicationStartDate ?? found.PositionStartDate,
@@ -113,8 +120,8 @@ function rowFields(row: SourceRecord): Fields {
     department: firstText(row.hiringDepartmentName, row.hiring_department_name, row.department),
     url: urlOf(row.usajobs_url ?? row.positionURI) ?? shown,
     location: joinedPlaces(places),
-    appointment: textOf(either('appointmentType', 'appointment_type')),
-    schedule: textOf(either('workSchedule', 'work_schedule')),
+    appointments: textsOf(listOf(either('appointmentType', 'appointment_type'))),
+    schedules: textsOf(listOf(either('workSchedule', 'work_schedule'))),
     remote: remoteOf(either('remoteIndicator', 'remote_indicator')),
     description: null,
     opens: row.positionOpenDate ?? row.open_date ?? row.position_open_date,
@@ -155,7 +162,7 @@ export const usajobsShape: Shape = {
         location: fields.location,
         department: fields.department,
         remoteStatus: fields.remote,
-        employmentType: employmentOf(fields.appointment, fields.schedule),
+        employmentType: employmentOf(fields.appointments, fields.schedules),
         description: fields.description,
         times: { publishedMs: timeOf(fields.opens), endMs: endTimeOf(fields.closes) },
       },
