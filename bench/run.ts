@@ -126,9 +126,13 @@ async function runAll(size: Size, names: readonly string[], given: string | unde
 }
 
 function readResults(path: string): Results {
-  const results = JSON.parse(readFileSync(path, 'utf8')) as Partial<Results>;
-  if (typeof results.questions !== 'object') throw new Error(`${path}: holds no bench results`);
-  return results as Results;
+  try {
+    const results = JSON.parse(readFileSync(path, 'utf8')) as Partial<Results>;
+    if (typeof results.questions === 'object') return results as Results;
+  } catch (failure) {
+    wrong(`${path}: ${(failure as Error).message}`);
+  }
+  return wrong(`${path}: holds no bench results`);
 }
 
 /** What moved by more than MOVED_RATIO and out of the quartiles of both; the rest is counted. */

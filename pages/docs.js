@@ -107,5 +107,5 @@ try {
   addEventListener('hashchange', openNamed);
 } catch (failure) {
   const reason = failure instanceof Error ? failure.message : String(failure);
-  state.textContent = `The reference could not be loaded: ${reason}. Load the page again, or read openapi.json.`;
+  state.textContent = `The reference could not be loaded: ${reason}. What it would show is in openapi.json.`;
 }

@@ -42,7 +42,7 @@ import type { Recover } from './payment/signature.ts';
 import { type OpenState, openState } from './state.ts';
 import { openTill, type TillCounts, type TillPorts } from './till.ts';
 import { type OpenVerification, openVerification } from './verification.ts';
-import { VERSION } from './version.ts';
+import { API_VERSION, VERSION } from './version.ts';
 
 /** What one request came to; one log line. Never a token, a signature or a payment header, and no query. */
 export interface RequestRecord {
@@ -204,7 +204,7 @@ function once(make: () => string): () => string {
 function documentsOf({ baseUrl, hookBaseUrl: hookUrl }: AppConfig, seller: Seller): Documents {
   const facts = { title: TITLE, description: DESCRIPTION, hookUrl, tags: TAGS };
   return {
-    openApi: once(() => JSON.stringify(openApiOf(EVERY_ROUTE, { ...facts, version: VERSION, serverUrl: baseUrl }))),
+    openApi: once(() => JSON.stringify(openApiOf(EVERY_ROUTE, { ...facts, version: API_VERSION, serverUrl: baseUrl }))),
     x402Listing: once(() => JSON.stringify(x402ListingOf(EVERY_ROUTE, seller))),
     apiCatalog: once(() => JSON.stringify(apiCatalogOf(EVERY_ROUTE, baseUrl))),
     apiCatalogLink: () => apiCatalogLinkOf(baseUrl),

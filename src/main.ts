@@ -12,6 +12,13 @@ import { systemClock } from './base/clock.ts';
 import { EXIT_FAILED, EXIT_OK, runProgram } from './cli/command.ts';
 import type { Io, Output } from './cli/io.ts';
 
+// An older Node fails over a module that it lacks, in words that do not say so.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (process.versions.bun === undefined && (major < 22 || (major === 22 && minor < 18))) {
+  process.stderr.write(`paygrade: Node 22.18 or newer is needed, this is ${process.versions.node}\n`);
+  process.exit(1);
+}
+
 // Node 22 calls node:sqlite experimental on stderr, where one clear line is promised. The rest is loaded only now, since
 // the warning comes as soon as something that uses it is linked.
 process.removeAllListeners('warning');

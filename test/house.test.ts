@@ -110,4 +110,8 @@ describe('the house', () => {
     const { version } = JSON.parse(readFileSync(join(SRC, '..', 'package.json'), 'utf8')) as { version: string };
     expect(VERSION).toBe(version);
   });
+
+  it('the README has no place left to fill in', () => {
+    expect(readFileSync(new URL('../README.md', import.meta.url), 'utf8')).not.toMatch(/@@|TODO|TBD/);
+  });
 });
