@@ -82,6 +82,8 @@ export interface JobSink {
   knownSkills?(id: string, title: string, description: string): readonly string[] | undefined;
   /** A board without a single posting. Absent: it means nothing here. */
   addEmpty?(shape: Shape, board: string | null, document: SourceDocument): void;
+  /** A record of the member that is read was refused. Absent: it means nothing here. */
+  refused?(): void;
   /** A new member is read; what it adds may have to be undone. */
   begin?(): void;
   /** Takes back what was added since `begin`. Absent: what was read before a member broke stays. */
@@ -250,7 +252,7 @@ export class Intake {
         return this.#takeTable(member, place, shapes, one, content.rows);
       case 'document':
       case 'page': {
-        const found = one?.recordsOf(content.document);
+        const found = one && recordsOrOneOf(one, content.document);
         if (found?.ok === false) throw new InputError(`${member.name}: ${found.reason}`);
         const given = one && found ? fitted(one, found) : undefined;
         const sample = found?.records ?? sampleOf(content.document);
@@ -477,6 +479,7 @@ export class Intake {
 
   #reject(place: Place, shape: Shape, number: number, rejected: RejectedAs): void {
     this.tally.rejected++;
+    this.#settings.sink.refused?.();
     if (shape === nativeShape) this.tally.rejectedNative++;
     const { refused } = place.summary;
     const about = rejected.field === '' ? rejected.reason : `${rejected.field} ${rejected.reason}`;
@@ -523,6 +526,13 @@ function fitting(shape: Shape, sample: readonly unknown[]): Shape | undefined {
     return record !== undefined && shape.recognises(record);
   });
   return fits ? shape : undefined;
+}
+
+/** The records of a document for a format that was given; a document that is one record is a list of it. */
+function recordsOrOneOf(shape: Shape, document: unknown): Records {
+  const found = shape.recordsOf(document);
+  const record = objectOf(document);
+  return !found.ok && record !== undefined && shape.recognises(record) ? { ok: true, records: [record] } : found;
 }
 
 /** As `fitting`, for a document, which may be an empty board. */

@@ -32,7 +32,9 @@ export function shapeOfDocument(document: unknown, shapes: readonly Shape[]): Re
     if (found.records.length === 0 && wrapper && shape.claims?.(wrapper)) return { shape, found };
     if (found.records.length > 0 && isMostly(shape, found.records.slice(0, SAMPLE_RECORDS))) return { shape, found };
   }
-  return undefined;
+  // A list of one, as JSON Lines write it, or one posting as some boards give it.
+  const shape = wrapper && shapeOfRecords([wrapper], shapes);
+  return shape && { shape, found: { ok: true, records: [wrapper] } };
 }
 
 /** The names that are there, shortened, so that a reader sees why nothing was recognised. */

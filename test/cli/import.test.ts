@@ -364,6 +364,28 @@ describe('import', () => {
     }
   });
 
+  it('closes nothing that stands in a row which could not be read', async () => {
+    await complete(1, greenhouse('acme.json', [1, 2, 3, 4]));
+    const withBlank = greenhouse('acme.json', [1, 2, 3, { id: 4, title: ' ' }]);
+    for (const day of [2, 3, 4]) expect((await complete(day, withBlank)).counts).toEqual([0, 3, 0, 0, 0]);
+    const without = greenhouse('acme.json', [1, 2, 3]);
+    expect((await complete(5, without)).counts).toEqual([0, 3, 0, 0, 0]);
+    expect((await complete(6, without)).counts).toEqual([0, 3, 0, 1, 0]);
+  });
+
+  it.each(['.json', '.jsonl'])('takes a file %s of one record, whatever its shape', async (ending) => {
+    const posting = {
+      id: 'a1b2c3d4-0000-4000-8000-000000000001',
+      text: 'Cook',
+      hostedUrl: 'https://jobs.lever.co/acme/a1b2c3d4-0000-4000-8000-000000000001',
+      createdAt: 1_780_000_000_000,
+      categories: { location: 'Oslo' },
+    };
+    const one = file(`acme${ending}`, `${JSON.stringify(posting)}\n`);
+    expect((await on(1, one)).report?.files).toMatchObject([{ format: 'lever', read: 1, imported: 1 }]);
+    expect((await on(2, '--format', 'lever', one)).report?.files).toMatchObject([{ format: 'lever', imported: 1 }]);
+  });
+
   it('reads stdin and native lines, whose own observations hold', async () => {
     const line = (last: string) =>
       `${JSON.stringify({

@@ -76,7 +76,7 @@ interface OpenFeed {
   readonly rowsByFile: Map<string, number>;
   /** A document said that the board has nothing. */
   isSaidEmpty: boolean;
-  /** A document of it broke off, so that what is missing may stand in the rest. */
+  /** A document of it broke off, or rows could not be read, so that what is missing may stand there. */
   isCutShort: boolean;
 }
 
@@ -100,6 +100,7 @@ export class HistoryImport implements JobSink {
   readonly #feeds = new Map<string, OpenFeed>();
   /** Rows taken of the member that is being read, by feed. */
   readonly #ofMember = new Map<OpenFeed, number>();
+  #hasRefusedOfMember = false;
   #memberFile = '';
   #hasSavepoint = false;
   #rowCount = 0;
@@ -119,9 +120,21 @@ export class HistoryImport implements JobSink {
   }
 
   begin(): void {
-    this.#ofMember.clear();
+    this.#endMember();
     this.#guarded(() => this.#history.database.exec(`${this.#hasSavepoint ? 'RELEASE member; ' : ''}SAVEPOINT member`));
     this.#hasSavepoint = true;
+  }
+
+  /** Of a board's own document: the source lists the job, so nothing may be closed because its row could not be read. */
+  #endMember(): void {
+    const [feed, ...others] = this.#ofMember.keys();
+    if (this.#hasRefusedOfMember && feed !== undefined && others.length === 0) feed.isCutShort = true;
+    this.#hasRefusedOfMember = false;
+    this.#ofMember.clear();
+  }
+
+  refused(): void {
+    this.#hasRefusedOfMember = true;
   }
 
   undo(): void {
@@ -201,6 +214,7 @@ export class HistoryImport implements JobSink {
 
   /** Merges what was read, feed after feed. `onFeed` is told the outcome of each. */
   merge(isComplete: boolean, isForced: boolean, onFeed: (outcome: FeedOutcome) => void): void {
+    this.#endMember();
     const { database } = this.#history;
     if (this.#hasSavepoint) this.#guarded(() => database.exec('RELEASE member'));
     this.#hasSavepoint = false;
