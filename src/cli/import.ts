@@ -55,6 +55,20 @@ function reportOf({ name, shape, read, taken, repeated, joined, refused }: FileS
   return { file: name, format: shape, read, imported: taken + joined - unhealthy, refused: reasons };
 }
 
+/** What an option names cannot be used: called wrongly, before anything is touched. */
+function usageErrorOf(error: unknown): unknown {
+  return error instanceof CommandError ? new UsageError(error.message) : error;
+}
+
+/** throws UsageError: the place cannot be written to */
+function rejectsAt(path: string): NewFile {
+  try {
+    return new NewFile(path);
+  } catch (error) {
+    throw usageErrorOf(error);
+  }
+}
+
 /** As the reader of inputs calls it. */
 function nameOf(path: string): string {
   return path === '-' ? 'stdin' : path;
@@ -129,13 +143,23 @@ export const importFeeds = command({
     };
     // What is observed in the future would stand against everything until then.
     if (observedAtMs > nowMs) say("warning: --observed-at is later than this machine's clock\n");
-    const manifest = await manifestFrom(options.manifest);
+    const manifest = await manifestFrom(options.manifest).catch((error: unknown) => {
+      throw usageErrorOf(error);
+    });
     const skills = loadSkillExtractor();
-    const rejects = rejectsPath === undefined ? null : new NewFile(rejectsPath);
+    const rejects = rejectsPath === undefined ? null : rejectsAt(rejectsPath);
     let history: HistoryDatabase | undefined;
     try {
       history = HistoryDatabase.openForImport(catalogue);
-      const merging = new HistoryImport(history, { observedAtMs, skillsVersion: skills.version });
+      const merging = new HistoryImport(history, {
+        observedAtMs,
+        skillsVersion: skills.version,
+        onUnknownEmpty: (shape, board, { member }) =>
+          say(
+            `${member.name}: an empty listing of no known board${board === null ? '' : ` (${shape.name}:${board})`}: ` +
+              'nothing was recorded\n',
+          ),
+      });
 
       let leftOut = 0;
       const tellLeftOut = (error: unknown): void => {
@@ -223,6 +247,9 @@ export const importFeeds = command({
         feedCount++;
         if (feeds.length < FEEDS_TOLD) feeds.push(feed);
         for (const name of COUNTS) totals[name] += feed[name];
+        if (feed.hasNameless) {
+          say(`${feed.shape}:${feed.board}: taken for partial: a refused record may be any of its jobs\n`);
+        }
         if (feed.refusal === null) return;
         leftOut++;
         for (const [file, rows] of feed.refusal.rowsByFile)

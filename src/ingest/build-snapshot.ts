@@ -21,7 +21,14 @@ import { dateTimeOf, parseDateTime } from './date-time.ts';
 import { type Bytes, InputError, type Member } from './input.ts';
 import { type LineItem, LineSplitter } from './lines.ts';
 import { parseNative } from './native.ts';
-import { type Recognised, SAMPLE_RECORDS, shapeOfDocument, shapeOfRecords, unrecognised } from './recognise.ts';
+import {
+  type Recognised,
+  recordsIn,
+  SAMPLE_RECORDS,
+  shapeOfDocument,
+  shapeOfRecords,
+  unrecognised,
+} from './recognise.ts';
 import {
   boardOfFileName,
   type Envelope,
@@ -82,8 +89,11 @@ export interface JobSink {
   knownSkills?(id: string, title: string, description: string): readonly string[] | undefined;
   /** A board without a single posting. Absent: it means nothing here. */
   addEmpty?(shape: Shape, board: string | null, document: SourceDocument): void;
-  /** A record of the member that is read was refused. Absent: it means nothing here. */
-  refused?(): void;
+  /**
+   * A record that was listed and could not be taken: its job is not missing. `id` and `board` as a job of it would have
+   * them, where they can be told. Absent: it means nothing here.
+   */
+  addRefused?(shape: Shape, board: string | undefined, id: string | undefined): void;
   /** A new member is read; what it adds may have to be undone. */
   begin?(): void;
   /** Takes back what was added since `begin`. Absent: what was read before a member broke stays. */
@@ -252,7 +262,7 @@ export class Intake {
         return this.#takeTable(member, place, shapes, one, content.rows);
       case 'document':
       case 'page': {
-        const found = one && recordsOrOneOf(one, content.document);
+        const found = one && recordsIn(content.document, one);
         if (found?.ok === false) throw new InputError(`${member.name}: ${found.reason}`);
         const given = one && found ? fitted(one, found) : undefined;
         const sample = found?.records ?? sampleOf(content.document);
@@ -322,6 +332,7 @@ export class Intake {
         ? { field: '', reason: item.reason, id: undefined, detail: undefined }
         : this.#addLine(place, shape, context, item.text, item.number);
     if (refused === undefined) return;
+    if (item.kind === 'unreadable') this.#settings.sink.addRefused?.(shape, undefined, undefined);
     this.#reject(place, shape, item.number, refused);
     rejects?.write(item.bytes);
     rejects?.write(LF);
@@ -332,6 +343,7 @@ export class Intake {
     try {
       value = JSON.parse(text);
     } catch {
+      this.#settings.sink.addRefused?.(shape, undefined, undefined);
       return { field: '', reason: 'is not JSON', id: undefined, detail: undefined };
     }
     if (shape === nativeShape && this.tally.source === 1) this.#adoptable = adoptableFacts(value);
@@ -432,7 +444,10 @@ export class Intake {
     number: number,
   ): Omit<RejectedAs, 'id'> | undefined {
     const shaped = shape.nativeOf(record, context);
-    const refused = shaped.ok ? this.#add(shaped, shape, context, number) : { ...shaped, detail: undefined };
+    const refused = shaped.ok
+      ? this.#add(shaped, shape, context, number)
+      : { field: shaped.field, reason: shaped.reason, detail: undefined };
+    if (!shaped.ok && !shaped.isUnlisted) this.#settings.sink.addRefused?.(shape, shaped.board, shaped.id);
     if (refused === undefined) place.summary.taken++;
     else if (refused.reason === REPEATED && shape !== nativeShape) {
       this.#repeat(place);
@@ -455,7 +470,12 @@ export class Intake {
         return known === undefined ? skills.extract(title, description) : [...known];
       },
     });
-    if (!parsed.ok) return { field: parsed.field, reason: parsed.reason, detail: undefined };
+    if (!parsed.ok) {
+      // A native record is whatever its writer made it.
+      const id: unknown = record.id;
+      sink.addRefused?.(shape, board, typeof id === 'string' ? id : undefined);
+      return { field: parsed.field, reason: parsed.reason, detail: undefined };
+    }
     const row = sink.rowCount;
     const earlier = sink.add(parsed.job, {
       shape,
@@ -479,7 +499,6 @@ export class Intake {
 
   #reject(place: Place, shape: Shape, number: number, rejected: RejectedAs): void {
     this.tally.rejected++;
-    this.#settings.sink.refused?.();
     if (shape === nativeShape) this.tally.rejectedNative++;
     const { refused } = place.summary;
     const about = rejected.field === '' ? rejected.reason : `${rejected.field} ${rejected.reason}`;
@@ -526,13 +545,6 @@ function fitting(shape: Shape, sample: readonly unknown[]): Shape | undefined {
     return record !== undefined && shape.recognises(record);
   });
   return fits ? shape : undefined;
-}
-
-/** The records of a document for a format that was given; a document that is one record is a list of it. */
-function recordsOrOneOf(shape: Shape, document: unknown): Records {
-  const found = shape.recordsOf(document);
-  const record = objectOf(document);
-  return !found.ok && record !== undefined && shape.recognises(record) ? { ok: true, records: [record] } : found;
 }
 
 /** As `fitting`, for a document, which may be an empty board. */

@@ -23,6 +23,21 @@ export interface Recognised {
   readonly found: Records & { readonly ok: true };
 }
 
+/** Whether it holds records of its own, under whatever name: it is then no record, however much it looks like one. */
+function isWrapper(document: SourceRecord, shapes: readonly Shape[]): boolean {
+  return Object.values(document).some(
+    (value) => Array.isArray(value) && shapeOfRecords(value.slice(0, SAMPLE_RECORDS), shapes) !== undefined,
+  );
+}
+
+/** The records of a document of this shape, which may be a single record itself, as JSON Lines of one line are. */
+export function recordsIn(document: unknown, shape: Shape): Records {
+  const found = shape.recordsOf(document);
+  const record = objectOf(document);
+  if (found.ok || record === undefined || !shape.recognises(record) || isWrapper(record, [shape])) return found;
+  return shape.recordsOf([record]);
+}
+
 /** The shape of a JSON document with its records, or `undefined`. */
 export function shapeOfDocument(document: unknown, shapes: readonly Shape[]): Recognised | undefined {
   const wrapper = objectOf(document);
@@ -32,9 +47,14 @@ export function shapeOfDocument(document: unknown, shapes: readonly Shape[]): Re
     if (found.records.length === 0 && wrapper && shape.claims?.(wrapper)) return { shape, found };
     if (found.records.length > 0 && isMostly(shape, found.records.slice(0, SAMPLE_RECORDS))) return { shape, found };
   }
-  // A list of one, as JSON Lines write it, or one posting as some boards give it.
-  const shape = wrapper && shapeOfRecords([wrapper], shapes);
-  return shape && { shape, found: { ok: true, records: [wrapper] } };
+  // Last, so that no list of one shape passes for a record of another.
+  if (wrapper === undefined || isWrapper(wrapper, shapes)) return undefined;
+  for (const shape of shapes) {
+    if (shape.recordsOf(document).ok) continue;
+    const found = recordsIn(document, shape);
+    if (found.ok) return { shape, found };
+  }
+  return undefined;
 }
 
 /** The names that are there, shortened, so that a reader sees why nothing was recognised. */

@@ -72,7 +72,7 @@ function nativeOf(record: unknown, context: ShapeContext): Shaped {
   const job = objectOf(record);
   if (!job) return NOT_AN_OBJECT;
   if (flagOf(job.isListed) === false) {
-    return { ok: false, field: 'isListed', reason: 'is false: the posting is not public' };
+    return { ok: false, field: 'isListed', reason: 'is false: the posting is not public', isUnlisted: true };
   }
   const id = textOf(job.id);
   if (id === null) return { ok: false, field: 'id', reason: 'is missing or blank' };

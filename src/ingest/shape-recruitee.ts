@@ -71,7 +71,8 @@ function nativeOf(record: unknown, context: ShapeContext): Shaped {
   const offer = objectOf(record);
   if (!offer) return NOT_AN_OBJECT;
   const status = textOf(offer.status);
-  if (status !== null && status !== 'published') return { ok: false, field: 'status', reason: 'is not published' };
+  if (status !== null && status !== 'published')
+    return { ok: false, field: 'status', reason: 'is not published', isUnlisted: true };
   const id = firstText(offer.id, offer.guid);
   if (id === null) return { ok: false, field: 'id', reason: 'is missing' };
   const url = urlOf(offer.careers_url);

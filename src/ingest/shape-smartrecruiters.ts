@@ -51,7 +51,7 @@ function nativeOf(record: unknown, context: ShapeContext): Shaped {
   if (!job) return NOT_AN_OBJECT;
   const visibility = textOf(job.visibility);
   if (visibility !== null && visibility !== 'PUBLIC') {
-    return { ok: false, field: 'visibility', reason: 'is not PUBLIC' };
+    return { ok: false, field: 'visibility', reason: 'is not PUBLIC', isUnlisted: true };
   }
   const id = textOf(job.id);
   if (id === null) return { ok: false, field: 'id', reason: 'is missing' };

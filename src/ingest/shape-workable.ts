@@ -105,7 +105,7 @@ function nativeOf(record: unknown, context: ShapeContext): Shaped {
   const state = textOf(job.state);
   // The widget has a place's state under this name, the recruiting API the posting's.
   if (state !== null && ['draft', 'archived', 'closed'].includes(state)) {
-    return { ok: false, field: 'state', reason: 'is not published' };
+    return { ok: false, field: 'state', reason: 'is not published', isUnlisted: true };
   }
   const code = textOf(job.shortcode);
   if (code === null) return { ok: false, field: 'shortcode', reason: 'is missing' };

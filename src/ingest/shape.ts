@@ -50,7 +50,16 @@ export type Records =
 
 export type Shaped =
   /** `board` names the list that the record is from, within its shape: a feed is one board's listing at one time. */
-  { readonly ok: true; readonly record: NativeRecord; readonly board: string } | Refused;
+  { readonly ok: true; readonly record: NativeRecord; readonly board: string } | RefusedRecord;
+
+/** A record that is left out, and what is known of the job that it stands for. */
+export interface RefusedRecord extends Refused {
+  readonly board?: string;
+  /** As the job's record would have it. */
+  readonly id?: string;
+  /** The source says that it is not public: the same as not being there. */
+  readonly isUnlisted?: true;
+}
 
 export interface Shape {
   /** As `--format` has it. */
@@ -224,23 +233,32 @@ function observedOf(times: Times, observedAtMs: number) {
 
 /** The native record of a draft; refused when it has no title, company or address, or none that is one. */
 export function shapedOf(draft: Draft, context: ShapeContext): Shaped {
+  const { board } = draft;
+  const given = draft.sourceId?.trim() || null;
+  const idOf = (sourceId: string) =>
+    `${draft.shape}:${board}:${sourceId.length > SOURCE_ID_LENGTH_MAX ? hashOf([sourceId]) : sourceId}`;
+  const refused = (field: string, reason: string): RefusedRecord => ({
+    ok: false,
+    field,
+    reason,
+    board,
+    ...(given === null ? {} : { id: idOf(given) }),
+  });
   for (const [field, value] of [draft.title, draft.company, draft.url]) {
-    if (value === null || value.trim() === '') return { ok: false, field, reason: 'is missing or blank' };
+    if (value === null || value.trim() === '') return refused(field, 'is missing or blank');
   }
   const title = draft.title[1]!;
   const company = draft.company[1]!;
   const url = draft.url[1]!;
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    return { ok: false, field: draft.url[0], reason: 'is not an http or https URL' };
+    return refused(draft.url[0], 'is not an http or https URL');
   }
   const location = draft.location ?? null;
-  const given = draft.sourceId?.trim() || null;
-  const sourceId = given ?? hashOf([company, title, location, url]);
   return {
     ok: true,
-    board: draft.board,
+    board,
     record: {
-      id: `${draft.shape}:${draft.board}:${sourceId.length > SOURCE_ID_LENGTH_MAX ? hashOf([sourceId]) : sourceId}`,
+      id: idOf(given ?? hashOf([company, title, location, url])),
       title,
       company,
       company_domain: draft.domain ?? null,

@@ -210,6 +210,55 @@ describe('import', () => {
     expect((await jobs())[2]?.status).toBe('closed');
   });
 
+  it('does not count a job as missing whose record was refused', async () => {
+    const lever = (name: string, ids: readonly string[], text: string) =>
+      file(
+        name,
+        JSON.stringify(
+          ids.map((id, index) => ({
+            ...(id === '' ? {} : { id }),
+            text: index === 0 ? text : 'Cook',
+            categories: {},
+            hostedUrl: 'https://jobs.lever.co/zz/x',
+          })),
+        ),
+      );
+    await complete(1, lever('all.json', ['a', 'b', 'c', 'd'], 'Chef'));
+    const blank = lever('blank.json', ['a', 'b', 'c'], '  ');
+    expect((await complete(2, blank)).counts).toEqual([0, 2, 0, 0, 0]);
+    expect((await complete(3, blank)).counts).toEqual([0, 2, 0, 1, 0]);
+    expect(await told('--kind', 'closed')).toEqual(['3 closed d']);
+    expect((await jobs()).a).toMatchObject({
+      title: 'Chef',
+      status: 'active',
+      last_observed_at: '2026-08-03T00:00:00.000Z',
+    });
+
+    const nameless = lever('nameless.json', ['', 'b', 'c'], 'Chef');
+    for (const day of [4, 5, 6]) {
+      const { counts, stderr } = await complete(day, nameless);
+      expect(counts).toEqual([0, 2, 0, 0, 0]);
+      expect(stderr).toContain('lever:zz: taken for partial: a refused record may be any of its jobs\n');
+    }
+    // One that its board does not list is missing.
+    const ashby = (isListed: boolean) =>
+      file(
+        'ashby.json',
+        JSON.stringify({
+          jobs: ['1', '2', '3'].map((id) => ({
+            id,
+            title: 'Cook',
+            isListed: id !== '1' || isListed,
+            publishedAt: '2026-07-01T00:00:00Z',
+            jobUrl: `https://jobs.ashbyhq.com/zz/${id}`,
+          })),
+        }),
+      );
+    await complete(7, ashby(true));
+    await complete(8, ashby(false));
+    expect((await complete(9, ashby(false))).counts).toEqual([0, 2, 0, 1, 0]);
+  });
+
   it('closes nothing on boards that a feed is not of', async () => {
     const other = greenhouse('o.json', [7], 'other');
     await complete(1, greenhouse('a.json', [1]), other);
@@ -449,6 +498,35 @@ describe('import', () => {
     expect((await on(3, list(row('a', true), row('b', false)))).counts).toEqual([0, 2, 0, 0, 1]);
     expect(await told('--board', 'acme')).toEqual(['1 closed a', '1 opened b', '2 closed b', '3 reopened a']);
     expect((await jobs()).a?.first_observed_at).toBe('2026-08-01T00:00:00.000Z');
+  });
+
+  it('says of an empty listing of no known board that nothing was recorded', async () => {
+    const empty = file('acme.json', '[]');
+    const { exitCode, stderr } = await complete(1, '--format', 'lever', empty);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`${empty}: an empty listing of no known board (lever:acme): nothing was recorded\n`);
+  });
+
+  it.each<[option: string, name: string, complaint: string]>([
+    ['--manifest', 'none.json', 'cannot be read (ENOENT)'],
+    ['--manifest', 'broken.json', 'is not JSON'],
+    ['--rejects', 'no/bad', 'cannot be written (ENOENT)'],
+  ])('ends with 2 and touches nothing for %s %s', async (option, name, complaint) => {
+    file('broken.json', '{');
+    const { exitCode, stderr } = await on(1, option, at(name), greenhouse('a.json', [1]));
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${at(name)}`);
+    expect(stderr).toContain(complaint);
+    expect(existsSync(at('catalogue'))).toBe(false);
+  });
+
+  it('reads a file of a single record, told its format or not', async () => {
+    const one = file(
+      'one.jsonl',
+      '{"id":"u","text":"Cook","categories":{},"hostedUrl":"https://jobs.lever.co/acme/u"}\n',
+    );
+    expect(await on(1, one)).toMatchObject({ exitCode: 0, counts: [1, 0, 0, 0, 0] });
+    expect(await on(2, '--format', 'lever', one)).toMatchObject({ exitCode: 0, counts: [0, 1, 0, 0, 0] });
   });
 
   it('takes names and domains from a manifest, and puts refused records aside', async () => {

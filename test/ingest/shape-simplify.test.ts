@@ -151,7 +151,7 @@ describe('a SimplifyJobs listing becomes a native record', () => {
     ['no address', { url: undefined }, 'url', 'is missing or blank'],
     ['an address that is none', { url: 'acme.example/1' }, 'url', 'is not an http or https URL'],
   ])('refuses a listing with %s', (_because, fields, field, reason) => {
-    expect(shaped(fields)).toEqual({ ok: false, field, reason });
+    expect(shaped(fields)).toMatchObject({ ok: false, field, reason });
   });
 
   it('takes a list without listings, and nothing that is no list', () => {

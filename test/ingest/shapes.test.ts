@@ -368,6 +368,19 @@ describe('recognition', () => {
     expect(shapeOfDocument(document, SHAPES)?.shape.name).toBe(shape);
   });
 
+  it('reads a document that is one record, and no wrapper for one', () => {
+    const lever = { id: 'u', text: 'Cook', categories: {}, hostedUrl: 'https://jobs.lever.co/acme/u' };
+    const listing = { id: '1', title: 'Cook', company: 'Acme', url: 'https://a.example/1' };
+    const simplify = { ...listing, company_name: 'Acme', locations: [], active: true, date_posted: 1785000000 };
+    for (const record of [lever, listing, simplify]) {
+      const known = shapeOfDocument(record, SHAPES);
+      expect(known?.shape.name).toBe(shapeOfRecords([record], SHAPES)?.name);
+      expect(known?.found.records).toEqual([record]);
+    }
+    expect(shapeOfDocument({ ...listing, openings: [listing] }, SHAPES)).toBeUndefined();
+    expect(shapeOfDocument({ ...listing, jobs: [listing, listing] }, SHAPES)?.found.records.length).toBe(2);
+  });
+
   it('asks more than half of the first records', () => {
     const native = { title: 'T', source_url: 'https://a.example', first_observed_at: '2026-01-01' };
     expect(shapeOfRecords([native, native, {}], SHAPES)?.name).toBe('native');

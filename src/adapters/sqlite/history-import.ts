@@ -25,7 +25,8 @@ const STAGING = `
   CREATE TEMP TABLE staged (
     ordinal INTEGER NOT NULL, feed INTEGER NOT NULL, id TEXT NOT NULL, member TEXT NOT NULL, fetched_ms INTEGER,
     sighting TEXT NOT NULL, UNIQUE (feed, id)
-  )
+  );
+  CREATE TEMP TABLE refused (feed INTEGER NOT NULL, id TEXT NOT NULL, UNIQUE (feed, id))
 `;
 
 const JOB_COLUMNS = [
@@ -64,6 +65,8 @@ export interface FeedOutcome {
   readonly changed: number;
   readonly closed: number;
   readonly reopened: number;
+  /** It was said to be complete, and taken for partial since a refused record names no job. */
+  readonly hasNameless: boolean;
   /** Why it was refused; the numbers above are then 0. null: it was merged. */
   readonly refusal: { readonly usualRows: number; readonly rowsByFile: ReadonlyMap<string, number> } | null;
 }
@@ -76,8 +79,10 @@ interface OpenFeed {
   readonly rowsByFile: Map<string, number>;
   /** A document said that the board has nothing. */
   isSaidEmpty: boolean;
-  /** A document of it broke off, or rows could not be read, so that what is missing may stand there. */
+  /** A document of it broke off, so that what is missing may stand in the rest. */
   isCutShort: boolean;
+  /** A record of it was refused that names no job, so that what is missing may be what it stands for. */
+  hasNameless: boolean;
 }
 
 type Counts = { -readonly [Name in 'new' | 'seen' | 'changed' | 'closed' | 'reopened']: number };
@@ -91,6 +96,8 @@ export interface ImportSettings {
   /** Time of every feed of this import, milliseconds since the epoch. */
   readonly observedAtMs: number;
   readonly skillsVersion: string;
+  /** Told of an empty listing whose board the catalogue does not have; null: it does not say which. */
+  readonly onUnknownEmpty?: (shape: Shape, board: string | null, document: SourceDocument) => void;
 }
 
 /** To be ended with `commit` or `discard`. Every method throws HistoryError when the catalogue fails. */
@@ -100,8 +107,9 @@ export class HistoryImport implements JobSink {
   readonly #feeds = new Map<string, OpenFeed>();
   /** Rows taken of the member that is being read, by feed. */
   readonly #ofMember = new Map<OpenFeed, number>();
-  #hasRefusedOfMember = false;
   #memberFile = '';
+  /** A refused record of the member that is being read names no board. */
+  #hasBoardless = false;
   #hasSavepoint = false;
   #rowCount = 0;
   #dictionary = 0;
@@ -120,21 +128,10 @@ export class HistoryImport implements JobSink {
   }
 
   begin(): void {
-    this.#endMember();
+    this.#settleBoardless();
+    this.#ofMember.clear();
     this.#guarded(() => this.#history.database.exec(`${this.#hasSavepoint ? 'RELEASE member; ' : ''}SAVEPOINT member`));
     this.#hasSavepoint = true;
-  }
-
-  /** Of a board's own document: the source lists the job, so nothing may be closed because its row could not be read. */
-  #endMember(): void {
-    const [feed, ...others] = this.#ofMember.keys();
-    if (this.#hasRefusedOfMember && feed !== undefined && others.length === 0) feed.isCutShort = true;
-    this.#hasRefusedOfMember = false;
-    this.#ofMember.clear();
-  }
-
-  refused(): void {
-    this.#hasRefusedOfMember = true;
   }
 
   undo(): void {
@@ -206,16 +203,39 @@ export class HistoryImport implements JobSink {
     return undefined;
   }
 
-  addEmpty(shape: Shape, board: string | null): void {
+  addEmpty(shape: Shape, board: string | null, document: SourceDocument): void {
     // A board that nothing is known of, and that has nothing, leaves nothing to remember.
-    if (board === null || this.#guarded(() => this.#boardSerial(shape.name, board)) === undefined) return;
+    if (board === null || this.#guarded(() => this.#boardSerial(shape.name, board)) === undefined) {
+      this.#settings.onUnknownEmpty?.(shape, board, document);
+      return;
+    }
     this.#feedOf(shape.name, board).isSaidEmpty = true;
+  }
+
+  addRefused(shape: Shape, board: string | undefined, id: string | undefined): void {
+    if (board === undefined) {
+      this.#hasBoardless = true;
+      return;
+    }
+    const feed = this.#feedOf(shape.name, board);
+    if (id === undefined) feed.hasNameless = true;
+    else {
+      this.#guarded(() =>
+        this.#history.statement('INSERT INTO refused VALUES (?, ?) ON CONFLICT DO NOTHING').run(feed.serial, id),
+      );
+    }
+  }
+
+  /** A record that names no board may be of any of its document. */
+  #settleBoardless(): void {
+    if (this.#hasBoardless) for (const feed of this.#ofMember.keys()) feed.hasNameless = true;
+    this.#hasBoardless = false;
   }
 
   /** Merges what was read, feed after feed. `onFeed` is told the outcome of each. */
   merge(isComplete: boolean, isForced: boolean, onFeed: (outcome: FeedOutcome) => void): void {
-    this.#endMember();
     const { database } = this.#history;
+    this.#settleBoardless();
     if (this.#hasSavepoint) this.#guarded(() => database.exec('RELEASE member'));
     this.#hasSavepoint = false;
     const feeds = [...this.#feeds.values()].sort((a, b) => order(a.shape, b.shape) || order(a.board, b.board));
@@ -260,6 +280,7 @@ export class HistoryImport implements JobSink {
       rowsByFile: new Map(),
       isSaidEmpty: false,
       isCutShort: false,
+      hasNameless: false,
     };
     this.#feeds.set(key, feed);
     return feed;
@@ -271,7 +292,7 @@ export class HistoryImport implements JobSink {
   }
 
   /** undefined: nothing came in of it, since its documents broke off. */
-  #merged(feed: OpenFeed, isComplete: boolean, isForced: boolean): FeedOutcome | undefined {
+  #merged(feed: OpenFeed, isSaidComplete: boolean, isForced: boolean): FeedOutcome | undefined {
     const history = this.#history;
     const atMs = this.#settings.observedAtMs;
     const { shape, board: token } = feed;
@@ -285,14 +306,16 @@ export class HistoryImport implements JobSink {
     const there = history
       .statement('SELECT rows, is_complete FROM feed WHERE board = ? AND at_ms = ?')
       .get(board, atMs) as Row | undefined;
-    if (isComplete && !isForced && there === undefined) {
+    if (isSaidComplete && !isForced && there === undefined) {
       const usual = usualRows(this.#feedsBefore(board, atMs));
       if (isUnhealthy(rows, usual)) {
         const rowsByFile = new Map(feed.rowsByFile);
-        return { shape, board: token, rows, ...counts, refusal: { usualRows: usual as number, rowsByFile } };
+        const refusal = { usualRows: usual as number, rowsByFile };
+        return { shape, board: token, rows, ...counts, hasNameless: false, refusal };
       }
     }
 
+    const isComplete = isSaidComplete && !feed.hasNameless;
     const completeMs = this.#completeTimes(board);
     const wasComplete = there?.is_complete === 1;
     const isNewlyComplete = isComplete && !wasComplete;
@@ -303,6 +326,7 @@ export class HistoryImport implements JobSink {
     for (const { sighting } of history.statement('SELECT sighting FROM staged WHERE feed = ?').iterate(feed.serial)) {
       if (this.#sighted(JSON.parse(String(sighting)) as Sighting, board, shape, completeMs, counts)) added++;
     }
+    this.#listed(feed, completeMs, counts);
     const feedRows = there === undefined ? rows : (there.rows as number) + added;
     if (there === undefined || isNewlyComplete || feedRows !== there.rows) {
       this.#write(
@@ -314,7 +338,7 @@ export class HistoryImport implements JobSink {
       );
     }
     if (isNewlyComplete) this.#missed(board, atMs, completeMs, counts);
-    return { shape, board: token, rows, ...counts, refusal: null };
+    return { shape, board: token, rows, ...counts, hasNameless: isSaidComplete && feed.hasNameless, refusal: null };
   }
 
   #feedsBefore(board: number, atMs: number): FeedSize[] {
@@ -361,6 +385,27 @@ export class HistoryImport implements JobSink {
     }
     count(outcome, counts);
     return found.atMs > known.presentMs;
+  }
+
+  /** Known jobs whose records were refused are there all the same; what is known of them holds. */
+  #listed(feed: OpenFeed, completeMs: readonly number[], counts: Counts): void {
+    const atMs = this.#settings.observedAtMs;
+    const ids = this.#history
+      .statement('SELECT id FROM refused WHERE feed = ? AND id NOT IN (SELECT id FROM staged WHERE feed = ?)')
+      .all(feed.serial, feed.serial) as Row[];
+    for (const { id } of ids) {
+      const row = this.#history.statement('SELECT * FROM job WHERE id = ?').get(id as string) as Row | undefined;
+      if (row === undefined) continue;
+      const known = this.#history.storedJobOf(row);
+      const { job, descriptionDigest, hasOwnSkills, isSourceClosed } = known;
+      const facts = { job, descriptionDigest, hasOwnSkills, isSourceClosed };
+      const outcome = sighted(known, { ...facts, atMs, firstMs: atMs, lastMs: atMs }, completeMs);
+      const { next } = outcome;
+      if (next.lastMs === known.lastMs && next.presentMs === known.presentMs && next.firstMs === known.firstMs)
+        continue;
+      this.#store(outcome, known);
+      count(outcome, counts);
+    }
   }
 
   /** Closes what is missing, and moves closings that the new feed makes earlier. */
