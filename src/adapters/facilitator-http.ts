@@ -268,8 +268,8 @@ export class HttpFacilitator implements Settlement {
       case 'settled':
         return second;
       case 'refused':
-        // A hash was seen: only the chain's own revert of it is certain.
-        if (second.transaction !== '') return second;
+        // A hash was seen: only the chain's own revert of it is certain. Another one reverts because the first went through.
+        if (second.transaction === first.transaction) return second;
         break;
       case 'pending':
       case 'unknown':
@@ -278,8 +278,8 @@ export class HttpFacilitator implements Settlement {
       default:
         return second satisfies never;
     }
-    const transaction =
-      second.kind === 'unavailable' || second.transaction === '' ? first.transaction : second.transaction;
+    const isNews = (second.kind === 'pending' || second.kind === 'unknown') && second.transaction !== '';
+    const transaction = isNews ? second.transaction : first.transaction;
     return { kind: 'unknown', transaction, detail: `settle: pending, then ${second.detail}` };
   }
 

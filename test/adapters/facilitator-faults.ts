@@ -296,6 +296,16 @@ export const FAULTS: readonly Fault[] = [
   ],
   [
     '/settle',
+    '97 pending, then another transaction reverted',
+    [
+      { status: 200, body: failure('settlement_pending', HASH) },
+      { status: 400, body: failure('invalid_exact_evm_transaction_failed', OTHER_HASH) },
+    ],
+    `unknown:${HASH}`,
+    2,
+  ],
+  [
+    '/settle',
     '97 pending and then forbidden',
     [{ status: 200, body: failure('settlement_pending', HASH) }, { status: 403 }],
     `unknown:${HASH}`,
