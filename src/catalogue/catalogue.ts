@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Cohort } from './cohort.ts';
+import { type CompanyRuns, companyRunsOf } from './company-runs.ts';
 import { COHORT_ROWS_MAX, KEPT_COHORTS_MAX, SCANNED_ROWS_MAX } from './limits.ts';
 import { CompanyRanking } from './ranking.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -16,6 +17,7 @@ export class Catalogue {
   readonly snapshot: Snapshot;
   /** The most recently observed active jobs of the whole catalogue: rows 0 .. at most 9999. */
   readonly cohort: Cohort;
+  readonly #runs: CompanyRuns;
   readonly #companies = new LRUCache<number, Cohort>({ max: KEPT_COHORTS_MAX });
   /** Scratch of the company question; empty between questions. */
   readonly departmentCounts: CodeCounts;
@@ -26,16 +28,17 @@ export class Catalogue {
 
   constructor(snapshot: Snapshot) {
     const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
-    const rows = Uint32Array.from({ length: count }, (_, row) => row);
+    const sampled = snapshot.activeCount > COHORT_ROWS_MAX;
     this.snapshot = snapshot;
-    this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
+    this.#runs = companyRunsOf(snapshot, count);
+    this.cohort = new Cohort(snapshot, this.#runs.rows, 'monitored catalogue', sampled, this.#runs.positionOf);
     this.departmentCounts = new CodeCounts(snapshot.departments.size);
     this.skillCounts = new CodeCounts(snapshot.skillNames.size);
     this.#engineering = new Uint8Array(snapshot.departments.size);
   }
 
   get ranking(): CompanyRanking {
-    this.#ranking ??= new CompanyRanking(this.cohort);
+    this.#ranking ??= new CompanyRanking(this.snapshot, this.#runs);
     return this.#ranking;
   }
 

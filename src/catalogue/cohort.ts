@@ -1,6 +1,7 @@
 /**
- * The rows that a question looks at (decisions §3, "Order, cohort, matching"): at most 10000 active ones, newest
- * observation first. A place in a cohort is called a position; the row at it is a place in the snapshot.
+ * The rows that a question looks at (decisions §3, "Order, cohort, matching"): at most 10000 active ones. A place in a
+ * cohort is called a position; the row at it is a place in the snapshot. In a company's cohort positions are newest
+ * observation first, in the catalogue's company after company (company-runs.ts).
  *
  * What an index needs is made the first time it is asked for and kept as long as the cohort: the texts of its rows,
  * decoded, and an index for each group of fields.
@@ -94,10 +95,15 @@ function skillField(rows: Uint32Array, { skillOffsets, skills, skillNames }: Sna
   return new FieldTexts(offsets, codes, skillNames);
 }
 
+/** A match more than this many, and the newest ones are sooner found by trying position after position. */
+const SORTED_ROWS_MAX = 512;
+
 export class Cohort {
   readonly snapshot: Snapshot;
-  /** The row at each position, ascending; owned by the cohort. */
+  /** The row at each position; owned by the cohort. */
   readonly rows: Uint32Array;
+  /** Positions newest observation first, which is the order of rows; `undefined` = in their own order. */
+  readonly #newestFirst: Uint16Array | undefined;
   readonly facts: CohortFacts;
   /**
    * Scratch of `select`, as long as the cohort: the matching positions of the last question, and those of one term.
@@ -105,6 +111,7 @@ export class Cohort {
    */
   readonly matching: BitSet;
   readonly one: BitSet;
+  readonly #few = new Uint16Array(SORTED_ROWS_MAX + 1);
 
   /** The index of each group, `null` = the group's text is too long for one. */
   readonly #indexes = new Map<'title' | 'location' | 'keyword', TermIndex | null>();
@@ -120,19 +127,66 @@ export class Cohort {
   /** By position, where cold rows are kept and the job was in an answer. */
   readonly #found: (FoundJob | undefined)[] = [];
 
-  constructor(snapshot: Snapshot, rows: Uint32Array, scope: CohortFacts['scope'], sampled: boolean) {
-    const empty = rows.length === 0;
+  /**
+   * rows         the row at each position
+   * newestFirst  positions in ascending order of their rows, where that is not their own order
+   */
+  constructor(
+    snapshot: Snapshot,
+    rows: Uint32Array,
+    scope: CohortFacts['scope'],
+    sampled: boolean,
+    newestFirst?: Uint16Array,
+  ) {
+    const count = rows.length;
     this.snapshot = snapshot;
     this.rows = rows;
+    this.#newestFirst = newestFirst;
     this.matching = new BitSet(rows.length);
     this.one = new BitSet(rows.length);
     this.facts = {
       scope,
       sampled,
-      candidateJobs: rows.length,
-      newestObservedMs: empty ? null : snapshot.lastObserved[rows[0]!]!,
-      oldestObservedMs: empty ? null : snapshot.lastObserved[rows[rows.length - 1]!]!,
+      candidateJobs: count,
+      newestObservedMs: count === 0 ? null : snapshot.lastObserved[rows[this.positionByAge(0)]!]!,
+      oldestObservedMs: count === 0 ? null : snapshot.lastObserved[rows[this.positionByAge(count - 1)]!]!,
     };
+  }
+
+  /** The position of the newest observation (0), of the next one (1) and so on. */
+  positionByAge(age: number): number {
+    return this.#newestFirst === undefined ? age : this.#newestFirst[age]!;
+  }
+
+  /**
+   * Writes the members of `matching` with the newest observations, those first, into `into`.
+   * returns  the number written: the smaller of `into.length` and the size of the set
+   */
+  newestOf(matching: BitSet, into: Uint16Array): number {
+    const newestFirst = this.#newestFirst;
+    if (newestFirst === undefined) return matching.readInto(into);
+    const { rows } = this;
+    const room = into.length;
+    const few = matching.readInto(this.#few);
+    let count = 0;
+    if (few < this.#few.length) {
+      for (let i = 0; i < few; i++) {
+        const position = this.#few[i]!;
+        const row = rows[position]!;
+        if (count === room) {
+          if (row > rows[into[count - 1]!]!) continue;
+          count--;
+        }
+        let place = count++;
+        while (place > 0 && rows[into[place - 1]!]! > row) into[place] = into[--place]!;
+        into[place] = position;
+      }
+      return count;
+    }
+    for (let age = 0; age < newestFirst.length && count < room; age++) {
+      if (matching.has(newestFirst[age]!)) into[count++] = newestFirst[age]!;
+    }
+    return count;
   }
 
   get titles(): FieldTexts {
@@ -251,16 +305,12 @@ export class Cohort {
     return this.#withCode(this.#employment, type, this.snapshot.employmentType, EMPLOYMENT_TYPES.indexOf(type));
   }
 
-  /** Makes everything that is otherwise made by the first question that needs it. */
+  /** Makes everything that is otherwise made by the first question that needs it; for the first rows of the snapshot. */
   warm(): void {
     for (const status of REMOTE_STATUSES) this.withRemoteStatus(status);
     for (const type of EMPLOYMENT_TYPES) this.withEmploymentType(type);
     void [this.titleIndex, this.locationIndex, this.keywordIndex, this.positionsByDepartment];
-    const count = this.rows.length;
-    // Ascending and distinct, so these are the first rows when the last one is.
-    if (count > 0 && this.rows[count - 1] === count - 1) {
-      this.#keptCold = this.snapshot.firstColdRows(count, KEPT_COLD_BYTES_MAX);
-    }
+    this.#keptCold = this.snapshot.firstColdRows(this.rows.length, KEPT_COLD_BYTES_MAX);
   }
 
   #index(group: 'title' | 'location' | 'keyword', fields: () => readonly IndexedField[]): TermIndex | null {

@@ -1,16 +1,17 @@
 /**
- * Companies of the catalogue's cohort in order of hiring activity (decisions §3, "Signals"). Rows are newest first, so
- * the recently observed ones are one run, found by two binary searches. Few matching rows are counted one by one; many are
- * counted company by company, the largest first, until no company left has as many rows as the last of the best has
- * recent ones. Only the wanted few companies are looked at more closely.
+ * Companies of the catalogue's cohort in order of hiring activity (decisions §3, "Signals"). A company is a run of positions
+ * (company-runs.ts), so its matching jobs, those observed recently and those first observed are bits of three sets, counted
+ * a word at a time. The largest companies come first, and none is counted once a company with as few rows as the next
+ * one cannot be among the best.
  *
- * Without filters the answer changes only when one of the period's ends moves past an observation, that is, when one
- * of four places in the two orders of observation changes. The last such answer is kept with its places.
+ * The sets of the period change only when one of its ends moves past an observation; so does the answer without filters,
+ * the last of which is kept.
  */
-import type { BitSet } from '../base/bitset.ts';
-import type { Cohort } from './cohort.ts';
+import { BitSet, bitCountOf } from '../base/bitset.ts';
+import type { CompanyRuns } from './company-runs.ts';
 import type { ObservationPeriod } from './period.ts';
 import { scoreHundredths } from './score.ts';
+import type { Snapshot } from './snapshot.ts';
 
 export interface RankedCompany {
   readonly name: string;
@@ -33,236 +34,181 @@ export interface Ranking {
   readonly matchingJobs: number;
 }
 
-interface KeptRanking {
-  readonly places: readonly number[];
-  readonly limit: number;
-  readonly ranking: Ranking;
+/** A company with a matching job. */
+interface Counted {
+  /** Place among the companies of the runs. */
+  readonly place: number;
+  /** Its matching jobs, of those the recent ones, and the position of the newest. */
+  readonly observed: number;
+  readonly recent: number;
+  readonly newest: number;
 }
 
-/** More matching rows than this are counted company by company. */
-const COUNTED_ROWS_MAX = 1_000;
-
 export class CompanyRanking {
-  readonly #cohort: Cohort;
-  /** Companies with a row in the cohort: their codes, ascending, which is ascending by domain or compared name. */
-  readonly #codes: Uint32Array;
-  /** Place of each row's company in `#codes`; here a position is a row. */
-  readonly #groups: Uint16Array;
-  /** First observations of the cohort, ascending. */
-  readonly #firstObserved: Float64Array;
-  /** Rows of company after company in the order of `#codes`, ascending in each, and where each company's start. */
-  readonly #rowsOf: Uint16Array;
-  readonly #offsets: Uint32Array;
-  /** Places in `#codes`, companies with the most rows first. */
-  readonly #bySize: Uint16Array;
-  // One element a company of `#codes`, for the question at hand: matching rows, of those the recent ones, and the newest row.
-  // All zero between questions, except the newest row.
-  readonly #observed: Uint16Array;
-  readonly #recent: Uint16Array;
-  readonly #newest: Uint16Array;
-  /** Scratch: the first matching rows; companies that have one. */
-  readonly #rows: Uint16Array;
-  readonly #touched: Uint16Array;
-  #kept: KeptRanking | undefined;
+  readonly #snapshot: Snapshot;
+  readonly #runs: CompanyRuns;
+  /** Place of each position's company. */
+  readonly #placeOf: Uint16Array;
+  /** First and last observations of all rows, ascending. */
+  readonly #times: Float64Array;
+  readonly #all: BitSet;
+  /** Positions last observed inside the period, and those first observed inside it. */
+  readonly #recent: BitSet;
+  readonly #firstObserved: BitSet;
+  /** Of the period that the sets are for: observations before its start, and those not after its end. */
+  #beforeStart = -1;
+  #untilEnd = -1;
+  /** Without filters, for the same period. */
+  #kept: { readonly limit: number; readonly ranking: Ranking } | undefined;
+  /** By place, of companies that were in an answer. */
+  readonly #shown: ({ readonly name: string; readonly domain: string | null } | undefined)[] = [];
 
-  /** cohort  the first rows of the snapshot, so that a position is a row */
-  constructor(cohort: Cohort) {
-    const { snapshot } = cohort;
-    const count = cohort.rows.length;
-    const companyOfRow = Uint32Array.from(cohort.rows, (row) => snapshot.employerCompany[snapshot.employer[row]!]!);
-    this.#cohort = cohort;
-    this.#codes = Uint32Array.from(new Set(companyOfRow)).sort();
-    const groupOf = new Map(Array.from(this.#codes, (code, group) => [code, group]));
-    this.#groups = Uint16Array.from(companyOfRow, (code) => groupOf.get(code)!);
-    this.#firstObserved = snapshot.firstObserved.slice(0, count).sort();
-    const groupCount = this.#codes.length;
-    this.#offsets = new Uint32Array(groupCount + 1);
-    for (const group of this.#groups) this.#offsets[group + 1] = this.#offsets[group + 1]! + 1;
-    for (let group = 0; group < groupCount; group++) {
-      this.#offsets[group + 1] = this.#offsets[group + 1]! + this.#offsets[group]!;
+  constructor(snapshot: Snapshot, runs: CompanyRuns) {
+    const count = runs.rows.length;
+    this.#snapshot = snapshot;
+    this.#runs = runs;
+    this.#placeOf = new Uint16Array(count);
+    for (let place = 0; place < runs.companies.length; place++) {
+      this.#placeOf.fill(place, runs.offsets[place]!, runs.offsets[place + 1]!);
     }
-    const next = this.#offsets.slice();
-    this.#rowsOf = new Uint16Array(count);
-    for (let row = 0; row < count; row++) {
-      const group = this.#groups[row]!;
-      this.#rowsOf[next[group]!] = row;
-      next[group] = next[group]! + 1;
-    }
-    const sizeOf = (group: number): number => this.#offsets[group + 1]! - this.#offsets[group]!;
-    this.#bySize = Uint16Array.from(this.#codes.keys()).sort((a, b) => sizeOf(b) - sizeOf(a));
-    this.#observed = new Uint16Array(groupCount);
-    this.#recent = new Uint16Array(groupCount);
-    this.#newest = new Uint16Array(groupCount);
-    this.#rows = new Uint16Array(COUNTED_ROWS_MAX + 1);
-    this.#touched = new Uint16Array(groupCount);
+    this.#times = new Float64Array(count * 2);
+    this.#times.set(snapshot.firstObserved.subarray(0, count));
+    this.#times.set(snapshot.lastObserved.subarray(0, count), count);
+    this.#times.sort();
+    this.#all = new BitSet(count);
+    this.#all.fill();
+    this.#recent = new BitSet(count);
+    this.#firstObserved = new BitSet(count);
   }
 
   /**
-   * The best `limit` companies among the rows of `matching`, or among all where that is not given.
+   * The best `limit` companies among the positions of `matching`, or among all where that is not given.
    * The answer may be one that is kept, and is not to be modified.
    */
   rank(matching: BitSet | undefined, period: ObservationPeriod, limit: number): Ranking {
-    const lastObserved = this.#cohort.snapshot.lastObserved;
-    // Newest first: what was observed after the period comes before `start`, what was before it from `end` on.
-    const count = this.#groups.length;
-    const start = firstPlace(count, (row) => lastObserved[row]! <= period.endMs);
-    const end = firstPlace(count, (row) => lastObserved[row]! < period.startMs);
-    return matching === undefined
-      ? this.#rankAll(start, end, period, limit)
-      : this.#ranked(matching, start, end, period, limit);
+    this.#moveTo(period);
+    if (matching !== undefined) return this.#ranked(matching, limit);
+    if (this.#kept?.limit !== limit) this.#kept = { limit, ranking: this.#ranked(this.#all, limit) };
+    return this.#kept.ranking;
   }
 
-  #rankAll(start: number, end: number, period: ObservationPeriod, limit: number): Ranking {
-    const first = this.#firstObserved;
-    const places = [
-      start,
-      end,
-      firstPlace(first.length, (place) => first[place]! >= period.startMs),
-      firstPlace(first.length, (place) => first[place]! > period.endMs),
-    ];
-    const kept = this.#kept;
-    if (kept !== undefined && kept.limit === limit && kept.places.every((place, i) => place === places[i])) {
-      return kept.ranking;
+  #moveTo({ startMs, endMs }: ObservationPeriod): void {
+    const beforeStart = countBefore(this.#times, startMs, false);
+    const untilEnd = countBefore(this.#times, endMs, true);
+    if (beforeStart === this.#beforeStart && untilEnd === this.#untilEnd) return;
+    const { firstObserved, lastObserved } = this.#snapshot;
+    const { positionOf } = this.#runs;
+    this.#recent.clear();
+    this.#firstObserved.clear();
+    for (let row = 0; row < positionOf.length; row++) {
+      if (lastObserved[row]! >= startMs && lastObserved[row]! <= endMs) this.#recent.add(positionOf[row]!);
+      if (firstObserved[row]! >= startMs && firstObserved[row]! <= endMs) this.#firstObserved.add(positionOf[row]!);
     }
-    const ranking = this.#ranked(undefined, start, end, period, limit);
-    this.#kept = { places, limit, ranking };
-    return ranking;
+    this.#beforeStart = beforeStart;
+    this.#untilEnd = untilEnd;
+    this.#kept = undefined;
   }
 
-  #ranked(matching: BitSet | undefined, start: number, end: number, period: ObservationPeriod, limit: number): Ranking {
-    const best: number[] = [];
-    // Room for one more than is counted row by row, so that what comes back says which way it is.
-    const few = matching?.readInto(this.#rows) ?? COUNTED_ROWS_MAX + 1;
-    const isFew = few <= COUNTED_ROWS_MAX;
-    const matchingJobs = isFew ? few : (matching?.count ?? this.#groups.length);
-    const touchedCount = isFew
-      ? this.#rankByRow(few, start, end, limit, best)
-      : this.#rankByCompany(matching, start, end, limit, best);
-    const companies = best.map((group) => this.#described(group, this.#firstObservedOf(group, matching, period)));
-    for (let i = 0; i < touchedCount; i++) {
-      const group = this.#touched[i]!;
-      this.#observed[group] = 0;
-      this.#recent[group] = 0;
-    }
-    return { companies, matchingJobs };
+  #ranked(matching: BitSet, limit: number): Ranking {
+    return {
+      companies: this.#best(matching, limit).map((company) => this.#described(company, matching)),
+      matchingJobs: matching.count,
+    };
   }
 
-  /** Counts the first `count` of `#rows`. Fills `best`; returns how many companies were touched. */
-  #rankByRow(count: number, start: number, end: number, limit: number, best: number[]): number {
-    const rows = this.#rows;
-    const groups = this.#groups;
-    const observed = this.#observed;
-    const newest = this.#newest;
-    const recent = this.#recent;
-    const touched = this.#touched;
-    let touchedCount = 0;
-    for (let i = 0; i < count; i++) {
-      const row = rows[i]!;
-      const group = groups[row]!;
-      if (observed[group] === 0) {
-        touched[touchedCount++] = group;
-        newest[group] = row;
+  #best(matching: BitSet, limit: number): Counted[] {
+    const placeOf = this.#placeOf;
+    const { offsets } = this.#runs;
+    const words = matching.words;
+    const recentWords = this.#recent.words;
+    const best: Counted[] = [];
+    /** Recent jobs of the last of the best, once there are `limit`: a company with fewer is not among them. */
+    let enough = 0;
+    let w = 0;
+    /** What of the word at `w` has not been counted. */
+    let word = words.length === 0 ? 0 : words[0]!;
+    while (true) {
+      while (word === 0) {
+        if (++w >= words.length) return best;
+        word = words[w]!;
       }
-      observed[group] = observed[group]! + 1;
-      if (row >= start && row < end) recent[group] = recent[group]! + 1;
-    }
-    for (let i = 0; i < touchedCount; i++) this.#offer(touched[i]!, limit, best);
-    return touchedCount;
-  }
-
-  /** Counts the companies that can still be among the best. Fills `best`; returns how many were touched. */
-  #rankByCompany(matching: BitSet | undefined, start: number, end: number, limit: number, best: number[]): number {
-    const rowsOf = this.#rowsOf;
-    const offsets = this.#offsets;
-    let touchedCount = 0;
-    for (const group of this.#bySize) {
-      const first = offsets[group]!;
-      const past = offsets[group + 1]!;
-      const worstRecent = best.length === limit ? this.#recent[best[limit - 1]!]! : 0;
+      const newest = (w << 5) + 31 - Math.clz32(word & -word);
+      const place = placeOf[newest]!;
+      const past = offsets[place + 1]!;
       // No company from here on has more rows than this one.
-      if (past - first < worstRecent) break;
+      if (past - offsets[place]! < enough) return best;
       let observed = 0;
       let recent = 0;
-      let newest = 0;
-      // From the oldest, so that what stays is the newest.
-      for (let i = past - 1; i >= first; i--) {
-        const row = rowsOf[i]!;
-        if (matching !== undefined && !matching.has(row)) continue;
-        observed++;
-        newest = row;
-        if (row >= start && row < end) recent++;
+      for (const lastWord = past >>> 5; w < lastWord; word = ++w < words.length ? words[w]! : 0) {
+        observed += bitCountOf(word);
+        recent += bitCountOf(word & recentWords[w]!);
       }
-      if (observed === 0) continue;
-      this.#observed[group] = observed;
-      this.#recent[group] = recent;
-      this.#newest[group] = newest;
-      this.#touched[touchedCount++] = group;
-      this.#offer(group, limit, best);
+      const inside = word & ((1 << (past & 31)) - 1);
+      if (inside !== 0) {
+        observed += bitCountOf(inside);
+        recent += bitCountOf(inside & recentWords[w]!);
+        word ^= inside;
+      }
+      if (recent < enough) continue;
+      this.#offer({ place, observed, recent, newest }, limit, best);
+      if (best.length === limit) enough = best[limit - 1]!.recent;
     }
-    return touchedCount;
   }
 
-  /** Puts a company that was counted at its place among the best, if it has one. */
-  #offer(group: number, limit: number, best: number[]): void {
+  /** Puts a company at its place among the best, if it has one. */
+  #offer(company: Counted, limit: number, best: Counted[]): void {
     let place = best.length;
-    // Nearly every company ends here.
-    if (place === limit && this.#recent[group]! < this.#recent[best[limit - 1]!]!) return;
-    while (place > 0 && this.#comesBefore(group, best[place - 1]!)) place--;
+    while (place > 0 && this.#comesBefore(company, best[place - 1]!)) place--;
     if (place === limit) return;
     if (best.length === limit) best.pop();
-    best.splice(place, 0, group);
+    best.splice(place, 0, company);
   }
 
-  #comesBefore(left: number, right: number): boolean {
-    const recent = this.#recent;
-    if (recent[left] !== recent[right]) return recent[left]! > recent[right]!;
-    const leftScore = scoreHundredths(recent[left]!, this.#observed[left]!);
-    const rightScore = scoreHundredths(recent[right]!, this.#observed[right]!);
+  #comesBefore(left: Counted, right: Counted): boolean {
+    if (left.recent !== right.recent) return left.recent > right.recent;
+    const leftScore = scoreHundredths(left.recent, left.observed);
+    const rightScore = scoreHundredths(right.recent, right.observed);
     if (leftScore !== rightScore) return leftScore > rightScore;
-    const lastObserved = this.#cohort.snapshot.lastObserved;
-    const leftLast = lastObserved[this.#newest[left]!]!;
-    const rightLast = lastObserved[this.#newest[right]!]!;
-    return leftLast !== rightLast ? leftLast > rightLast : left < right;
+    const leftLast = this.#lastObservedAt(left.newest);
+    const rightLast = this.#lastObservedAt(right.newest);
+    if (leftLast !== rightLast) return leftLast > rightLast;
+    // Codes are in order of domain or compared name.
+    return this.#runs.companies[left.place]! < this.#runs.companies[right.place]!;
   }
 
-  /** Matching rows of a company that were first observed inside the period. */
-  #firstObservedOf(group: number, matching: BitSet | undefined, { startMs, endMs }: ObservationPeriod): number {
-    const { firstObserved } = this.#cohort.snapshot;
-    let count = 0;
-    for (let i = this.#offsets[group]!; i < this.#offsets[group + 1]!; i++) {
-      const row = this.#rowsOf[i]!;
-      if (matching !== undefined && !matching.has(row)) continue;
-      const firstMs = firstObserved[row]!;
-      if (firstMs >= startMs && firstMs <= endMs) count++;
+  #lastObservedAt(position: number): number {
+    return this.#snapshot.lastObserved[this.#runs.rows[position]!]!;
+  }
+
+  #described({ newest, observed, place, recent }: Counted, matching: BitSet): RankedCompany {
+    const { companies, offsets } = this.#runs;
+    let shown = this.#shown[place];
+    if (shown === undefined) {
+      const code = companies[place]!;
+      shown = { name: this.#snapshot.shownNameOf(code), domain: this.#snapshot.domainOf(code) };
+      this.#shown[place] = shown;
     }
-    return count;
-  }
-
-  #described(group: number, firstObserved: number): RankedCompany {
-    const { snapshot } = this.#cohort;
-    const code = this.#codes[group]!;
-    const observed = this.#observed[group]!;
-    const recent = this.#recent[group]!;
     return {
-      name: snapshot.shownNameOf(code),
-      domain: snapshot.domainOf(code),
+      name: shown.name,
+      domain: shown.domain,
       observed,
       recent,
-      firstObserved,
+      firstObserved: matching.countOfBoth(this.#firstObserved, offsets[place]!, offsets[place + 1]!),
       scoreHundredths: scoreHundredths(recent, observed),
-      lastObservedMs: snapshot.lastObserved[this.#newest[group]!]!,
+      lastObservedMs: this.#lastObservedAt(newest),
     };
   }
 }
 
-/** The first of 0 .. count - 1 for which `holds` does, once it holds for all that follow; `count` when for none. */
-function firstPlace(count: number, holds: (place: number) => boolean): number {
+/** How many of `times`, which ascend, are before `ms`, or at it where `orAt` says so. */
+function countBefore(times: Float64Array, ms: number, orAt: boolean): number {
   let low = 0;
-  let high = count;
+  let high = times.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
+    const time = times[middle]!;
+    if (time < ms || (orAt && time === ms)) low = middle + 1;
+    else high = middle;
   }
   return low;
 }

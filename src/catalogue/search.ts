@@ -42,7 +42,7 @@ function cohortFor(catalogue: Catalogue, domain: CompanyDomain | undefined): Coh
 function firstPositions(catalogue: Catalogue, cohort: Cohort, filters: SearchFilters, limit: number): Uint16Array {
   const into = new Uint16Array(Math.min(limit, cohort.rows.length));
   const wanted = wantedOf(filters);
-  if (isUnfiltered(wanted)) return into.map((_, position) => position);
+  if (isUnfiltered(wanted)) return into.map((_, age) => cohort.positionByAge(age));
   const indexed = cohort === catalogue.cohort || isWorthAnIndex(cohort);
-  return into.subarray(0, select(cohort, wanted, indexed, limit).readInto(into));
+  return into.subarray(0, cohort.newestOf(select(cohort, wanted, indexed, limit), into));
 }

@@ -68,7 +68,7 @@ export function isUnfiltered(wanted: Wanted): boolean {
 /**
  * The matching positions, in a set of the cohort that is good until the next question.
  * indexed  whether an index is worth building for this cohort
- * enough   matches after which the rest is of no interest; a set may then hold only the first ones
+ * enough   matches after which the rest is of no interest; a set may then hold only the newest ones
  */
 export function select(cohort: Cohort, wanted: Wanted, indexed: boolean, enough: number): BitSet {
   return (indexed && selectByIndex(cohort, wanted)) || selectByScan(cohort, wanted, enough);
@@ -174,7 +174,8 @@ function selectByScan(cohort: Cohort, wanted: Wanted, enough: number): BitSet {
     return is;
   };
   let count = 0;
-  for (let position = 0; position < rows.length && count < enough; position++) {
+  for (let age = 0; age < rows.length && count < enough; age++) {
+    const position = cohort.positionByAge(age);
     const row = rows[position]!;
     if (remoteCode >= 0 && remoteStatus[row] !== remoteCode) continue;
     if (employmentCode >= 0 && employmentType[row] !== employmentCode) continue;
