@@ -95,7 +95,10 @@ function skillField(rows: Uint32Array, { skillOffsets, skills, skillNames }: Sna
   return new FieldTexts(offsets, codes, skillNames);
 }
 
-/** A match more than this many, and the newest ones are sooner found by trying position after position. */
+/** Newest rows that are tried for a match one by one before a set is looked at as a whole. */
+const TRIED_ROWS = 256;
+
+/** A set of more is gone through by age to the end: a row is tried as fast as a member is read. */
 const SORTED_ROWS_MAX = 512;
 
 export class Cohort {
@@ -165,26 +168,35 @@ export class Cohort {
   newestOf(matching: BitSet, into: Uint16Array): number {
     const newestFirst = this.#newestFirst;
     if (newestFirst === undefined) return matching.readInto(into);
-    const { rows } = this;
     const room = into.length;
-    const few = matching.readInto(this.#few);
+    const { words } = matching;
     let count = 0;
-    if (few < this.#few.length) {
-      for (let i = 0; i < few; i++) {
-        const position = this.#few[i]!;
-        const row = rows[position]!;
-        if (count === room) {
-          if (row > rows[into[count - 1]!]!) continue;
-          count--;
-        }
-        let place = count++;
-        while (place > 0 && rows[into[place - 1]!]! > row) into[place] = into[--place]!;
-        into[place] = position;
-      }
-      return count;
-    }
+    // Most answers are found among the newest. A set that is not, and small, is put in order.
     for (let age = 0; age < newestFirst.length && count < room; age++) {
-      if (matching.has(newestFirst[age]!)) into[count++] = newestFirst[age]!;
+      if (age === TRIED_ROWS) {
+        const few = matching.readInto(this.#few);
+        if (few < this.#few.length) return this.#newestOfFew(few, into);
+      }
+      const position = newestFirst[age]!;
+      if (((words[position >>> 5]! >>> (position & 31)) & 1) !== 0) into[count++] = position;
+    }
+    return count;
+  }
+
+  /** `newestOf` for the first `few` of `#few`. */
+  #newestOfFew(few: number, into: Uint16Array): number {
+    const { rows } = this;
+    let count = 0;
+    for (let i = 0; i < few; i++) {
+      const position = this.#few[i]!;
+      const row = rows[position]!;
+      if (count === into.length) {
+        if (row > rows[into[count - 1]!]!) continue;
+        count--;
+      }
+      let place = count++;
+      while (place > 0 && rows[into[place - 1]!]! > row) into[place] = into[--place]!;
+      into[place] = position;
     }
     return count;
   }

@@ -4,12 +4,12 @@
  * a word at a time. The largest companies come first, and none is counted once a company with as few rows as the next
  * one cannot be among the best.
  *
- * The sets of the period change only when one of its ends moves past an observation; so does the answer without filters,
- * the last of which is kept.
+ * Without filters the answer changes only when one of the period's ends moves past an observation; the last one is kept.
  */
 import { BitSet, bitCountOf } from '../base/bitset.ts';
 import type { CompanyRuns } from './company-runs.ts';
 import type { ObservationPeriod } from './period.ts';
+import { PeriodSet } from './period-set.ts';
 import { scoreHundredths } from './score.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -49,15 +49,10 @@ export class CompanyRanking {
   readonly #runs: CompanyRuns;
   /** Place of each position's company. */
   readonly #placeOf: Uint16Array;
-  /** First and last observations of all rows, ascending. */
-  readonly #times: Float64Array;
   readonly #all: BitSet;
-  /** Positions last observed inside the period, and those first observed inside it. */
-  readonly #recent: BitSet;
-  readonly #firstObserved: BitSet;
-  /** Of the period that the sets are for: observations before its start, and those not after its end. */
-  #beforeStart = -1;
-  #untilEnd = -1;
+  /** Positions last observed inside the period of the last question, and those first observed inside it. */
+  readonly #recent: PeriodSet;
+  readonly #firstObserved: PeriodSet;
   /** Without filters, for the same period. */
   #kept: { readonly limit: number; readonly ranking: Ranking } | undefined;
   /** By place, of companies that were in an answer. */
@@ -71,14 +66,10 @@ export class CompanyRanking {
     for (let place = 0; place < runs.companies.length; place++) {
       this.#placeOf.fill(place, runs.offsets[place]!, runs.offsets[place + 1]!);
     }
-    this.#times = new Float64Array(count * 2);
-    this.#times.set(snapshot.firstObserved.subarray(0, count));
-    this.#times.set(snapshot.lastObserved.subarray(0, count), count);
-    this.#times.sort();
     this.#all = new BitSet(count);
     this.#all.fill();
-    this.#recent = new BitSet(count);
-    this.#firstObserved = new BitSet(count);
+    this.#recent = new PeriodSet(Float64Array.from(runs.rows, (row) => snapshot.lastObserved[row]!));
+    this.#firstObserved = new PeriodSet(Float64Array.from(runs.rows, (row) => snapshot.firstObserved[row]!));
   }
 
   /**
@@ -86,27 +77,11 @@ export class CompanyRanking {
    * The answer may be one that is kept, and is not to be modified.
    */
   rank(matching: BitSet | undefined, period: ObservationPeriod, limit: number): Ranking {
-    this.#moveTo(period);
+    const recentMoved = this.#recent.moveTo(period);
+    if (this.#firstObserved.moveTo(period) || recentMoved) this.#kept = undefined;
     if (matching !== undefined) return this.#ranked(matching, limit);
     if (this.#kept?.limit !== limit) this.#kept = { limit, ranking: this.#ranked(this.#all, limit) };
     return this.#kept.ranking;
-  }
-
-  #moveTo({ startMs, endMs }: ObservationPeriod): void {
-    const beforeStart = countBefore(this.#times, startMs, false);
-    const untilEnd = countBefore(this.#times, endMs, true);
-    if (beforeStart === this.#beforeStart && untilEnd === this.#untilEnd) return;
-    const { firstObserved, lastObserved } = this.#snapshot;
-    const { positionOf } = this.#runs;
-    this.#recent.clear();
-    this.#firstObserved.clear();
-    for (let row = 0; row < positionOf.length; row++) {
-      if (lastObserved[row]! >= startMs && lastObserved[row]! <= endMs) this.#recent.add(positionOf[row]!);
-      if (firstObserved[row]! >= startMs && firstObserved[row]! <= endMs) this.#firstObserved.add(positionOf[row]!);
-    }
-    this.#beforeStart = beforeStart;
-    this.#untilEnd = untilEnd;
-    this.#kept = undefined;
   }
 
   #ranked(matching: BitSet, limit: number): Ranking {
@@ -120,7 +95,7 @@ export class CompanyRanking {
     const placeOf = this.#placeOf;
     const { offsets } = this.#runs;
     const words = matching.words;
-    const recentWords = this.#recent.words;
+    const recentWords = this.#recent.positions.words;
     const best: Counted[] = [];
     /** Recent jobs of the last of the best, once there are `limit`: a company with fewer is not among them. */
     let enough = 0;
@@ -193,22 +168,9 @@ export class CompanyRanking {
       domain: shown.domain,
       observed,
       recent,
-      firstObserved: matching.countOfBoth(this.#firstObserved, offsets[place]!, offsets[place + 1]!),
+      firstObserved: matching.countOfBoth(this.#firstObserved.positions, offsets[place]!, offsets[place + 1]!),
       scoreHundredths: scoreHundredths(recent, observed),
       lastObservedMs: this.#lastObservedAt(newest),
     };
   }
-}
-
-/** How many of `times`, which ascend, are before `ms`, or at it where `orAt` says so. */
-function countBefore(times: Float64Array, ms: number, orAt: boolean): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const time = times[middle]!;
-    if (time < ms || (orAt && time === ms)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
