@@ -10,6 +10,7 @@ import { BitSet } from '../base/bitset.ts';
 import type { FoundJob } from './found-job.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
 import { KEPT_COLD_BYTES_MAX } from './limits.ts';
+import { Matches } from './matches.ts';
 import type { ColdRow, Snapshot } from './snapshot.ts';
 import { buildTermIndex, type IndexedField, type TermIndex } from './term-index.ts';
 import { comparedText } from './terms.ts';
@@ -95,11 +96,9 @@ function skillField(rows: Uint32Array, { skillOffsets, skills, skillNames }: Sna
   return new FieldTexts(offsets, codes, skillNames);
 }
 
-/** Newest rows that are tried for a match one by one before a set is looked at as a whole. */
+/** Matches are rare, after a multiple of so many rows, when there was less than one among RARE_ROWS. */
 const TRIED_ROWS = 256;
-
-/** A set of more is gone through by age to the end: a row is tried as fast as a member is read. */
-const SORTED_ROWS_MAX = 512;
+const RARE_ROWS = 64;
 
 export class Cohort {
   readonly snapshot: Snapshot;
@@ -108,13 +107,8 @@ export class Cohort {
   /** Positions newest observation first, which is the order of rows; `undefined` = in their own order. */
   readonly #newestFirst: Uint16Array | undefined;
   readonly facts: CohortFacts;
-  /**
-   * Scratch of `select`, as long as the cohort: the matching positions of the last question, and those of one term.
-   * Fresh sets would cost more than most questions (1.3 KB outside the heap each, 0.7 µs and the collector's time).
-   */
-  readonly matching: BitSet;
-  readonly one: BitSet;
-  readonly #few = new Uint16Array(SORTED_ROWS_MAX + 1);
+  /** What `select` found last. */
+  readonly matches: Matches;
 
   /** The index of each group, `null` = the group's text is too long for one. */
   readonly #indexes = new Map<'title' | 'location' | 'keyword', TermIndex | null>();
@@ -128,7 +122,7 @@ export class Cohort {
   /** By row; for a cohort that is the first rows of the snapshot, once it is warm. */
   #keptCold: ((row: number) => ColdRow) | undefined;
   /** By position, where cold rows are kept and the job was in an answer. */
-  readonly #found: (FoundJob | undefined)[] = [];
+  #found: (FoundJob | undefined)[] = [];
 
   /**
    * rows         the row at each position
@@ -145,8 +139,7 @@ export class Cohort {
     this.snapshot = snapshot;
     this.rows = rows;
     this.#newestFirst = newestFirst;
-    this.matching = new BitSet(rows.length);
-    this.one = new BitSet(rows.length);
+    this.matches = new Matches(count);
     this.facts = {
       scope,
       sampled,
@@ -162,20 +155,23 @@ export class Cohort {
   }
 
   /**
-   * Writes the members of `matching` with the newest observations, those first, into `into`.
-   * returns  the number written: the smaller of `into.length` and the size of the set
+   * Writes the matches with the newest observations, those first, into `into`.
+   * returns  the number written: the smaller of `into.length` and the number of matches
    */
-  newestOf(matching: BitSet, into: Uint16Array): number {
+  newestMatches(into: Uint16Array): number {
+    const { matches } = this;
+    if (matches.listedCount >= 0) return this.#newestListed(into);
     const newestFirst = this.#newestFirst;
-    if (newestFirst === undefined) return matching.readInto(into);
-    const room = into.length;
-    const { words } = matching;
+    const set = matches.toSet();
+    if (newestFirst === undefined) return set.readInto(into);
+    const { words } = set;
     let count = 0;
-    // Most answers are found among the newest. A set that is not, and small, is put in order.
-    for (let age = 0; age < newestFirst.length && count < room; age++) {
-      if (age === TRIED_ROWS) {
-        const few = matching.readInto(this.#few);
-        if (few < this.#few.length) return this.#newestOfFew(few, into);
+    let mayBeFew = true;
+    for (let age = 0; age < newestFirst.length && count < into.length; age++) {
+      // Most answers are found among the newest rows. When matches turn out to be rare, they are put in order.
+      if (age % TRIED_ROWS === 0 && count * RARE_ROWS < age && mayBeFew) {
+        if (matches.toList()) return this.#newestListed(into);
+        mayBeFew = false;
       }
       const position = newestFirst[age]!;
       if (((words[position >>> 5]! >>> (position & 31)) & 1) !== 0) into[count++] = position;
@@ -183,12 +179,12 @@ export class Cohort {
     return count;
   }
 
-  /** `newestOf` for the first `few` of `#few`. */
-  #newestOfFew(few: number, into: Uint16Array): number {
-    const { rows } = this;
+  #newestListed(into: Uint16Array): number {
+    const { matches, rows } = this;
+    const { list } = matches;
     let count = 0;
-    for (let i = 0; i < few; i++) {
-      const position = this.#few[i]!;
+    for (let i = 0; i < matches.listedCount; i++) {
+      const position = list[i]!;
       const row = rows[position]!;
       if (count === into.length) {
         if (row > rows[into[count - 1]!]!) continue;
@@ -323,6 +319,8 @@ export class Cohort {
     for (const type of EMPLOYMENT_TYPES) this.withEmploymentType(type);
     void [this.titleIndex, this.locationIndex, this.keywordIndex, this.positionsByDepartment];
     this.#keptCold = this.snapshot.firstColdRows(this.rows.length, KEPT_COLD_BYTES_MAX);
+    // Of its length from the start: an array that is filled here and there becomes a hash table.
+    this.#found = new Array<undefined>(this.rows.length).fill(undefined);
   }
 
   #index(group: 'title' | 'location' | 'keyword', fields: () => readonly IndexedField[]): TermIndex | null {

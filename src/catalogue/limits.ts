@@ -55,8 +55,14 @@ export const REMEMBERED_TEXTS_MAX = 65_536;
  */
 export const KEPT_COLD_BYTES_MAX = 2 ** 23;
 
-/** Consecutive suffixes of a term index whose rows are put together beforehand: few enough to go through one by one. */
-export const SUFFIX_BLOCK_MIN = 32;
+/** Suffixes of a term index that begin alike and are more than this many have a bitmap together; fewer are gone through. */
+export const SUFFIX_RANGE_MIN = 32;
 
-/** Such blocks of one index. Each is a bitmap of its cohort, 1.25 KB for 10000 rows: at most 1.3 MB together. */
-export const SUFFIX_BLOCKS_MAX = 1_024;
+/** Such bitmaps of one index: 1.25 KB each for 10000 rows, so at most 1.3 MB together. */
+export const SUFFIX_RANGES_MAX = 1_024;
+
+/**
+ * Matches that are looked at one by one; more are a set. To look at so many costs as much as to go through the words of a
+ * bitmap of 10000 rows, about a microsecond.
+ */
+export const LISTED_ROWS_MAX = 512;

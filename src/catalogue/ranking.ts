@@ -56,7 +56,7 @@ export class CompanyRanking {
   /** Without filters, for the same period. */
   #kept: { readonly limit: number; readonly ranking: Ranking } | undefined;
   /** By place, of companies that were in an answer. */
-  readonly #shown: ({ readonly name: string; readonly domain: string | null } | undefined)[] = [];
+  readonly #shown: ({ readonly name: string; readonly domain: string | null } | undefined)[];
 
   constructor(snapshot: Snapshot, runs: CompanyRuns) {
     const count = runs.rows.length;
@@ -66,6 +66,8 @@ export class CompanyRanking {
     for (let place = 0; place < runs.companies.length; place++) {
       this.#placeOf.fill(place, runs.offsets[place]!, runs.offsets[place + 1]!);
     }
+    // Of its length from the start: an array that is filled here and there becomes a hash table.
+    this.#shown = new Array<undefined>(runs.companies.length).fill(undefined);
     this.#all = new BitSet(count);
     this.#all.fill();
     this.#recent = new PeriodSet(Float64Array.from(runs.rows, (row) => snapshot.lastObserved[row]!));

@@ -44,5 +44,6 @@ function firstPositions(catalogue: Catalogue, cohort: Cohort, filters: SearchFil
   const wanted = wantedOf(filters);
   if (isUnfiltered(wanted)) return into.map((_, age) => cohort.positionByAge(age));
   const indexed = cohort === catalogue.cohort || isWorthAnIndex(cohort);
-  return into.subarray(0, cohort.newestOf(select(cohort, wanted, indexed, limit), into));
+  select(cohort, wanted, indexed, limit);
+  return into.subarray(0, cohort.newestMatches(into));
 }

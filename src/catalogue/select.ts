@@ -3,10 +3,10 @@
  * must lie inside one of the fields that the filter looks in. By the index, or row by row where there is none; both
  * give the same positions.
  */
-import type { BitSet } from '../base/bitset.ts';
 import type { Cohort } from './cohort.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
 import { SCANNED_ROWS_MAX } from './limits.ts';
+import type { Matches } from './matches.ts';
 import type { FoundTerm, TermIndex } from './term-index.ts';
 import { comparedText, TERM_COUNT_MAX, termsOf } from './terms.ts';
 import type { TextColumn } from './text-column.ts';
@@ -45,13 +45,14 @@ export function wantedOf(filters: WrittenFilters): Wanted {
   };
 }
 
-/** Terms that lie inside another one ask nothing of their own: a text that holds `senior` holds `e`. */
+/** Each term once, and none that lies inside another one: a text that holds `senior` holds `e`. */
 function distinctTerms(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
-  const terms = [...new Set(termsOf(text))];
-  if (terms.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${terms.length} terms`);
+  const terms = termsOf(text);
   if (terms.length < 2) return terms;
-  return terms.filter((term) => !terms.some((other) => other.length > term.length && other.includes(term)));
+  const distinct = terms.filter((term, place) => terms.indexOf(term) === place);
+  if (distinct.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${distinct.length} terms`);
+  return distinct.filter((term) => !distinct.some((other) => other.length > term.length && other.includes(term)));
 }
 
 export function isUnfiltered(wanted: Wanted): boolean {
@@ -66,12 +67,13 @@ export function isUnfiltered(wanted: Wanted): boolean {
 }
 
 /**
- * The matching positions, in a set of the cohort that is good until the next question.
+ * The matching positions, good until the cohort's next question.
  * indexed  whether an index is worth building for this cohort
- * enough   matches after which the rest is of no interest; a set may then hold only the newest ones
+ * enough   matches after which the rest is of no interest; there may then be only the newest ones
  */
-export function select(cohort: Cohort, wanted: Wanted, indexed: boolean, enough: number): BitSet {
-  return (indexed && selectByIndex(cohort, wanted)) || selectByScan(cohort, wanted, enough);
+export function select(cohort: Cohort, wanted: Wanted, indexed: boolean, enough: number): Matches {
+  if (!(indexed && selectByIndex(cohort, wanted))) selectByScan(cohort, wanted, enough);
+  return cohort.matches;
 }
 
 export function isWorthAnIndex(cohort: Cohort): boolean {
@@ -79,48 +81,51 @@ export function isWorthAnIndex(cohort: Cohort): boolean {
 }
 
 /**
- * The rarest first: the rest looks at fewer rows, and a term that lies nowhere ends it before any row is looked at.
- * `undefined` when a group that is asked for has too much text for an index.
+ * The rarest first: the rest looks at fewer rows, and a term that lies nowhere ends it before any row is looked at. Says
+ * whether it could be done: not when a group that is asked for has too much text for an index.
  */
-function selectByIndex(cohort: Cohort, wanted: Wanted): BitSet | undefined {
-  const { matching, one } = cohort;
+function selectByIndex(cohort: Cohort, wanted: Wanted): boolean {
+  const { matches } = cohort;
+  const title = wanted.title.length === 0 ? undefined : cohort.titleIndex;
+  const location = wanted.location.length === 0 ? undefined : cohort.locationIndex;
+  const keyword = wanted.keyword.length === 0 ? undefined : cohort.keywordIndex;
+  if (title === null || location === null || keyword === null) return false;
+  matches.startWithNone();
+  /** Rarest first. */
   const terms: FoundTerm[] = [];
-  let isNowhere = false;
-  /** Whether the group has an index. */
-  const find = (texts: readonly string[], indexOf: () => TermIndex | null): boolean => {
-    if (texts.length === 0) return true;
-    const index = indexOf();
-    if (index === null) return false;
-    for (const text of texts) {
-      const found = index.find(text);
-      if (found === undefined) isNowhere = true;
-      else terms.push(found);
-    }
-    return true;
-  };
-  const isIndexed =
-    find(wanted.title, () => cohort.titleIndex) &&
-    find(wanted.location, () => cohort.locationIndex) &&
-    find(wanted.keyword, () => cohort.keywordIndex);
-  if (!isIndexed) return undefined;
-  matching.clear();
-  if (isNowhere) return matching;
-  const department = wanted.department === undefined ? undefined : cohort.positionsByDepartment.get(wanted.department);
-  if (wanted.department !== undefined && department === undefined) return matching;
+  const areSomewhere =
+    addTerms(wanted.title, title, terms) &&
+    addTerms(wanted.location, location, terms) &&
+    addTerms(wanted.keyword, keyword, terms);
+  if (!areSomewhere) return true;
 
-  terms.sort((a, b) => a.rowCountMax - b.rowCountMax);
   let next = 0;
-  if (department !== undefined) matching.addFrom(department, 0, department.length);
-  else if (terms.length > 0) terms[next]!.index.addRows(terms[next++]!, matching);
-  else matching.fill();
-  const { remoteStatus, employmentType } = wanted;
-  if (remoteStatus !== undefined && !matching.intersect(cohort.withRemoteStatus(remoteStatus))) return matching;
-  if (employmentType !== undefined && !matching.intersect(cohort.withEmploymentType(employmentType))) return matching;
-  while (next < terms.length) {
-    const term = terms[next++]!;
-    if (!term.index.keepRows(term, matching, one)) break;
+  if (wanted.department !== undefined) {
+    const positions = cohort.positionsByDepartment.get(wanted.department);
+    if (positions === undefined) return true;
+    matches.startWith(positions);
+  } else if (terms.length > 0) matches.startWithTerm(terms[next++]!);
+  else matches.startWithAll();
+  const { employmentType, remoteStatus } = wanted;
+  let isAny = true;
+  if (remoteStatus !== undefined) isAny = matches.keepSet(cohort.withRemoteStatus(remoteStatus));
+  if (isAny && employmentType !== undefined) isAny = matches.keepSet(cohort.withEmploymentType(employmentType));
+  while (isAny && next < terms.length) isAny = matches.keepTerm(terms[next++]!);
+  if (!isAny) matches.startWithNone();
+  return true;
+}
+
+/** Puts terms among those that were found already, rarest first. Says whether each lies somewhere. */
+function addTerms(texts: readonly string[], index: TermIndex | undefined, into: FoundTerm[]): boolean {
+  for (const text of texts) {
+    const found = index?.find(text);
+    if (found === undefined) return false;
+    let place = into.length;
+    into.push(found);
+    for (; place > 0 && into[place - 1]!.rowCountMax > found.rowCountMax; place--) into[place] = into[place - 1]!;
+    into[place] = found;
   }
-  return matching;
+  return true;
 }
 
 /**
@@ -149,9 +154,9 @@ class TermFinder {
   }
 }
 
-function selectByScan(cohort: Cohort, wanted: Wanted, enough: number): BitSet {
-  const { matching, rows, snapshot } = cohort;
-  matching.clear();
+function selectByScan(cohort: Cohort, wanted: Wanted, enough: number): void {
+  const { matches, rows, snapshot } = cohort;
+  matches.startWithNone();
   const { department, employer, employmentType, location, remoteStatus, skillOffsets, skills, title } = snapshot;
   const remoteCode = wanted.remoteStatus === undefined ? -1 : REMOTE_STATUSES.indexOf(wanted.remoteStatus);
   const employmentCode = wanted.employmentType === undefined ? -1 : EMPLOYMENT_TYPES.indexOf(wanted.employmentType);
@@ -190,8 +195,7 @@ function selectByScan(cohort: Cohort, wanted: Wanted, enough: number): BitSet {
       }
       if (found !== allKeyword) continue;
     }
-    matching.add(position);
+    matches.add(position);
     count++;
   }
-  return matching;
 }

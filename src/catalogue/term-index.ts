@@ -4,18 +4,11 @@
  * tokens, which are a few per cent of the text. A suffix array over them finds every token that a term lies in, posting
  * lists give the rows of each token, bitmaps those of the frequent ones.
  *
- * Cost of a term: two binary searches (20 to 30 steps), then one step a posting, or one a word of the bitmaps: of a frequent
- * token, of a block of neighbouring suffixes, of a first letter. The index is built
- * once a cohort and field group.
- *
- * Measured with bench/peers/queries.ts (a million synthetic jobs, cohort of 10000; 2-core shared virtual machine under load,
- * Node 26.10.0 / Bun 1.4.5, processor time in µs, before and after blocks, first letters and rarest first):
- *
- *   signals, three role terms and a place    34 / 31 -> 20 / 23     one letter     343 / 268 -> 23 / 26
- *   signals, eight role terms and a place   405 / 325 -> 42 / 27    one term       22 / 25 -> 24 / 23
+ * Cost of a term: two binary searches (10 to 20 steps), then one pass over the words of a bitmap, or the posting lists of
+ * at most SUFFIX_RANGE_MIN tokens. The index is built once a cohort and field group.
  */
 import { BitSet } from '../base/bitset.ts';
-import { INDEX_UNITS_MAX, SUFFIX_BLOCK_MIN, SUFFIX_BLOCKS_MAX } from './limits.ts';
+import { INDEX_UNITS_MAX, SUFFIX_RANGE_MIN, SUFFIX_RANGES_MAX } from './limits.ts';
 
 /** The compared texts (terms.ts) of one field for the rows of a cohort. */
 export interface IndexedField {
@@ -93,8 +86,8 @@ export interface FoundTerm {
   readonly end: number;
   /** At most this many rows hold it. */
   readonly rowCountMax: number;
-  /** The term's only rank, or 0 when it has several. */
-  readonly onlyRank: number;
+  /** Where the bitmap of its rows starts; -1 = it has none. */
+  readonly bitmap: number;
 }
 
 export class TermIndex {
@@ -114,21 +107,15 @@ export class TermIndex {
   /** Rows of token after token, ascending in each. */
   readonly #postings: Uint16Array;
 
-  /** Where the bitmap of a token starts in `#bitmaps`, plus 1; 0 = the token has a posting list alone. */
-  readonly #bitmapOf: Uint32Array;
-  /** Rows of the frequent tokens as bits, in 32-bit words: those with more rows than a bitmap has words. */
+  /** Bitmaps of the cohort's rows one after another: of frequent tokens, then of wide ranges of suffixes. */
   readonly #bitmaps: Int32Array;
+  /** Where the bitmap of a token starts; -1 = it has no more rows than a bitmap has words, and a posting list alone. */
+  readonly #bitmapOf: Int32Array;
+  /** Where the bitmap of a range of suffixes starts, by `rangeKeyOf`: of what a short term lies in. */
+  readonly #bitmapOfRange: ReadonlyMap<number, number>;
 
-  /** 32-bit words of a set of the cohort's rows. */
-  readonly #wordCount: number;
-  /** Suffixes of one block; a power of two, so that a place is divided by a shift. */
-  readonly #blockBits: number;
-  /** Rows of every whole block of suffixes as bits: a short term lies in thousands of suffixes. */
-  readonly #blocks: Int32Array;
-  /** Where the bitmap of a first rank starts in `#rankBitmaps`, plus 1; 0 = its suffixes are too few for one. */
-  readonly #rankBitmapOf: Uint32Array;
-  /** Rows of the suffixes that begin with a rank, as bits: what a term of one letter asks for. */
-  readonly #rankBitmaps: Int32Array;
+  /** Scratch of `keepListed`: bitmaps of tokens. */
+  readonly #some = new Int32Array(4);
 
   constructor(
     tokens: readonly string[],
@@ -139,25 +126,6 @@ export class TermIndex {
   ) {
     this.#postingOffsets = postingOffsets;
     this.#postings = postings;
-    const wordCount = (rowCount + 31) >>> 5;
-    const bitmapOf = new Uint32Array(tokens.length);
-    let bitmapWords = 0;
-    for (let token = 0; token < tokens.length; token++) {
-      if (postingOffsets[token + 1]! - postingOffsets[token]! <= wordCount) continue;
-      bitmapOf[token] = bitmapWords + 1;
-      bitmapWords += wordCount;
-    }
-    const bitmaps = new Int32Array(bitmapWords);
-    for (let token = 0; token < tokens.length; token++) {
-      const bitmap = bitmapOf[token]!;
-      if (bitmap === 0) continue;
-      for (let i = postingOffsets[token]!; i < postingOffsets[token + 1]!; i++) {
-        const word = bitmap - 1 + (postings[i]! >>> 5);
-        bitmaps[word] = bitmaps[word]! | (1 << (postings[i]! & 31));
-      }
-    }
-    this.#bitmapOf = bitmapOf;
-    this.#bitmaps = bitmaps;
     const units = new Uint16Array(unitCount);
     const starts = new Uint32Array(tokens.length + 1);
     let end = 0;
@@ -203,66 +171,132 @@ export class TermIndex {
     }
     this.#postingSums = postingSums;
 
-    const blockLength = Math.max(SUFFIX_BLOCK_MIN, Math.ceil(suffixes.length / SUFFIX_BLOCKS_MAX));
-    this.#wordCount = wordCount;
-    this.#blockBits = 32 - Math.clz32(blockLength - 1);
-    this.#blocks = new Int32Array((suffixes.length >>> this.#blockBits) * wordCount);
+    const ranges = wideRanges(units, suffixes, firstWith);
+    const wordCount = (rowCount + 31) >>> 5;
+    this.#bitmapOf = new Int32Array(tokens.length).fill(-1);
+    let bitmapCount = 0;
+    for (let token = 0; token < tokens.length; token++) {
+      if (postingOffsets[token + 1]! - postingOffsets[token]! > wordCount) this.#bitmapOf[token] = bitmapCount++ * wordCount;
+    }
+    this.#bitmaps = new Int32Array((bitmapCount + ranges.length) * wordCount);
     const scratch = new BitSet(rowCount);
-    for (let block = 0; block < suffixes.length >>> this.#blockBits; block++) {
+    for (let token = 0; token < tokens.length; token++) {
+      const bitmap = this.#bitmapOf[token]!;
+      if (bitmap < 0) continue;
       scratch.clear();
-      this.#addSuffixes(block << this.#blockBits, (block + 1) << this.#blockBits, scratch);
-      scratch.writeWords(this.#blocks, block * wordCount);
+      scratch.addFrom(postings, postingOffsets[token]!, postingOffsets[token + 1]!);
+      scratch.writeWords(this.#bitmaps, bitmap);
     }
-    this.#rankBitmapOf = new Uint32Array(rankCount + 1);
-    const frequent: number[] = [];
-    for (let rank = 1; rank <= rankCount; rank++) {
-      if (firstWith[rank + 1]! - firstWith[rank]! > blockLength) frequent.push(rank);
-    }
-    this.#rankBitmaps = new Int32Array(frequent.length * wordCount);
-    for (const [place, rank] of frequent.entries()) {
+    // The ranges inside a range come after it, and are put together before it.
+    const bitmapOfRange = new Map<number, number>();
+    for (let i = ranges.length - 1; i >= 0; i--) {
+      const { start, end, inside } = ranges[i]!;
       scratch.clear();
-      this.#addSuffixes(firstWith[rank]!, firstWith[rank + 1]!, scratch);
-      scratch.writeWords(this.#rankBitmaps, place * wordCount);
-      this.#rankBitmapOf[rank] = place * wordCount + 1;
+      let done = start;
+      for (const { start: innerStart, end: innerEnd } of inside) {
+        this.#addSuffixes(done, innerStart, scratch);
+        scratch.addWords(this.#bitmaps, bitmapOfRange.get(rangeKeyOf(innerStart, innerEnd))!);
+        done = innerEnd;
+      }
+      this.#addSuffixes(done, end, scratch);
+      const bitmap = (bitmapCount + i) * wordCount;
+      scratch.writeWords(this.#bitmaps, bitmap);
+      bitmapOfRange.set(rangeKeyOf(start, end), bitmap);
     }
+    this.#bitmapOfRange = bitmapOfRange;
   }
 
   /** Where a term lies, which has no blank and is not empty; `undefined` when it lies in no token. */
   find(term: string): FoundTerm | undefined {
-    const ranks = this.#ranksOf(term);
-    if (ranks === undefined) return undefined;
-    const first = this.#firstWith[ranks[0]!]!;
-    const past = this.#firstWith[ranks[0]! + 1]!;
-    const start = ranks.length === 1 ? first : this.#firstNotBefore(ranks, first, past, 0);
-    const end = ranks.length === 1 ? past : this.#firstNotBefore(ranks, start, past, 1);
-    if (start === end) return undefined;
-    return {
-      index: this,
-      start,
-      end,
-      rowCountMax: this.#postingSums[end]! - this.#postingSums[start]!,
-      onlyRank: ranks.length === 1 ? ranks[0]! : 0,
-    };
+    for (let i = 0; i < term.length; i++) if (this.#rankAt(term, i) === 0) return undefined;
+    const rank = this.#rankAt(term, 0);
+    let start = this.#firstWith[rank]!;
+    let end = this.#firstWith[rank + 1]!;
+    if (term.length > 1) {
+      start = this.#firstNotBefore(term, start, end, false);
+      end = this.#firstNotBefore(term, start, end, true);
+      if (start === end) return undefined;
+    }
+    let bitmap = -1;
+    if (end - start === 1) bitmap = this.#bitmapOf[this.#tokenOf[start]!]!;
+    else if (end - start > SUFFIX_RANGE_MIN) bitmap = this.#bitmapOfRange.get(rangeKeyOf(start, end)) ?? -1;
+    return { index: this, start, end, rowCountMax: this.#postingSums[end]! - this.#postingSums[start]!, bitmap };
   }
 
   /** Adds the rows of a term that was found here. */
-  addRows({ onlyRank, start, end }: FoundTerm, into: BitSet): void {
-    const rankBitmap = this.#rankBitmapOf[onlyRank]!;
-    if (rankBitmap !== 0) into.addWords(this.#rankBitmaps, rankBitmap - 1);
-    else this.#addRange(start, end, into);
+  addRows({ bitmap, end, start }: FoundTerm, into: BitSet): void {
+    if (bitmap >= 0) into.addWords(this.#bitmaps, bitmap);
+    else this.#addSuffixes(start, end, into);
   }
 
   /** Keeps the rows that the term is in, in `matching`; `scratch` is a set of the same length. Says whether any is left. */
-  keepRows(found: FoundTerm, matching: BitSet, scratch: BitSet): boolean {
-    const rankBitmap = this.#rankBitmapOf[found.onlyRank]!;
-    if (rankBitmap !== 0) return matching.intersectWords(this.#rankBitmaps, rankBitmap - 1);
-    if (found.end - found.start === 1) {
-      const bitmap = this.#bitmapOf[this.#tokenOf[found.start]!]!;
-      if (bitmap !== 0) return matching.intersectWords(this.#bitmaps, bitmap - 1);
-    }
+  keepRows({ bitmap, end, start }: FoundTerm, matching: BitSet, scratch: BitSet): boolean {
+    if (bitmap >= 0) return matching.intersectWords(this.#bitmaps, bitmap);
     scratch.clear();
-    this.#addRange(found.start, found.end, scratch);
+    this.#addSuffixes(start, end, scratch);
     return matching.intersect(scratch);
+  }
+
+  /**
+   * Writes the rows of a term into `into`, each once, in no order; `scratch` is an empty set of the cohort's rows.
+   * returns  the number written, at most the term's `rowCountMax`
+   */
+  listRows({ end, start }: FoundTerm, into: Uint16Array, scratch: BitSet): number {
+    const offsets = this.#postingOffsets;
+    const postings = this.#postings;
+    let count = 0;
+    for (let i = start; i < end; i++) {
+      const token = this.#tokenOf[i]!;
+      const past = offsets[token + 1]!;
+      for (let place = offsets[token]!; place < past; place++) {
+        const row = postings[place]!;
+        // A row may have several of the tokens; a token's own rows are distinct.
+        if (end - start > 1) {
+          if (scratch.has(row)) continue;
+          scratch.add(row);
+        }
+        into[count++] = row;
+      }
+    }
+    return count;
+  }
+
+  /**
+   * Keeps those of the first `count` of `rows` that the term is in, in their order; `scratch` is a set of the cohort's rows.
+   * returns  the number kept
+   */
+  keepListed({ bitmap, end, start }: FoundTerm, rows: Uint16Array, count: number, scratch: BitSet): number {
+    if (bitmap >= 0) return this.#keepInBitmap(bitmap, rows, count);
+    const bitmaps = this.#bitmaps;
+    scratch.clear();
+    let bitmapCount = 0;
+    for (let i = start; i < end; i++) {
+      const token = this.#tokenOf[i]!;
+      const of = this.#bitmapOf[token]!;
+      if (of < 0) scratch.addFrom(this.#postings, this.#postingOffsets[token]!, this.#postingOffsets[token + 1]!);
+      else if (bitmapCount < this.#some.length) this.#some[bitmapCount++] = of;
+      else scratch.addWords(bitmaps, of);
+    }
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      let holds = scratch.has(row);
+      for (let k = 0; k < bitmapCount && !holds; k++) {
+        holds = (bitmaps[this.#some[k]! + (row >>> 5)]! & (1 << (row & 31))) !== 0;
+      }
+      if (holds) rows[kept++] = row;
+    }
+    return kept;
+  }
+
+  #keepInBitmap(bitmap: number, rows: Uint16Array, count: number): number {
+    const bitmaps = this.#bitmaps;
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      if ((bitmaps[bitmap + (row >>> 5)]! & (1 << (row & 31))) !== 0) rows[kept++] = row;
+    }
+    return kept;
   }
 
   /** Adds the rows that hold `term`, which has no blank and is not empty. */
@@ -271,44 +305,26 @@ export class TermIndex {
     if (found !== undefined) this.addRows(found, into);
   }
 
-  #addRange(start: number, end: number, into: BitSet): void {
-    const bits = this.#blockBits;
-    const firstBlock = (start + (1 << bits) - 1) >>> bits;
-    const pastBlock = end >>> bits;
-    if (firstBlock >= pastBlock) {
-      this.#addSuffixes(start, end, into);
-      return;
-    }
-    this.#addSuffixes(start, firstBlock << bits, into);
-    for (let block = firstBlock; block < pastBlock; block++) into.addWords(this.#blocks, block * this.#wordCount);
-    this.#addSuffixes(pastBlock << bits, end, into);
-  }
-
   #addSuffixes(start: number, end: number, into: BitSet): void {
     const offsets = this.#postingOffsets;
     for (let i = start; i < end; i++) {
       const token = this.#tokenOf[i]!;
       const bitmap = this.#bitmapOf[token]!;
-      if (bitmap === 0) into.addFrom(this.#postings, offsets[token]!, offsets[token + 1]!);
-      else into.addWords(this.#bitmaps, bitmap - 1);
+      if (bitmap < 0) into.addFrom(this.#postings, offsets[token]!, offsets[token + 1]!);
+      else into.addWords(this.#bitmaps, bitmap);
     }
   }
 
-  #ranksOf(term: string): number[] | undefined {
-    const ranks: number[] = [];
-    for (let i = 0; i < term.length; i++) {
-      const rank = this.#rankOf[term.charCodeAt(i)] ?? 0;
-      if (rank === 0) return undefined;
-      ranks.push(rank);
-    }
-    return ranks;
+  /** Rank of a code unit of a term; 0 = it is in no token. */
+  #rankAt(term: string, place: number): number {
+    return this.#rankOf[term.charCodeAt(place)] ?? 0;
   }
 
   /**
-   * In `low .. high`, whose suffixes share the first rank: the place of the first suffix that does not come before the
-   * term (`past` 0), or of the first that neither does so nor begins with it (`past` 1).
+   * In `from .. to`, whose suffixes share the first rank: the place of the first suffix that does not come before the
+   * term, or where `past` says so, of the first that neither does so nor begins with it.
    */
-  #firstNotBefore(ranks: number[], from: number, to: number, past: 0 | 1): number {
+  #firstNotBefore(term: string, from: number, to: number, past: boolean): number {
     const text = this.#text;
     const suffixes = this.#suffixes;
     let low = from;
@@ -318,13 +334,68 @@ export class TermIndex {
       const at = suffixes[middle]!;
       let i = 1;
       // A token ends with 0, which equals no rank of a term, so this stops at the end of the token.
-      while (i < ranks.length && text[at + i] === ranks[i]) i++;
-      const before = i === ranks.length ? past === 1 : text[at + i]! < ranks[i]!;
+      while (i < term.length && text[at + i] === this.#rankAt(term, i)) i++;
+      const before = i === term.length ? past : text[at + i]! < this.#rankAt(term, i);
       if (before) low = middle + 1;
       else high = middle;
     }
     return low;
   }
+}
+
+/** A run of suffixes that begin alike and are the only ones that do. */
+interface SuffixRange {
+  readonly start: number;
+  readonly end: number;
+  /** Ranks that its suffixes are known to share; none of them ends before. */
+  readonly depth: number;
+  /** The ranges in it, in order, one of which holds every wide range in it. */
+  readonly inside: SuffixRange[];
+}
+
+/** One number a range; there are less than 2^20 suffixes. */
+function rangeKeyOf(start: number, end: number): number {
+  return start * 2 ** 20 + (end - start);
+}
+
+/**
+ * The ranges of more than SUFFIX_RANGE_MIN suffixes that a term can lie in, outer ones first: what begins with one
+ * rank, of that what goes on with another one, and so on. At most SUFFIX_RANGES_MAX, the outermost.
+ * firstWith  where the suffixes that begin with a rank start; one more element than there are ranks, 0 included
+ */
+function wideRanges(text: Uint16Array, suffixes: Uint32Array, firstWith: Uint32Array): SuffixRange[] {
+  const ranges: SuffixRange[] = [];
+  const add = (start: number, end: number, depth: number, into?: SuffixRange[]): void => {
+    if (end - start <= SUFFIX_RANGE_MIN || ranges.length === SUFFIX_RANGES_MAX) return;
+    const range = { start, end, depth, inside: [] };
+    ranges.push(range);
+    into?.push(range);
+  };
+  for (let rank = 1; rank + 1 < firstWith.length; rank++) add(firstWith[rank]!, firstWith[rank + 1]!, 1);
+  // Ranges are added on the way.
+  for (const { depth, end, inside, start } of ranges) {
+    let shared = depth;
+    const rankAt = (place: number): number => text[suffixes[place]! + shared]!;
+    // As long as all go on alike, none ends, and the range stays the same.
+    while (rankAt(start) !== 0 && rankAt(start) === rankAt(end - 1)) shared++;
+    for (let from = start, to = start; from < end; from = to) {
+      const rank = rankAt(from);
+      // Steps that double until one is too far, then halving between the last two.
+      let step = 1;
+      while (from + step < end && rankAt(from + step) === rank) step *= 2;
+      let low = from + (step >>> 1);
+      let high = Math.min(from + step, end);
+      while (low + 1 < high) {
+        const middle = (low + high) >>> 1;
+        if (rankAt(middle) === rank) low = middle;
+        else high = middle;
+      }
+      to = high;
+      // Suffixes that end here are what the range has more than the ones inside.
+      if (rank !== 0) add(from, to, shared + 1, inside);
+    }
+  }
+  return ranges;
 }
 
 /**
