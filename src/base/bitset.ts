@@ -40,6 +40,11 @@ export class BitSet {
     for (let i = 0; i < into.length; i++) into[i] = into[i]! | words[start + i]!;
   }
 
+  /** Makes the members those of `words[start ..]`, laid out as for `addWords`. */
+  readWords(words: Int32Array, start: number): void {
+    this.words.set(words.subarray(start, start + this.words.length));
+  }
+
   /** Writes the set's words into `into[start ..]`. */
   writeWords(into: Int32Array, start: number): void {
     into.set(this.words, start);
@@ -48,8 +53,22 @@ export class BitSet {
   /** Keeps the members that `words[start ..]` has too, laid out as for `addWords`. Says whether any is left. */
   intersectWords(words: Int32Array, start: number): boolean {
     const into = this.words;
+    const length = into.length;
     let any = 0;
-    for (let i = 0; i < into.length; i++) {
+    let i = 0;
+    // Four words a turn take two thirds of the time of one (0.31 and 0.49 µs for 313 words on Node, 0.17 and 0.25 on Bun).
+    for (; i + 3 < length; i += 4) {
+      const first = into[i]! & words[start + i]!;
+      const second = into[i + 1]! & words[start + i + 1]!;
+      const third = into[i + 2]! & words[start + i + 2]!;
+      const fourth = into[i + 3]! & words[start + i + 3]!;
+      into[i] = first;
+      into[i + 1] = second;
+      into[i + 2] = third;
+      into[i + 3] = fourth;
+      any |= first | second | third | fourth;
+    }
+    for (; i < length; i++) {
       const both = into[i]! & words[start + i]!;
       into[i] = both;
       any |= both;
@@ -95,15 +114,7 @@ export class BitSet {
 
   /** Keeps the members that `other`, a set of the same length, has too. Says whether any is left. */
   intersect(other: BitSet): boolean {
-    const words = this.words;
-    const others = other.words;
-    let any = 0;
-    for (let i = 0; i < words.length; i++) {
-      const both = words[i]! & others[i]!;
-      words[i] = both;
-      any |= both;
-    }
-    return any !== 0;
+    return this.intersectWords(other.words, 0);
   }
 
   /**
@@ -132,4 +143,19 @@ export function bitCountOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/**
+ * Keeps those of the first `count` of `numbers` that are members of `words[start ..]`, laid out as in the class.
+ * returns  the number kept
+ */
+export function keepMembers(words: Int32Array, start: number, numbers: Uint16Array, count: number): number {
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const number = numbers[i]!;
+    // Written in any case, and kept by counting on: a branch would be foreseen wrong every few numbers.
+    numbers[kept] = number;
+    kept += (words[start + (number >>> 5)]! >>> (number & 31)) & 1;
+  }
+  return kept;
 }

@@ -96,8 +96,8 @@ function skillField(rows: Uint32Array, { skillOffsets, skills, skillNames }: Sna
   return new FieldTexts(offsets, codes, skillNames);
 }
 
-/** Matches are rare, after a multiple of so many rows, when there was less than one among RARE_ROWS. */
-const TRIED_ROWS = 256;
+/** Matches are rare when, after so many rows or a multiple of it, there was not one among RARE_ROWS. */
+const TRIED_ROWS = 64;
 const RARE_ROWS = 64;
 
 export class Cohort {
@@ -154,47 +154,49 @@ export class Cohort {
     return this.#newestFirst === undefined ? age : this.#newestFirst[age]!;
   }
 
-  /**
-   * Writes the matches with the newest observations, those first, into `into`.
-   * returns  the number written: the smaller of `into.length` and the number of matches
-   */
-  newestMatches(into: Uint16Array): number {
-    const { matches } = this;
-    if (matches.listedCount >= 0) return this.#newestListed(into);
-    const newestFirst = this.#newestFirst;
-    const set = matches.toSet();
-    if (newestFirst === undefined) return set.readInto(into);
-    const { words } = set;
-    let count = 0;
-    let mayBeFew = true;
-    for (let age = 0; age < newestFirst.length && count < into.length; age++) {
-      // Most answers are found among the newest rows. When matches turn out to be rare, they are put in order.
-      if (age % TRIED_ROWS === 0 && count * RARE_ROWS < age && mayBeFew) {
-        if (matches.toList()) return this.#newestListed(into);
-        mayBeFew = false;
-      }
-      const position = newestFirst[age]!;
-      if (((words[position >>> 5]! >>> (position & 31)) & 1) !== 0) into[count++] = position;
-    }
-    return count;
+  /** Positions of the `limit` newest observations, or of all when there are fewer, newest first. */
+  newest(limit: number): number[] {
+    const positions: number[] = [];
+    for (let age = 0; age < limit && age < this.rows.length; age++) positions.push(this.positionByAge(age));
+    return positions;
   }
 
-  #newestListed(into: Uint16Array): number {
+  /** Positions of the `limit` matches with the newest observations, or of all when there are fewer, newest first. */
+  newestMatches(limit: number): number[] {
+    const { matches } = this;
+    if (matches.listedCount >= 0) return this.#newestListed(limit);
+    const { words } = matches.toSet();
+    const newestFirst = this.#newestFirst;
+    const count = this.rows.length;
+    const found: number[] = [];
+    /** The age at which to see whether matches are rare. */
+    let look = TRIED_ROWS;
+    for (let age = 0; age < count; age++) {
+      const position = newestFirst === undefined ? age : newestFirst[age]!;
+      if (((words[position >>> 5]! >>> (position & 31)) & 1) !== 0 && found.push(position) === limit) break;
+      if (age !== look) continue;
+      // Most answers are complete among the newest rows. When matches turn out to be rare, all of them are looked at.
+      const areRare = found.length * RARE_ROWS < age;
+      if (areRare && matches.toList()) return this.#newestListed(limit);
+      look = areRare ? count : age + TRIED_ROWS;
+    }
+    return found;
+  }
+
+  #newestListed(limit: number): number[] {
     const { matches, rows } = this;
-    const { list } = matches;
-    let count = 0;
-    for (let i = 0; i < matches.listedCount; i++) {
+    const { list, listedCount } = matches;
+    const newest: number[] = [];
+    for (let i = 0; i < listedCount; i++) {
       const position = list[i]!;
       const row = rows[position]!;
-      if (count === into.length) {
-        if (row > rows[into[count - 1]!]!) continue;
-        count--;
-      }
-      let place = count++;
-      while (place > 0 && rows[into[place - 1]!]! > row) into[place] = into[--place]!;
-      into[place] = position;
+      let place = newest.length;
+      if (place === limit && row > rows[newest[limit - 1]!]!) continue;
+      if (place === limit) place--;
+      for (; place > 0 && rows[newest[place - 1]!]! > row; place--) newest[place] = newest[place - 1]!;
+      newest[place] = position;
     }
-    return count;
+    return newest;
   }
 
   get titles(): FieldTexts {
@@ -240,20 +242,22 @@ export class Cohort {
    * of them: the newest jobs are in most answers.
    * throws  SnapshotChangedError when they are not kept and the snapshot's file was altered in place
    */
-  foundJobsAt(positions: Uint16Array): FoundJob[] {
+  foundJobsAt(positions: readonly number[]): FoundJob[] {
     const kept = this.#keptCold;
     if (kept === undefined) {
-      const cold = this.snapshot.coldRows(Uint32Array.from(positions, (position) => this.rows[position]!));
+      const cold = this.snapshot.coldRows(positions.map((position) => this.rows[position]!));
       return cold.map((row, i) => this.#foundJob(positions[i]!, row));
     }
-    return Array.from(positions, (position) => {
+    const jobs: FoundJob[] = [];
+    for (const position of positions) {
       let job = this.#found[position];
       if (job === undefined) {
         job = this.#foundJob(position, kept(this.rows[position]!));
         this.#found[position] = job;
       }
-      return job;
-    });
+      jobs.push(job);
+    }
+    return jobs;
   }
 
   #foundJob(position: number, { id, sourceUrl }: ColdRow): FoundJob {

@@ -55,14 +55,11 @@ export const REMEMBERED_TEXTS_MAX = 65_536;
  */
 export const KEPT_COLD_BYTES_MAX = 2 ** 23;
 
-/** Suffixes of a term index that begin alike and are more than this many have a bitmap together; fewer are gone through. */
-export const SUFFIX_RANGE_MIN = 32;
-
-/** Such bitmaps of one index: 1.25 KB each for 10000 rows, so at most 1.3 MB together. */
-export const SUFFIX_RANGES_MAX = 1_024;
-
 /**
- * Matches that are looked at one by one; more are a set. To look at so many costs as much as to go through the words of a
- * bitmap of 10000 rows, about a microsecond.
+ * Bitmaps of one term index: 1.25 KB each for 10000 rows, so at most 2.6 MB together. Real and synthetic postings have 200
+ * to 1,200 pieces of words that lie in more rows than a bitmap has words; when there are more, only the most frequent have one.
  */
-export const LISTED_ROWS_MAX = 512;
+export const TERM_BITMAPS_MAX = 2_048;
+
+/** Matches that are looked at one by one, more are a set: as many as a bitmap of 10000 rows has words, and some. */
+export const LISTED_ROWS_MAX = 320;

@@ -3,7 +3,7 @@
  * one, else a set, whose words are. Owned by a cohort and filled again by the next question: fresh arrays would cost more
  * than most questions (1.3 KB outside the heap each, 0.7 µs and the collector's time).
  */
-import { BitSet } from '../base/bitset.ts';
+import { BitSet, keepMembers } from '../base/bitset.ts';
 import { LISTED_ROWS_MAX } from './limits.ts';
 import type { FoundTerm } from './term-index.ts';
 
@@ -13,8 +13,6 @@ export class Matches {
   /** The matches in no order, as far as `listedCount` says. */
   readonly list = new Uint16Array(LISTED_ROWS_MAX);
   #listedCount = -1;
-  /** How many matches there would be if filters had nothing to do with each other. */
-  #expected = 0;
   readonly #scratch: BitSet;
 
   /** length  of the cohort */
@@ -28,6 +26,10 @@ export class Matches {
     return this.#listedCount;
   }
 
+  get count(): number {
+    return this.#listedCount < 0 ? this.#set.count : this.#listedCount;
+  }
+
   /** Nothing matches. */
   startWithNone(): void {
     this.#listedCount = 0;
@@ -36,7 +38,6 @@ export class Matches {
   /** These match, each given once. */
   startWith(positions: Uint16Array): void {
     const count = positions.length;
-    this.#expected = count;
     if (count <= LISTED_ROWS_MAX) {
       this.#listedCount = count;
       for (let i = 0; i < count; i++) this.list[i] = positions[i]!;
@@ -48,19 +49,15 @@ export class Matches {
   }
 
   startWithTerm(term: FoundTerm): void {
-    this.#expected = term.rowCountMax;
-    if (term.rowCountMax <= LISTED_ROWS_MAX) {
-      this.#scratch.clear();
+    if (term.bitmap < 0 && term.rowCountMax <= LISTED_ROWS_MAX) {
       this.#listedCount = term.index.listRows(term, this.list, this.#scratch);
-      return;
+    } else {
+      this.#listedCount = -1;
+      term.index.writeRows(term, this.#set);
     }
-    this.#listedCount = -1;
-    this.#set.clear();
-    term.index.addRows(term, this.#set);
   }
 
   startWithAll(): void {
-    this.#expected = this.#set.length;
     this.#listedCount = -1;
     this.#set.fill();
   }
@@ -77,22 +74,16 @@ export class Matches {
 
   /** Keeps the matches that hold a term of the cohort's own index. Says whether any is left. */
   keepTerm(term: FoundTerm): boolean {
-    if (this.#isListed()) {
-      this.#listedCount = term.index.keepListed(term, this.list, this.#listedCount, this.#scratch);
-      return this.#listedCount !== 0;
-    }
-    this.#expected *= Math.min(1, term.rowCountMax / this.#set.length);
-    return term.index.keepRows(term, this.#set, this.#scratch);
+    if (this.#listedCount < 0) return term.index.keepRows(term, this.#set, this.#scratch);
+    this.#listedCount = term.index.keepListed(term, this.list, this.#listedCount, this.#scratch);
+    return this.#listedCount !== 0;
   }
 
   /** Keeps the matches that are in `positions`, too. Says whether any is left. */
   keepSet(positions: BitSet): boolean {
-    if (!this.#isListed()) return this.#set.intersect(positions);
-    const { list } = this;
-    let kept = 0;
-    for (let i = 0; i < this.#listedCount; i++) if (positions.has(list[i]!)) list[kept++] = list[i]!;
-    this.#listedCount = kept;
-    return kept !== 0;
+    if (this.#listedCount < 0) return this.#set.intersect(positions);
+    this.#listedCount = keepMembers(positions.words, 0, this.list, this.#listedCount);
+    return this.#listedCount !== 0;
   }
 
   /** The matches as a set, good until the next question. */
@@ -111,10 +102,5 @@ export class Matches {
     // A full list may have left some out.
     if (count < this.list.length) this.#listedCount = count;
     return this.#listedCount >= 0;
-  }
-
-  /** Whether there is a list, which is made when a quarter of its length is expected: an expectation may be wrong. */
-  #isListed(): boolean {
-    return this.#listedCount >= 0 || (this.#expected <= LISTED_ROWS_MAX / 4 && this.toList());
   }
 }

@@ -32,9 +32,9 @@ export class PeriodSet {
 
   /** Makes `positions` those observed inside a period, both ends included. Says whether that moved an end past an observation. */
   moveTo({ startMs, endMs }: ObservationPeriod): boolean {
+    if (this.#isPlaceOf(this.#start, startMs, false) && this.#isPlaceOf(this.#end, endMs, true)) return false;
     const start = this.#placeOf(startMs, false);
     const end = this.#placeOf(endMs, true);
-    if (start === this.#start && end === this.#end) return false;
     this.#flip(this.#start, start);
     this.#flip(this.#end, end);
     this.#start = start;
@@ -49,15 +49,26 @@ export class PeriodSet {
 
   /** The place of the first time that is not before `ms`, or where `past` says so, that is after it. */
   #placeOf(ms: number, past: boolean): number {
-    const times = this.#times;
     let low = 0;
-    let high = times.length;
+    let high = this.#times.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const time = times[middle]!;
-      if (time < ms || (past && time === ms)) low = middle + 1;
+      if (this.#isBefore(middle, ms, past)) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  #isPlaceOf(place: number, ms: number, past: boolean): boolean {
+    return (
+      (place === 0 || this.#isBefore(place - 1, ms, past)) &&
+      (place === this.#times.length || !this.#isBefore(place, ms, past))
+    );
+  }
+
+  /** Whether the time at a place is before `ms`, or at it where `orAt` says so. */
+  #isBefore(place: number, ms: number, orAt: boolean): boolean {
+    const time = this.#times[place]!;
+    return time < ms || (orAt && time === ms);
   }
 }

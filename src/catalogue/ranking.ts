@@ -8,6 +8,7 @@
  */
 import { BitSet, bitCountOf } from '../base/bitset.ts';
 import type { CompanyRuns } from './company-runs.ts';
+import type { Matches } from './matches.ts';
 import type { ObservationPeriod } from './period.ts';
 import { PeriodSet } from './period-set.ts';
 import { scoreHundredths } from './score.ts';
@@ -75,22 +76,23 @@ export class CompanyRanking {
   }
 
   /**
-   * The best `limit` companies among the positions of `matching`, or among all where that is not given.
+   * The best `limit` companies among those of `matches`, or among all where that is not given.
    * The answer may be one that is kept, and is not to be modified.
    */
-  rank(matching: BitSet | undefined, period: ObservationPeriod, limit: number): Ranking {
+  rank(matches: Matches | undefined, period: ObservationPeriod, limit: number): Ranking {
+    if (matches?.listedCount === 0) return { companies: [], matchingJobs: 0 };
     const recentMoved = this.#recent.moveTo(period);
     if (this.#firstObserved.moveTo(period) || recentMoved) this.#kept = undefined;
-    if (matching !== undefined) return this.#ranked(matching, limit);
-    if (this.#kept?.limit !== limit) this.#kept = { limit, ranking: this.#ranked(this.#all, limit) };
+    if (matches !== undefined) return this.#ranked(matches.toSet(), matches.count, limit);
+    if (this.#kept?.limit !== limit) {
+      this.#kept = { limit, ranking: this.#ranked(this.#all, this.#all.length, limit) };
+    }
     return this.#kept.ranking;
   }
 
-  #ranked(matching: BitSet, limit: number): Ranking {
-    return {
-      companies: this.#best(matching, limit).map((company) => this.#described(company, matching)),
-      matchingJobs: matching.count,
-    };
+  #ranked(matching: BitSet, matchingJobs: number, limit: number): Ranking {
+    const best = this.#best(matching, limit);
+    return { companies: best.map((company) => this.#described(company, matching)), matchingJobs };
   }
 
   #best(matching: BitSet, limit: number): Counted[] {

@@ -39,11 +39,10 @@ function cohortFor(catalogue: Catalogue, domain: CompanyDomain | undefined): Coh
   return company === undefined ? catalogue.unknownCompanyCohort() : catalogue.cohortOf(company);
 }
 
-function firstPositions(catalogue: Catalogue, cohort: Cohort, filters: SearchFilters, limit: number): Uint16Array {
-  const into = new Uint16Array(Math.min(limit, cohort.rows.length));
+function firstPositions(catalogue: Catalogue, cohort: Cohort, filters: SearchFilters, limit: number): number[] {
   const wanted = wantedOf(filters);
-  if (isUnfiltered(wanted)) return into.map((_, age) => cohort.positionByAge(age));
+  if (isUnfiltered(wanted)) return cohort.newest(limit);
   const indexed = cohort === catalogue.cohort || isWorthAnIndex(cohort);
   select(cohort, wanted, indexed, limit);
-  return into.subarray(0, cohort.newestMatches(into));
+  return cohort.newestMatches(limit);
 }

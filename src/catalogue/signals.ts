@@ -47,8 +47,8 @@ export function signals(
 ): Signals {
   const { cohort } = catalogue;
   const wanted = wantedOf(filters);
-  const matching = isUnfiltered(wanted) ? undefined : select(cohort, wanted, true, cohort.rows.length).toSet();
-  const { companies, matchingJobs } = catalogue.ranking.rank(matching, period, limit);
+  const matches = isUnfiltered(wanted) ? undefined : select(cohort, wanted, true, cohort.rows.length);
+  const { companies, matchingJobs } = catalogue.ranking.rank(matches, period, limit);
   const { sampled } = cohort.facts;
   return {
     cohort: cohort.facts,

@@ -4,11 +4,12 @@
  * tokens, which are a few per cent of the text. A suffix array over them finds every token that a term lies in, posting
  * lists give the rows of each token, bitmaps those of the frequent ones.
  *
- * Cost of a term: two binary searches (10 to 20 steps), then one pass over the words of a bitmap, or the posting lists of
- * at most SUFFIX_RANGE_MIN tokens. The index is built once a cohort and field group.
+ * Cost of a term: two binary searches (10 to 20 steps), then either one pass over the words of a bitmap or no more
+ * postings than that has words: whatever lies in more rows has a bitmap, a piece of a word as well as a word. The index is
+ * built once a cohort and field group.
  */
-import { BitSet } from '../base/bitset.ts';
-import { INDEX_UNITS_MAX, SUFFIX_RANGE_MIN, SUFFIX_RANGES_MAX } from './limits.ts';
+import { BitSet, keepMembers } from '../base/bitset.ts';
+import { INDEX_UNITS_MAX, TERM_BITMAPS_MAX } from './limits.ts';
 
 /** The compared texts (terms.ts) of one field for the rows of a cohort. */
 export interface IndexedField {
@@ -107,15 +108,11 @@ export class TermIndex {
   /** Rows of token after token, ascending in each. */
   readonly #postings: Uint16Array;
 
-  /** Bitmaps of the cohort's rows one after another: of frequent tokens, then of wide ranges of suffixes. */
+  /** Terms with more postings have a bitmap. */
+  readonly #listedPostingsMax: number;
+  /** Bitmaps of the cohort's rows one after another, and where that of a range of suffixes starts, by `rangeKeyOf`. */
   readonly #bitmaps: Int32Array;
-  /** Where the bitmap of a token starts; -1 = it has no more rows than a bitmap has words, and a posting list alone. */
-  readonly #bitmapOf: Int32Array;
-  /** Where the bitmap of a range of suffixes starts, by `rangeKeyOf`: of what a short term lies in. */
-  readonly #bitmapOfRange: ReadonlyMap<number, number>;
-
-  /** Scratch of `keepListed`: bitmaps of tokens. */
-  readonly #some = new Int32Array(4);
+  readonly #bitmapOf: ReadonlyMap<number, number>;
 
   constructor(
     tokens: readonly string[],
@@ -171,39 +168,31 @@ export class TermIndex {
     }
     this.#postingSums = postingSums;
 
-    const ranges = wideRanges(units, suffixes, firstWith);
     const wordCount = (rowCount + 31) >>> 5;
-    this.#bitmapOf = new Int32Array(tokens.length).fill(-1);
-    let bitmapCount = 0;
-    for (let token = 0; token < tokens.length; token++) {
-      if (postingOffsets[token + 1]! - postingOffsets[token]! > wordCount) this.#bitmapOf[token] = bitmapCount++ * wordCount;
+    this.#listedPostingsMax = wordCount;
+    let ranges = frequentRanges(units, suffixes, firstWith, postingSums, wordCount);
+    while (ranges === undefined) {
+      this.#listedPostingsMax *= 2;
+      ranges = frequentRanges(units, suffixes, firstWith, postingSums, this.#listedPostingsMax);
     }
-    this.#bitmaps = new Int32Array((bitmapCount + ranges.length) * wordCount);
-    const scratch = new BitSet(rowCount);
-    for (let token = 0; token < tokens.length; token++) {
-      const bitmap = this.#bitmapOf[token]!;
-      if (bitmap < 0) continue;
-      scratch.clear();
-      scratch.addFrom(postings, postingOffsets[token]!, postingOffsets[token + 1]!);
-      scratch.writeWords(this.#bitmaps, bitmap);
-    }
+    this.#bitmaps = new Int32Array(ranges.length * wordCount);
+    const bitmapOf = new Map<number, number>();
+    const rows = new BitSet(rowCount);
     // The ranges inside a range come after it, and are put together before it.
-    const bitmapOfRange = new Map<number, number>();
     for (let i = ranges.length - 1; i >= 0; i--) {
-      const { start, end, inside } = ranges[i]!;
-      scratch.clear();
+      const { end, inside, start } = ranges[i]!;
+      rows.clear();
       let done = start;
-      for (const { start: innerStart, end: innerEnd } of inside) {
-        this.#addSuffixes(done, innerStart, scratch);
-        scratch.addWords(this.#bitmaps, bitmapOfRange.get(rangeKeyOf(innerStart, innerEnd))!);
-        done = innerEnd;
+      for (const inner of inside) {
+        this.#addSuffixes(done, inner.start, rows);
+        rows.addWords(this.#bitmaps, bitmapOf.get(rangeKeyOf(inner.start, inner.end))!);
+        done = inner.end;
       }
-      this.#addSuffixes(done, end, scratch);
-      const bitmap = (bitmapCount + i) * wordCount;
-      scratch.writeWords(this.#bitmaps, bitmap);
-      bitmapOfRange.set(rangeKeyOf(start, end), bitmap);
+      this.#addSuffixes(done, end, rows);
+      rows.writeWords(this.#bitmaps, i * wordCount);
+      bitmapOf.set(rangeKeyOf(start, end), i * wordCount);
     }
-    this.#bitmapOfRange = bitmapOfRange;
+    this.#bitmapOf = bitmapOf;
   }
 
   /** Where a term lies, which has no blank and is not empty; `undefined` when it lies in no token. */
@@ -217,45 +206,47 @@ export class TermIndex {
       end = this.#firstNotBefore(term, start, end, true);
       if (start === end) return undefined;
     }
-    let bitmap = -1;
-    if (end - start === 1) bitmap = this.#bitmapOf[this.#tokenOf[start]!]!;
-    else if (end - start > SUFFIX_RANGE_MIN) bitmap = this.#bitmapOfRange.get(rangeKeyOf(start, end)) ?? -1;
-    return { index: this, start, end, rowCountMax: this.#postingSums[end]! - this.#postingSums[start]!, bitmap };
+    const rowCountMax = this.#postingSums[end]! - this.#postingSums[start]!;
+    const bitmap = rowCountMax <= this.#listedPostingsMax ? -1 : this.#bitmapOf.get(rangeKeyOf(start, end))!;
+    return { index: this, start, end, rowCountMax, bitmap };
   }
 
-  /** Adds the rows of a term that was found here. */
-  addRows({ bitmap, end, start }: FoundTerm, into: BitSet): void {
-    if (bitmap >= 0) into.addWords(this.#bitmaps, bitmap);
-    else this.#addSuffixes(start, end, into);
+  /** Makes `rows`, a set of the cohort's rows, those of a term that was found here. */
+  writeRows({ bitmap, end, start }: FoundTerm, rows: BitSet): void {
+    if (bitmap >= 0) rows.readWords(this.#bitmaps, bitmap);
+    else {
+      rows.clear();
+      this.#addSuffixes(start, end, rows);
+    }
   }
 
-  /** Keeps the rows that the term is in, in `matching`; `scratch` is a set of the same length. Says whether any is left. */
-  keepRows({ bitmap, end, start }: FoundTerm, matching: BitSet, scratch: BitSet): boolean {
-    if (bitmap >= 0) return matching.intersectWords(this.#bitmaps, bitmap);
-    scratch.clear();
-    this.#addSuffixes(start, end, scratch);
-    return matching.intersect(scratch);
+  /** Keeps the rows that the term is in, in `rows`; `scratch` is a set of the same length. Says whether any is left. */
+  keepRows(found: FoundTerm, rows: BitSet, scratch: BitSet): boolean {
+    if (found.bitmap >= 0) return rows.intersectWords(this.#bitmaps, found.bitmap);
+    this.writeRows(found, scratch);
+    return rows.intersectWords(scratch.words, 0);
   }
 
   /**
-   * Writes the rows of a term into `into`, each once, in no order; `scratch` is an empty set of the cohort's rows.
+   * Writes the rows of a term into `into`, each once, in no order; `scratch` is a set of the cohort's rows.
    * returns  the number written, at most the term's `rowCountMax`
    */
   listRows({ end, start }: FoundTerm, into: Uint16Array, scratch: BitSet): number {
     const offsets = this.#postingOffsets;
     const postings = this.#postings;
+    const { words } = scratch;
+    scratch.clear();
     let count = 0;
     for (let i = start; i < end; i++) {
       const token = this.#tokenOf[i]!;
       const past = offsets[token + 1]!;
       for (let place = offsets[token]!; place < past; place++) {
         const row = postings[place]!;
-        // A row may have several of the tokens; a token's own rows are distinct.
-        if (end - start > 1) {
-          if (scratch.has(row)) continue;
-          scratch.add(row);
-        }
-        into[count++] = row;
+        const word = words[row >>> 5]!;
+        words[row >>> 5] = word | (1 << (row & 31));
+        // Counted when the row is new: a row may have several of the tokens.
+        into[count] = row;
+        count += (~word >>> (row & 31)) & 1;
       }
     }
     return count;
@@ -265,53 +256,23 @@ export class TermIndex {
    * Keeps those of the first `count` of `rows` that the term is in, in their order; `scratch` is a set of the cohort's rows.
    * returns  the number kept
    */
-  keepListed({ bitmap, end, start }: FoundTerm, rows: Uint16Array, count: number, scratch: BitSet): number {
-    if (bitmap >= 0) return this.#keepInBitmap(bitmap, rows, count);
-    const bitmaps = this.#bitmaps;
-    scratch.clear();
-    let bitmapCount = 0;
-    for (let i = start; i < end; i++) {
-      const token = this.#tokenOf[i]!;
-      const of = this.#bitmapOf[token]!;
-      if (of < 0) scratch.addFrom(this.#postings, this.#postingOffsets[token]!, this.#postingOffsets[token + 1]!);
-      else if (bitmapCount < this.#some.length) this.#some[bitmapCount++] = of;
-      else scratch.addWords(bitmaps, of);
-    }
-    let kept = 0;
-    for (let i = 0; i < count; i++) {
-      const row = rows[i]!;
-      let holds = scratch.has(row);
-      for (let k = 0; k < bitmapCount && !holds; k++) {
-        holds = (bitmaps[this.#some[k]! + (row >>> 5)]! & (1 << (row & 31))) !== 0;
-      }
-      if (holds) rows[kept++] = row;
-    }
-    return kept;
+  keepListed(found: FoundTerm, rows: Uint16Array, count: number, scratch: BitSet): number {
+    if (found.bitmap >= 0) return keepMembers(this.#bitmaps, found.bitmap, rows, count);
+    this.writeRows(found, scratch);
+    return keepMembers(scratch.words, 0, rows, count);
   }
 
-  #keepInBitmap(bitmap: number, rows: Uint16Array, count: number): number {
-    const bitmaps = this.#bitmaps;
-    let kept = 0;
-    for (let i = 0; i < count; i++) {
-      const row = rows[i]!;
-      if ((bitmaps[bitmap + (row >>> 5)]! & (1 << (row & 31))) !== 0) rows[kept++] = row;
-    }
-    return kept;
-  }
-
-  /** Adds the rows that hold `term`, which has no blank and is not empty. */
-  addRowsWith(term: string, into: BitSet): void {
+  /** Makes `into` the rows that hold `term`, which has no blank and is not empty. */
+  writeRowsWith(term: string, into: BitSet): void {
     const found = this.find(term);
-    if (found !== undefined) this.addRows(found, into);
+    if (found !== undefined) this.writeRows(found, into);
   }
 
   #addSuffixes(start: number, end: number, into: BitSet): void {
     const offsets = this.#postingOffsets;
     for (let i = start; i < end; i++) {
       const token = this.#tokenOf[i]!;
-      const bitmap = this.#bitmapOf[token]!;
-      if (bitmap < 0) into.addFrom(this.#postings, offsets[token]!, offsets[token + 1]!);
-      else into.addWords(this.#bitmaps, bitmap);
+      into.addFrom(this.#postings, offsets[token]!, offsets[token + 1]!);
     }
   }
 
@@ -343,13 +304,13 @@ export class TermIndex {
   }
 }
 
-/** A run of suffixes that begin alike and are the only ones that do. */
+/** Suffixes that begin alike, and all that do. */
 interface SuffixRange {
   readonly start: number;
   readonly end: number;
   /** Ranks that its suffixes are known to share; none of them ends before. */
   readonly depth: number;
-  /** The ranges in it, in order, one of which holds every wide range in it. */
+  /** Those of the ranges in it that are in no other one in it, in order. */
   readonly inside: SuffixRange[];
 }
 
@@ -359,14 +320,21 @@ function rangeKeyOf(start: number, end: number): number {
 }
 
 /**
- * The ranges of more than SUFFIX_RANGE_MIN suffixes that a term can lie in, outer ones first: what begins with one
- * rank, of that what goes on with another one, and so on. At most SUFFIX_RANGES_MAX, the outermost.
- * firstWith  where the suffixes that begin with a rank start; one more element than there are ranks, 0 included
+ * The ranges of suffixes with more than `postingsMax` postings that a term can lie in, outer ones first: what begins with
+ * one rank, of that what goes on with one rank, and so on. `undefined` when they are more than TERM_BITMAPS_MAX.
+ * firstWith    where the suffixes that begin with a rank start; one more element than there are ranks, 0 included
+ * postingSums  postings of the suffixes before each place
  */
-function wideRanges(text: Uint16Array, suffixes: Uint32Array, firstWith: Uint32Array): SuffixRange[] {
+function frequentRanges(
+  text: Uint16Array,
+  suffixes: Uint32Array,
+  firstWith: Uint32Array,
+  postingSums: Float64Array,
+  postingsMax: number,
+): SuffixRange[] | undefined {
   const ranges: SuffixRange[] = [];
   const add = (start: number, end: number, depth: number, into?: SuffixRange[]): void => {
-    if (end - start <= SUFFIX_RANGE_MIN || ranges.length === SUFFIX_RANGES_MAX) return;
+    if (postingSums[end]! - postingSums[start]! <= postingsMax) return;
     const range = { start, end, depth, inside: [] };
     ranges.push(range);
     into?.push(range);
@@ -374,6 +342,8 @@ function wideRanges(text: Uint16Array, suffixes: Uint32Array, firstWith: Uint32A
   for (let rank = 1; rank + 1 < firstWith.length; rank++) add(firstWith[rank]!, firstWith[rank + 1]!, 1);
   // Ranges are added on the way.
   for (const { depth, end, inside, start } of ranges) {
+    if (ranges.length > TERM_BITMAPS_MAX) return undefined;
+    if (end - start === 1) continue;
     let shared = depth;
     const rankAt = (place: number): number => text[suffixes[place]! + shared]!;
     // As long as all go on alike, none ends, and the range stays the same.
@@ -383,15 +353,14 @@ function wideRanges(text: Uint16Array, suffixes: Uint32Array, firstWith: Uint32A
       // Steps that double until one is too far, then halving between the last two.
       let step = 1;
       while (from + step < end && rankAt(from + step) === rank) step *= 2;
-      let low = from + (step >>> 1);
-      let high = Math.min(from + step, end);
-      while (low + 1 < high) {
-        const middle = (low + high) >>> 1;
-        if (rankAt(middle) === rank) low = middle;
-        else high = middle;
+      let last = from + (step >>> 1);
+      to = Math.min(from + step, end);
+      while (last + 1 < to) {
+        const middle = (last + to) >>> 1;
+        if (rankAt(middle) === rank) last = middle;
+        else to = middle;
       }
-      to = high;
-      // Suffixes that end here are what the range has more than the ones inside.
+      // Suffixes that end here are what the range has besides those inside.
       if (rank !== 0) add(from, to, shared + 1, inside);
     }
   }

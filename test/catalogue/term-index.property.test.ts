@@ -16,7 +16,7 @@ function fieldOf(texts: readonly string[]): IndexedField {
 
 function rowsWith(index: TermIndex, term: string, rowCount: number): number[] {
   const rows = new BitSet(rowCount);
-  index.addRowsWith(term, rows);
+  index.writeRowsWith(term, rows);
   const into = new Uint16Array(rowCount);
   return [...into.subarray(0, rows.readInto(into))];
 }
