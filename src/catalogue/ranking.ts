@@ -129,30 +129,26 @@ export class CompanyRanking {
         word ^= inside;
       }
       if (recent < enough) continue;
-      this.#offer({ place, observed, recent, newest }, limit, best);
+      let at = best.length;
+      while (at > 0 && this.#comesBefore(place, observed, recent, newest, best[at - 1]!)) at--;
+      if (at === limit) continue;
+      if (best.length === limit) best.pop();
+      best.splice(at, 0, { place, observed, recent, newest });
       if (best.length === limit) enough = best[limit - 1]!.recent;
     }
   }
 
-  /** Puts a company at its place among the best, if it has one. */
-  #offer(company: Counted, limit: number, best: Counted[]): void {
-    let place = best.length;
-    while (place > 0 && this.#comesBefore(company, best[place - 1]!)) place--;
-    if (place === limit) return;
-    if (best.length === limit) best.pop();
-    best.splice(place, 0, company);
-  }
-
-  #comesBefore(left: Counted, right: Counted): boolean {
-    if (left.recent !== right.recent) return left.recent > right.recent;
-    const leftScore = scoreHundredths(left.recent, left.observed);
-    const rightScore = scoreHundredths(right.recent, right.observed);
-    if (leftScore !== rightScore) return leftScore > rightScore;
-    const leftLast = this.#lastObservedAt(left.newest);
-    const rightLast = this.#lastObservedAt(right.newest);
-    if (leftLast !== rightLast) return leftLast > rightLast;
+  /** Whether a company, given by the fields of `Counted`, comes before another one. Most do not, and need no object. */
+  #comesBefore(place: number, observed: number, recent: number, newest: number, other: Counted): boolean {
+    if (recent !== other.recent) return recent > other.recent;
+    const score = scoreHundredths(recent, observed);
+    const otherScore = scoreHundredths(other.recent, other.observed);
+    if (score !== otherScore) return score > otherScore;
+    const last = this.#lastObservedAt(newest);
+    const otherLast = this.#lastObservedAt(other.newest);
+    if (last !== otherLast) return last > otherLast;
     // Codes are in order of domain or compared name.
-    return this.#runs.companies[left.place]! < this.#runs.companies[right.place]!;
+    return this.#runs.companies[place]! < this.#runs.companies[other.place]!;
   }
 
   #lastObservedAt(position: number): number {
