@@ -4,7 +4,7 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
-import { SCANNED_ROWS_MAX } from '../src/catalogue/limits.ts';
+import { PART_ROWS_MAX } from '../src/catalogue/limits.ts';
 import { search } from '../src/catalogue/search.ts';
 import { NaiveCatalogue } from '../test/support/naive-catalogue.ts';
 import { type Context, type Figure, figureOf, sized, timed } from './harness.ts';
@@ -30,7 +30,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
 
   const bySize = companiesBySize(snapshot);
   const largest = bySize[0]!;
-  const scanned = bySize.find((company) => snapshot.activeRowsOf(company) <= SCANNED_ROWS_MAX)!;
+  const scanned = bySize.find((company) => snapshot.activeRowsOf(company) <= PART_ROWS_MAX)!;
   for (const [title, company] of [
     ['in the largest company', largest],
     ['in a company that is scanned', scanned],

@@ -4,8 +4,10 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Cohort } from './cohort.ts';
+import { CohortPart } from './cohort-part.ts';
 import { type CompanyRuns, companyRunsOf } from './company-runs.ts';
-import { COHORT_ROWS_MAX, KEPT_COHORTS_MAX, SCANNED_ROWS_MAX } from './limits.ts';
+import { FoundJobs } from './found-jobs.ts';
+import { COHORT_ROWS_MAX, KEPT_COHORT_ROWS_MAX, PART_ROWS_MAX } from './limits.ts';
 import { CompanyRanking } from './ranking.ts';
 import type { Snapshot } from './snapshot.ts';
 import { CodeCounts } from './top-codes.ts';
@@ -17,8 +19,14 @@ export class Catalogue {
   readonly snapshot: Snapshot;
   /** The most recently observed active jobs of the whole catalogue: rows 0 .. at most 9999. */
   readonly cohort: Cohort;
+  /** Its rows, company after company. */
+  readonly part: CohortPart;
+  readonly foundJobs: FoundJobs;
   readonly #runs: CompanyRuns;
-  readonly #companies = new LRUCache<number, Cohort>({ max: KEPT_COHORTS_MAX });
+  readonly #companies = new LRUCache<number, Cohort>({
+    maxSize: KEPT_COHORT_ROWS_MAX,
+    sizeCalculation: ({ rows }) => rows.length,
+  });
   /** Scratch of the company question; empty between questions. */
   readonly departmentCounts: CodeCounts;
   readonly skillCounts: CodeCounts;
@@ -28,10 +36,12 @@ export class Catalogue {
 
   constructor(snapshot: Snapshot) {
     const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
-    const sampled = snapshot.activeCount > COHORT_ROWS_MAX;
+    const rows = Uint32Array.from({ length: count }, (_, row) => row);
     this.snapshot = snapshot;
+    this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
     this.#runs = companyRunsOf(snapshot, count);
-    this.cohort = new Cohort(snapshot, this.#runs.rows, 'monitored catalogue', sampled, this.#runs.positionOf);
+    this.part = new CohortPart(snapshot, this.#runs.rows, this.#runs.positionOf);
+    this.foundJobs = new FoundJobs(snapshot);
     this.departmentCounts = new CodeCounts(snapshot.departments.size);
     this.skillCounts = new CodeCounts(snapshot.skillNames.size);
     this.#engineering = new Uint8Array(snapshot.departments.size);
@@ -50,7 +60,7 @@ export class Catalogue {
     const start = this.snapshot.companyOffsets[company]!;
     const rows = this.snapshot.companyRows.subarray(start, start + Math.min(active, COHORT_ROWS_MAX));
     const cohort = new Cohort(this.snapshot, rows, 'requested company', active > COHORT_ROWS_MAX);
-    if (rows.length > SCANNED_ROWS_MAX) this.#companies.set(company, cohort);
+    if (rows.length > PART_ROWS_MAX) this.#companies.set(company, cohort);
     return cohort;
   }
 
@@ -70,7 +80,8 @@ export class Catalogue {
 
   /** Makes now what the first questions would have to wait for. */
   warm(): void {
-    this.cohort.warm();
+    this.part.warm();
+    this.foundJobs.keepFirst(this.part.rows.length);
     void this.ranking;
   }
 }

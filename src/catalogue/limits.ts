@@ -7,16 +7,14 @@ export const COHORT_ROWS_MAX = 10_000;
 export const TOP_ENTRIES_MAX = 10;
 
 /**
- * A company cohort of more rows gets an index, a smaller one is scanned: at this size a scan that finds nothing takes
- * 1 to 2 ms (bench/search.ts), about the signature check of the same request; the index takes 44 to 55 ms for 10000 rows.
+ * Rows of a company that are indexed together; a company with no more is never indexed. To go through so many rows takes TODO
  */
-export const SCANNED_ROWS_MAX = 1_000;
+export const PART_ROWS_MAX = 512;
 
 /**
- * Company cohorts kept with their index. An index of 10000 rows is a few megabytes of arrays; the few companies of that size are
- * asked for again and again, and an evicted one is built again from the columns.
+ * Rows of the company cohorts that are kept with their indexes, together. TODO An evicted one is indexed again when it is asked for.
  */
-export const KEPT_COHORTS_MAX = 8;
+export const KEPT_COHORT_ROWS_MAX = 80_000;
 
 /**
  * Code units of distinct tokens that one index may hold: about 100 a row, ten times what real postings have in all
