@@ -1,6 +1,7 @@
 /**
- * What a question asks, looked for in one row after another: where there is no index, or none yet. Most rows fail at the first
- * term, and of most rows only the title is looked through: departments and skills repeat, and are looked through once.
+ * What a question asks, looked for row after row: where there is no index, or none yet. Rows are taken in blocks, and of a block
+ * one column at a time: a company's rows lie far apart in every column, and loads that wait for nothing wait for memory
+ * together (TODO).
  */
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from './job.ts';
 import { REMEMBERED_TEXTS_MAX } from './limits.ts';
@@ -9,12 +10,13 @@ import { TermScan } from './term-scan.ts';
 import type { TextColumn } from './text-column.ts';
 import type { Wanted } from './wanted.ts';
 
+const BLOCK_ROWS = 256;
+
+type Codes = Uint8Array | Uint16Array | Uint32Array;
+
 export class RowScan {
   readonly #snapshot: Snapshot;
   readonly #wanted: Wanted;
-  /** -1 = not asked for. */
-  readonly #remoteCode: number;
-  readonly #employmentCode: number;
   readonly #title: readonly TermScan[];
   readonly #location: readonly TermScan[];
   readonly #keyword: readonly TermScan[];
@@ -22,11 +24,18 @@ export class RowScan {
   readonly #inDepartment: RememberedScan;
   readonly #inSkill: RememberedScan;
 
+  // Of the block at hand: the rows that may still match and their places among the rows that were given, as many as `#count`;
+  // for each the code of a text, whether that is ASCII, and whether the term at hand was found.
+  readonly #rows = new Uint32Array(BLOCK_ROWS);
+  readonly #places = new Uint32Array(BLOCK_ROWS);
+  #count = 0;
+  readonly #codes = new Uint32Array(BLOCK_ROWS);
+  readonly #areAscii = new Uint8Array(BLOCK_ROWS);
+  readonly #isFound = new Uint8Array(BLOCK_ROWS);
+
   constructor(snapshot: Snapshot, wanted: Wanted) {
     this.#snapshot = snapshot;
     this.#wanted = wanted;
-    this.#remoteCode = wanted.remoteStatus === undefined ? -1 : REMOTE_STATUSES.indexOf(wanted.remoteStatus);
-    this.#employmentCode = wanted.employmentType === undefined ? -1 : EMPLOYMENT_TYPES.indexOf(wanted.employmentType);
     this.#title = scansOf(wanted.title);
     this.#location = scansOf(wanted.location);
     this.#keyword = scansOf(wanted.keyword);
@@ -35,36 +44,108 @@ export class RowScan {
     this.#inSkill = new RememberedScan(this.#keyword, snapshot.skillNames);
   }
 
-  matches(row: number): boolean {
-    const { department, employmentType, location, locations, remoteStatus, title, titles } = this.#snapshot;
-    if (this.#remoteCode >= 0 && remoteStatus[row] !== this.#remoteCode) return false;
-    if (this.#employmentCode >= 0 && employmentType[row] !== this.#employmentCode) return false;
-    if (this.#wanted.department !== undefined && !this.#isInDepartment(department[row]!)) return false;
-    // The empty text that code 0 stands for holds no term.
-    for (const term of this.#location) if (!term.isIn(locations, location[row]!)) return false;
-    for (const term of this.#title) if (!term.isIn(titles, title[row]!)) return false;
-    for (let t = 0; t < this.#keyword.length; t++) {
-      if (!this.#keyword[t]!.isIn(titles, title[row]!) && !this.#isBesideTitle(t, row)) return false;
+  /** Places in `rows` of the first `limit` rows that match, ascending, or of all when there are fewer. */
+  matchesAmong(rows: Uint32Array, limit: number): number[] {
+    const matches: number[] = [];
+    // The first blocks are short, since often the first rows are enough.
+    for (let start = 0, length = 16; start < rows.length; start += length, length = BLOCK_ROWS) {
+      this.#start(rows, start, Math.min(start + length, rows.length));
+      this.#keepMatches();
+      for (let i = 0; i < this.#count; i++) if (matches.push(this.#places[i]!) === limit) return matches;
     }
-    return true;
+    return matches;
   }
 
-  /** Adds those of `rows` that match to `into`, in their order, until that has `limit` elements. */
-  addMatches(rows: Uint32Array, limit: number, into: number[]): void {
-    for (let i = 0; i < rows.length && into.length < limit; i++) if (this.matches(rows[i]!)) into.push(rows[i]!);
+  #start(rows: Uint32Array, start: number, end: number): void {
+    this.#count = end - start;
+    for (let i = 0; i < this.#count; i++) {
+      this.#rows[i] = rows[start + i]!;
+      this.#places[i] = start + i;
+    }
   }
 
-  #isInDepartment(code: number): boolean {
-    return code !== 0 && this.#snapshot.departments.comparedOf(code) === this.#wanted.department;
+  #keepMatches(): void {
+    const { department, departments, employmentType, location, locations, remoteStatus, title, titles } = this.#snapshot;
+    const wanted = this.#wanted;
+    if (wanted.remoteStatus !== undefined) this.#keepCode(remoteStatus, REMOTE_STATUSES.indexOf(wanted.remoteStatus));
+    if (wanted.employmentType !== undefined) {
+      this.#keepCode(employmentType, EMPLOYMENT_TYPES.indexOf(wanted.employmentType));
+    }
+    if (wanted.department !== undefined) {
+      this.#read(department);
+      for (let i = 0; i < this.#count; i++) {
+        const code = this.#codes[i]!;
+        this.#isFound[i] = code !== 0 && departments.comparedOf(code) === wanted.department ? 1 : 0;
+      }
+      this.#keepFound();
+    }
+    // The empty text that code 0 stands for holds no term.
+    if (this.#location.length > 0) this.#keepTexts(this.#location, location, locations);
+    if (this.#title.length > 0) this.#keepTexts(this.#title, title, titles);
+    if (this.#keyword.length > 0) this.#keepKeyword();
   }
 
-  /** Whether a term of the keyword lies in the company, the department or a skill of a row. */
-  #isBesideTitle(term: number, row: number): boolean {
-    const { department, employer, skillOffsets, skills } = this.#snapshot;
-    if (this.#inEmployer.has(term, employer[row]!) || this.#inDepartment.has(term, department[row]!)) return true;
-    const past = skillOffsets[row + 1]!;
-    for (let i = skillOffsets[row]!; i < past; i++) if (this.#inSkill.has(term, skills[i]!)) return true;
-    return false;
+  #keepCode(column: Uint8Array, code: number): void {
+    for (let i = 0; i < this.#count; i++) this.#isFound[i] = column[this.#rows[i]!] === code ? 1 : 0;
+    this.#keepFound();
+  }
+
+  #keepTexts(terms: readonly TermScan[], codes: Codes, column: TextColumn): void {
+    for (const term of terms) {
+      this.#readTexts(codes, column);
+      this.#lookInTexts(term, column);
+      this.#keepFound();
+    }
+  }
+
+  #keepKeyword(): void {
+    const { department, employer, skillOffsets, skills, title, titles } = this.#snapshot;
+    for (let t = 0; t < this.#keyword.length; t++) {
+      this.#readTexts(title, titles);
+      this.#lookInTexts(this.#keyword[t]!, titles);
+      const isFound = this.#isFound;
+      const rows = this.#rows;
+      for (let i = 0; i < this.#count; i++) {
+        if (isFound[i] === 0 && this.#inEmployer.has(t, employer[rows[i]!]!)) isFound[i] = 1;
+      }
+      for (let i = 0; i < this.#count; i++) {
+        if (isFound[i] === 0 && this.#inDepartment.has(t, department[rows[i]!]!)) isFound[i] = 1;
+      }
+      for (let i = 0; i < this.#count; i++) {
+        if (isFound[i] === 1) continue;
+        const past = skillOffsets[rows[i]! + 1]!;
+        for (let place = skillOffsets[rows[i]!]!; place < past; place++) {
+          if (this.#inSkill.has(t, skills[place]!)) isFound[i] = 1;
+        }
+      }
+      this.#keepFound();
+    }
+  }
+
+  #read(column: Codes): void {
+    for (let i = 0; i < this.#count; i++) this.#codes[i] = column[this.#rows[i]!]!;
+  }
+
+  #readTexts(codes: Codes, column: TextColumn): void {
+    this.#read(codes);
+    for (let i = 0; i < this.#count; i++) this.#areAscii[i] = column.isAscii(this.#codes[i]!) ? 1 : 0;
+  }
+
+  #lookInTexts(term: TermScan, column: TextColumn): void {
+    for (let i = 0; i < this.#count; i++) {
+      const code = this.#codes[i]!;
+      this.#isFound[i] = (this.#areAscii[i] === 1 ? term.isInAscii(column, code) : term.isIn(column, code)) ? 1 : 0;
+    }
+  }
+
+  #keepFound(): void {
+    let kept = 0;
+    for (let i = 0; i < this.#count; i++) {
+      this.#rows[kept] = this.#rows[i]!;
+      this.#places[kept] = this.#places[i]!;
+      kept += this.#isFound[i]!;
+    }
+    this.#count = kept;
   }
 }
 

@@ -53,11 +53,11 @@ function newestOfCatalogue({ part }: Catalogue, wanted: Wanted, limit: number): 
  * comes to such a part, and goes from row to row in the others.
  */
 function newestOfCompany(snapshot: Snapshot, cohort: Cohort, wanted: Wanted, limit: number): number[] {
-  const newest: number[] = [];
   if (cohort.rows.length <= PART_ROWS_MAX) {
-    new RowScan(snapshot, wanted).addMatches(cohort.rows, limit, newest);
-    return newest;
+    const { rows } = cohort;
+    return new RowScan(snapshot, wanted).matchesAmong(rows, limit).map((place) => rows[place]!);
   }
+  const newest: number[] = [];
   let scan: RowScan | undefined;
   let mayBuild = cohort.wasSearched;
   cohort.wasSearched = true;
@@ -67,7 +67,7 @@ function newestOfCompany(snapshot: Snapshot, cohort: Cohort, wanted: Wanted, lim
     if ((isBuilt || mayBuild) && selectByIndex(part, wanted)) newest.push(...part.newestMatches(limit - newest.length));
     else {
       scan ??= new RowScan(snapshot, wanted);
-      scan.addMatches(part.rows, limit, newest);
+      for (const place of scan.matchesAmong(part.rows, limit - newest.length)) newest.push(part.rows[place]!);
     }
     if (!isBuilt) mayBuild = false;
   }

@@ -67,13 +67,7 @@ function addTerms(texts: readonly string[], index: TermIndex | undefined, into: 
 /** The same row by row. */
 export function selectByScan(part: CohortPart, wanted: Wanted, enough: number): void {
   const { matches, rows, snapshot } = part;
-  const scan = new RowScan(snapshot, wanted);
+  const byAge = rows.map((_, age) => rows[part.positionByAge(age)]!);
   matches.startWithNone();
-  let count = 0;
-  for (let age = 0; age < rows.length && count < enough; age++) {
-    const position = part.positionByAge(age);
-    if (!scan.matches(rows[position]!)) continue;
-    matches.add(position);
-    count++;
-  }
+  for (const age of new RowScan(snapshot, wanted).matchesAmong(byAge, enough)) matches.add(part.positionByAge(age));
 }

@@ -30,7 +30,11 @@ export class TermScan {
   }
 
   isIn(column: TextColumn, code: number): boolean {
-    if (!column.isAscii(code)) return column.comparedOf(code).includes(this.#term);
+    return column.isAscii(code) ? this.isInAscii(column, code) : column.comparedOf(code).includes(this.#term);
+  }
+
+  /** The same for a text that is ASCII alone. */
+  isInAscii(column: TextColumn, code: number): boolean {
     const { bytes } = column;
     const units = this.#units;
     const steps = this.#steps;
