@@ -9,12 +9,12 @@ export const TOP_ENTRIES_MAX = 10;
 /**
  * Rows of a company that are indexed together; a company with no more is never indexed. To go through so many rows takes TODO
  */
-export const PART_ROWS_MAX = 512;
+export const PART_ROWS_MAX = 256;
 
 /**
  * Rows of the company cohorts that are kept with their indexes, together. TODO An evicted one is indexed again when it is asked for.
  */
-export const KEPT_COHORT_ROWS_MAX = 80_000;
+export const KEPT_COHORT_ROWS_MAX = 40_000;
 
 /**
  * Code units of distinct tokens that one index may hold: about 100 a row, ten times what real postings have in all

@@ -80,6 +80,9 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
   return new TermIndex([...vocabulary.keys()], unitCount, rowCount, postingOffsets, postings);
 }
 
+/** So many postings are as quick as the shortest bitmap. */
+const LISTED_POSTINGS_MIN = 64;
+
 /** Where a term lies in an index: a run of its suffixes. */
 export interface FoundTerm {
   readonly index: TermIndex;
@@ -169,11 +172,12 @@ export class TermIndex {
     this.#postingSums = postingSums;
 
     const wordCount = (rowCount + 31) >>> 5;
-    this.#listedPostingsMax = wordCount;
-    let ranges = frequentRanges(units, suffixes, firstWith, postingSums, wordCount);
-    while (ranges === undefined) {
-      this.#listedPostingsMax *= 2;
+    this.#listedPostingsMax = Math.max(wordCount, LISTED_POSTINGS_MIN);
+    let ranges: SuffixRange[] | undefined;
+    while (true) {
       ranges = frequentRanges(units, suffixes, firstWith, postingSums, this.#listedPostingsMax);
+      if (ranges !== undefined) break;
+      this.#listedPostingsMax *= 2;
     }
     this.#bitmaps = new Int32Array(ranges.length * wordCount);
     const bitmapOf = new Map<number, number>();
