@@ -146,16 +146,24 @@ export function bitCountOf(word: number): number {
 }
 
 /**
- * Keeps those of the first `count` of `numbers` that are members of `words[start ..]`, laid out as in the class.
- * returns  the number kept
+ * Writes into `into` those of `numbers[start] .. numbers[start + count - 1]` that are members of `words[wordsStart ..]`, laid out
+ * as in the class. `into` may be `numbers` itself where `start` is 0.
+ * returns  the number written
  */
-export function keepMembers(words: Int32Array, start: number, numbers: Uint16Array, count: number): number {
+export function keepMembers(
+  words: Int32Array,
+  wordsStart: number,
+  numbers: Uint16Array,
+  start: number,
+  count: number,
+  into: Uint16Array,
+): number {
   let kept = 0;
   for (let i = 0; i < count; i++) {
-    const number = numbers[i]!;
+    const number = numbers[start + i]!;
     // Written in any case, and kept by counting on: a branch would be foreseen wrong every few numbers.
-    numbers[kept] = number;
-    kept += (words[start + (number >>> 5)]! >>> (number & 31)) & 1;
+    into[kept] = number;
+    kept += (words[wordsStart + (number >>> 5)]! >>> (number & 31)) & 1;
   }
   return kept;
 }

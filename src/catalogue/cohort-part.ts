@@ -122,10 +122,9 @@ export class CohortPart {
 
   #newestListed(limit: number): number[] {
     const { matches, rows } = this;
-    const { list, listedCount } = matches;
     const newest: number[] = [];
-    for (let i = 0; i < listedCount; i++) {
-      const row = rows[list[i]!]!;
+    for (let i = 0; i < matches.listedCount; i++) {
+      const row = rows[matches.listedAt(i)]!;
       let place = newest.length;
       if (place === limit && row > newest[limit - 1]!) continue;
       if (place === limit) place--;

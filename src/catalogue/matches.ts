@@ -1,7 +1,7 @@
 /**
  * The matching positions of a question, filter after filter: a list while they are few, whose members are looked at one by
- * one, else a set, whose words are. Owned by a cohort and filled again by the next question: fresh arrays would cost more
- * than most questions (1.3 KB outside the heap each, 0.7 µs and the collector's time).
+ * one, else a set, whose words are. Owned by a part of a cohort and filled again by the next question: fresh arrays would cost
+ * more than most questions (1.3 KB outside the heap each, 0.7 µs and the collector's time).
  */
 import { BitSet, keepMembers } from '../base/bitset.ts';
 import { LISTED_ROWS_MAX } from './limits.ts';
@@ -10,12 +10,14 @@ import type { FoundTerm } from './term-index.ts';
 export class Matches {
   /** The matches, unless they are listed. */
   readonly #set: BitSet;
-  /** The matches in no order, as far as `listedCount` says. */
-  readonly list = new Uint16Array(LISTED_ROWS_MAX);
+  /** What a list is written into. One that nothing was taken from yet may lie elsewhere, and is not to be modified. */
+  readonly #own = new Uint16Array(LISTED_ROWS_MAX);
+  #list: Uint16Array = this.#own;
+  #listStart = 0;
   #listedCount = -1;
   readonly #scratch: BitSet;
 
-  /** length  of the cohort */
+  /** length  of the part */
   constructor(length: number) {
     this.#set = new BitSet(length);
     this.#scratch = new BitSet(length);
@@ -26,40 +28,47 @@ export class Matches {
     return this.#listedCount;
   }
 
+  /** The match at a place of the list. They are in no order. */
+  listedAt(place: number): number {
+    return this.#list[this.#listStart + place]!;
+  }
+
   get count(): number {
     return this.#listedCount < 0 ? this.#set.count : this.#listedCount;
   }
 
   /** Nothing matches. */
   startWithNone(): void {
-    this.#listedCount = 0;
-  }
-
-  /** These match, each given once. */
-  startWith(positions: Uint16Array): void {
-    const count = positions.length;
-    if (count <= LISTED_ROWS_MAX) {
-      this.#listedCount = count;
-      for (let i = 0; i < count; i++) this.list[i] = positions[i]!;
-      return;
-    }
-    this.#listedCount = -1;
-    this.#set.clear();
-    this.#set.addFrom(positions, 0, count);
-  }
-
-  startWithTerm(term: FoundTerm): void {
-    if (term.bitmap < 0 && term.rowCountMax <= LISTED_ROWS_MAX) {
-      this.#listedCount = term.index.listRows(term, this.list, this.#scratch);
-    } else {
-      this.#listedCount = -1;
-      term.index.writeRows(term, this.#set);
-    }
+    this.#listAs(this.#own, 0, 0);
   }
 
   startWithAll(): void {
     this.#listedCount = -1;
     this.#set.fill();
+  }
+
+  /** These match, each given once. */
+  startWith(positions: Uint16Array): void {
+    if (positions.length <= LISTED_ROWS_MAX) {
+      this.#listAs(positions, 0, positions.length);
+      return;
+    }
+    this.#listedCount = -1;
+    this.#set.clear();
+    this.#set.addFrom(positions, 0, positions.length);
+  }
+
+  /** What holds a term of the part's own index matches. */
+  startWithTerm(term: FoundTerm): void {
+    const { index } = term;
+    if (term.bitmap >= 0 || term.rowCountMax > LISTED_ROWS_MAX) {
+      this.#listedCount = -1;
+      index.writeRows(term, this.#set);
+      return;
+    }
+    const start = index.postingsStartOf(term);
+    if (start >= 0) this.#listAs(index.postings, start, term.rowCountMax);
+    else this.#listAs(this.#own, 0, index.listRows(term, this.#own, this.#scratch));
   }
 
   /** Adds one to the matches, which were none at the start. */
@@ -69,38 +78,47 @@ export class Matches {
       this.#listedCount = -1;
     }
     if (this.#listedCount < 0) this.#set.add(position);
-    else this.list[this.#listedCount++] = position;
+    else this.#own[this.#listedCount++] = position;
   }
 
-  /** Keeps the matches that hold a term of the cohort's own index. Says whether any is left. */
+  /** Keeps the matches that hold a term of the part's own index. Says whether any is left. */
   keepTerm(term: FoundTerm): boolean {
     if (this.#listedCount < 0) return term.index.keepRows(term, this.#set, this.#scratch);
-    this.#listedCount = term.index.keepListed(term, this.list, this.#listedCount, this.#scratch);
-    return this.#listedCount !== 0;
+    const own = this.#own;
+    const kept = term.index.keepListed(term, this.#list, this.#listStart, this.#listedCount, own, this.#scratch);
+    this.#listAs(own, 0, kept);
+    return kept !== 0;
   }
 
   /** Keeps the matches that are in `positions`, too. Says whether any is left. */
   keepSet(positions: BitSet): boolean {
     if (this.#listedCount < 0) return this.#set.intersect(positions);
-    this.#listedCount = keepMembers(positions.words, 0, this.list, this.#listedCount);
-    return this.#listedCount !== 0;
+    const kept = keepMembers(positions.words, 0, this.#list, this.#listStart, this.#listedCount, this.#own);
+    this.#listAs(this.#own, 0, kept);
+    return kept !== 0;
   }
 
   /** The matches as a set, good until the next question. */
   toSet(): BitSet {
     if (this.#listedCount >= 0) {
       this.#set.clear();
-      this.#set.addFrom(this.list, 0, this.#listedCount);
+      this.#set.addFrom(this.#list, this.#listStart, this.#listStart + this.#listedCount);
     }
     return this.#set;
   }
 
-  /** Lists the matches where they are few enough, and says whether it did. */
+  /** Lists the matches where they are few enough, and says whether they are. */
   toList(): boolean {
     if (this.#listedCount >= 0) return true;
-    const count = this.#set.readInto(this.list);
+    const count = this.#set.readInto(this.#own);
     // A full list may have left some out.
-    if (count < this.list.length) this.#listedCount = count;
+    if (count < this.#own.length) this.#listAs(this.#own, 0, count);
     return this.#listedCount >= 0;
+  }
+
+  #listAs(list: Uint16Array, start: number, count: number): void {
+    this.#list = list;
+    this.#listStart = start;
+    this.#listedCount = count;
   }
 }

@@ -113,6 +113,8 @@ export class TermIndex {
 
   /** Terms with more postings have a bitmap. */
   readonly #listedPostingsMax: number;
+  /** Scratch of `find`: the ranks of the term. */
+  #ranks = new Uint16Array(128);
   /** Bitmaps of the cohort's rows one after another, and where that of a range of suffixes starts, by `rangeKeyOf`. */
   readonly #bitmaps: Int32Array;
   readonly #bitmapOf: ReadonlyMap<number, number>;
@@ -201,14 +203,20 @@ export class TermIndex {
 
   /** Where a term lies, which has no blank and is not empty; `undefined` when it lies in no token. */
   find(term: string): FoundTerm | undefined {
-    for (let i = 0; i < term.length; i++) if (this.#rankAt(term, i) === 0) return undefined;
-    const rank = this.#rankAt(term, 0);
-    let start = this.#firstWith[rank]!;
-    let end = this.#firstWith[rank + 1]!;
-    if (term.length > 1) {
-      start = this.#firstNotBefore(term, start, end, false);
-      end = this.#firstNotBefore(term, start, end, true);
-      if (start === end) return undefined;
+    const { length } = term;
+    if (length > this.#ranks.length) this.#ranks = new Uint16Array(length);
+    const ranks = this.#ranks;
+    for (let i = 0; i < length; i++) {
+      const rank = this.#rankOf[term.charCodeAt(i)] ?? 0;
+      if (rank === 0) return undefined;
+      ranks[i] = rank;
+    }
+    let start = this.#firstWith[ranks[0]!]!;
+    let end = this.#firstWith[ranks[0]! + 1]!;
+    if (length > 1) {
+      start = this.#firstNotBefore(length, start, end);
+      if (start === end || !this.#beginsWith(start, length)) return undefined;
+      end = this.#firstWithout(length, start, end);
     }
     const rowCountMax = this.#postingSums[end]! - this.#postingSums[start]!;
     const bitmap = rowCountMax <= this.#listedPostingsMax ? -1 : this.#bitmapOf.get(rangeKeyOf(start, end))!;
@@ -229,6 +237,16 @@ export class TermIndex {
     if (found.bitmap >= 0) return rows.intersectWords(this.#bitmaps, found.bitmap);
     this.writeRows(found, scratch);
     return rows.intersectWords(scratch.words, 0);
+  }
+
+  /** Rows of token after token, ascending in each; not to be modified. */
+  get postings(): Uint16Array {
+    return this.#postings;
+  }
+
+  /** Where the rows of a term start in `postings` when it lies in one token alone, whose rows they are; else -1. */
+  postingsStartOf({ end, start }: FoundTerm): number {
+    return end - start === 1 ? this.#postingOffsets[this.#tokenOf[start]!]! : -1;
   }
 
   /**
@@ -257,13 +275,21 @@ export class TermIndex {
   }
 
   /**
-   * Keeps those of the first `count` of `rows` that the term is in, in their order; `scratch` is a set of the cohort's rows.
-   * returns  the number kept
+   * Writes into `into` those of `rows[first] .. rows[first + count - 1]` that the term is in; `into` may be `rows` itself where
+   * `first` is 0, and `scratch` is a set of the cohort's rows.
+   * returns  the number written
    */
-  keepListed(found: FoundTerm, rows: Uint16Array, count: number, scratch: BitSet): number {
-    if (found.bitmap >= 0) return keepMembers(this.#bitmaps, found.bitmap, rows, count);
+  keepListed(
+    found: FoundTerm,
+    rows: Uint16Array,
+    first: number,
+    count: number,
+    into: Uint16Array,
+    scratch: BitSet,
+  ): number {
+    if (found.bitmap >= 0) return keepMembers(this.#bitmaps, found.bitmap, rows, first, count, into);
     this.writeRows(found, scratch);
-    return keepMembers(scratch.words, 0, rows, count);
+    return keepMembers(scratch.words, 0, rows, first, count, into);
   }
 
   /** Makes `into` the rows that hold `term`, which has no blank and is not empty. */
@@ -280,18 +306,14 @@ export class TermIndex {
     }
   }
 
-  /** Rank of a code unit of a term; 0 = it is in no token. */
-  #rankAt(term: string, place: number): number {
-    return this.#rankOf[term.charCodeAt(place)] ?? 0;
-  }
-
   /**
-   * In `from .. to`, whose suffixes share the first rank: the place of the first suffix that does not come before the
-   * term, or where `past` says so, of the first that neither does so nor begins with it.
+   * In `from .. to`, whose suffixes share the first rank: the place of the first suffix that does not come before the first
+   * `length` of `#ranks`.
    */
-  #firstNotBefore(term: string, from: number, to: number, past: boolean): number {
+  #firstNotBefore(length: number, from: number, to: number): number {
     const text = this.#text;
     const suffixes = this.#suffixes;
+    const ranks = this.#ranks;
     let low = from;
     let high = to;
     while (low < high) {
@@ -299,12 +321,34 @@ export class TermIndex {
       const at = suffixes[middle]!;
       let i = 1;
       // A token ends with 0, which equals no rank of a term, so this stops at the end of the token.
-      while (i < term.length && text[at + i] === this.#rankAt(term, i)) i++;
-      const before = i === term.length ? past : text[at + i]! < this.#rankAt(term, i);
-      if (before) low = middle + 1;
+      while (i < length && text[at + i] === ranks[i]) i++;
+      if (i < length && text[at + i]! < ranks[i]!) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  /** In `from .. to`, of which the first suffix begins with those ranks: the place of the first that does not, or `to`. */
+  #firstWithout(length: number, from: number, to: number): number {
+    // Most terms lie in a few suffixes, so steps that double get there sooner than halving all that follow.
+    let step = 1;
+    while (from + step < to && this.#beginsWith(from + step, length)) step *= 2;
+    let low = from + (step >>> 1) + 1;
+    let high = Math.min(from + step, to);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#beginsWith(middle, length)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #beginsWith(place: number, length: number): boolean {
+    const text = this.#text;
+    const ranks = this.#ranks;
+    const at = this.#suffixes[place]!;
+    for (let i = 1; i < length; i++) if (text[at + i] !== ranks[i]) return false;
+    return true;
   }
 }
 

@@ -41,9 +41,16 @@ function distinctTerms(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
   const terms = termsOf(text);
   if (terms.length < 2) return terms;
-  const distinct = terms.filter((term, place) => terms.indexOf(term) === place);
+  const distinct: string[] = [];
+  for (const term of terms) if (!distinct.includes(term)) distinct.push(term);
   if (distinct.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${distinct.length} terms`);
-  return distinct.filter((term) => !distinct.some((other) => other.length > term.length && other.includes(term)));
+  const needed: string[] = [];
+  for (const term of distinct) {
+    let isNeeded = true;
+    for (const other of distinct) if (other.length > term.length && other.includes(term)) isNeeded = false;
+    if (isNeeded) needed.push(term);
+  }
+  return needed;
 }
 
 export function isUnfiltered(wanted: Wanted): boolean {

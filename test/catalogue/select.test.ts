@@ -103,14 +103,14 @@ describe('a search in a company', () => {
   });
 
   it('finds matches on both sides of where parts meet, newest first, and no more than were asked for', () => {
-    const catalogue = catalogueOf(PART_ROWS_MAX * 3);
+    const catalogue = catalogueOf(PART_ROWS_MAX * 5);
     const ids = (limit: number): string[] =>
       search(catalogue, { company: domain, keyword: '51' }, limit).jobs.map(({ id }) => id);
-    const all = Array.from({ length: PART_ROWS_MAX * 3 }, (_, i) => String(i))
+    const all = Array.from({ length: PART_ROWS_MAX * 5 }, (_, i) => String(i))
       .filter((i) => i.includes('51'))
       .map((i) => i.padStart(6, '0'));
     expect(all.length).toBeGreaterThan(20);
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 8; i++) {
       for (const limit of [1, 3, 10]) expect(ids(limit)).toEqual(all.slice(0, limit));
     }
     expect(ids(10_000)).toEqual(all);
