@@ -65,7 +65,8 @@ export class RowScan {
   }
 
   #keepMatches(): void {
-    const { department, departments, employmentType, location, locations, remoteStatus, title, titles } = this.#snapshot;
+    const { department, departments, employmentType, location, locations, remoteStatus, title, titles } =
+      this.#snapshot;
     const wanted = this.#wanted;
     if (wanted.remoteStatus !== undefined) this.#keepCode(remoteStatus, REMOTE_STATUSES.indexOf(wanted.remoteStatus));
     if (wanted.employmentType !== undefined) {
