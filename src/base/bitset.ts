@@ -117,6 +117,22 @@ export class BitSet {
     return this.intersectWords(other.words, 0);
   }
 
+  /** The `limit` smallest members, ascending, or all when there are fewer. */
+  first(limit: number): number[] {
+    const words = this.words;
+    const members: number[] = [];
+    for (let i = 0; i < words.length; i++) {
+      let word = words[i]!;
+      while (word !== 0) {
+        if (members.length === limit) return members;
+        const lowest = word & -word;
+        members.push((i << 5) + 31 - Math.clz32(lowest));
+        word ^= lowest;
+      }
+    }
+    return members;
+  }
+
   /**
    * Writes the smallest members, ascending, into `into`, which is not grown.
    * returns  the number written: the smaller of `into.length` and the size of the set

@@ -19,8 +19,9 @@ export class Catalogue {
   readonly snapshot: Snapshot;
   /** The most recently observed active jobs of the whole catalogue: rows 0 .. at most 9999. */
   readonly cohort: Cohort;
-  /** Its rows, company after company. */
-  readonly part: CohortPart;
+  /** Its rows, newest observation first, and company after company. */
+  readonly newestFirst: CohortPart;
+  readonly byCompany: CohortPart;
   readonly foundJobs: FoundJobs;
   readonly #runs: CompanyRuns;
   readonly #companies = new LRUCache<number, Cohort>({
@@ -40,7 +41,11 @@ export class Catalogue {
     this.snapshot = snapshot;
     this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
     this.#runs = companyRunsOf(snapshot, count);
-    this.part = new CohortPart(snapshot, this.#runs.rows, this.#runs.positionOf);
+    this.newestFirst = new CohortPart(snapshot, rows);
+    this.byCompany = new CohortPart(snapshot, this.#runs.rows, {
+      part: this.newestFirst,
+      positionOf: this.#runs.positionOf,
+    });
     this.foundJobs = new FoundJobs(snapshot);
     this.departmentCounts = new CodeCounts(snapshot.departments.size);
     this.skillCounts = new CodeCounts(snapshot.skillNames.size);
@@ -80,8 +85,9 @@ export class Catalogue {
 
   /** Makes now what the first questions would have to wait for. */
   warm(): void {
-    this.part.warm();
-    this.foundJobs.keepFirst(this.part.rows.length);
+    this.byCompany.warmForSignals();
     void this.ranking;
+    this.newestFirst.warmForSearch();
+    this.foundJobs.keepFirst(this.newestFirst.rows.length);
   }
 }

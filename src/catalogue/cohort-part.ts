@@ -1,7 +1,7 @@
 /**
  * Rows that are selected together: the whole cohort of the catalogue, or a piece of a company's (cohort.ts). A place in a part
- * is called a position; the row at it is a place in the snapshot. In a piece of a company's cohort positions are newest
- * observation first, in the catalogue's company after company (company-runs.ts).
+ * is called a position; the row at it is a place in the snapshot. For searches positions are newest observation first, which
+ * is the order of rows; for signals company after company (company-runs.ts).
  *
  * What an index needs is made the first time it is asked for and kept as long as the part.
  */
@@ -61,16 +61,18 @@ function skillField(rows: Uint32Array, { skillOffsets, skills, skillNames }: Sna
   return fieldOf(offsets, codes, skillNames);
 }
 
-/** Matches are rare when, after so many rows or a multiple of it, there was not one among RARE_ROWS. */
-const TRIED_ROWS = 64;
-const RARE_ROWS = 64;
+/** The same rows in another order. */
+export interface SourcePart {
+  readonly part: CohortPart;
+  /** By position in that part: the position in this one. */
+  readonly positionOf: Uint16Array;
+}
 
 export class CohortPart {
   readonly snapshot: Snapshot;
   /** The row at each position; owned by the part. */
   readonly rows: Uint32Array;
-  /** Positions newest observation first, which is the order of rows; `undefined` = in their own order. */
-  readonly #newestFirst: Uint16Array | undefined;
+  readonly #source: SourcePart | undefined;
   /** What `select` found last. */
   readonly matches: Matches;
 
@@ -78,80 +80,50 @@ export class CohortPart {
   readonly #indexes = new Map<'title' | 'location' | 'keyword', TermIndex | null>();
   readonly #remote = new Map<RemoteStatus, BitSet>();
   readonly #employment = new Map<EmploymentType, BitSet>();
-  /** Until the last index that needs them is built. */
+  /** Until the index for keywords is built, so that they are decoded once for two indexes. */
   #titles: IndexedField | undefined;
   #positionsByDepartment: ReadonlyMap<string, Uint16Array> | undefined;
 
-  /**
-   * rows         the row at each position
-   * newestFirst  positions in ascending order of their rows, where that is not their own order
-   */
-  constructor(snapshot: Snapshot, rows: Uint32Array, newestFirst?: Uint16Array) {
+  /** source  whose decoded texts and indexes are put in order instead of being made again */
+  constructor(snapshot: Snapshot, rows: Uint32Array, source?: SourcePart) {
     this.snapshot = snapshot;
     this.rows = rows;
-    this.#newestFirst = newestFirst;
+    this.#source = source;
     this.matches = new Matches(rows.length);
   }
 
-  /** The position of the newest observation (0), of the next one (1) and so on. */
-  positionByAge(age: number): number {
-    return this.#newestFirst === undefined ? age : this.#newestFirst[age]!;
-  }
-
-  /** Rows of the `limit` matches with the newest observations, or of all when there are fewer, newest first. */
+  /** Rows of the `limit` newest matches, newest first, or of all when there are fewer; where rows ascend. */
   newestMatches(limit: number): number[] {
-    const { matches, rows } = this;
-    if (matches.listedCount >= 0) return this.#newestListed(limit);
-    const { words } = matches.toSet();
-    const newestFirst = this.#newestFirst;
-    const found: number[] = [];
-    /** The age at which to see whether matches are rare. */
-    let look = TRIED_ROWS;
-    for (let age = 0; age < rows.length; age++) {
-      const position = newestFirst === undefined ? age : newestFirst[age]!;
-      const isMatch = ((words[position >>> 5]! >>> (position & 31)) & 1) !== 0;
-      if (isMatch && found.push(rows[position]!) === limit) break;
-      if (age !== look) continue;
-      // Most answers are complete among the newest rows. When matches turn out to be rare, all of them are looked at.
-      const areRare = found.length * RARE_ROWS < age;
-      if (areRare && matches.toList()) return this.#newestListed(limit);
-      look = areRare ? rows.length : age + TRIED_ROWS;
-    }
-    return found;
-  }
-
-  #newestListed(limit: number): number[] {
-    const { matches, rows } = this;
-    const newest: number[] = [];
-    for (let i = 0; i < matches.listedCount; i++) {
-      const row = rows[matches.listedAt(i)]!;
-      let place = newest.length;
-      if (place === limit && row > newest[limit - 1]!) continue;
-      if (place === limit) place--;
-      for (; place > 0 && newest[place - 1]! > row; place--) newest[place] = newest[place - 1]!;
-      newest[place] = row;
-    }
+    const newest = this.matches.first(limit);
+    for (let i = 0; i < newest.length; i++) newest[i] = this.rows[newest[i]!]!;
     return newest;
   }
 
   get titleIndex(): TermIndex | null {
-    return this.#index('title', () => [this.#titleField()]);
+    return this.#index('title', () => buildTermIndex(this.rows.length, [this.#titleField()]));
   }
 
   get locationIndex(): TermIndex | null {
     const { rows, snapshot } = this;
-    return this.#index('location', () => [singleField(rows, snapshot.location, snapshot.locations, 1)]);
+    const source = this.#source;
+    return this.#index('location', () =>
+      source === undefined
+        ? buildTermIndex(rows.length, [singleField(rows, snapshot.location, snapshot.locations, 1)])
+        : source.part.locationIndex?.reordered(source.positionOf),
+    );
   }
 
   /** Over title, company, department and skills. */
   get keywordIndex(): TermIndex | null {
     const { rows, snapshot } = this;
-    const index = this.#index('keyword', () => [
-      this.#titleField(),
-      singleField(rows, snapshot.employer, snapshot.employerNames, 0),
-      singleField(rows, snapshot.department, snapshot.departments, 1),
-      skillField(rows, snapshot),
-    ]);
+    const index = this.#index('keyword', () =>
+      buildTermIndex(rows.length, [
+        this.#titleField(),
+        singleField(rows, snapshot.employer, snapshot.employerNames, 0),
+        singleField(rows, snapshot.department, snapshot.departments, 1),
+        skillField(rows, snapshot),
+      ]),
+    );
     this.#titles = undefined;
     return index;
   }
@@ -193,22 +165,35 @@ export class CohortPart {
     return this.#withCode(this.#employment, type, this.snapshot.employmentType, EMPLOYMENT_TYPES.indexOf(type));
   }
 
-  /** Makes everything that is otherwise made by the first question that needs it. */
-  warm(): void {
+  /** Makes everything that searches need. */
+  warmForSearch(): void {
     for (const status of REMOTE_STATUSES) this.withRemoteStatus(status);
     for (const type of EMPLOYMENT_TYPES) this.withEmploymentType(type);
-    void [this.titleIndex, this.locationIndex, this.keywordIndex, this.positionsByDepartment];
+    void [this.locationIndex, this.keywordIndex];
+  }
+
+  /** Makes everything that signals need. */
+  warmForSignals(): void {
+    void [this.titleIndex, this.locationIndex, this.positionsByDepartment];
   }
 
   #titleField(): IndexedField {
-    this.#titles ??= singleField(this.rows, this.snapshot.title, this.snapshot.titles, 0);
-    return this.#titles;
+    const source = this.#source;
+    if (source === undefined) {
+      this.#titles ??= singleField(this.rows, this.snapshot.title, this.snapshot.titles, 0);
+      return this.#titles;
+    }
+    // Each row has one title, so only its place in the list of titles moves.
+    const { numbers, offsets, texts } = source.part.#titleField();
+    const moved = new Uint32Array(numbers.length);
+    for (let position = 0; position < numbers.length; position++) moved[source.positionOf[position]!] = numbers[position]!;
+    return { texts, numbers: moved, offsets };
   }
 
-  #index(group: 'title' | 'location' | 'keyword', fields: () => readonly IndexedField[]): TermIndex | null {
+  #index(group: 'title' | 'location' | 'keyword', build: () => TermIndex | undefined): TermIndex | null {
     let index = this.#indexes.get(group);
     if (index === undefined) {
-      index = buildTermIndex(this.rows.length, fields()) ?? null;
+      index = build() ?? null;
       this.#indexes.set(group, index);
     }
     return index;

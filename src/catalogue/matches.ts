@@ -28,11 +28,6 @@ export class Matches {
     return this.#listedCount;
   }
 
-  /** The match at a place of the list. They are in no order. */
-  listedAt(place: number): number {
-    return this.#list[this.#listStart + place]!;
-  }
-
   get count(): number {
     return this.#listedCount < 0 ? this.#set.count : this.#listedCount;
   }
@@ -107,13 +102,19 @@ export class Matches {
     return this.#set;
   }
 
-  /** Lists the matches where they are few enough, and says whether they are. */
-  toList(): boolean {
-    if (this.#listedCount >= 0) return true;
-    const count = this.#set.readInto(this.#own);
-    // A full list may have left some out.
-    if (count < this.#own.length) this.#listAs(this.#own, 0, count);
-    return this.#listedCount >= 0;
+  /** The `limit` smallest matches, ascending, or all when there are fewer. */
+  first(limit: number): number[] {
+    if (this.#listedCount < 0) return this.#set.first(limit);
+    const first: number[] = [];
+    for (let i = 0; i < this.#listedCount; i++) {
+      const position = this.#list[this.#listStart + i]!;
+      let place = first.length;
+      if (place === limit && position > first[limit - 1]!) continue;
+      if (place === limit) place--;
+      for (; place > 0 && first[place - 1]! > position; place--) first[place] = first[place - 1]!;
+      first[place] = position;
+    }
+    return first;
   }
 
   #listAs(list: Uint16Array, start: number, count: number): void {

@@ -42,10 +42,10 @@ export function search(
   return { cohort: cohort.facts, jobs: foundJobs.at(newestOfCompany(snapshot, cohort, wanted, limit)) };
 }
 
-function newestOfCatalogue({ part }: Catalogue, wanted: Wanted, limit: number): number[] {
-  if (isUnfiltered(wanted)) part.matches.startWithAll();
-  else select(part, wanted, limit);
-  return part.newestMatches(limit);
+function newestOfCatalogue({ newestFirst }: Catalogue, wanted: Wanted, limit: number): number[] {
+  if (isUnfiltered(wanted)) newestFirst.matches.startWithAll();
+  else select(newestFirst, wanted, limit);
+  return newestFirst.newestMatches(limit);
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Wanted } from './wanted.ts';
 
 /**
  * Leaves the matches in `part.matches`, good until the part's next question.
- * enough  matches after which the rest is of no interest; there may then be only the newest ones
+ * enough  matches after which the rest is of no interest; there may then be only the first ones
  */
 export function select(part: CohortPart, wanted: Wanted, enough: number): void {
   if (!selectByIndex(part, wanted)) selectByScan(part, wanted, enough);
@@ -65,9 +65,7 @@ function addTerms(texts: readonly string[], index: TermIndex | undefined, into: 
 }
 
 /** The same row by row. */
-export function selectByScan(part: CohortPart, wanted: Wanted, enough: number): void {
-  const { matches, rows, snapshot } = part;
-  const byAge = rows.map((_, age) => rows[part.positionByAge(age)]!);
+export function selectByScan({ matches, rows, snapshot }: CohortPart, wanted: Wanted, enough: number): void {
   matches.startWithNone();
-  for (const age of new RowScan(snapshot, wanted).matchesAmong(byAge, enough)) matches.add(part.positionByAge(age));
+  for (const position of new RowScan(snapshot, wanted).matchesAmong(rows, enough)) matches.add(position);
 }

@@ -46,11 +46,11 @@ export function signals(
   limit: number,
   period: ObservationPeriod,
 ): Signals {
-  const { cohort, part, ranking } = catalogue;
+  const { byCompany, cohort, ranking } = catalogue;
   const wanted = wantedOf(filters);
   const isFiltered = !isUnfiltered(wanted);
-  if (isFiltered) select(part, wanted, part.rows.length);
-  const { companies, matchingJobs } = ranking.rank(isFiltered ? part.matches : undefined, period, limit);
+  if (isFiltered) select(byCompany, wanted, byCompany.rows.length);
+  const { companies, matchingJobs } = ranking.rank(isFiltered ? byCompany.matches : undefined, period, limit);
   const { sampled } = cohort.facts;
   return {
     cohort: cohort.facts,

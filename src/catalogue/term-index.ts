@@ -77,7 +77,7 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     postings[place] = row;
     next[token] = place + 1;
   });
-  return new TermIndex([...vocabulary.keys()], unitCount, rowCount, postingOffsets, postings);
+  return new TermIndex(suffixOrderOf([...vocabulary.keys()], unitCount), rowCount, postingOffsets, postings);
 }
 
 /** So many postings are as quick as the shortest bitmap. */
@@ -94,81 +94,84 @@ export interface FoundTerm {
   readonly bitmap: number;
 }
 
-export class TermIndex {
+/** The tokens of an index, and every place that a term can lie at. */
+interface SuffixOrder {
   /** Tokens one after another as ranks of code units, 0 after each. */
-  readonly #text: Uint16Array;
+  readonly text: Uint16Array;
   /** Rank of a code unit, 1 and up in order of units; 0 or nothing = in no token. */
-  readonly #rankOf: Uint16Array;
+  readonly rankOf: Uint16Array;
   /** Places in the text of every suffix of every token, in order of their ranks; equal ones in any order. */
-  readonly #suffixes: Uint32Array;
+  readonly suffixes: Uint32Array;
   /** The token of each suffix, in the same order. */
-  readonly #tokenOf: Uint32Array;
+  readonly tokenOf: Uint32Array;
   /** Where the suffixes that begin with a rank start; one more element than there are ranks, 0 included. */
-  readonly #firstWith: Uint32Array;
+  readonly firstWith: Uint32Array;
+}
+
+/** unitCount  code units of all tokens, and one more for each */
+function suffixOrderOf(tokens: readonly string[], unitCount: number): SuffixOrder {
+  const text = new Uint16Array(unitCount);
+  const starts = new Uint32Array(tokens.length + 1);
+  let end = 0;
+  let largest = 0;
+  for (let token = 0; token < tokens.length; token++) {
+    const units = tokens[token]!;
+    for (let i = 0; i < units.length; i++) {
+      const unit = units.charCodeAt(i);
+      if (unit > largest) largest = unit;
+      text[end++] = unit;
+    }
+    starts[token + 1] = ++end;
+  }
+  // No token has a blank in it, so there are at most 65535 ranks, and they fit beside the 0.
+  const rankOf = new Uint16Array(largest + 1);
+  for (let token = 0; token < tokens.length; token++) {
+    for (let i = starts[token]!; i < starts[token + 1]! - 1; i++) rankOf[text[i]!] = 1;
+  }
+  let rankCount = 0;
+  for (let unit = 0; unit <= largest; unit++) if (rankOf[unit] !== 0) rankOf[unit] = ++rankCount;
+  for (let token = 0; token < tokens.length; token++) {
+    for (let i = starts[token]!; i < starts[token + 1]! - 1; i++) text[i] = rankOf[text[i]!]!;
+  }
+  // What separates tokens was left 0; a token may hold U+0000, which has a rank of its own.
+  const suffixes = suffixesInOrder(text, starts, rankCount);
+  const tokenAt = new Uint32Array(unitCount);
+  for (let token = 0; token < tokens.length; token++) tokenAt.fill(token, starts[token]!, starts[token + 1]!);
+  const firstWith = new Uint32Array(rankCount + 2);
+  for (const suffix of suffixes) {
+    const place = text[suffix]! + 1;
+    firstWith[place] = firstWith[place]! + 1;
+  }
+  for (let rank = 1; rank < firstWith.length; rank++) firstWith[rank] = firstWith[rank]! + firstWith[rank - 1]!;
+  return { text, rankOf, suffixes, tokenOf: suffixes.map((suffix) => tokenAt[suffix]!), firstWith };
+}
+
+export class TermIndex {
+  readonly #order: SuffixOrder;
+  readonly #rowCount: number;
   /** Postings of the suffixes before each place; one more element than there are suffixes. */
   readonly #postingSums: Float64Array;
   readonly #postingOffsets: Uint32Array;
-  /** Rows of token after token, ascending in each. */
+  /** Rows of token after token. */
   readonly #postings: Uint16Array;
 
   /** Terms with more postings have a bitmap. */
   readonly #listedPostingsMax: number;
-  /** Scratch of `find`: the ranks of the term. */
-  #ranks = new Uint16Array(128);
   /** Bitmaps of the cohort's rows one after another, and where that of a range of suffixes starts, by `rangeKeyOf`. */
   readonly #bitmaps: Int32Array;
   readonly #bitmapOf: ReadonlyMap<number, number>;
+  /** Scratch of `find`: the ranks of the term. */
+  #ranks = new Uint16Array(128);
 
-  constructor(
-    tokens: readonly string[],
-    unitCount: number,
-    rowCount: number,
-    postingOffsets: Uint32Array,
-    postings: Uint16Array,
-  ) {
+  constructor(order: SuffixOrder, rowCount: number, postingOffsets: Uint32Array, postings: Uint16Array) {
+    const { suffixes, tokenOf } = order;
+    this.#order = order;
+    this.#rowCount = rowCount;
     this.#postingOffsets = postingOffsets;
     this.#postings = postings;
-    const units = new Uint16Array(unitCount);
-    const starts = new Uint32Array(tokens.length + 1);
-    let end = 0;
-    let largest = 0;
-    for (let token = 0; token < tokens.length; token++) {
-      const text = tokens[token]!;
-      for (let i = 0; i < text.length; i++) {
-        const unit = text.charCodeAt(i);
-        if (unit > largest) largest = unit;
-        units[end++] = unit;
-      }
-      starts[token + 1] = ++end;
-    }
-    // No token has a blank in it, so there are at most 65535 ranks, and they fit beside the 0.
-    const rankOf = new Uint16Array(largest + 1);
-    for (let token = 0; token < tokens.length; token++) {
-      for (let i = starts[token]!; i < starts[token + 1]! - 1; i++) rankOf[units[i]!] = 1;
-    }
-    let rankCount = 0;
-    for (let unit = 0; unit <= largest; unit++) if (rankOf[unit] !== 0) rankOf[unit] = ++rankCount;
-    for (let token = 0; token < tokens.length; token++) {
-      for (let i = starts[token]!; i < starts[token + 1]! - 1; i++) units[i] = rankOf[units[i]!]!;
-    }
-    // What separates tokens was left 0; a token may hold U+0000, which has a rank of its own.
-    const suffixes = suffixesInOrder(units, starts, rankCount);
-    const tokenAt = new Uint32Array(unitCount);
-    for (let token = 0; token < tokens.length; token++) tokenAt.fill(token, starts[token]!, starts[token + 1]!);
-    const firstWith = new Uint32Array(rankCount + 2);
-    for (const suffix of suffixes) {
-      const place = units[suffix]! + 1;
-      firstWith[place] = firstWith[place]! + 1;
-    }
-    for (let rank = 1; rank < firstWith.length; rank++) firstWith[rank] = firstWith[rank]! + firstWith[rank - 1]!;
-    this.#text = units;
-    this.#rankOf = rankOf;
-    this.#suffixes = suffixes;
-    this.#tokenOf = suffixes.map((suffix) => tokenAt[suffix]!);
-    this.#firstWith = firstWith;
     const postingSums = new Float64Array(suffixes.length + 1);
     for (let i = 0; i < suffixes.length; i++) {
-      const token = this.#tokenOf[i]!;
+      const token = tokenOf[i]!;
       postingSums[i + 1] = postingSums[i]! + postingOffsets[token + 1]! - postingOffsets[token]!;
     }
     this.#postingSums = postingSums;
@@ -177,7 +180,7 @@ export class TermIndex {
     this.#listedPostingsMax = Math.max(wordCount, LISTED_POSTINGS_MIN);
     let ranges: SuffixRange[] | undefined;
     while (true) {
-      ranges = frequentRanges(units, suffixes, firstWith, postingSums, this.#listedPostingsMax);
+      ranges = frequentRanges(order, postingSums, this.#listedPostingsMax);
       if (ranges !== undefined) break;
       this.#listedPostingsMax *= 2;
     }
@@ -201,18 +204,25 @@ export class TermIndex {
     this.#bitmapOf = bitmapOf;
   }
 
+  /** The same for rows in another order. placeOf  by row: its place in that order */
+  reordered(placeOf: Uint16Array): TermIndex {
+    const postings = this.#postings.map((row) => placeOf[row]!);
+    return new TermIndex(this.#order, this.#rowCount, this.#postingOffsets, postings);
+  }
+
   /** Where a term lies, which has no blank and is not empty; `undefined` when it lies in no token. */
   find(term: string): FoundTerm | undefined {
     const { length } = term;
+    const { firstWith, rankOf } = this.#order;
     if (length > this.#ranks.length) this.#ranks = new Uint16Array(length);
     const ranks = this.#ranks;
     for (let i = 0; i < length; i++) {
-      const rank = this.#rankOf[term.charCodeAt(i)] ?? 0;
+      const rank = rankOf[term.charCodeAt(i)] ?? 0;
       if (rank === 0) return undefined;
       ranks[i] = rank;
     }
-    let start = this.#firstWith[ranks[0]!]!;
-    let end = this.#firstWith[ranks[0]! + 1]!;
+    let start = firstWith[ranks[0]!]!;
+    let end = firstWith[ranks[0]! + 1]!;
     if (length > 1) {
       start = this.#firstNotBefore(length, start, end);
       if (start === end || !this.#beginsWith(start, length)) return undefined;
@@ -239,14 +249,14 @@ export class TermIndex {
     return rows.intersectWords(scratch.words, 0);
   }
 
-  /** Rows of token after token, ascending in each; not to be modified. */
+  /** Rows of token after token; not to be modified. */
   get postings(): Uint16Array {
     return this.#postings;
   }
 
   /** Where the rows of a term start in `postings` when it lies in one token alone, whose rows they are; else -1. */
   postingsStartOf({ end, start }: FoundTerm): number {
-    return end - start === 1 ? this.#postingOffsets[this.#tokenOf[start]!]! : -1;
+    return end - start === 1 ? this.#postingOffsets[this.#order.tokenOf[start]!]! : -1;
   }
 
   /**
@@ -254,13 +264,14 @@ export class TermIndex {
    * returns  the number written, at most the term's `rowCountMax`
    */
   listRows({ end, start }: FoundTerm, into: Uint16Array, scratch: BitSet): number {
+    const { tokenOf } = this.#order;
     const offsets = this.#postingOffsets;
     const postings = this.#postings;
     const { words } = scratch;
     scratch.clear();
     let count = 0;
     for (let i = start; i < end; i++) {
-      const token = this.#tokenOf[i]!;
+      const token = tokenOf[i]!;
       const past = offsets[token + 1]!;
       for (let place = offsets[token]!; place < past; place++) {
         const row = postings[place]!;
@@ -299,9 +310,10 @@ export class TermIndex {
   }
 
   #addSuffixes(start: number, end: number, into: BitSet): void {
+    const { tokenOf } = this.#order;
     const offsets = this.#postingOffsets;
     for (let i = start; i < end; i++) {
-      const token = this.#tokenOf[i]!;
+      const token = tokenOf[i]!;
       into.addFrom(this.#postings, offsets[token]!, offsets[token + 1]!);
     }
   }
@@ -311,8 +323,7 @@ export class TermIndex {
    * `length` of `#ranks`.
    */
   #firstNotBefore(length: number, from: number, to: number): number {
-    const text = this.#text;
-    const suffixes = this.#suffixes;
+    const { suffixes, text } = this.#order;
     const ranks = this.#ranks;
     let low = from;
     let high = to;
@@ -344,9 +355,9 @@ export class TermIndex {
   }
 
   #beginsWith(place: number, length: number): boolean {
-    const text = this.#text;
+    const { suffixes, text } = this.#order;
     const ranks = this.#ranks;
-    const at = this.#suffixes[place]!;
+    const at = suffixes[place]!;
     for (let i = 1; i < length; i++) if (text[at + i] !== ranks[i]) return false;
     return true;
   }
@@ -370,13 +381,10 @@ function rangeKeyOf(start: number, end: number): number {
 /**
  * The ranges of suffixes with more than `postingsMax` postings that a term can lie in, outer ones first: what begins with
  * one rank, of that what goes on with one rank, and so on. `undefined` when they are more than TERM_BITMAPS_MAX.
- * firstWith    where the suffixes that begin with a rank start; one more element than there are ranks, 0 included
  * postingSums  postings of the suffixes before each place
  */
 function frequentRanges(
-  text: Uint16Array,
-  suffixes: Uint32Array,
-  firstWith: Uint32Array,
+  { firstWith, suffixes, text }: SuffixOrder,
   postingSums: Float64Array,
   postingsMax: number,
 ): SuffixRange[] | undefined {

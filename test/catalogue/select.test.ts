@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import type { CohortPart } from '../../src/catalogue/cohort-part.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Job } from '../../src/catalogue/job.ts';
 import { INDEX_UNITS_MAX, LISTED_ROWS_MAX, PART_ROWS_MAX } from '../../src/catalogue/limits.ts';
@@ -36,18 +37,22 @@ describe('the index and the scan', () => {
     it(`select the same positions of a catalogue of ${jobCount} jobs, for generated filters`, () => {
       const chance = new SeededChance(99);
       const jobs = generatedJobs(chance, { jobCount, moreCompanies: 10 });
-      const { part } = new Catalogue(openedJobs(jobs));
-      const found = (): number[] => {
-        const into = new Uint16Array(part.rows.length);
-        return [...into.subarray(0, part.matches.toSet().readInto(into))];
-      };
+      const { byCompany, newestFirst } = new Catalogue(openedJobs(jobs));
+      const found = ({ matches, rows }: CohortPart): number[] => matches.first(rows.length).map((place) => rows[place]!);
       for (let i = 0; i < 600; i++) {
         const wanted = wantedOf({ ...generatedSearch(chance, jobs), ...generatedSignals(chance, jobs) });
-        expect(selectByIndex(part, wanted)).toBe(true);
-        const byIndex = found();
-        expect(part.matches.count).toBe(byIndex.length);
-        selectByScan(part, wanted, part.rows.length);
-        expect(found(), JSON.stringify(wanted)).toEqual(byIndex);
+        const because = JSON.stringify(wanted);
+        expect(selectByIndex(newestFirst, wanted)).toBe(true);
+        const byIndex = found(newestFirst);
+        expect(newestFirst.matches.count).toBe(byIndex.length);
+        expect(newestFirst.newestMatches(3), because).toEqual(byIndex.slice(0, 3));
+        selectByScan(newestFirst, wanted, newestFirst.rows.length);
+        expect(found(newestFirst), because).toEqual(byIndex);
+        expect(selectByIndex(byCompany, wanted)).toBe(true);
+        expect(
+          found(byCompany).sort((a, b) => a - b),
+          because,
+        ).toEqual(byIndex);
       }
     });
   }
@@ -57,7 +62,7 @@ describe('the index and the scan', () => {
     const long = 'x'.repeat(Math.ceil(INDEX_UNITS_MAX / rows));
     const jobs = Array.from({ length: rows }, (_, i) => jobOf(i, { title: `${i}${long} title${i % 2}` }));
     const catalogue = new Catalogue(openedJobs(jobs));
-    expect(catalogue.part.titleIndex).toBe(null);
+    expect(catalogue.byCompany.titleIndex).toBe(null);
     expect(search(catalogue, { keyword: 'TITLE1' }, 10).jobs.map(({ id }) => id)).toEqual([
       '000001',
       '000003',
