@@ -37,7 +37,8 @@ export class Catalogue {
 
   constructor(snapshot: Snapshot) {
     const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
-    const rows = Uint32Array.from({ length: count }, (_, row) => row);
+    const rows = new Uint32Array(count);
+    for (let row = 0; row < count; row++) rows[row] = row;
     this.snapshot = snapshot;
     this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
     this.#runs = companyRunsOf(snapshot, count);

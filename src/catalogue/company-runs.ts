@@ -2,6 +2,7 @@
  * The rows of the catalogue's cohort company after company, so that a company is a run of bits in every set of positions:
  * its matching jobs are counted a word at a time, and companies come in an order in which the counting can stop early.
  */
+import { ROW_COUNT_MAX } from './limits.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface CompanyRuns {
@@ -33,13 +34,22 @@ export function companyRunsOf({ employer, employerCompany }: Snapshot, count: nu
     numbers[row] = number;
     sizes[number] = sizes[number]! + 1;
   }
-  const order = Uint16Array.from(codes.keys()).sort((a, b) => sizes[b]! - sizes[a]! || codes[a]! - codes[b]!);
-  const offsets = new Uint32Array(order.length + 1);
+  // Size and code in one whole number, so that the sort is a native one over doubles; codes are less than ROW_COUNT_MAX.
+  const keys = new Float64Array(codes.length);
+  for (let number = 0; number < keys.length; number++) {
+    keys[number] = (count - sizes[number]!) * ROW_COUNT_MAX + codes[number]!;
+  }
+  keys.sort();
+  const companies = new Uint32Array(keys.length);
+  const offsets = new Uint32Array(keys.length + 1);
   /** By number: the position of the company's next row. */
-  const next = new Uint32Array(order.length);
-  for (let place = 0; place < order.length; place++) {
-    next[order[place]!] = offsets[place]!;
-    offsets[place + 1] = offsets[place]! + sizes[order[place]!]!;
+  const next = new Uint32Array(keys.length);
+  for (let place = 0; place < keys.length; place++) {
+    const code = keys[place]! % ROW_COUNT_MAX;
+    const number = numberOf.get(code)!;
+    companies[place] = code;
+    next[number] = offsets[place]!;
+    offsets[place + 1] = offsets[place]! + sizes[number]!;
   }
   const rows = new Uint32Array(count);
   const positionOf = new Uint16Array(count);
@@ -49,5 +59,5 @@ export function companyRunsOf({ employer, employerCompany }: Snapshot, count: nu
     rows[position] = row;
     positionOf[row] = position;
   }
-  return { companies: Uint32Array.from(order, (number) => codes[number]!), offsets, rows, positionOf };
+  return { companies, offsets, rows, positionOf };
 }

@@ -15,26 +15,18 @@ export class PeriodSet {
   #start = 0;
   #end = 0;
 
-  /** times  the observation of each position, milliseconds; at most 2^16 */
-  constructor(times: Float64Array) {
-    const count = times.length;
-    this.positions = new BitSet(count);
-    this.#times = times.slice().sort();
-    this.#order = new Uint16Array(count);
-    /** By place of the first of equal times: how many of them have been placed. */
-    const placed = new Uint16Array(count);
-    for (let position = 0; position < count; position++) {
-      const first = this.#placeOf(times[position]!, false);
-      this.#order[first + placed[first]!] = position;
-      placed[first] = placed[first]! + 1;
-    }
+  /** times ascending, and the position of each; at most 2^16 */
+  constructor(times: Float64Array, order: Uint16Array) {
+    this.positions = new BitSet(times.length);
+    this.#times = times;
+    this.#order = order;
   }
 
   /** Makes `positions` those observed inside a period, both ends included. Says whether that moved an end past an observation. */
   moveTo({ startMs, endMs }: ObservationPeriod): boolean {
     if (this.#isPlaceOf(this.#start, startMs, false) && this.#isPlaceOf(this.#end, endMs, true)) return false;
-    const start = this.#placeOf(startMs, false);
-    const end = this.#placeOf(endMs, true);
+    const start = placeIn(this.#times, startMs, false);
+    const end = placeIn(this.#times, endMs, true);
     this.#flip(this.#start, start);
     this.#flip(this.#end, end);
     this.#start = start;
@@ -47,28 +39,29 @@ export class PeriodSet {
     for (let place = Math.min(from, to); place < past; place++) this.positions.flip(this.#order[place]!);
   }
 
-  /** The place of the first time that is not before `ms`, or where `past` says so, that is after it. */
-  #placeOf(ms: number, past: boolean): number {
-    let low = 0;
-    let high = this.#times.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#isBefore(middle, ms, past)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
+  /** Whether `placeIn` would give this place. */
   #isPlaceOf(place: number, ms: number, past: boolean): boolean {
+    const times = this.#times;
     return (
-      (place === 0 || this.#isBefore(place - 1, ms, past)) &&
-      (place === this.#times.length || !this.#isBefore(place, ms, past))
+      (place === 0 || isBefore(times[place - 1]!, ms, past)) &&
+      (place === times.length || !isBefore(times[place]!, ms, past))
     );
   }
+}
 
-  /** Whether the time at a place is before `ms`, or at it where `orAt` says so. */
-  #isBefore(place: number, ms: number, orAt: boolean): boolean {
-    const time = this.#times[place]!;
-    return time < ms || (orAt && time === ms);
+/** The place of the first of ascending `times` that is not before `ms`, or where `past` says so, that is after it. */
+export function placeIn(times: Float64Array, ms: number, past: boolean): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(times[middle]!, ms, past)) low = middle + 1;
+    else high = middle;
   }
+  return low;
+}
+
+/** Whether a time is before `ms`, or at it where `orAt` says so. */
+function isBefore(time: number, ms: number, orAt: boolean): boolean {
+  return time < ms || (orAt && time === ms);
 }

@@ -10,7 +10,7 @@ import { BitSet, bitCountOf } from '../base/bitset.ts';
 import type { CompanyRuns } from './company-runs.ts';
 import type { Matches } from './matches.ts';
 import type { ObservationPeriod } from './period.ts';
-import { PeriodSet } from './period-set.ts';
+import { PeriodSet, placeIn } from './period-set.ts';
 import { scoreHundredths } from './score.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -71,8 +71,9 @@ export class CompanyRanking {
     this.#shown = new Array<undefined>(runs.companies.length).fill(undefined);
     this.#all = new BitSet(count);
     this.#all.fill();
-    this.#recent = new PeriodSet(Float64Array.from(runs.rows, (row) => snapshot.lastObserved[row]!));
-    this.#firstObserved = new PeriodSet(Float64Array.from(runs.rows, (row) => snapshot.firstObserved[row]!));
+    // Rows are newest last observation first.
+    this.#recent = new PeriodSet(snapshot.lastObserved.slice(0, count).reverse(), runs.positionOf.slice().reverse());
+    this.#firstObserved = inOrderOfTime(snapshot.firstObserved.subarray(0, count), runs.positionOf);
   }
 
   /**
@@ -173,4 +174,18 @@ export class CompanyRanking {
       lastObservedMs: this.#lastObservedAt(newest),
     };
   }
+}
+
+/** times of rows, and the position of each row */
+function inOrderOfTime(times: Float64Array, positionOf: Uint16Array): PeriodSet {
+  const sorted = times.slice().sort();
+  const order = new Uint16Array(times.length);
+  /** By place of the first of equal times: how many of them have been placed. */
+  const placed = new Uint16Array(times.length);
+  for (let row = 0; row < times.length; row++) {
+    const first = placeIn(sorted, times[row]!, false);
+    order[first + placed[first]!] = positionOf[row]!;
+    placed[first] = placed[first]! + 1;
+  }
+  return new PeriodSet(sorted, order);
 }
