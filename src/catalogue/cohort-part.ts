@@ -17,7 +17,7 @@ import type { Wanted } from './wanted.ts';
 /** Texts of the rows of a part: `codes`, row after row, those of row r between `offsets[r]` and `offsets[r + 1]`. */
 function fieldOf(offsets: Uint32Array, codes: ArrayLike<number>, column: TextColumn): IndexedField {
   const numberOf = new Map<number, number>();
-  const texts: string[] = [];
+  const texts: string[][] = [];
   const numbers = new Uint32Array(codes.length);
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i]!;
@@ -25,7 +25,7 @@ function fieldOf(offsets: Uint32Array, codes: ArrayLike<number>, column: TextCol
     if (number === undefined) {
       number = texts.length;
       numberOf.set(code, number);
-      texts.push(comparedText(column.textOf(code)));
+      texts.push(comparedText(column.textOf(code)).split(' '));
     }
     numbers[i] = number;
   }
@@ -137,15 +137,15 @@ export class CohortPart {
     );
   }
 
-  /** Positions, ascending, by the compared form of their department. */
+  /** Positions by the compared form of their department. */
   get positionsByDepartment(): ReadonlyMap<string, Uint16Array> {
     if (this.#positionsByDepartment === undefined) {
-      const { rows, snapshot } = this;
-      const { numbers, offsets, texts } = singleField(rows, snapshot.department, snapshot.departments, 1);
+      const { department, departments } = this.snapshot;
       const positions = new Map<string, number[]>();
-      for (let position = 0; position < rows.length; position++) {
-        if (offsets[position] === offsets[position + 1]) continue;
-        const text = texts[numbers[offsets[position]!]!]!;
+      for (let position = 0; position < this.rows.length; position++) {
+        const code = department[this.rows[position]!]!;
+        if (code === 0) continue;
+        const text = departments.comparedOf(code);
         const those = positions.get(text);
         if (those === undefined) positions.set(text, [position]);
         else those.push(position);

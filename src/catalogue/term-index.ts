@@ -13,8 +13,8 @@ import { INDEX_UNITS_MAX, TERM_BITMAPS_MAX } from './limits.ts';
 
 /** The compared texts (terms.ts) of one field for the rows of a cohort. */
 export interface IndexedField {
-  /** Distinct as far as that is cheap: each is taken apart once. */
-  readonly texts: readonly string[];
+  /** Texts as their tokens; distinct as far as that is cheap. */
+  readonly texts: readonly (readonly string[])[];
   /** Places in `texts`, row after row; those of row r lie between `offsets[r]` and `offsets[r + 1]`. */
   readonly numbers: Uint16Array | Uint32Array;
   readonly offsets: Uint32Array;
@@ -28,7 +28,7 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     const offsets = new Uint32Array(texts.length + 1);
     const tokens: number[] = [];
     for (let i = 0; i < texts.length; i++) {
-      for (const token of texts[i]!.split(' ')) {
+      for (const token of texts[i]!) {
         let number = vocabulary.get(token);
         if (number === undefined) {
           number = vocabulary.size;

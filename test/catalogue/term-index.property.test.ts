@@ -8,7 +8,7 @@ import { buildTermIndex, type IndexedField, type TermIndex } from '../../src/cat
 function fieldOf(texts: readonly string[]): IndexedField {
   const count = texts.length;
   return {
-    texts,
+    texts: texts.map((text) => text.split(' ')),
     numbers: Uint32Array.from({ length: count }, (_, i) => i),
     offsets: Uint32Array.from({ length: count + 1 }, (_, i) => i),
   };
