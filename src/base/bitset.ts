@@ -5,7 +5,7 @@
 export class BitSet {
   /** Numbers that may be members are 0 .. length - 1. */
   readonly length: number;
-  /** Number n is bit n % 32 of word n / 32; signed, as bitwise operators give their results. To be read only. */
+  /** Number n is bit n % 32 of word n / 32; signed, as bitwise operators give their results. For loops over words. */
   readonly words: Int32Array;
 
   constructor(length: number) {
@@ -98,10 +98,6 @@ export class BitSet {
     return count;
   }
 
-  has(member: number): boolean {
-    return ((this.words[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
-  }
-
   clear(): void {
     this.words.fill(0);
   }
@@ -131,26 +127,6 @@ export class BitSet {
       }
     }
     return members;
-  }
-
-  /**
-   * Writes the smallest members, ascending, into `into`, which is not grown.
-   * returns  the number written: the smaller of `into.length` and the size of the set
-   */
-  readInto(into: Uint16Array | Uint32Array): number {
-    const words = this.words;
-    const room = into.length;
-    let count = 0;
-    for (let i = 0; i < words.length; i++) {
-      let word = words[i]!;
-      while (word !== 0) {
-        if (count === room) return count;
-        const lowest = word & -word;
-        into[count++] = (i << 5) + 31 - Math.clz32(lowest);
-        word ^= lowest;
-      }
-    }
-    return count;
   }
 }
 

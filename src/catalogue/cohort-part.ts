@@ -186,7 +186,8 @@ export class CohortPart {
     // Each row has one title, so only its place in the list of titles moves.
     const { numbers, offsets, texts } = source.part.#titleField();
     const moved = new Uint32Array(numbers.length);
-    for (let position = 0; position < numbers.length; position++) moved[source.positionOf[position]!] = numbers[position]!;
+    for (let position = 0; position < numbers.length; position++)
+      moved[source.positionOf[position]!] = numbers[position]!;
     return { texts, numbers: moved, offsets };
   }
 

@@ -303,12 +303,6 @@ export class TermIndex {
     return keepMembers(scratch.words, 0, rows, first, count, into);
   }
 
-  /** Makes `into` the rows that hold `term`, which has no blank and is not empty. */
-  writeRowsWith(term: string, into: BitSet): void {
-    const found = this.find(term);
-    if (found !== undefined) this.writeRows(found, into);
-  }
-
   #addSuffixes(start: number, end: number, into: BitSet): void {
     const { tokenOf } = this.#order;
     const offsets = this.#postingOffsets;

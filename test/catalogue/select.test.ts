@@ -3,7 +3,7 @@ import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { CohortPart } from '../../src/catalogue/cohort-part.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Job } from '../../src/catalogue/job.ts';
-import { INDEX_UNITS_MAX, LISTED_ROWS_MAX, PART_ROWS_MAX } from '../../src/catalogue/limits.ts';
+import { INDEX_UNITS_MAX, LISTED_ROWS_MAX, PART_ROWS_MAX, REMEMBERED_TEXTS_MAX } from '../../src/catalogue/limits.ts';
 import { observationPeriodEndingAt } from '../../src/catalogue/period.ts';
 import { search } from '../../src/catalogue/search.ts';
 import { selectByIndex, selectByScan } from '../../src/catalogue/select.ts';
@@ -38,7 +38,8 @@ describe('the index and the scan', () => {
       const chance = new SeededChance(99);
       const jobs = generatedJobs(chance, { jobCount, moreCompanies: 10 });
       const { byCompany, newestFirst } = new Catalogue(openedJobs(jobs));
-      const found = ({ matches, rows }: CohortPart): number[] => matches.first(rows.length).map((place) => rows[place]!);
+      const found = ({ matches, rows }: CohortPart): number[] =>
+        matches.first(rows.length).map((place) => rows[place]!);
       for (let i = 0; i < 600; i++) {
         const wanted = wantedOf({ ...generatedSearch(chance, jobs), ...generatedSignals(chance, jobs) });
         const because = JSON.stringify(wanted);
@@ -56,6 +57,23 @@ describe('the index and the scan', () => {
       }
     });
   }
+
+  it('answer alike when there are more skills than a scan remembers', () => {
+    const perJob = Math.ceil(REMEMBERED_TEXTS_MAX / 10) + 1;
+    const jobs = Array.from({ length: 10 }, (_, i) =>
+      jobOf(i, { skills: Array.from({ length: perJob }, (_, k) => `skill-${i}-${k}`) }),
+    );
+    const { newestFirst, snapshot } = new Catalogue(openedJobs(jobs));
+    expect(snapshot.skillNames.size).toBeGreaterThan(REMEMBERED_TEXTS_MAX);
+    for (const keyword of [`ill-7-${perJob - 1}`, 'skill- l-3-12 engineer', `skill-4-${perJob}`]) {
+      const wanted = wantedOf({ keyword });
+      selectByIndex(newestFirst, wanted);
+      const byIndex = newestFirst.matches.first(10);
+      expect(byIndex).toHaveLength(keyword.endsWith(`${perJob}`) ? 0 : 1);
+      selectByScan(newestFirst, wanted, 10);
+      expect(newestFirst.matches.first(10)).toEqual(byIndex);
+    }
+  });
 
   it('answer alike when a cohort has too much text for an index', () => {
     const rows = 9;
