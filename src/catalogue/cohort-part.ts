@@ -76,10 +76,13 @@ export class CohortPart {
   /** What `select` found last. */
   readonly matches: Matches;
 
-  /** The index of each group, `null` = the group's text is too long for one. */
-  readonly #indexes = new Map<'title' | 'location' | 'keyword', TermIndex | null>();
-  readonly #remote = new Map<RemoteStatus, BitSet>();
-  readonly #employment = new Map<EmploymentType, BitSet>();
+  /** `null` = the group's text is too long for an index. */
+  #titleIndex: TermIndex | null | undefined;
+  #locationIndex: TermIndex | null | undefined;
+  #keywordIndex: TermIndex | null | undefined;
+  /** By place in REMOTE_STATUSES and in EMPLOYMENT_TYPES. */
+  readonly #remote: BitSet[] = [];
+  readonly #employment: BitSet[] = [];
   /** Until the index for keywords is built, so that they are decoded once for two indexes. */
   #titles: IndexedField | undefined;
   #positionsByDepartment: ReadonlyMap<string, Uint16Array> | undefined;
@@ -100,40 +103,32 @@ export class CohortPart {
   }
 
   get titleIndex(): TermIndex | null {
-    return this.#index('title', () => buildTermIndex(this.rows.length, [this.#titleField()]));
+    if (this.#titleIndex === undefined) {
+      this.#titleIndex = buildTermIndex(this.rows.length, [this.#titleField()]) ?? null;
+    }
+    return this.#titleIndex;
   }
 
   get locationIndex(): TermIndex | null {
-    const { rows, snapshot } = this;
-    const source = this.#source;
-    return this.#index('location', () =>
-      source === undefined
-        ? buildTermIndex(rows.length, [singleField(rows, snapshot.location, snapshot.locations, 1)])
-        : source.part.locationIndex?.reordered(source.positionOf),
-    );
+    if (this.#locationIndex === undefined) this.#locationIndex = this.#builtLocationIndex() ?? null;
+    return this.#locationIndex;
   }
 
   /** Over title, company, department and skills. */
   get keywordIndex(): TermIndex | null {
-    const { rows, snapshot } = this;
-    const index = this.#index('keyword', () =>
-      buildTermIndex(rows.length, [
-        this.#titleField(),
-        singleField(rows, snapshot.employer, snapshot.employerNames, 0),
-        singleField(rows, snapshot.department, snapshot.departments, 1),
-        skillField(rows, snapshot),
-      ]),
-    );
-    this.#titles = undefined;
-    return index;
+    if (this.#keywordIndex === undefined) {
+      this.#keywordIndex = this.#builtKeywordIndex() ?? null;
+      this.#titles = undefined;
+    }
+    return this.#keywordIndex;
   }
 
   /** Whether the indexes that a question needs are there. */
   isIndexedFor({ keyword, location, title }: Wanted): boolean {
     return (
-      (keyword.length === 0 || this.#indexes.has('keyword')) &&
-      (location.length === 0 || this.#indexes.has('location')) &&
-      (title.length === 0 || this.#indexes.has('title'))
+      (keyword.length === 0 || this.#keywordIndex !== undefined) &&
+      (location.length === 0 || this.#locationIndex !== undefined) &&
+      (title.length === 0 || this.#titleIndex !== undefined)
     );
   }
 
@@ -157,12 +152,16 @@ export class CohortPart {
 
   /** Positions of a workplace type. Not to be modified. */
   withRemoteStatus(status: RemoteStatus): BitSet {
-    return this.#withCode(this.#remote, status, this.snapshot.remoteStatus, REMOTE_STATUSES.indexOf(status));
+    const code = REMOTE_STATUSES.indexOf(status);
+    this.#remote[code] ??= this.#withCode(this.snapshot.remoteStatus, code);
+    return this.#remote[code];
   }
 
   /** Positions of an employment type. Not to be modified. */
   withEmploymentType(type: EmploymentType): BitSet {
-    return this.#withCode(this.#employment, type, this.snapshot.employmentType, EMPLOYMENT_TYPES.indexOf(type));
+    const code = EMPLOYMENT_TYPES.indexOf(type);
+    this.#employment[code] ??= this.#withCode(this.snapshot.employmentType, code);
+    return this.#employment[code];
   }
 
   /** Makes everything that searches need. */
@@ -191,23 +190,27 @@ export class CohortPart {
     return { texts, numbers: moved, offsets };
   }
 
-  #index(group: 'title' | 'location' | 'keyword', build: () => TermIndex | undefined): TermIndex | null {
-    let index = this.#indexes.get(group);
-    if (index === undefined) {
-      index = build() ?? null;
-      this.#indexes.set(group, index);
-    }
-    return index;
+  #builtLocationIndex(): TermIndex | undefined {
+    const source = this.#source;
+    if (source !== undefined) return source.part.locationIndex?.reordered(source.positionOf);
+    const { rows, snapshot } = this;
+    return buildTermIndex(rows.length, [singleField(rows, snapshot.location, snapshot.locations, 1)]);
   }
 
-  #withCode<Category>(sets: Map<Category, BitSet>, category: Category, codes: Uint8Array, code: number): BitSet {
-    let set = sets.get(category);
-    if (set === undefined) {
-      set = new BitSet(this.rows.length);
-      for (let position = 0; position < this.rows.length; position++) {
-        if (codes[this.rows[position]!] === code) set.add(position);
-      }
-      sets.set(category, set);
+  #builtKeywordIndex(): TermIndex | undefined {
+    const { rows, snapshot } = this;
+    return buildTermIndex(rows.length, [
+      this.#titleField(),
+      singleField(rows, snapshot.employer, snapshot.employerNames, 0),
+      singleField(rows, snapshot.department, snapshot.departments, 1),
+      skillField(rows, snapshot),
+    ]);
+  }
+
+  #withCode(codes: Uint8Array, code: number): BitSet {
+    const set = new BitSet(this.rows.length);
+    for (let position = 0; position < this.rows.length; position++) {
+      if (codes[this.rows[position]!] === code) set.add(position);
     }
     return set;
   }

@@ -23,6 +23,9 @@ export const KEPT_COHORT_ROWS_MAX = 40_000;
  */
 export const INDEX_UNITS_MAX = 2 ** 20;
 
+/** The same for the index of at most PART_ROWS_MAX rows, for which a request waits: 500 a row, since tokens repeat less. */
+export const PART_INDEX_UNITS_MAX = 2 ** 17;
+
 /** Rows of one snapshot: 16.7 million, of about 94 bytes each in memory, stay within the 2 GiB below. */
 export const ROW_COUNT_MAX = 2 ** 24;
 

@@ -42,11 +42,11 @@ export function selectByIndex(part: CohortPart, wanted: Wanted): boolean {
     matches.startWith(positions);
   } else if (terms.length > 0) matches.startWithTerm(terms[next++]!);
   else matches.startWithAll();
-  const { employmentType, remoteStatus } = wanted;
   let isAny = true;
-  if (remoteStatus !== undefined) isAny = matches.keepSet(part.withRemoteStatus(remoteStatus));
-  if (isAny && employmentType !== undefined) isAny = matches.keepSet(part.withEmploymentType(employmentType));
   while (isAny && next < terms.length) isAny = matches.keepTerm(terms[next++]!);
+  const { employmentType, remoteStatus } = wanted;
+  if (isAny && remoteStatus !== undefined) isAny = matches.keepSet(part.withRemoteStatus(remoteStatus));
+  if (isAny && employmentType !== undefined) isAny = matches.keepSet(part.withEmploymentType(employmentType));
   if (!isAny) matches.startWithNone();
   return true;
 }

@@ -9,7 +9,7 @@
  * built once a cohort and field group.
  */
 import { BitSet, keepMembers } from '../base/bitset.ts';
-import { INDEX_UNITS_MAX, TERM_BITMAPS_MAX } from './limits.ts';
+import { INDEX_UNITS_MAX, PART_INDEX_UNITS_MAX, PART_ROWS_MAX, TERM_BITMAPS_MAX } from './limits.ts';
 
 /** The compared texts (terms.ts) of one field for the rows of a cohort. */
 export interface IndexedField {
@@ -41,7 +41,7 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     }
     return { offsets, tokens };
   });
-  if (unitCount > INDEX_UNITS_MAX) return undefined;
+  if (unitCount > (rowCount <= PART_ROWS_MAX ? PART_INDEX_UNITS_MAX : INDEX_UNITS_MAX)) return undefined;
 
   // Two equal passes over all rows: the first counts the rows of each token, the second writes them.
   const postingOffsets = new Uint32Array(vocabulary.size + 1);

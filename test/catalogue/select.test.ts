@@ -59,19 +59,20 @@ describe('the index and the scan', () => {
   }
 
   it('answer alike when there are more skills than a scan remembers', () => {
-    const perJob = Math.ceil(REMEMBERED_TEXTS_MAX / 10) + 1;
-    const jobs = Array.from({ length: 10 }, (_, i) =>
+    const rowCount = PART_ROWS_MAX + 1;
+    const perJob = Math.ceil(REMEMBERED_TEXTS_MAX / rowCount) + 1;
+    const jobs = Array.from({ length: rowCount }, (_, i) =>
       jobOf(i, { skills: Array.from({ length: perJob }, (_, k) => `skill-${i}-${k}`) }),
     );
     const { newestFirst, snapshot } = new Catalogue(openedJobs(jobs));
     expect(snapshot.skillNames.size).toBeGreaterThan(REMEMBERED_TEXTS_MAX);
     for (const keyword of [`ill-7-${perJob - 1}`, 'skill- l-3-12 engineer', `skill-4-${perJob}`]) {
       const wanted = wantedOf({ keyword });
-      selectByIndex(newestFirst, wanted);
-      const byIndex = newestFirst.matches.first(10);
+      expect(selectByIndex(newestFirst, wanted)).toBe(true);
+      const byIndex = newestFirst.matches.first(rowCount);
       expect(byIndex).toHaveLength(keyword.endsWith(`${perJob}`) ? 0 : 1);
-      selectByScan(newestFirst, wanted, 10);
-      expect(newestFirst.matches.first(10)).toEqual(byIndex);
+      selectByScan(newestFirst, wanted, rowCount);
+      expect(newestFirst.matches.first(rowCount)).toEqual(byIndex);
     }
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BitSet } from '../../src/base/bitset.ts';
-import { INDEX_UNITS_MAX, TERM_BITMAPS_MAX } from '../../src/catalogue/limits.ts';
+import { INDEX_UNITS_MAX, PART_INDEX_UNITS_MAX, PART_ROWS_MAX, TERM_BITMAPS_MAX } from '../../src/catalogue/limits.ts';
 import { buildTermIndex, type IndexedField, type TermIndex } from '../../src/catalogue/term-index.ts';
 
 /** One text a row, equal ones not put together. */
@@ -121,9 +121,18 @@ describe('a term is found in exactly the rows whose text includes it', () => {
 });
 
 describe('the text of one index is bounded', () => {
-  it('and an index of one code unit more is not built', () => {
-    // Each token counts one unit more than it has letters.
-    const token = 'x'.repeat(INDEX_UNITS_MAX);
-    expect(buildTermIndex(1, [fieldOf([token])])).toBe(undefined);
-  });
+  for (const [rowCount, unitsMax] of [
+    [1, PART_INDEX_UNITS_MAX],
+    [PART_ROWS_MAX, PART_INDEX_UNITS_MAX],
+    [PART_ROWS_MAX + 1, INDEX_UNITS_MAX],
+  ] as const) {
+    it(`and an index of ${rowCount} rows and one code unit more is not built`, () => {
+      // Each token counts one unit more than it has letters. Numbers, since one letter over and over takes long.
+      let token = '';
+      for (let i = 0; token.length < unitsMax; i++) token += String(i);
+      const texts = (length: number): string[] => Array.from({ length: rowCount }, () => token.slice(0, length));
+      expect(buildTermIndex(rowCount, [fieldOf(texts(unitsMax))])).toBe(undefined);
+      expect(buildTermIndex(rowCount, [fieldOf(texts(unitsMax - 1))])).not.toBe(undefined);
+    });
+  }
 });
