@@ -61,7 +61,7 @@ function skillField(rows: Uint32Array, { skillOffsets, skills, skillNames }: Sna
   return fieldOf(offsets, codes, skillNames);
 }
 
-/** The same rows in another order. */
+/** A part of the same rows in another order. */
 export interface SourcePart {
   readonly part: CohortPart;
   /** By position in that part: the position in this one. */
@@ -185,8 +185,7 @@ export class CohortPart {
     // Each row has one title, so only its place in the list of titles moves.
     const { numbers, offsets, texts } = source.part.#titleField();
     const moved = new Uint32Array(numbers.length);
-    for (let position = 0; position < numbers.length; position++)
-      moved[source.positionOf[position]!] = numbers[position]!;
+    for (let i = 0; i < numbers.length; i++) moved[source.positionOf[i]!] = numbers[i]!;
     return { texts, numbers: moved, offsets };
   }
 

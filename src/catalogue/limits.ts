@@ -7,12 +7,14 @@ export const COHORT_ROWS_MAX = 10_000;
 export const TOP_ENTRIES_MAX = 10;
 
 /**
- * Rows of a company that are indexed together; a company with no more is never indexed. To go through so many rows takes TODO
+ * Rows of a company that are indexed together; a company with no more is gone through row by row. Such an index takes about
+ * 2 ms on a busy machine, where one of 1,700 rows takes 7 and one of 10000 some 30 (bench/search.ts), and a request waits for it.
  */
 export const PART_ROWS_MAX = 256;
 
 /**
- * Rows of the company cohorts that are kept with their indexes, together. TODO An evicted one is indexed again when it is asked for.
+ * Rows of the company cohorts that are kept with their indexes, together: about 20 MB when all of them are indexed (5.2 MB for
+ * 10000 rows). One that makes room for another is indexed again when it is asked for.
  */
 export const KEPT_COHORT_ROWS_MAX = 40_000;
 

@@ -55,7 +55,7 @@ function newestOfCatalogue({ newestFirst }: Catalogue, wanted: Wanted, limit: nu
 function newestOfCompany(snapshot: Snapshot, cohort: Cohort, wanted: Wanted, limit: number): number[] {
   if (cohort.rows.length <= PART_ROWS_MAX) {
     const { rows } = cohort;
-    return new RowScan(snapshot, wanted).matchesAmong(rows, limit).map((place) => rows[place]!);
+    return new RowScan(snapshot, wanted, rows.length).matchesAmong(rows, limit).map((place) => rows[place]!);
   }
   const newest: number[] = [];
   let scan: RowScan | undefined;
@@ -66,7 +66,7 @@ function newestOfCompany(snapshot: Snapshot, cohort: Cohort, wanted: Wanted, lim
     const isBuilt = part.isIndexedFor(wanted);
     if ((isBuilt || mayBuild) && selectByIndex(part, wanted)) newest.push(...part.newestMatches(limit - newest.length));
     else {
-      scan ??= new RowScan(snapshot, wanted);
+      scan ??= new RowScan(snapshot, wanted, cohort.rows.length);
       for (const place of scan.matchesAmong(part.rows, limit - newest.length)) newest.push(part.rows[place]!);
     }
     if (!isBuilt) mayBuild = false;

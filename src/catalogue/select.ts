@@ -67,5 +67,5 @@ function addTerms(texts: readonly string[], index: TermIndex | undefined, into: 
 /** The same row by row. */
 export function selectByScan({ matches, rows, snapshot }: CohortPart, wanted: Wanted, enough: number): void {
   matches.startWithNone();
-  for (const position of new RowScan(snapshot, wanted).matchesAmong(rows, enough)) matches.add(position);
+  for (const position of new RowScan(snapshot, wanted, rows.length).matchesAmong(rows, enough)) matches.add(position);
 }
