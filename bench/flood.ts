@@ -23,7 +23,7 @@ import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { digestOf } from '../src/payment/typed-data.ts';
+import { digestOf, structOf } from '../src/payment/typed-data.ts';
 
 // ---- a small HTTP client: requests as text over kept connections, answers by their length -------------------------------
 
@@ -153,13 +153,13 @@ const header = (offer: Offer, authorization: object, signature: string): string 
   ).toString('base64');
 
 function signatureOf(authorization: ReturnType<typeof authorizationOf>): string {
-  const digest = digestOf({
+  const struct = structOf({
     ...authorization,
     value: BigInt(authorization.value),
     validAfter: 0n,
     validBefore: BigInt(authorization.validBefore),
   });
-  const signed = secp256k1.sign(digest, SECRET, { prehash: false, format: 'recovered' });
+  const signed = secp256k1.sign(digestOf(struct), SECRET, { prehash: false, format: 'recovered' });
   return hex(new Uint8Array([...signed.subarray(1), 27 + signed[0]!]));
 }
 

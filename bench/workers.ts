@@ -28,7 +28,7 @@ import { systemTimers } from '../src/adapters/system-timers.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { readConfig } from '../src/config.ts';
 import { recoverWithNoble } from '../src/payment/signature.ts';
-import { digestOf } from '../src/payment/typed-data.ts';
+import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/typed-data.ts';
 import { openVerification } from '../src/verification.ts';
 
 type Part =
@@ -104,11 +104,11 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
     },
   });
   const signatures = Array.from({ length: 8 }, () => signed(randomBytes(32)));
-  const digest = randomBytes(32);
+  const struct = randomBytes(STRUCT_BYTES);
   const first = signatures[0] as Uint8Array;
   deepStrictEqual(
-    await verification.queue.recover({ digest, signature: first, client: '', gone: () => false }),
-    recoverWithNoble(digest, first),
+    await verification.queue.recover({ struct, signature: first, client: '', gone: () => false }),
+    recoverWithNoble(digestOf(struct), first),
   );
   let count = 0;
   const endMs = performance.now() + seconds * 1000;
@@ -116,7 +116,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
     while (performance.now() < endMs) {
       const signature = signatures[i % signatures.length] as Uint8Array;
       const recovery = await verification.queue.recover({
-        digest: randomBytes(32),
+        struct: randomBytes(STRUCT_BYTES),
         signature,
         client: '',
         gone: () => false,
@@ -151,13 +151,13 @@ function paymentFor(offer: Offer): string {
     validBefore: String(Math.floor(Date.now() / 1000) + 120),
     nonce: hex(randomBytes(32)),
   };
-  const digest = digestOf({
+  const struct = structOf({
     ...authorization,
     value: BigInt(accepted.amount),
     validAfter: 0n,
     validBefore: BigInt(authorization.validBefore),
   });
-  const payload = { signature: hex(signed(digest)), authorization };
+  const payload = { signature: hex(signed(digestOf(struct))), authorization };
   return Buffer.from(JSON.stringify({ x402Version: 2, payload, resource: offer.resource, accepted })).toString(
     'base64',
   );

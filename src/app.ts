@@ -37,8 +37,7 @@ import { metricsText, RECOVERIES } from './metrics.ts';
 import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
-import type { RecoveryCounts } from './payment/recovery-queue.ts';
-import type { Recover } from './payment/signature.ts';
+import type { RecoveryCounts, RecoveryPlace } from './payment/recovery-queue.ts';
 import { type OpenState, openState } from './state.ts';
 import { openTill, type TillCounts, type TillPorts } from './till.ts';
 import { type OpenVerification, openVerification } from './verification.ts';
@@ -65,6 +64,8 @@ export interface AppPorts extends TillPorts {
   readonly random: Random;
   /** Called once a request; undefined = no log. */
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
+  /** Whether this runtime's Response copies what it is given, at once and cheaply: Bun's. */
+  readonly copiesIntoResponse?: boolean;
   /** A bug, with its request id; the caller sees `INTERNAL_ERROR` and the id. */
   onFailure(failure: unknown, requestId: string): void;
   /** How an unknown settlement ended. */
@@ -73,8 +74,8 @@ export interface AppPorts extends TillPorts {
   onStateFault?(fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
-  /** Who signed, instead of the configured verification: nine tenths of a payment's cost. */
-  readonly recover?: Recover | undefined;
+  /** Where it is found out who signed, instead of as configured: nine tenths of a payment's cost. */
+  readonly recoveryPlace?: RecoveryPlace | undefined;
   /** Where the durable state comes from, instead of the configured folder. */
   readonly openState?: typeof openState | undefined;
   /** Where the catalogue comes from, instead of the configured file. */
@@ -223,7 +224,7 @@ export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> 
   const opening = openVerification(config, {
     clock,
     timers,
-    recover: ports.recover,
+    recoveryPlace: ports.recoveryPlace,
     onFault: (fault) => ports.onVerificationFault?.(fault),
   });
   let state: OpenState | undefined;
@@ -244,7 +245,7 @@ async function openAppOn(
   ports: AppPorts,
 ): Promise<App> {
   const { clock, random, timers = systemTimers } = ports;
-  const responder = new Responder(corsHeaders(config.corsOrigin));
+  const responder = new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false);
   const startedMs = clock.monotonicMs();
   const shelf = openShelf(ports.takeCatalogue ?? catalogueTaker(config.snapshot, clock));
   const recoveries = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<Resolution['kind'], number>;
@@ -424,16 +425,18 @@ async function openAppOn(
     return responder.refusal(refusal, call.requestId);
   };
 
-  const dispatch = (call: RequestCall, match: Match<MeteredRoute> | undefined): Response | Promise<Response> => {
+  const dispatch = (
+    call: RequestCall,
+    match: Match<MeteredRoute> | undefined,
+    route: MeteredRoute | undefined,
+  ): Response | Promise<Response> => {
+    if (route !== undefined) return route.serve(call, call.search);
     if (match === undefined) {
       const extras = PAGE_PATHS.has(call.path) ? { headers: { vary: 'Accept' } } : undefined;
       return refused(call, refuse('NOT_FOUND', 'there is nothing at this path', extras));
     }
-    const { method } = call.request;
-    const route = match.table.methods.get(method);
-    if (route !== undefined) return route.serve(call, call.search);
     const { allow } = match.table;
-    if (method === 'OPTIONS' && config.corsOrigin !== null) {
+    if (call.request.method === 'OPTIONS' && config.corsOrigin !== null) {
       return responder.empty(
         {
           allow,
@@ -467,7 +470,7 @@ async function openAppOn(
       const call = new RequestCall(request, requestId, path, search, match?.params ?? {}, caller, config.trustProxy);
       const route = match?.table.methods.get(request.method);
       try {
-        const response = dispatch(call, match);
+        const response = dispatch(call, match, route);
         if (!(response instanceof Promise)) return record(call, route, response, startMs);
         return response.then(
           (done) => record(call, route, done, startMs),

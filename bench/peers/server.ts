@@ -15,7 +15,6 @@ import { parseArgs } from 'node:util';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { HTTPFacilitatorClient } from '@x402/core/server';
 import { ExactEvmScheme } from '@x402/evm/exact/server';
-import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
 import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
 import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
@@ -25,7 +24,10 @@ import { openApp } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { readConfig } from '../../src/config.ts';
-import type { Recover } from '../../src/payment/signature.ts';
+import { bazaarOf } from '../../src/gates/discovery.ts';
+import type { Route } from '../../src/http/route.ts';
+import type { RecoveryPlace } from '../../src/payment/recovery-queue.ts';
+import { trustingPlace } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
 import { openCatalogue } from '../synthetic-catalogue.ts';
 import { PAYER, type WireResponse } from './wire.ts';
@@ -56,7 +58,7 @@ async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
   return (await listen({ host: '127.0.0.1', port: 0, fetch, unreadable })).port;
 }
 
-async function app(recover: Recover | undefined): Promise<number> {
+async function app(recoveryPlace: RecoveryPlace | undefined): Promise<number> {
   const config = readConfig({
     SNAPSHOT: values.catalogue,
     STATE_DIR: ':memory:',
@@ -70,7 +72,8 @@ async function app(recover: Recover | undefined): Promise<number> {
     onRequest: undefined,
     onFailure: (failure: unknown) => console.error(failure),
     onResolution: () => {},
-    ...(recover === undefined ? {} : { recover }),
+    copiesIntoResponse: isBun,
+    ...(recoveryPlace === undefined ? {} : { recoveryPlace }),
   };
   const opened = await openApp({ ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' }, ports);
   return listenAsTheProjectDoes((request, caller) => opened.fetch(request, caller));
@@ -176,14 +179,8 @@ async function official(verifies: boolean): Promise<number> {
           accepts: { scheme: 'exact', price: '$0.09', network: 'eip155:8453', payTo: PAY_TO },
           description: 'Companies with evidence of hiring activity',
           mimeType: 'application/json',
-          extensions: {
-            ...declareDiscoveryExtension({
-              input: { role: 'engineer', location: 'germany' },
-              inputSchema: {
-                properties: { role: { type: 'string' }, location: { type: 'string' }, limit: { type: 'integer' } },
-              },
-            }),
-          },
+          // What our own offer says, so that both are of one size.
+          extensions: { bazaar: bazaarOf(findSignals as unknown as Route) },
         },
       },
       resources,
@@ -196,14 +193,12 @@ async function official(verifies: boolean): Promise<number> {
   return listenAsTheProjectDoes((request) => hono.fetch(request));
 }
 
-const trusting: Recover = () => ({ ok: true, address: hexToBytes(PAYER.slice(2)) });
-
 async function serve(): Promise<number> {
   switch (values.kind) {
     case 'app':
       return app(undefined);
     case 'app-unverified':
-      return app(trusting);
+      return app(trustingPlace(hexToBytes(PAYER.slice(2))));
     case 'constant': {
       const { status, headers, body } = given();
       return listenAsTheProjectDoes(() => new Response(body, { status, headers }));

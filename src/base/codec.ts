@@ -78,6 +78,13 @@ export function latin1Of(bytes: Uint8Array): string {
   return text;
 }
 
+/** Bytes of a string of code units 0..255. */
+export function bytesOfLatin1(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
 /** Padded standard base64. */
 export function encodeBase64(bytes: Uint8Array): string {
   return btoa(latin1Of(bytes));

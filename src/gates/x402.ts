@@ -19,11 +19,12 @@
  * for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
 import type { Clock } from '../base/clock.ts';
+import { recent } from '../base/recent.ts';
 import type { Gate, Pass, Visit } from '../http/access.ts';
-import { type ErrorCode, type Refusal, refuse } from '../http/errors.ts';
+import { type ErrorCode, KeptRefusal, type Refusal, refuse } from '../http/errors.ts';
 import {
   type Authorization,
-  authorizationDigest,
+  authorizationStruct,
   checkPayment,
   runwayFault,
   signerFault,
@@ -82,6 +83,10 @@ const UNREACHABLE = 'Payments cannot be settled at the moment; nothing was charg
 const CONTRACT_COUNT_MAX = 16;
 
 export const contractShare = (): ClientShare => new ClientShare(CONTRACT_COUNT_MAX);
+
+/** Offers that are remembered, 5 KB each on Node and twice that on Bun. */
+const OFFER_COUNT_MAX = 256;
+const OFFER_SEARCH_LENGTH_MAX = 256;
 
 type HeaderPairs = Record<string, string>;
 
@@ -193,13 +198,23 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   const invalid = (fault: PaymentFault, visit: Visit, detail?: string): Refusal =>
     ask('PAYMENT_INVALID', fault.message, visit, fault.error, undefined, detail ?? fault.error);
 
+  /** By query: the same offer goes to whoever asks the same. */
+  const offered = recent(
+    (search): Refusal => {
+      const { header, members } = offer.challenge(search);
+      return new KeptRefusal('PAYMENT_REQUIRED', askMessage, { headers: { 'payment-required': header }, members });
+    },
+    OFFER_COUNT_MAX,
+    OFFER_SEARCH_LENGTH_MAX,
+  );
+
   const unpaid = (visit: Visit): Refusal => {
     if (settlement.readiness().kind === 'unreachable')
       return unavailable('no offer while the settlement is unreachable');
     const fault = reservations.fault();
     if (fault !== undefined) return unavailable(fault);
-    const v1 = visit.header('x-payment');
-    return ask('PAYMENT_REQUIRED', askMessage, visit, v1 === null ? undefined : V1_NOT_SUPPORTED);
+    if (visit.header('x-payment') === null) return offered(visit.search);
+    return ask('PAYMENT_REQUIRED', askMessage, visit, V1_NOT_SUPPORTED);
   };
 
   /** The synchronous end of verification: used, reachable, reserved, in this order and in one tick. */
@@ -413,11 +428,8 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
         const message = `Signatures of contract wallets are not accepted here; sign with a key (${SIGNATURE_BYTES} bytes).`;
         return invalid({ ok: false, error: 'invalid_exact_evm_signature_format', message }, visit);
       }
-      // A client that floods is sent away before its digest is computed: that is half of what it costs otherwise.
-      const away = recoveries.turnsAway(visit.clientAddress());
-      if (away !== undefined) return notVerified(away);
       const recovery = recoveries.recover({
-        digest: authorizationDigest(authorization),
+        struct: authorizationStruct(authorization),
         signature,
         client: visit.clientAddress(),
         gone: () => visit.gone(),

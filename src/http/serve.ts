@@ -4,6 +4,8 @@
  * until every pass has settled. Whatever can be answered without waiting is answered synchronously: a promise on the way of
  * an unpaid offer costs more than the offer.
  */
+
+import { recent } from '../base/recent.ts';
 import type { Access, Gate, Pass } from './access.ts';
 import { Refusal, refuse } from './errors.ts';
 import { type Parameters, type QueryDecoder, queryDecoder } from './query.ts';
@@ -28,6 +30,15 @@ type Body = string | Reply;
 
 const bodyOf = (answer: unknown): Body => (answer instanceof Reply ? answer : JSON.stringify(answer));
 
+/** A question is asked twice at least, for its price and for its answer: at most 1 MB a route for those that are remembered. */
+const SEARCH_COUNT_MAX = 512;
+const SEARCH_LENGTH_MAX = 256;
+
+const frozenBy =
+  (decode: QueryDecoder): QueryDecoder =>
+  (search) =>
+    Object.freeze(decode(search));
+
 function releaseAll(passes: readonly Pass[]): void {
   for (const pass of passes) pass.release();
 }
@@ -39,7 +50,10 @@ export function servedRoute<S>(
   responder: Responder,
   onRefusal: OnRefusal,
 ): ServedRoute {
-  const decode: QueryDecoder | undefined = route.query === undefined ? undefined : queryDecoder(route.query);
+  const decode: QueryDecoder | undefined =
+    route.query === undefined
+      ? undefined
+      : recent(frozenBy(queryDecoder(route.query)), SEARCH_COUNT_MAX, SEARCH_LENGTH_MAX);
   const gates = route.access.map((access) => gateFor(route, access));
   const isPaid = route.access.some((access) => access.kind === 'x402');
   const status = route.status ?? 200;

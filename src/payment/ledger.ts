@@ -8,8 +8,7 @@
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Clock } from '../base/clock.ts';
-import { encodeHex } from '../base/codec.ts';
-import { authorizationDigest } from './authorization.ts';
+import { bytesOfLatin1, encodeHex } from '../base/codec.ts';
 import type { PaymentOrder, ReservationKey } from './order.ts';
 import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from './settlement.ts';
 
@@ -35,9 +34,9 @@ export interface KeptLedger {
   readonly used: Iterable<ReservationKey>;
 }
 
-/** `0x` and 64 hex digits that follow from the authorization alone. */
-export function localTransactionOf(order: PaymentOrder): string {
-  return encodeHex(keccak_256(authorizationDigest(order.authorization)));
+/** `0x` and 64 hex digits that follow from payer and nonce alone. */
+export function localTransactionOf({ key }: PaymentOrder): string {
+  return encodeHex(keccak_256(bytesOfLatin1(key)));
 }
 
 export class LocalLedger implements Settlement {

@@ -9,6 +9,7 @@ import { type RecoveryPlace, RecoveryQueue } from '../../src/payment/recovery-qu
 import { MemoryReservations } from '../../src/payment/reservations.ts';
 import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from '../../src/payment/settlement.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature.ts';
+import { digestOf } from '../../src/payment/typed-data.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { promptPlace } from '../support/recovery.ts';
@@ -485,7 +486,7 @@ describe('a payment whose signature has to wait', () => {
       freeCount: () => (isInOrder && held.length === 0 ? 1 : 0),
       isInOrder: () => isInOrder,
       recoveryMs: () => 0,
-      start: ({ digest, signature }, done) => held.push(() => done(recoverWithNoble(digest, signature))),
+      start: ({ struct, signature }, done) => held.push(() => done(recoverWithNoble(digestOf(struct), signature))),
     };
     return {
       place,

@@ -32,7 +32,7 @@ function setUp(options: { handle: Handler; gates: readonly ((trail: string[]) =>
     declared,
     undefined,
     () => (options.gates[next++] as (trail: string[]) => Gate)(trail),
-    new Responder({ 'x-everywhere': 'yes' }),
+    new Responder({ 'x-everywhere': 'yes' }, false),
     (_, refusal) => refusals.push(refusal.code),
   );
   const call: Call = {

@@ -35,7 +35,7 @@ const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
   onStoreFault: (fault) => process.stderr.write(`${String(fault)}\n`),
 });
 const services = { inbox, timers: systemTimers, baseUrl: 'http://api.test', hookBaseUrl: 'http://hooks.test' };
-const responder = new Responder({});
+const responder = new Responder({}, process.versions.bun !== undefined);
 const config = { ...readConfig({ STATE_DIR: ':memory:' }), baseUrl: services.baseUrl };
 const till = openTill(
   config,
