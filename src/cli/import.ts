@@ -6,6 +6,7 @@
 import { resolve } from 'node:path';
 import { HistoryDatabase, HistoryError } from '../adapters/sqlite/history-database.ts';
 import { type FeedOutcome, HistoryImport } from '../adapters/sqlite/history-import.ts';
+import { grouped } from '../base/grouped.ts';
 import { type FileSummary, Intake } from '../ingest/build-snapshot.ts';
 import { dateInName, dateTimeOf, parseDateTime } from '../ingest/date-time.ts';
 import { InputError, type Inputs, openInputs } from '../ingest/input.ts';
@@ -15,7 +16,7 @@ import { CommandError, command, EXIT_OK, EXIT_USAGE, UsageError } from './comman
 import { AUTO, Complaints, manifestFrom } from './intake.ts';
 import type { Io } from './io.ts';
 import { NewFile } from './new-file.ts';
-import { grouped, Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 
 /** Feeds told one by one; an aggregate holds thousands. */
 const FEEDS_TOLD = 20;

@@ -1,10 +1,10 @@
 /** What `import` and `snapshot build` share: the manifest, and how refused records are told. */
 import { readFile } from 'node:fs/promises';
+import { grouped } from '../base/grouped.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/board-manifest.ts';
 import type { Rejection } from '../ingest/build-snapshot.ts';
 import { CommandError, quoted } from './command.ts';
 import { systemCodeOf } from './new-file.ts';
-import { grouped } from './progress.ts';
 
 /** The format that is told by an input's content. */
 export const AUTO = 'auto';

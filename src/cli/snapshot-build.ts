@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { writeSnapshotFile } from '../adapters/snapshot-file.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../adapters/sqlite/history-database.ts';
+import { grouped } from '../base/grouped.ts';
 import { type BuildFacts, SnapshotBuilder } from '../catalogue/build.ts';
 import { parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { SnapshotError } from '../catalogue/snapshot.ts';
@@ -21,7 +22,7 @@ import { CommandError, command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } f
 import { AUTO, Complaints, manifestFrom } from './intake.ts';
 import type { Io, Output } from './io.ts';
 import { NewFile } from './new-file.ts';
-import { grouped, Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 
 /** Before an hour's work, not after it. */
 async function requireWritable(path: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** GET /: what this server sells, at which price, what its catalogue holds and how a first answer is bought. */
+import { grouped } from '../../base/grouped.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type ObservationDays, observationDays } from '../../catalogue/observation-days.ts';
 import type { Route } from '../../http/route.ts';
@@ -40,7 +41,6 @@ function factsOf(shelf: Shelf): CatalogueFacts {
   return facts;
 }
 
-const grouped = (count: number): string => count.toLocaleString('en-US');
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
