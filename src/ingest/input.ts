@@ -160,8 +160,6 @@ export interface Inputs {
   readonly progress: InputProgress;
   /** One after another, each to be read before the next. */
   readonly files: readonly InputFile[];
-  /** The members of all files. */
-  members(): AsyncGenerator<Member>;
 }
 
 export interface InputFile {
@@ -212,27 +210,5 @@ export async function openInputs(paths: readonly string[], stdin: Bytes): Promis
       },
     };
   });
-  async function* members(): AsyncGenerator<Member> {
-    for (const file of files) yield* file.members();
-  }
-  return { progress, files, members };
-}
-
-/**
- * The whole of a member as text, without a BOM.
- * throws  InputError: longer than `bytesMax`, or not UTF-8
- */
-export async function memberText(member: Member, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of member.bytes) {
-    length += chunk.length;
-    if (length > bytesMax) throw new InputError(`${member.name}: is longer than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new InputError(`${member.name}: is not valid UTF-8`);
-  }
+  return { progress, files };
 }
