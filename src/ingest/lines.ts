@@ -7,7 +7,7 @@
  */
 
 /** Longest line, in bytes. The longest of 260,000 real postings, description included, is under 200 KiB. */
-export const LINE_BYTES_MAX = 4 * 1024 * 1024;
+const LINE_BYTES_MAX = 4 * 1024 * 1024;
 
 export type LineItem =
   /** `number` counts from 1; `bytes` are without the line's end. */

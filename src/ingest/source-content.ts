@@ -13,7 +13,7 @@ import { type Bytes, InputError, type Member, peek } from './input.ts';
 import { objectOf, type SourceRecord } from './source-field.ts';
 
 /** Bytes of one document. A record costs about 10 KB with its description, so some 25,000 of them. */
-export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
+const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
 /** Looked at before it is said how a member is packed: longer than the longest first line of real postings, 200 KiB. */
 const HEAD_BYTES = 1024 * 1024;
 /** Characters of one CSV record: the longest real one is under 200,000. */

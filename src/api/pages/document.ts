@@ -51,7 +51,7 @@ const NAVIGATION = [
 type PagePath = (typeof NAVIGATION)[number][0];
 
 /** Address of a page file, relative to any page. */
-export const fileUrl = (name: string, { files }: PageServices): string => `pages/${files.digest}/${name}`;
+const fileUrl = (name: string, { files }: PageServices): string => `pages/${files.digest}/${name}`;
 
 function pageReply(path: PagePath, page: Page, services: PageServices): Reply {
   const { title, description, styles = [], scripts = [], library } = page;
