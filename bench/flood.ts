@@ -22,6 +22,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { digestOf } from '../src/payment/typed-data.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
+import { RUNTIME } from './harness.ts';
 
 // ---- a small HTTP client: requests as text over kept connections, answers by their length -------------------------------
 
@@ -441,7 +442,7 @@ async function main(): Promise<void> {
     return all;
   };
   const result = {
-    runtime: process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`,
+    runtime: RUNTIME,
     workers: values.workers ?? 'default',
     signatures: values.signatures ?? 'default',
     flood: {

@@ -18,6 +18,7 @@ import { decodePayment } from '../src/payment/envelope.ts';
 import { checkedRecovery, noblePublicKey, type Recover, type Recovered } from '../src/payment/signature.ts';
 import { NOW_MS, searchOffer, signedPayment } from '../test/payment/fixture.ts';
 import { encodeHeader } from '../test/support/wallet.ts';
+import { RUNTIME } from './harness.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' }, json: { type: 'boolean' } } });
 const rounds = Number(values.rounds);
@@ -122,7 +123,7 @@ const figures = variants.map(([name]) => {
 });
 const of = (name: string): number => figures.find((one) => one.name === name)?.cpuMicros ?? Number.NaN;
 const result = {
-  runtime: process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`,
+  runtime: RUNTIME,
   figures,
   nobleOverWasm: of('noble: recovery') / of('wasm: recovery'),
   wholeNobleOverWasm: of('noble: whole header') / of('wasm: whole header'),

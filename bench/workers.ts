@@ -29,6 +29,7 @@ import { recoverWithNoble } from '../src/payment/signature.ts';
 import { digestOf } from '../src/payment/typed-data.ts';
 import { openVerification } from '../src/verification.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
+import { RUNTIME } from './harness.ts';
 
 type Part =
   | { readonly part: 'loop'; readonly ms: number }
@@ -256,7 +257,7 @@ async function main(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const of = (name: string): number => median(samples[name] ?? []);
   const result = {
-    runtime: process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`,
+    runtime: RUNTIME,
     boxRatio: of('box'),
     threads: Object.fromEntries(
       ['auto', 'noble'].map((name) => [
