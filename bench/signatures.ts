@@ -19,6 +19,7 @@ import { checkedRecovery, noblePublicKey, type Recover, type Recovered } from '.
 import { digestOf } from '../src/payment/typed-data.ts';
 import { NOW_MS, searchOffer, signedPayment } from '../test/payment/fixture.ts';
 import { encodeHeader } from '../test/support/wallet.ts';
+import { RUNTIME } from './harness.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' }, json: { type: 'boolean' } } });
 const rounds = Number(values.rounds);
@@ -124,7 +125,7 @@ const figures = variants.map(([name]) => {
 });
 const of = (name: string): number => figures.find((one) => one.name === name)?.cpuMicros ?? Number.NaN;
 const result = {
-  runtime: process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`,
+  runtime: RUNTIME,
   figures,
   nobleOverWasm: of('noble: recovery') / of('wasm: recovery'),
   wholeNobleOverWasm: of('noble: whole header') / of('wasm: whole header'),
