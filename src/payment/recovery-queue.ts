@@ -90,6 +90,8 @@ interface Entry {
   readonly job: RecoveryJob;
   /** Equal for equal struct and signature. */
   readonly key: string;
+  /** Network and key: an equal one of another client has a turn of its own. */
+  readonly place: string;
   readonly network: string;
   readonly sinceMs: number;
   readonly waiters: Waiter[];
@@ -165,7 +167,7 @@ export class RecoveryQueue {
   readonly #customers = new Lane();
   readonly #known = new LRUCache<string, true>({ max: KNOWN_COUNT_MAX });
   readonly #recovered = new LRUCache<string, Recovered>({ max: RECOVERED_COUNT_MAX });
-  /** Waiting or being worked off, by network and key: an equal one of another client has a turn of its own. */
+  /** Waiting or being worked off, by place. */
   readonly #entries = new Map<string, Entry>();
   #isCustomersTurn = true;
   #isClosed = false;
@@ -215,7 +217,8 @@ export class RecoveryQueue {
 
     const network = clientNetworkOf(request.client);
     const gone = (): boolean => request.gone();
-    const equal = this.#entries.get(network + key);
+    const place = network + key;
+    const equal = this.#entries.get(place);
     if (equal !== undefined) {
       if (equal.waiters.length >= WAITING_COUNT_MAX) return this.#turnAway('client-crowded');
       this.#repeatedCount++;
@@ -227,11 +230,12 @@ export class RecoveryQueue {
       const entry: Entry = {
         job: { struct, signature },
         key,
+        place,
         network,
         sinceMs: this.#clock.monotonicMs(),
         waiters: [{ gone, resolve }],
       };
-      this.#entries.set(network + key, entry);
+      this.#entries.set(place, entry);
       lane.add(entry);
       this.resume();
     });
@@ -335,7 +339,7 @@ export class RecoveryQueue {
   }
 
   #give(entry: Entry, recovery: Recovery): void {
-    this.#entries.delete(entry.network + entry.key);
+    this.#entries.delete(entry.place);
     for (const { resolve } of entry.waiters) resolve(recovery);
   }
 }
