@@ -32,7 +32,7 @@ import { Responder } from './http/respond.ts';
 import type { Call, Route } from './http/route.ts';
 import { type Match, pathFinder } from './http/router.ts';
 import { type ServedRoute, servedRoute } from './http/serve.ts';
-import { targetOf } from './http/target.ts';
+import { type Target, targetOf } from './http/target.ts';
 import { metricsText, RECOVERIES } from './metrics.ts';
 import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
@@ -119,10 +119,20 @@ function corsHeaders(origin: string | null): Readonly<Record<string, string>> {
   };
 }
 
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 const UNKNOWN_CALLER: Caller = { address: '' };
 
 /** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is not worth remembering. */
 const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
+
+/** Nobody leaves sooner than this, and a Request that is asked for its signal has to make one. */
+const GONE_AFTER_MS = 10;
+
+/** What all calls share. */
+interface House {
+  readonly trustProxy: boolean;
+  readonly clock: Clock;
+}
 
 /** The call as gates and handlers see it; what costs something is looked up when it is asked for. */
 class RequestCall implements Call {
@@ -131,18 +141,19 @@ class RequestCall implements Call {
   readonly path: string;
   readonly search: string;
   readonly params: Readonly<Record<string, string>>;
+  readonly startMs: number;
   readonly #caller: Caller;
-  readonly #trustProxy: boolean;
+  readonly #house: House;
   refusal: Refusal | undefined;
 
   constructor(
     request: Request,
     requestId: string,
-    path: string,
-    search: string,
+    { path, search }: Target,
     params: Readonly<Record<string, string>>,
+    startMs: number,
     caller: Caller,
-    trustProxy: boolean,
+    house: House,
   ) {
     this.request = request;
     this.requestId = requestId;
@@ -150,7 +161,8 @@ class RequestCall implements Call {
     this.search = search;
     this.params = params;
     this.#caller = caller;
-    this.#trustProxy = trustProxy;
+    this.startMs = startMs;
+    this.#house = house;
   }
 
   header(name: string): string | null {
@@ -160,7 +172,7 @@ class RequestCall implements Call {
 
   /** Behind a trusted proxy the last entry of X-Forwarded-For: the one that proxy wrote, not what the client claims. */
   clientAddress(): string {
-    if (this.#trustProxy) {
+    if (this.#house.trustProxy) {
       const forwarded = this.header('x-forwarded-for');
       const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
       if (last !== undefined && ADDRESS_FORM.test(last)) return last;
@@ -170,7 +182,8 @@ class RequestCall implements Call {
 
   gone(): boolean {
     const caller = this.#caller;
-    return caller.isGone === undefined ? this.request.signal.aborted : caller.isGone();
+    if (caller.isGone !== undefined) return caller.isGone();
+    return this.#house.clock.monotonicMs() - this.startMs >= GONE_AFTER_MS && this.request.signal.aborted;
   }
 }
 
@@ -373,6 +386,7 @@ async function openAppOn(
   /** A page is there for who asks for HTML; what it is made of, for everybody. */
   const pageAt = (path: string, request: Request): Match<MeteredRoute> | undefined =>
     PAGE_PATHS.has(path) && !asksForHtml(request.headers.get('accept')) ? undefined : findPage(path);
+  const house: House = { trustProxy: config.trustProxy, clock };
   const elsewhere = new OperationMeter('none', [], ['NOT_FOUND', 'METHOD_NOT_ALLOWED']);
   meters.push(elsewhere);
 
@@ -385,15 +399,10 @@ async function openAppOn(
     }
   };
 
-  const record = (
-    call: RequestCall,
-    route: MeteredRoute | undefined,
-    response: Response,
-    startMs: number,
-  ): Response => {
+  const record = (call: RequestCall, route: MeteredRoute | undefined, response: Response): Response => {
     const { onRequest } = ports;
     const { status } = response;
-    const durationMs = clock.monotonicMs() - startMs;
+    const durationMs = clock.monotonicMs() - call.startMs;
     const code = call.refusal?.code;
     (route?.meter ?? elsewhere).count(status, durationMs, code);
     if (onRequest === undefined) return response;
@@ -465,19 +474,19 @@ async function openAppOn(
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
       const requestId = `req_${random.uuid()}`;
-      const { path, search } = targetOf(request.url);
-      const match = find(path) ?? pageAt(path, request);
-      const call = new RequestCall(request, requestId, path, search, match?.params ?? {}, caller, config.trustProxy);
+      const target = targetOf(request.url);
+      const match = find(target.path) ?? pageAt(target.path, request);
+      const call = new RequestCall(request, requestId, target, match?.params ?? NO_PARAMS, startMs, caller, house);
       const route = match?.table.methods.get(request.method);
       try {
         const response = dispatch(call, match, route);
-        if (!(response instanceof Promise)) return record(call, route, response, startMs);
+        if (!(response instanceof Promise)) return record(call, route, response);
         return response.then(
-          (done) => record(call, route, done, startMs),
-          (failure) => record(call, route, failed(call, failure), startMs),
+          (done) => record(call, route, done),
+          (failure) => record(call, route, failed(call, failure)),
         );
       } catch (failure) {
-        return record(call, route, failed(call, failure), startMs);
+        return record(call, route, failed(call, failure));
       }
     },
     reload() {

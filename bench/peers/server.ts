@@ -5,6 +5,7 @@
  *   app-unverified     the same with a recovery that takes every signature for its payer's
  *   constant           the project's own listener around one response that is read from `--response FILE`
  *   bare               node:http, or Bun.serve under Bun, with the same response
+ *   free               the project's own handler through the same listener, and nothing else
  *   official           @x402/hono in front of the project's own handler; a facilitator that checks nothing
  *   official-viem      the same with a facilitator in this process that verifies as the protocol says, by viem
  */
@@ -162,11 +163,29 @@ class InProcessFacilitator extends HTTPFacilitatorClient {
   }
 }
 
-async function official(verifies: boolean): Promise<number> {
+type Ask = (role: string | null | undefined, location: string | null | undefined) => object;
+
+/** The project's own handler of the signals route. */
+function signalsHandler(): Ask {
   if (values.catalogue === undefined) throw new Error('--catalogue is needed');
   const catalogue = openCatalogue(values.catalogue);
   const services = { catalogue: { current: () => ({ catalogue, synthetic: true }) }, clock: systemClock };
   const handle = findSignals.handle as unknown as (input: object, given: typeof services) => object;
+  return (role, location) => handle({ role, location, limit: 5, period: '7d' }, services);
+}
+
+function free(): Promise<number> {
+  const ask = signalsHandler();
+  return listenAsTheProjectDoes(({ url }) => {
+    const query = new URLSearchParams(url.slice(url.indexOf('?')));
+    return new Response(JSON.stringify(ask(query.get('role'), query.get('location'))), {
+      headers: { 'content-type': 'application/json' },
+    });
+  });
+}
+
+async function official(verifies: boolean): Promise<number> {
+  const ask = signalsHandler();
   const resources = new x402ResourceServer(new InProcessFacilitator(verifies)).register(
     'eip155:8453',
     new ExactEvmScheme(),
@@ -188,7 +207,7 @@ async function official(verifies: boolean): Promise<number> {
   );
   hono.get(PATH, (context) => {
     const { role, location } = context.req.query();
-    return context.json(handle({ role, location, limit: 5, period: '7d' }, services));
+    return context.json(ask(role, location));
   });
   return listenAsTheProjectDoes((request) => hono.fetch(request));
 }
@@ -205,12 +224,14 @@ async function serve(): Promise<number> {
     }
     case 'bare':
       return bare(given());
+    case 'free':
+      return free();
     case 'official':
       return official(false);
     case 'official-viem':
       return official(true);
     default:
-      throw new Error('--kind must be app, app-unverified, constant, bare, official or official-viem');
+      throw new Error('--kind must be app, app-unverified, constant, bare, free, official or official-viem');
   }
 }
 
