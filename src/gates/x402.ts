@@ -19,8 +19,7 @@
  * for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
 import type { Clock } from '../base/clock.ts';
-import { recent } from '../base/recent.ts';
-import type { Gate, Pass, Visit } from '../http/access.ts';
+import type { Gate, Pass, Question, Visit } from '../http/access.ts';
 import { type ErrorCode, KeptRefusal, type Refusal, refuse } from '../http/errors.ts';
 import {
   type Authorization,
@@ -83,10 +82,6 @@ const UNREACHABLE = 'Payments cannot be settled at the moment; nothing was charg
 const CONTRACT_COUNT_MAX = 16;
 
 export const contractShare = (): ClientShare => new ClientShare(CONTRACT_COUNT_MAX);
-
-/** Offers that are remembered, 5 KB each on Node and twice that on Bun. */
-const OFFER_COUNT_MAX = 256;
-const OFFER_SEARCH_LENGTH_MAX = 256;
 
 type HeaderPairs = Record<string, string>;
 
@@ -198,22 +193,20 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   const invalid = (fault: PaymentFault, visit: Visit, detail?: string): Refusal =>
     ask('PAYMENT_INVALID', fault.message, visit, fault.error, undefined, detail ?? fault.error);
 
-  /** By query: the same offer goes to whoever asks the same. */
-  const offered = recent(
-    (search): Refusal => {
-      const { header, members } = offer.challenge(search);
-      return new KeptRefusal('PAYMENT_REQUIRED', askMessage, { headers: { 'payment-required': header }, members });
-    },
-    OFFER_COUNT_MAX,
-    OFFER_SEARCH_LENGTH_MAX,
-  );
+  const offerFor = (search: string): Refusal => {
+    const { header, members } = offer.challenge(search);
+    return new KeptRefusal('PAYMENT_REQUIRED', askMessage, { headers: { 'payment-required': header }, members });
+  };
 
-  const unpaid = (visit: Visit): Refusal => {
+  const unpaid = (visit: Visit, question: Question): Refusal => {
     if (settlement.readiness().kind === 'unreachable')
       return unavailable('no offer while the settlement is unreachable');
     const fault = reservations.fault();
     if (fault !== undefined) return unavailable(fault);
-    if (visit.header('x-payment') === null) return offered(visit.search);
+    if (visit.header('x-payment') === null) {
+      question.offer ??= offerFor(visit.search);
+      return question.offer;
+    }
     return ask('PAYMENT_REQUIRED', askMessage, visit, V1_NOT_SUPPORTED);
   };
 
@@ -410,9 +403,9 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   };
 
   return {
-    admit(visit) {
+    admit(visit, question) {
       const header = visit.header('payment-signature');
-      if (header === null || header === '') return unpaid(visit);
+      if (header === null || header === '') return unpaid(visit, question);
 
       const decoded = decodePayment(header);
       if (!decoded.ok) return invalid(decoded, visit);

@@ -128,7 +128,8 @@ export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.G
    */
   body?(call: Call, services: S): Refusal<NoInfer<C>> | undefined | Promise<Refusal<NoInfer<C>> | undefined>;
   handle(
-    input: Input<Q>,
+    /** May be another request's too. */
+    input: Readonly<Input<Q>>,
     services: S,
     call: Call,
   ): Handled<v.InferInput<A>, NoInfer<C>> | Promise<Handled<v.InferInput<A>, NoInfer<C>>>;

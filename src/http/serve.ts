@@ -6,7 +6,7 @@
  */
 
 import { recent } from '../base/recent.ts';
-import type { Access, Gate, Pass } from './access.ts';
+import type { Access, Gate, Pass, Question } from './access.ts';
 import { Refusal, refuse } from './errors.ts';
 import { type Parameters, type QueryDecoder, queryDecoder } from './query.ts';
 import type { Responder } from './respond.ts';
@@ -30,14 +30,15 @@ type Body = string | Reply;
 
 const bodyOf = (answer: unknown): Body => (answer instanceof Reply ? answer : JSON.stringify(answer));
 
-/** A question is asked twice at least, for its price and for its answer: at most 1 MB a route for those that are remembered. */
-const SEARCH_COUNT_MAX = 512;
+/** Questions that are remembered, a route: with an offer 5 KB each on Node and twice that on Bun. */
+const QUESTION_COUNT_MAX = 256;
 const SEARCH_LENGTH_MAX = 256;
 
-const frozenBy =
-  (decode: QueryDecoder): QueryDecoder =>
-  (search) =>
-    Object.freeze(decode(search));
+const NO_INPUT: Parameters = Object.freeze(Object.create(null));
+
+interface DecodedQuestion extends Question {
+  readonly input: Parameters | Refusal;
+}
 
 function releaseAll(passes: readonly Pass[]): void {
   for (const pass of passes) pass.release();
@@ -50,16 +51,17 @@ export function servedRoute<S>(
   responder: Responder,
   onRefusal: OnRefusal,
 ): ServedRoute {
-  const decode: QueryDecoder | undefined =
-    route.query === undefined
-      ? undefined
-      : recent(frozenBy(queryDecoder(route.query)), SEARCH_COUNT_MAX, SEARCH_LENGTH_MAX);
+  const decode: QueryDecoder = route.query === undefined ? () => NO_INPUT : queryDecoder(route.query);
+  const questionOf = recent(
+    (search): DecodedQuestion => ({ input: decode(search), offer: undefined }),
+    QUESTION_COUNT_MAX,
+    SEARCH_LENGTH_MAX,
+  );
   const gates = route.access.map((access) => gateFor(route, access));
   const isPaid = route.access.some((access) => access.kind === 'x402');
   const status = route.status ?? 200;
   const cacheControl = isPaid ? 'private, no-store' : (route.cacheControl ?? 'no-store');
   const handle = route.handle as (input: Parameters, services: S, call: Call) => unknown;
-  const NO_INPUT: Parameters = Object.freeze(Object.create(null));
 
   const refused = (call: Call, refusal: Refusal): Response => {
     onRefusal(call, refusal);
@@ -139,6 +141,7 @@ export function servedRoute<S>(
   const admitFrom = (
     first: number,
     call: Call,
+    question: Question,
     input: Parameters,
     held: readonly Pass[],
   ): Response | Promise<Response> => {
@@ -150,7 +153,7 @@ export function servedRoute<S>(
     for (let i = first; i < gates.length; i++) {
       let admitted: ReturnType<Gate['admit']>;
       try {
-        admitted = (gates[i] as Gate).admit(call);
+        admitted = (gates[i] as Gate).admit(call, question);
       } catch (failure) {
         releaseAll(passes);
         throw failure;
@@ -159,7 +162,7 @@ export function servedRoute<S>(
         return admitted.then(
           (result) => {
             if (result instanceof Refusal) return refuseHeld(result);
-            return admitFrom(i + 1, call, input, result === undefined ? passes : [...passes, result]);
+            return admitFrom(i + 1, call, question, input, result === undefined ? passes : [...passes, result]);
           },
           (failure) => {
             releaseAll(passes);
@@ -178,15 +181,18 @@ export function servedRoute<S>(
     method: route.method,
     path: route.path,
     serve(call, search) {
-      const input = decode === undefined ? NO_INPUT : decode(search);
+      const question = questionOf(search);
+      const { input } = question;
       if (input instanceof Refusal) return refused(call, input);
       const unready = route.ready?.(services);
       if (unready !== undefined) return refused(call, unready);
-      if (route.body === undefined) return admitFrom(0, call, input, []);
+      if (route.body === undefined) return admitFrom(0, call, question, input, []);
       const judged = route.body(call, services);
-      if (judged === undefined) return admitFrom(0, call, input, []);
+      if (judged === undefined) return admitFrom(0, call, question, input, []);
       if (judged instanceof Refusal) return refused(call, judged);
-      return judged.then((result) => (result === undefined ? admitFrom(0, call, input, []) : refused(call, result)));
+      return judged.then((result) =>
+        result === undefined ? admitFrom(0, call, question, input, []) : refused(call, result),
+      );
     },
   };
 }

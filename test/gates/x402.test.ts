@@ -85,7 +85,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
   };
   const gate = createX402Gate(ROUTE, till);
   const admit = async (header: string | null, one: Visit = visit(header)): Promise<Pass | Refusal> => {
-    const admitted = await gate.admit(one);
+    const admitted = await gate.admit(one, { offer: undefined });
     if (admitted === undefined) throw new Error('a paid route let somebody through with nothing held');
     return admitted;
   };
@@ -131,7 +131,7 @@ const responseOf = (headers: Readonly<Record<string, string>> | undefined): Reco
 describe('a request without a payment', () => {
   it.each([null, ''])('is offered the price at once, with nothing asked of anybody (header %j)', (header) => {
     const kit = setUp(new Scripted());
-    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'));
+    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), { offer: undefined });
     if (!(answer instanceof Refusal)) throw new Error('not synchronous');
     expect(answer.code).toBe('PAYMENT_REQUIRED');
     expect(offered(answer)).toMatchObject({
@@ -169,7 +169,7 @@ describe('a payment that is not acceptable', () => {
     headers.push(edited(payment, 'accepted.amount', '1'), edited(payment, 'payload.authorization.value', '20001'));
     headers.push(edited(payment, 'resource.url', 'https://api.example.com/v1/jobs/company'));
     for (const header of headers) {
-      const answer = kit.gate.admit(visit(header));
+      const answer = kit.gate.admit(visit(header), { offer: undefined });
       if (!(answer instanceof Refusal)) throw new Error('not synchronous');
       expect(answer.code).toBe('PAYMENT_INVALID');
       expect(offered(answer).error).toMatch(/^[a-z_0-9]+$/);
@@ -595,7 +595,10 @@ describe('several routes of one till', () => {
     const kit = setUp(new Scripted());
     const other = createX402Gate({ ...ROUTE, path: '/v1/callbacks', bazaar: undefined }, kit.till);
     const header = edited(await signedPayment(), 'resource', undefined);
-    const admitted = await Promise.all([kit.gate.admit(visit(header)), other.admit(visit(header))]);
+    const admitted = await Promise.all([
+      kit.gate.admit(visit(header), { offer: undefined }),
+      other.admit(visit(header), { offer: undefined }),
+    ]);
     expect(admitted.filter((one) => one instanceof Refusal)).toMatchObject([{ code: 'PAYMENT_ALREADY_USED' }]);
   });
 
