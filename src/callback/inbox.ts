@@ -388,6 +388,7 @@ export class Inbox {
     const id = newEventId(random);
     const head = eventHead(id, receivedAtSeconds, method, retained);
     const held = heldEvent({ id, receivedAtSeconds, head, form, bytes }, bodyJson);
+    const sizeBytes = bytes.length; // the store may take the bytes of a long event for itself
     const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: held.json !== null };
     await store.append(callback.id, record);
     const endedMeanwhile = this.#endOf(callback);
@@ -396,7 +397,7 @@ export class Inbox {
     callback.addEvent(held);
     const { waiters } = callback;
     if (waiters !== undefined && waiters.count > 0) {
-      waiters.wakeAll({ kind: 'event', eventId: id, json: held.json ?? eventJson(head, bodyJson, bytes.length) });
+      waiters.wakeAll({ kind: 'event', eventId: id, json: held.json ?? eventJson(head, bodyJson, sizeBytes) });
     }
     return { kind: 'stored', eventId: id };
   }
