@@ -10,6 +10,5 @@ process.on('SIGUSR2', async () => {
   const heap = heapBytes();
   await pause(100);
   const residentBytes = process.memoryUsage.rss();
-  const peakBytes = process.resourceUsage().maxRSS * 1024;
-  process.stdout.write(`memory ${JSON.stringify({ residentBytes, heapBytes: heap, peakBytes })}\n`);
+  process.stdout.write(`memory ${JSON.stringify({ residentBytes, heapBytes: heap })}\n`);
 });

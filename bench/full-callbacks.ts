@@ -59,20 +59,19 @@ async function filled(count: number): Promise<Filled> {
   try {
     const url = `http://127.0.0.1:${served.port}`;
     const callbacks = await buyCallbacks(served.port, count);
-    const startMib = residentBytesOf(served.pid) / MIB;
+    const startMib = residentBytesOf(served.pid).now / MIB;
     const startMs = performance.now();
     await fill(url, callbacks);
     const webhooksASecond = (count * EVENT_COUNT * 1000) / (performance.now() - startMs);
-    const filledMib = residentBytesOf(served.pid) / MIB;
-    const { residentBytes, peakBytes } = await served.memory();
+    const { now, peak } = residentBytesOf(served.pid);
+    const { residentBytes } = await served.memory();
     for (const callback of [callbacks[0]!, callbacks.at(-1)!]) await checkFull(url, callback);
-    const readMib = (await served.memory()).peakBytes / MIB;
     return {
       startMib,
-      filledMib,
+      filledMib: now / MIB,
       collectedMib: residentBytes / MIB,
-      peakMib: peakBytes / MIB,
-      readMib,
+      peakMib: peak / MIB,
+      readMib: residentBytesOf(served.pid).peak / MIB,
       webhooksASecond,
     };
   } finally {

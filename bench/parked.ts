@@ -91,7 +91,7 @@ export async function measureParked(served: Served, groups: readonly WaitGroup[]
   const before = await served.memory();
   const held = await holdAll(port, measuring, count);
   await pause(500);
-  const uncollectedBytes = residentBytesOf(pid);
+  const uncollectedBytes = residentBytesOf(pid).now;
   const during = await served.memory();
   const wakeMs = Float64Array.from(await wakeAll(port, measuring, held)).sort();
   deepStrictEqual(wakeMs.length, count);

@@ -16,8 +16,6 @@ export interface Memory {
   readonly residentBytes: number;
   /** In use by the program after a full collection. */
   readonly heapBytes: number;
-  /** The most that was ever resident. */
-  readonly peakBytes: number;
 }
 
 export interface Served {
@@ -110,9 +108,11 @@ export async function serveApplication({ program, isBun, state }: ServeOptions):
   }
 }
 
-/** What is resident now, without a collection. Linux. */
-export function residentBytesOf(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+/** What is resident now, without a collection, and the most that ever was. Linux. */
+export function residentBytesOf(pid: number): { readonly now: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const bytes = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
+  return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
 }
 
 export interface BoughtCallback {

@@ -2,10 +2,11 @@
  * One process of load.ts: `first-answer.ts snapshot|lines FILE QUESTION`, with `{filters, nowMs}` as JSON. Prints what it took
  * from the file to the first answer. Only what that one way needs is imported.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { SignalFilters } from '../../src/catalogue/signals.ts';
 import type { NativeRecord } from '../../src/ingest/native.ts';
+import { heapBytes, pause } from '../harness.ts';
 
 export interface Question {
   readonly filters: SignalFilters;
@@ -21,8 +22,9 @@ export interface Loaded {
   readonly cpuMs: number;
   /** From the start of the process. */
   readonly processMs: number;
-  /** Of the whole process, right after the answer. */
+  /** Of the whole process, right after the answer, and after a full collection. */
   readonly residentMib: number;
+  readonly collectedMib: number;
   readonly peakMib: number;
   readonly answer: FirstAnswer;
 }
@@ -96,12 +98,19 @@ const startMs = performance.now();
 const answer = answerOf(path!, JSON.parse(question!) as Question);
 const processMs = performance.now();
 const { user, system } = process.cpuUsage(before);
+const residentMib = process.memoryUsage.rss() / 2 ** 20;
+// Linux: `maxRSS` counts what the parent had when it forked.
+const peakMib = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
+heapBytes();
+await pause(200); // allocators give pages back a little later than the collector gives them up
+heapBytes();
 const loaded: Loaded = {
   cpuMs: (user + system) / 1000,
   wallMs: processMs - startMs,
   processMs,
-  residentMib: process.memoryUsage.rss() / 2 ** 20,
-  peakMib: process.resourceUsage().maxRSS / 1024,
+  residentMib,
+  collectedMib: process.memoryUsage.rss() / 2 ** 20,
+  peakMib,
   answer,
 };
 console.log(JSON.stringify(loaded));
