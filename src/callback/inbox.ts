@@ -13,13 +13,12 @@ import type { RateWindow } from '../base/rate-window.ts';
 import type { Timers } from '../base/timers.ts';
 import { Callback, newRateWindow } from './callback.ts';
 import {
-  bodyJsonOf,
   type EventRecord,
   eventHead,
-  eventJson,
   finishedJson,
   type HeldEvent,
   heldEvent,
+  isAcceptable,
   originalContentType,
   type RawBody,
   rawOf,
@@ -39,14 +38,17 @@ import {
 import { digestOf, isSameDigest, newReadToken } from './read-token.ts';
 import { Room } from './room.ts';
 import type { CallbackStore } from './store.ts';
-import type { Client, WaitPorts, Woken } from './waiters.ts';
+import type { Client, Waiters, WaitPorts, Woken } from './waiters.ts';
 
 export interface InboxPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
   readonly store: CallbackStore;
-  /** The store failed where nobody waits for it: the events of an expired callback may still take space. */
+  /**
+   * The store failed where nobody waits for it: the events of an expired callback may still take space, or who waited for a
+   * long event has to ask again.
+   */
   onStoreFault(fault: unknown): void;
 }
 
@@ -174,11 +176,10 @@ export class Inbox {
       const callback = new Callback(kept.id, kept.tokenDigest, kept.expiresAtMs, clock.monotonicMs() + leftMs);
       for (const { bytes, ...event } of events) {
         const { id, form } = event;
-        const bodyJson = bytes === null ? undefined : bodyJsonOf(form, bytes);
         callback.addEvent(
-          bytes === null || bodyJson === undefined
+          bytes === null || !isAcceptable(form, bytes)
             ? { id, json: null, bodyStart: 0, isText: form.kind === 'text', bytes: null }
-            : heldEvent({ ...event, bytes }, bodyJson),
+            : heldEvent({ ...event, bytes }),
         );
         callback.lastReceivedSeconds = Math.max(callback.lastReceivedSeconds, event.receivedAtSeconds);
       }
@@ -225,13 +226,9 @@ export class Inbox {
 
   /** Judges a JSON body and stores the webhook; expiry and the limit of events are decided again here. */
   async receive(callback: Callback, webhook: Webhook): Promise<Received> {
-    const bodyJson = bodyJsonOf(webhook.form, webhook.bytes);
-    if (bodyJson === undefined) return { kind: 'invalid-json' };
+    if (!isAcceptable(webhook.form, webhook.bytes)) return { kind: 'invalid-json' };
     const before = callback.storing;
-    const storing =
-      before === undefined
-        ? this.#store(callback, webhook, bodyJson)
-        : this.#storeAfter(before, callback, webhook, bodyJson);
+    const storing = before === undefined ? this.#store(callback, webhook) : this.#storeAfter(before, callback, webhook);
     const settled = storing.then(
       () => undefined,
       () => undefined,
@@ -367,18 +364,13 @@ export class Inbox {
     work.catch((fault: unknown) => this.#ports.onStoreFault(fault));
   }
 
-  async #storeAfter(
-    before: Promise<unknown>,
-    callback: Callback,
-    webhook: Webhook,
-    bodyJson: string,
-  ): Promise<Received> {
+  async #storeAfter(before: Promise<unknown>, callback: Callback, webhook: Webhook): Promise<Received> {
     await before;
-    return this.#store(callback, webhook, bodyJson);
+    return this.#store(callback, webhook);
   }
 
   /** One append, alone on its callback. Published only when the store has it. */
-  async #store(callback: Callback, webhook: Webhook, bodyJson: string): Promise<Received> {
+  async #store(callback: Callback, webhook: Webhook): Promise<Received> {
     const { clock, random, store } = this.#ports;
     const ended = this.#endOf(callback);
     if (ended !== undefined) return ended;
@@ -387,8 +379,8 @@ export class Inbox {
     const receivedAtSeconds = Math.max(callback.lastReceivedSeconds, Math.floor(clock.nowMs() / 1000));
     const id = newEventId(random);
     const head = eventHead(id, receivedAtSeconds, method, retained);
-    const held = heldEvent({ id, receivedAtSeconds, head, form, bytes }, bodyJson);
-    const sizeBytes = bytes.length; // the store may take the bytes of a long event for itself
+    const held = heldEvent({ id, receivedAtSeconds, head, form, bytes });
+    // The bytes of a long event are the store's from here on.
     const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: held.json !== null };
     await store.append(callback.id, record);
     const endedMeanwhile = this.#endOf(callback);
@@ -397,9 +389,26 @@ export class Inbox {
     callback.addEvent(held);
     const { waiters } = callback;
     if (waiters !== undefined && waiters.count > 0) {
-      waiters.wakeAll({ kind: 'event', eventId: id, json: held.json ?? eventJson(head, bodyJson, sizeBytes) });
+      if (held.json !== null) waiters.wakeAll({ kind: 'event', eventId: id, json: held.json });
+      else await this.#wakeWithLong(callback, held, waiters);
     }
     return { kind: 'stored', eventId: id };
+  }
+
+  /**
+   * A long event is read back for those who waited. They are set apart first: whoever begins to wait meanwhile has seen it.
+   * When the store fails, they time out, and find it when they ask again.
+   */
+  async #wakeWithLong(callback: Callback, event: HeldEvent, waiters: Waiters): Promise<void> {
+    callback.waiters = undefined;
+    let json: string | undefined;
+    try {
+      json = await this.#finished(callback, event);
+    } catch (fault) {
+      this.#ports.onStoreFault(fault);
+      return;
+    }
+    waiters.wakeAll(json === undefined ? this.#absent(callback.id) : { kind: 'event', eventId: event.id, json });
   }
 
   /** How a callback that somebody still holds has ended, if it has. */

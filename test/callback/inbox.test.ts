@@ -572,6 +572,43 @@ describe('waiting', () => {
     expect(inbox.counts.waits).toBe(0);
   });
 
+  it('is woken with a long event as it is read back, once', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    const waits = [inbox.wait(id, null, 30_000, client()), inbox.wait(id, null, 30_000, client())];
+    const body = `{"text":"${'é'.repeat(20_000)}"}`;
+    const posted = await post(id, body, 'application/json');
+    const woken = await Promise.all(waits);
+    if (posted.kind !== 'stored' || woken[0]?.kind !== 'event') throw new Error(posted.kind);
+    expect(JSON.parse(woken[0].json)).toMatchObject({ id: posted.eventId, body: JSON.parse(body), size_bytes: 40_011 });
+    expect(woken[1]).toEqual(woken[0]);
+    const next = inbox.wait(id, posted.eventId, 30_000, client());
+    await post(id, 'short');
+    expect(await next).toMatchObject({ kind: 'event' });
+    expect(await next).not.toMatchObject({ eventId: posted.eventId });
+    expect(inbox.counts.waits).toBe(0);
+  });
+
+  it('goes on when a long event cannot be read back, and finds it when it asks again', async () => {
+    let isFailing = true;
+    class Unreadable extends MemoryStore {
+      override async read(...of: Parameters<MemoryStore['read']>): ReturnType<MemoryStore['read']> {
+        if (isFailing) throw new Error('the disk');
+        return super.read(...of);
+      }
+    }
+    const { time, inbox, create, post, faults } = openInbox({ store: new Unreadable() });
+    const { id } = await create();
+    const waited = inbox.wait(id, null, 5_000, client());
+    expect((await post(id, 'x'.repeat(9_000))).kind).toBe('stored');
+    expect(faults).toHaveLength(1);
+    time.pass(5_000);
+    expect(await waited).toEqual({ kind: 'timed-out' });
+    isFailing = false;
+    expect((await inbox.wait(id, null, 5_000, client())).kind).toBe('event');
+    expect(inbox.counts.waits).toBe(0);
+  });
+
   it('sees an event that is stored between the look and the wait, in any order of turns (reliability 194)', async () => {
     for (let turns = 0; turns < 12; turns++) {
       const { inbox, create, post, time } = openInbox({ seed: turns });
