@@ -172,6 +172,12 @@ class RequestCall implements Call {
     const caller = this.#caller;
     return caller.isGone === undefined ? this.request.signal.aborted : caller.isGone();
   }
+
+  whenGone(listener: { handleEvent(): void }): void {
+    const caller = this.#caller;
+    if (caller.whenGone !== undefined) caller.whenGone(listener);
+    else this.request.signal.addEventListener('abort', listener, { once: true });
+  }
 }
 
 type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };

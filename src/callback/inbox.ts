@@ -12,6 +12,7 @@ import type { Random } from '../base/random.ts';
 import type { RateWindow } from '../base/rate-window.ts';
 import type { Timers } from '../base/timers.ts';
 import { Callback, newRateWindow } from './callback.ts';
+import { Deadlines } from './deadlines.ts';
 import {
   type EventRecord,
   eventHead,
@@ -38,7 +39,7 @@ import {
 import { digestOf, isSameDigest, newReadToken } from './read-token.ts';
 import { Room } from './room.ts';
 import type { CallbackStore } from './store.ts';
-import type { Client, Waiters, WaitPorts, Woken } from './waiters.ts';
+import type { Client, Waiter, Waiters, WaitPorts, Woken } from './waiters.ts';
 
 export interface InboxPorts {
   readonly clock: Clock;
@@ -86,6 +87,11 @@ export type Authorized = { readonly kind: 'allowed' } | { readonly kind: 'wrong-
 
 export type Waited = Woken | { readonly kind: 'unknown-event' } | { readonly kind: 'too-many-waits' };
 
+/** Nothing yet: the waiter is told. */
+export interface Parked {
+  readonly kind: 'parked';
+}
+
 export interface Listing {
   readonly kind: 'events';
   readonly expiresAtMs: number;
@@ -104,6 +110,7 @@ const NOT_FOUND = { kind: 'not-found' } as const;
 const EXPIRED = { kind: 'expired' } as const;
 const FULL = { kind: 'full' } as const;
 const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
+const PARKED: Parked = { kind: 'parked' };
 
 export class Inbox {
   readonly room: Room;
@@ -135,8 +142,7 @@ export class Inbox {
     });
     this.#strangers = new ExpiryMap({ lifetimeMs: RATE_WINDOW_MS, countMax: STRANGER_COUNT_MAX, clock, timers });
     this.#waitPorts = {
-      clock,
-      timers,
+      deadlines: new Deadlines(clock, timers),
       onCount: (change) => {
         this.#waitCount += change;
       },
@@ -251,10 +257,16 @@ export class Inbox {
   }
 
   /**
-   * The first event after `after` (null: the first of all), now or within `timeoutMs`. At shutdown every wait times out.
-   * A wait that would outlast its callback ends with it.
+   * The first event after `after` (null: the first of all), now, or to `waiter` within `timeoutMs`. At shutdown every wait
+   * times out. A wait that would outlast its callback ends with it.
    */
-  wait(id: CallbackId, after: string | null, timeoutMs: number, client: Client): Waited | Promise<Waited> {
+  wait(
+    id: CallbackId,
+    after: string | null,
+    timeoutMs: number,
+    client: Client,
+    waiter: Waiter,
+  ): Waited | Parked | Promise<Waited> {
     const callback = this.#find(id);
     if (callback === undefined) return this.#absent(id);
     const known = after === null ? -1 : callback.events.findIndex((event) => event.id === after);
@@ -262,12 +274,12 @@ export class Inbox {
     const next = callback.events[known + 1];
     if (next !== undefined) return this.#eventFound(callback, next);
     if (this.#isClosing) return { kind: 'timed-out' };
-    const waiters = callback.waiting();
+    const waiters = callback.waiting(this.#waitPorts);
     if (waiters.count >= WAIT_COUNT_MAX) return { kind: 'too-many-waits' };
-    const timeoutAtMs = this.#ports.clock.monotonicMs() + timeoutMs;
-    return timeoutAtMs < callback.endsAtMs
-      ? waiters.wait(client, timeoutAtMs, 'timed-out', this.#waitPorts)
-      : waiters.wait(client, callback.endsAtMs, 'expired', this.#waitPorts);
+    if (client.gone()) return { kind: 'gone' };
+    const endsInMs = callback.endsAtMs - this.#ports.clock.monotonicMs();
+    waiters.add(waiter, client, timeoutMs < endsInMs ? timeoutMs : undefined);
+    return PARKED;
   }
 
   async events(id: CallbackId): Promise<Listing | Absent> {

@@ -91,8 +91,10 @@ export interface Documentation {
 export interface Call extends Visit {
   /** Path parameters as sent, still percent-encoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** The request itself, for its body and signal. */
+  /** The request itself, for its body. */
   readonly request: Request;
+  /** Calls `handleEvent` when the client goes away, once, or when its answer has gone out, or never. */
+  whenGone(listener: { handleEvent(): void }): void;
   /** `req_` and a UUID, as in the error body and the log. */
   readonly requestId: string;
 }

@@ -44,6 +44,7 @@ function setUp(options: { handle: Handler; gates: readonly ((trail: string[]) =>
     header: () => null,
     clientAddress: () => '',
     gone: () => false,
+    whenGone: () => {},
   };
   return { trail, refusals, ask: (search = '') => served.serve(call, search) };
 }

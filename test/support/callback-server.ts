@@ -108,6 +108,7 @@ function fetch(request: Request, caller: Caller): Promise<Response> {
     header: (name) => request.headers.get(name),
     clientAddress: () => caller.address,
     gone: () => request.signal.aborted,
+    whenGone: (listener) => request.signal.addEventListener('abort', listener, { once: true }),
   });
 }
 

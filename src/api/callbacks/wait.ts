@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { parseCallbackId } from '../../callback/identifier.ts';
 import type { Waited } from '../../callback/inbox.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
+import type { Woken } from '../../callback/waiters.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { type Reply, route } from '../../http/route.ts';
 import { callbackId, waitAnswer } from './answers.ts';
@@ -81,8 +82,13 @@ export const waitForEvent = route<CallbackServices>()({
     const query = new URLSearchParams(call.search);
     const seconds = waitSecondsOf(query.get('timeout'));
     const after = query.get('after') || null; // an empty one is none
-    const waited = inbox.wait(id, after, seconds * 1000, call.request);
-    if (waited instanceof Promise) return waited.then((woken) => answerTo(woken, id, after, seconds));
-    return answerTo(waited, id, after, seconds);
+    let answer: (given: Reply | WaitRefusal) => void = () => {};
+    const woken = (how: Woken): void => answer(answerTo(how, id, after, seconds));
+    const waited = inbox.wait(id, after, seconds * 1000, call, { woken });
+    if (waited instanceof Promise) return waited.then((found) => answerTo(found, id, after, seconds));
+    if (waited.kind !== 'parked') return answerTo(waited, id, after, seconds);
+    return new Promise((resolve) => {
+      answer = resolve;
+    });
   },
 });
