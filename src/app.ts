@@ -29,9 +29,9 @@ import { llmsTextOf } from './http/llms.ts';
 import { OperationMeter } from './http/meter.ts';
 import { codesOf, openApiOf } from './http/openapi.ts';
 import { Responder } from './http/respond.ts';
-import type { Call, Route } from './http/route.ts';
+import { type Call, Held, type Route, type Told } from './http/route.ts';
 import { type Match, pathFinder } from './http/router.ts';
-import { type ServedRoute, servedRoute } from './http/serve.ts';
+import { type Served, type ServedRoute, servedRoute } from './http/serve.ts';
 import { targetOf } from './http/target.ts';
 import { metricsText, RECOVERIES } from './metrics.ts';
 import { openPageFiles } from './page-shelf.ts';
@@ -125,7 +125,7 @@ const UNKNOWN_CALLER: Caller = { address: '' };
 const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
 
 /** The call as gates and handlers see it; what costs something is looked up when it is asked for. */
-class RequestCall implements Call {
+class RequestCall implements Call, Recorded {
   readonly request: Request;
   readonly requestId: string;
   readonly path: string;
@@ -151,6 +151,10 @@ class RequestCall implements Call {
     this.params = params;
     this.#caller = caller;
     this.#trustProxy = trustProxy;
+  }
+
+  get method(): string {
+    return this.request.method;
   }
 
   header(name: string): string | null {
@@ -179,6 +183,51 @@ class RequestCall implements Call {
     else this.request.signal.addEventListener('abort', listener, { once: true });
   }
 }
+
+/** What the log says of a request, beside its answer. */
+interface Recorded extends Told {
+  readonly method: string;
+  readonly path: string;
+  refusal: Refusal | undefined;
+  clientAddress(): string;
+}
+
+/**
+ * What is kept of a request whose answer is held: with its headers the request itself takes a kilobyte on Bun, and long polls
+ * are held by the ten thousand. Its id is drawn when it is first told.
+ */
+class HeldCall implements Recorded {
+  readonly path: string;
+  readonly route: MeteredRoute;
+  readonly startMs: number;
+  readonly #client: string;
+  readonly #random: Random;
+  #requestId: string | undefined;
+  refusal: Refusal | undefined;
+
+  constructor(call: RequestCall, route: MeteredRoute, startMs: number, random: Random) {
+    this.path = call.path;
+    this.route = route;
+    this.startMs = startMs;
+    this.#client = call.clientAddress();
+    this.#random = random;
+  }
+
+  get method(): string {
+    return this.route.method;
+  }
+
+  get requestId(): string {
+    this.#requestId ??= newRequestId(this.#random);
+    return this.#requestId;
+  }
+
+  clientAddress(): string {
+    return this.#client;
+  }
+}
+
+const newRequestId = (random: Random): string => `req_${random.uuid()}`;
 
 type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };
 
@@ -295,8 +344,8 @@ async function openAppOn(
         return access satisfies never;
     }
   };
-  const onRefusal = (call: Call, refusal: Refusal): void => {
-    (call as RequestCall).refusal = refusal;
+  const onRefusal = (told: Told, refusal: Refusal): void => {
+    (told as Recorded).refusal = refusal;
   };
 
   const uptimeMs = (): number => clock.monotonicMs() - startedMs;
@@ -391,12 +440,7 @@ async function openAppOn(
     }
   };
 
-  const record = (
-    call: RequestCall,
-    route: MeteredRoute | undefined,
-    response: Response,
-    startMs: number,
-  ): Response => {
+  const record = (call: Recorded, route: MeteredRoute | undefined, response: Response, startMs: number): Response => {
     const { onRequest } = ports;
     const { status } = response;
     const durationMs = clock.monotonicMs() - startMs;
@@ -406,7 +450,7 @@ async function openAppOn(
     tell(() =>
       onRequest({
         requestId: call.requestId,
-        method: call.request.method,
+        method: call.method,
         path: call.path,
         operation: route?.operation ?? null,
         status,
@@ -419,11 +463,20 @@ async function openAppOn(
     return response;
   };
 
-  const failed = (call: RequestCall, failure: unknown): Response => {
+  const failed = (call: Recorded, failure: unknown): Response => {
     tell(() => ports.onFailure(failure, call.requestId));
     const refusal = refuse('INTERNAL_ERROR', 'unexpected error');
     call.refusal = refusal;
     return responder.refusal(refusal, call.requestId);
+  };
+
+  const conclude = (call: HeldCall, respond: () => Response): Response => {
+    const { route, startMs } = call;
+    try {
+      return record(call, route, respond(), startMs);
+    } catch (failure) {
+      return record(call, route, failed(call, failure), startMs);
+    }
   };
 
   const refused = (call: RequestCall, refusal: Refusal): Response => {
@@ -435,7 +488,7 @@ async function openAppOn(
     call: RequestCall,
     match: Match<MeteredRoute> | undefined,
     route: MeteredRoute | undefined,
-  ): Response | Promise<Response> => {
+  ): Served => {
     if (route !== undefined) return route.serve(call, call.search);
     if (match === undefined) {
       const extras = PAGE_PATHS.has(call.path) ? { headers: { vary: 'Accept' } } : undefined;
@@ -470,13 +523,16 @@ async function openAppOn(
     notices: [...till.notices, ...verification.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
-      const requestId = `req_${random.uuid()}`;
+      const requestId = newRequestId(random);
       const { path, search } = targetOf(request.url);
       const match = find(path) ?? pageAt(path, request);
       const call = new RequestCall(request, requestId, path, search, match?.params ?? {}, caller, config.trustProxy);
       const route = match?.table.methods.get(request.method);
       try {
         const response = dispatch(call, match, route);
+        if (response instanceof Held) {
+          return response.response(new HeldCall(call, route as MeteredRoute, startMs, random), conclude);
+        }
         if (!(response instanceof Promise)) return record(call, route, response, startMs);
         return response.then(
           (done) => record(call, route, done, startMs),
