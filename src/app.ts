@@ -29,15 +29,16 @@ import { llmsTextOf } from './http/llms.ts';
 import { OperationMeter } from './http/meter.ts';
 import { codesOf, openApiOf } from './http/openapi.ts';
 import { Responder } from './http/respond.ts';
-import type { Call, Route } from './http/route.ts';
+import { Held, type Route, type Told } from './http/route.ts';
 import { type Match, pathFinder } from './http/router.ts';
-import { type ServedRoute, servedRoute } from './http/serve.ts';
-import { type Target, targetOf } from './http/target.ts';
+import { type Served, type ServedRoute, servedRoute } from './http/serve.ts';
+import { targetOf } from './http/target.ts';
 import { metricsText, RECOVERIES } from './metrics.ts';
 import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
 import type { RecoveryCounts, RecoveryPlace } from './payment/recovery-queue.ts';
+import { HeldCall, type House, newRequestId, type Recorded, RequestCall } from './request-call.ts';
 import { type OpenState, openState } from './state.ts';
 import { openTill, type TillCounts, type TillPorts } from './till.ts';
 import { type OpenVerification, openVerification } from './verification.ts';
@@ -121,71 +122,6 @@ function corsHeaders(origin: string | null): Readonly<Record<string, string>> {
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 const UNKNOWN_CALLER: Caller = { address: '' };
-
-/** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is not worth remembering. */
-const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
-
-/** Nobody leaves sooner than this, and a Request that is asked for its signal has to make one. */
-const GONE_AFTER_MS = 10;
-
-/** What all calls share. */
-interface House {
-  readonly trustProxy: boolean;
-  readonly clock: Clock;
-}
-
-/** The call as gates and handlers see it; what costs something is looked up when it is asked for. */
-class RequestCall implements Call {
-  readonly request: Request;
-  readonly requestId: string;
-  readonly path: string;
-  readonly search: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly startMs: number;
-  readonly #caller: Caller;
-  readonly #house: House;
-  refusal: Refusal | undefined;
-
-  constructor(
-    request: Request,
-    requestId: string,
-    { path, search }: Target,
-    params: Readonly<Record<string, string>>,
-    startMs: number,
-    caller: Caller,
-    house: House,
-  ) {
-    this.request = request;
-    this.requestId = requestId;
-    this.path = path;
-    this.search = search;
-    this.params = params;
-    this.#caller = caller;
-    this.startMs = startMs;
-    this.#house = house;
-  }
-
-  header(name: string): string | null {
-    const caller = this.#caller;
-    return caller.header === undefined ? this.request.headers.get(name) : caller.header(name);
-  }
-
-  /** Behind a trusted proxy the last entry of X-Forwarded-For: the one that proxy wrote, not what the client claims. */
-  clientAddress(): string {
-    if (this.#house.trustProxy) {
-      const forwarded = this.header('x-forwarded-for');
-      const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
-      if (last !== undefined && ADDRESS_FORM.test(last)) return last;
-    }
-    return this.#caller.address;
-  }
-
-  gone(): boolean {
-    const caller = this.#caller;
-    if (caller.isGone !== undefined) return caller.isGone();
-    return this.#house.clock.monotonicMs() - this.startMs >= GONE_AFTER_MS && this.request.signal.aborted;
-  }
-}
 
 type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };
 
@@ -302,8 +238,8 @@ async function openAppOn(
         return access satisfies never;
     }
   };
-  const onRefusal = (call: Call, refusal: Refusal): void => {
-    (call as RequestCall).refusal = refusal;
+  const onRefusal = (told: Told, refusal: Refusal): void => {
+    (told as Recorded).refusal = refusal;
   };
 
   const uptimeMs = (): number => clock.monotonicMs() - startedMs;
@@ -399,7 +335,7 @@ async function openAppOn(
     }
   };
 
-  const record = (call: RequestCall, route: MeteredRoute | undefined, response: Response): Response => {
+  const record = (call: Recorded, route: MeteredRoute | undefined, response: Response): Response => {
     const { onRequest } = ports;
     const { status } = response;
     const durationMs = clock.monotonicMs() - call.startMs;
@@ -409,7 +345,7 @@ async function openAppOn(
     tell(() =>
       onRequest({
         requestId: call.requestId,
-        method: call.request.method,
+        method: call.method,
         path: call.path,
         operation: route?.operation ?? null,
         status,
@@ -422,11 +358,20 @@ async function openAppOn(
     return response;
   };
 
-  const failed = (call: RequestCall, failure: unknown): Response => {
+  const failed = (call: Recorded, failure: unknown): Response => {
     tell(() => ports.onFailure(failure, call.requestId));
     const refusal = refuse('INTERNAL_ERROR', 'unexpected error');
     call.refusal = refusal;
     return responder.refusal(refusal, call.requestId);
+  };
+
+  const conclude = (call: HeldCall<MeteredRoute>, respond: () => Response): Response => {
+    const { route } = call;
+    try {
+      return record(call, route, respond());
+    } catch (failure) {
+      return record(call, route, failed(call, failure));
+    }
   };
 
   const refused = (call: RequestCall, refusal: Refusal): Response => {
@@ -438,7 +383,7 @@ async function openAppOn(
     call: RequestCall,
     match: Match<MeteredRoute> | undefined,
     route: MeteredRoute | undefined,
-  ): Response | Promise<Response> => {
+  ): Served => {
     if (route !== undefined) return route.serve(call, call.search);
     if (match === undefined) {
       const extras = PAGE_PATHS.has(call.path) ? { headers: { vary: 'Accept' } } : undefined;
@@ -473,13 +418,22 @@ async function openAppOn(
     notices: [...till.notices, ...verification.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
-      const requestId = `req_${random.uuid()}`;
       const target = targetOf(request.url);
       const match = find(target.path) ?? pageAt(target.path, request);
-      const call = new RequestCall(request, requestId, target, match?.params ?? NO_PARAMS, startMs, caller, house);
+      const call = new RequestCall(
+        request,
+        newRequestId(random),
+        target,
+        match?.params ?? NO_PARAMS,
+        startMs,
+        caller,
+        house,
+      );
       const route = match?.table.methods.get(request.method);
       try {
         const response = dispatch(call, match, route);
+        if (response instanceof Held)
+          return response.response(new HeldCall(call, route as MeteredRoute, random), conclude);
         if (!(response instanceof Promise)) return record(call, route, response);
         return response.then(
           (done) => record(call, route, done),

@@ -6,7 +6,7 @@
  *
  * http: the official middleware, bare servers and a constant response under wrk. queries: DuckDB, node:sqlite and a plain
  * filter on the same cohort. load: a file of JSON lines from the disk to the first answer. waits: parked requests of a bare
- * server. http needs Linux, taskset, and wrk (Debian: apt-get install wrk).
+ * server; needs 10,100 open files. http and waits need Linux; http taskset and wrk too (Debian: apt-get install wrk).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -221,7 +221,7 @@ export class TermIndex {
     this.#rankBitmaps = new Int32Array(frequent.length * wordCount);
     for (const [place, rank] of frequent.entries()) {
       scratch.clear();
-      this.#addSuffixes(firstWith[rank]!, firstWith[rank + 1]!, scratch);
+      this.#addRange(firstWith[rank]!, firstWith[rank + 1]!, scratch);
       scratch.writeWords(this.#rankBitmaps, place * wordCount);
       this.#rankBitmapOf[rank] = place * wordCount + 1;
     }
