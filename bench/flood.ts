@@ -12,18 +12,17 @@
  *
  * Load comes from threads of this process, so on two cores it takes part of what the server could have.
  */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { digestOf } from '../src/payment/typed-data.ts';
+import { digestOf, structOf } from '../src/payment/typed-data.ts';
+import { MAIN, startServer } from '../test/support/server.ts';
+import { RUNTIME } from './harness.ts';
 
 // ---- a small HTTP client: requests as text over kept connections, answers by their length -------------------------------
 
@@ -153,13 +152,13 @@ const header = (offer: Offer, authorization: object, signature: string): string 
   ).toString('base64');
 
 function signatureOf(authorization: ReturnType<typeof authorizationOf>): string {
-  const digest = digestOf({
+  const struct = structOf({
     ...authorization,
     value: BigInt(authorization.value),
     validAfter: 0n,
     validBefore: BigInt(authorization.validBefore),
   });
-  const signed = secp256k1.sign(digest, SECRET, { prehash: false, format: 'recovered' });
+  const signed = secp256k1.sign(digestOf(struct), SECRET, { prehash: false, format: 'recovered' });
   return hex(new Uint8Array([...signed.subarray(1), 27 + signed[0]!]));
 }
 
@@ -268,7 +267,7 @@ async function main(): Promise<void> {
       workers: { type: 'string' },
       signatures: { type: 'string' },
       settle: { type: 'string', default: '20' },
-      server: { type: 'string', default: fileURLToPath(new URL('../src/main.ts', import.meta.url)) },
+      server: { type: 'string', default: MAIN },
       json: { type: 'boolean', default: false },
     },
   });
@@ -280,12 +279,9 @@ async function main(): Promise<void> {
   const WEBHOOK_RATE = 100;
   const EVENTS_MAX = 10;
 
-  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-flood-'));
-  const server = spawn(process.execPath, [values.server, 'serve'], {
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      STATE_DIR: stateDir,
+  const server = await startServer(
+    { binary: process.execPath, entry: resolve(values.server) },
+    {
       TRUST_PROXY: 'true',
       RATE_LIMIT_PER_MINUTE: '0',
       LOCAL_BALANCE: '1000000000000',
@@ -293,24 +289,12 @@ async function main(): Promise<void> {
       ...(values.workers === undefined ? {} : { WORKERS: values.workers }),
       ...(values.signatures === undefined ? {} : { SIGNATURES: values.signatures }),
     },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const exited = new Promise((resolve) => server.once('exit', resolve));
-  process.once('exit', () => server.kill('SIGKILL'));
-  let said = '';
-  server.stdout.setEncoding('utf8');
-  const port = await new Promise<number>((resolve, reject) => {
-    server.stdout.on('data', (text: string) => {
-      said += text;
-      const found = /listening on http:\/\/[^\s]*:(\d+)/.exec(said);
-      if (found !== null) resolve(Number(found[1]));
-    });
-    void exited.then(() => reject(new Error('the server ended')));
-  });
-  const base = `http://127.0.0.1:${port}`;
+  );
+  const { port } = server;
+  const pid = server.child.pid as number;
 
   const offerOf = async (path: string, method: string): Promise<Offer> => {
-    const response = await fetch(base + path, { method });
+    const response = await fetch(server.url + path, { method });
     await response.arrayBuffer();
     return JSON.parse(Buffer.from(response.headers.get('payment-required') ?? '', 'base64').toString());
   };
@@ -362,7 +346,7 @@ async function main(): Promise<void> {
       lateMs: [],
     };
     const startMs = performance.now();
-    const startCpuMs = cpuMs(server.pid as number);
+    const startCpuMs = cpuMs(pid);
     const plans = [
       {
         everyMs: 1000 / HEALTH_RATE,
@@ -400,7 +384,7 @@ async function main(): Promise<void> {
       }
       await pause(1);
     }
-    one.cpuShare = (cpuMs(server.pid as number) - startCpuMs) / (performance.now() - startMs);
+    one.cpuShare = (cpuMs(pid) - startCpuMs) / (performance.now() - startMs);
     for (let waited = 0; client.underWayCount > 0 && waited < 5000; waited += 50) await pause(50);
     return one;
   };
@@ -434,9 +418,7 @@ async function main(): Promise<void> {
   const { statuses: allStatuses, durations } = await last;
   statuses = allStatuses;
   client.close();
-  server.kill('SIGTERM');
-  await exited;
-  rmSync(stateDir, { recursive: true, force: true });
+  await server.stop();
 
   const row = (name: 'health' | 'webhook' | 'paid') => {
     const of = (spans: readonly Span[], share: number) => median(spans.map((one) => percentile(one[name], share)));
@@ -460,7 +442,7 @@ async function main(): Promise<void> {
     return all;
   };
   const result = {
-    runtime: process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`,
+    runtime: RUNTIME,
     workers: values.workers ?? 'default',
     signatures: values.signatures ?? 'default',
     flood: {

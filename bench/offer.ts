@@ -13,7 +13,7 @@ import { bazaarOf } from '../src/gates/discovery.ts';
 import type { Route } from '../src/http/route.ts';
 import { prepareOffer } from '../src/payment/requirements.ts';
 import { PAYEE } from '../test/payment/fixture.ts';
-import { type Context, type Figure, timed, timedAsync } from './harness.ts';
+import { type Context, type Figure, isBun, timed, timedAsync } from './harness.ts';
 
 const BASE_URL = 'http://127.0.0.1:8402';
 const SEARCH = '?role=engineer&location=germany';
@@ -27,6 +27,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
       clock: systemClock,
       random: systemRandom,
       onRequest: undefined,
+      copiesIntoResponse: isBun,
       onFailure: (failure) => failures.push(failure),
       onResolution: () => {},
     },
@@ -52,6 +53,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
   deepStrictEqual(told.accepts, read.accepts);
   ok(header.length <= 6144);
 
+  let count = 0;
   const note = `${header.length} bytes of header`;
   const refused = new Request(`${BASE_URL}${path}?role=e`);
   deepStrictEqual((await app.fetch(refused)).status, 400);
@@ -59,6 +61,9 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
     await timed('offer with a query', size, () => offer.challenge(SEARCH), note),
     await timed('offer without one', size, () => offer.challenge('')),
     await timedAsync('request to 402, with validation', size, async () => app.fetch(request)),
+    await timedAsync('the same, a new question each time', size, async () =>
+      app.fetch(new Request(`${BASE_URL}${path}${SEARCH}+${count++}`)),
+    ),
     await timedAsync('request to 400', size, async () => app.fetch(refused)),
     await timedAsync('request to 404', size, async () => app.fetch(new Request(`${BASE_URL}/nothing`))),
   ];

@@ -27,6 +27,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   verification: () => import('./verification.ts'),
   reservation: () => import('./reservation.ts'),
   'callback-store': () => import('./callback-store.ts'),
+  'full-callbacks': () => import('./full-callbacks.ts'),
   waits: () => import('./waits.ts'),
   state: () => import('./state.ts'),
   skills: () => import('./skills.ts'),

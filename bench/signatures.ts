@@ -13,11 +13,13 @@ import { chooseRecovery } from '../src/adapters/recovery.ts';
 import { RecoveryThread } from '../src/adapters/recovery-thread.ts';
 import { systemTimers } from '../src/adapters/system-timers.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { authorizationDigest, checkPayment, signerFault } from '../src/payment/authorization.ts';
+import { authorizationStruct, checkPayment, signerFault } from '../src/payment/authorization.ts';
 import { decodePayment } from '../src/payment/envelope.ts';
 import { checkedRecovery, noblePublicKey, type Recover, type Recovered } from '../src/payment/signature.ts';
+import { digestOf } from '../src/payment/typed-data.ts';
 import { NOW_MS, searchOffer, signedPayment } from '../test/payment/fixture.ts';
 import { encodeHeader } from '../test/support/wallet.ts';
+import { RUNTIME } from './harness.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' }, json: { type: 'boolean' } } });
 const rounds = Number(values.rounds);
@@ -42,7 +44,8 @@ function parsed(header: string) {
 
 const jobs = headers.map((header) => {
   const { authorization, signature } = parsed(header);
-  return { authorization, signature, digest: authorizationDigest(authorization) };
+  const struct = authorizationStruct(authorization);
+  return { authorization, signature, struct, digest: digestOf(struct) };
 });
 for (const { authorization, signature, digest } of jobs) {
   deepStrictEqual(wasm(digest, signature), noble(digest, signature));
@@ -60,7 +63,7 @@ const garbage = jobs.map(({ digest, signature }) => {
 const whole = (recover: Recover) => (): void => {
   for (const header of headers) {
     const { authorization, signature } = parsed(header);
-    if (signerFault(authorization, recover(authorizationDigest(authorization), signature)) !== undefined) {
+    if (signerFault(authorization, recover(digestOf(authorizationStruct(authorization)), signature)) !== undefined) {
       throw new Error('refused');
     }
   }
@@ -88,7 +91,7 @@ const variants: readonly (readonly [string, () => void | Promise<void>])[] = [
   ['wasm: whole header', whole(wasm)],
   [
     'whole header but the recovery',
-    () => void headers.map((header) => authorizationDigest(parsed(header).authorization)),
+    () => void headers.map((header) => digestOf(authorizationStruct(parsed(header).authorization))),
   ],
   ['wasm on a thread, one at a time', () => onThread(1)],
   ['wasm on a thread, sixteen at a time', () => onThread(COUNT)],
@@ -122,7 +125,7 @@ const figures = variants.map(([name]) => {
 });
 const of = (name: string): number => figures.find((one) => one.name === name)?.cpuMicros ?? Number.NaN;
 const result = {
-  runtime: process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`,
+  runtime: RUNTIME,
   figures,
   nobleOverWasm: of('noble: recovery') / of('wasm: recovery'),
   wholeNobleOverWasm: of('noble: whole header') / of('wasm: whole header'),

@@ -19,9 +19,9 @@ import { systemRandom } from '../src/base/random.ts';
 import { configOf } from '../src/config.ts';
 import { orderTextOf, reservationKeyOf } from '../src/payment/order.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX } from '../src/payment/reservations.ts';
-import { recoverWithNoble } from '../src/payment/signature.ts';
 import { memoryState } from '../src/state.ts';
 import { orderFor } from '../test/payment/fixture.ts';
+import { promptPlace, trustingPlace } from '../test/support/recovery.ts';
 import {
   decodeHeader,
   encodeHeader,
@@ -99,7 +99,7 @@ async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifyi
         throw failure;
       },
       onResolution() {},
-      recover: isVerifying ? recoverWithNoble : () => ({ ok: true, address: payerBytes }),
+      recoveryPlace: isVerifying ? promptPlace() : trustingPlace(payerBytes),
       openState: async (_, ports) => {
         if (folder === undefined || sync === undefined) return memoryState();
         const options = { stateDir: folder, sync, isPlay: true, mayReset: false, commitDelayMs };

@@ -4,10 +4,17 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { authorizationDigest, checkPayment, signerFault } from '../src/payment/authorization.ts';
+import { checkPayment, signerFault } from '../src/payment/authorization.ts';
 import { decodePayment } from '../src/payment/envelope.ts';
 import { recoverWithNoble } from '../src/payment/signature.ts';
-import { NOW_MS, NOW_SECONDS, searchOffer, signedPayment, verdictOf } from '../test/payment/fixture.ts';
+import {
+  authorizationDigest,
+  NOW_MS,
+  NOW_SECONDS,
+  searchOffer,
+  signedPayment,
+  verdictOf,
+} from '../test/payment/fixture.ts';
 import { type Changes, encodeHeader, type Hex } from '../test/support/wallet.ts';
 import { type Context, type Figure, timed } from './harness.ts';
 

@@ -13,13 +13,11 @@
  * Scaling can be judged only where `box` is near 2. All parts take turns round by round; figures are medians.
  */
 import { deepStrictEqual } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -28,8 +26,10 @@ import { systemTimers } from '../src/adapters/system-timers.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { readConfig } from '../src/config.ts';
 import { recoverWithNoble } from '../src/payment/signature.ts';
-import { digestOf } from '../src/payment/typed-data.ts';
+import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/typed-data.ts';
 import { openVerification } from '../src/verification.ts';
+import { MAIN, startServer } from '../test/support/server.ts';
+import { RUNTIME } from './harness.ts';
 
 type Part =
   | { readonly part: 'loop'; readonly ms: number }
@@ -104,11 +104,11 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
     },
   });
   const signatures = Array.from({ length: 8 }, () => signed(randomBytes(32)));
-  const digest = randomBytes(32);
+  const struct = randomBytes(STRUCT_BYTES);
   const first = signatures[0] as Uint8Array;
   deepStrictEqual(
-    await verification.queue.recover({ digest, signature: first, client: '', gone: () => false }),
-    recoverWithNoble(digest, first),
+    await verification.queue.recover({ struct, signature: first, client: '', gone: () => false }),
+    recoverWithNoble(digestOf(struct), first),
   );
   let count = 0;
   const endMs = performance.now() + seconds * 1000;
@@ -116,7 +116,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
     while (performance.now() < endMs) {
       const signature = signatures[i % signatures.length] as Uint8Array;
       const recovery = await verification.queue.recover({
-        digest: randomBytes(32),
+        struct: randomBytes(STRUCT_BYTES),
         signature,
         client: '',
         gone: () => false,
@@ -151,13 +151,13 @@ function paymentFor(offer: Offer): string {
     validBefore: String(Math.floor(Date.now() / 1000) + 120),
     nonce: hex(randomBytes(32)),
   };
-  const digest = digestOf({
+  const struct = structOf({
     ...authorization,
     value: BigInt(accepted.amount),
     validAfter: 0n,
     validBefore: BigInt(authorization.validBefore),
   });
-  const payload = { signature: hex(signed(digest)), authorization };
+  const payload = { signature: hex(signed(digestOf(struct))), authorization };
   return Buffer.from(JSON.stringify({ x402Version: 2, payload, resource: offer.resource, accepted })).toString(
     'base64',
   );
@@ -165,40 +165,21 @@ function paymentFor(offer: Offer): string {
 
 /** Paid requests a second of a real server, 64 under way, payments signed ahead. */
 async function paidPerSecond(WORKERS: string, seconds: number): Promise<number> {
-  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-workers-'));
-  const server = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url)), 'serve'], {
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      STATE_DIR: stateDir,
+  const server = await startServer(
+    { binary: process.execPath, entry: MAIN },
+    {
       RATE_LIMIT_PER_MINUTE: '0',
       LOCAL_BALANCE: '1000000000000',
       LOG_LEVEL: 'error',
       SIGNATURES: 'noble',
       WORKERS,
     },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const kill = (): void => {
-    server.kill('SIGKILL');
-  };
-  process.once('exit', kill);
-  const exited = new Promise((resolve) => server.once('exit', resolve));
-  let said = '';
-  server.stdout.setEncoding('utf8');
-  const port = await new Promise<number>((resolve, reject) => {
-    server.stdout.on('data', (text: string) => {
-      said += text;
-      const found = /listening on http:\/\/[^\s]*:(\d+)/.exec(said);
-      if (found !== null) resolve(Number(found[1]));
-    });
-    void exited.then(() => reject(new Error('the server ended')));
-  });
+  );
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   const ask = (payment?: string): Promise<{ status: number; offer: string }> =>
     new Promise((resolve, reject) => {
       const headers = payment === undefined ? {} : { 'payment-signature': payment };
-      request({ port, host: '127.0.0.1', path: JOB, agent, headers }, (response) => {
+      request({ port: server.port, host: '127.0.0.1', path: JOB, agent, headers }, (response) => {
         const offer = String(response.headers['payment-required'] ?? '');
         response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, offer }));
       })
@@ -220,10 +201,7 @@ async function paidPerSecond(WORKERS: string, seconds: number): Promise<number> 
   await Promise.all(Array.from({ length: 64 }, one));
   const perSecond = (count * 1000) / (performance.now() - startMs);
   agent.destroy();
-  server.kill('SIGTERM');
-  await exited;
-  process.off('exit', kill);
-  rmSync(stateDir, { recursive: true, force: true });
+  await server.stop();
   return perSecond;
 }
 
@@ -279,7 +257,7 @@ async function main(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const of = (name: string): number => median(samples[name] ?? []);
   const result = {
-    runtime: process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`,
+    runtime: RUNTIME,
     boxRatio: of('box'),
     threads: Object.fromEntries(
       ['auto', 'noble'].map((name) => [

@@ -29,16 +29,16 @@ import { llmsTextOf } from './http/llms.ts';
 import { OperationMeter } from './http/meter.ts';
 import { codesOf, openApiOf } from './http/openapi.ts';
 import { Responder } from './http/respond.ts';
-import type { Call, Route } from './http/route.ts';
+import { Held, type Route, type Told } from './http/route.ts';
 import { type Match, pathFinder } from './http/router.ts';
-import { type ServedRoute, servedRoute } from './http/serve.ts';
+import { type Served, type ServedRoute, servedRoute } from './http/serve.ts';
 import { targetOf } from './http/target.ts';
 import { metricsText, RECOVERIES } from './metrics.ts';
 import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
-import type { RecoveryCounts } from './payment/recovery-queue.ts';
-import type { Recover } from './payment/signature.ts';
+import type { RecoveryCounts, RecoveryPlace } from './payment/recovery-queue.ts';
+import { HeldCall, type House, newRequestId, type Recorded, RequestCall } from './request-call.ts';
 import { type OpenState, openState } from './state.ts';
 import { openTill, type TillCounts, type TillPorts } from './till.ts';
 import { type OpenVerification, openVerification } from './verification.ts';
@@ -65,6 +65,8 @@ export interface AppPorts extends TillPorts {
   readonly random: Random;
   /** Called once a request; undefined = no log. */
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
+  /** Whether this runtime's Response copies what it is given, at once and cheaply: Bun's. */
+  readonly copiesIntoResponse?: boolean;
   /** A bug, with its request id; the caller sees `INTERNAL_ERROR` and the id. */
   onFailure(failure: unknown, requestId: string): void;
   /** How an unknown settlement ended. */
@@ -73,8 +75,8 @@ export interface AppPorts extends TillPorts {
   onStateFault?(fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
-  /** Who signed, instead of the configured verification: nine tenths of a payment's cost. */
-  readonly recover?: Recover | undefined;
+  /** Where it is found out who signed, instead of as configured: nine tenths of a payment's cost. */
+  readonly recoveryPlace?: RecoveryPlace | undefined;
   /** Where the durable state comes from, instead of the configured folder. */
   readonly openState?: typeof openState | undefined;
   /** Where the catalogue comes from, instead of the configured file. */
@@ -118,60 +120,8 @@ function corsHeaders(origin: string | null): Readonly<Record<string, string>> {
   };
 }
 
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 const UNKNOWN_CALLER: Caller = { address: '' };
-
-/** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is not worth remembering. */
-const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
-
-/** The call as gates and handlers see it; what costs something is looked up when it is asked for. */
-class RequestCall implements Call {
-  readonly request: Request;
-  readonly requestId: string;
-  readonly path: string;
-  readonly search: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly #caller: Caller;
-  readonly #trustProxy: boolean;
-  refusal: Refusal | undefined;
-
-  constructor(
-    request: Request,
-    requestId: string,
-    path: string,
-    search: string,
-    params: Readonly<Record<string, string>>,
-    caller: Caller,
-    trustProxy: boolean,
-  ) {
-    this.request = request;
-    this.requestId = requestId;
-    this.path = path;
-    this.search = search;
-    this.params = params;
-    this.#caller = caller;
-    this.#trustProxy = trustProxy;
-  }
-
-  header(name: string): string | null {
-    const caller = this.#caller;
-    return caller.header === undefined ? this.request.headers.get(name) : caller.header(name);
-  }
-
-  /** Behind a trusted proxy the last entry of X-Forwarded-For: the one that proxy wrote, not what the client claims. */
-  clientAddress(): string {
-    if (this.#trustProxy) {
-      const forwarded = this.header('x-forwarded-for');
-      const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
-      if (last !== undefined && ADDRESS_FORM.test(last)) return last;
-    }
-    return this.#caller.address;
-  }
-
-  gone(): boolean {
-    const caller = this.#caller;
-    return caller.isGone === undefined ? this.request.signal.aborted : caller.isGone();
-  }
-}
 
 type AppConfig = Config & { baseUrl: string; hookBaseUrl: string };
 
@@ -223,7 +173,7 @@ export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> 
   const opening = openVerification(config, {
     clock,
     timers,
-    recover: ports.recover,
+    recoveryPlace: ports.recoveryPlace,
     onFault: (fault) => ports.onVerificationFault?.(fault),
   });
   let state: OpenState | undefined;
@@ -244,7 +194,7 @@ async function openAppOn(
   ports: AppPorts,
 ): Promise<App> {
   const { clock, random, timers = systemTimers } = ports;
-  const responder = new Responder(corsHeaders(config.corsOrigin));
+  const responder = new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false);
   const startedMs = clock.monotonicMs();
   const shelf = openShelf(ports.takeCatalogue ?? catalogueTaker(config.snapshot, clock));
   const recoveries = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<Resolution['kind'], number>;
@@ -288,8 +238,8 @@ async function openAppOn(
         return access satisfies never;
     }
   };
-  const onRefusal = (call: Call, refusal: Refusal): void => {
-    (call as RequestCall).refusal = refusal;
+  const onRefusal = (told: Told, refusal: Refusal): void => {
+    (told as Recorded).refusal = refusal;
   };
 
   const uptimeMs = (): number => clock.monotonicMs() - startedMs;
@@ -372,6 +322,7 @@ async function openAppOn(
   /** A page is there for who asks for HTML; what it is made of, for everybody. */
   const pageAt = (path: string, request: Request): Match<MeteredRoute> | undefined =>
     PAGE_PATHS.has(path) && !asksForHtml(request.headers.get('accept')) ? undefined : findPage(path);
+  const house: House = { trustProxy: config.trustProxy, clock };
   const elsewhere = new OperationMeter('none', [], ['NOT_FOUND', 'METHOD_NOT_ALLOWED']);
   meters.push(elsewhere);
 
@@ -384,22 +335,17 @@ async function openAppOn(
     }
   };
 
-  const record = (
-    call: RequestCall,
-    route: MeteredRoute | undefined,
-    response: Response,
-    startMs: number,
-  ): Response => {
+  const record = (call: Recorded, route: MeteredRoute | undefined, response: Response): Response => {
     const { onRequest } = ports;
     const { status } = response;
-    const durationMs = clock.monotonicMs() - startMs;
+    const durationMs = clock.monotonicMs() - call.startMs;
     const code = call.refusal?.code;
     (route?.meter ?? elsewhere).count(status, durationMs, code);
     if (onRequest === undefined) return response;
     tell(() =>
       onRequest({
         requestId: call.requestId,
-        method: call.request.method,
+        method: call.method,
         path: call.path,
         operation: route?.operation ?? null,
         status,
@@ -412,11 +358,20 @@ async function openAppOn(
     return response;
   };
 
-  const failed = (call: RequestCall, failure: unknown): Response => {
+  const failed = (call: Recorded, failure: unknown): Response => {
     tell(() => ports.onFailure(failure, call.requestId));
     const refusal = refuse('INTERNAL_ERROR', 'unexpected error');
     call.refusal = refusal;
     return responder.refusal(refusal, call.requestId);
+  };
+
+  const conclude = (call: HeldCall<MeteredRoute>, respond: () => Response): Response => {
+    const { route } = call;
+    try {
+      return record(call, route, respond());
+    } catch (failure) {
+      return record(call, route, failed(call, failure));
+    }
   };
 
   const refused = (call: RequestCall, refusal: Refusal): Response => {
@@ -424,16 +379,18 @@ async function openAppOn(
     return responder.refusal(refusal, call.requestId);
   };
 
-  const dispatch = (call: RequestCall, match: Match<MeteredRoute> | undefined): Response | Promise<Response> => {
+  const dispatch = (
+    call: RequestCall,
+    match: Match<MeteredRoute> | undefined,
+    route: MeteredRoute | undefined,
+  ): Served => {
+    if (route !== undefined) return route.serve(call, call.search);
     if (match === undefined) {
       const extras = PAGE_PATHS.has(call.path) ? { headers: { vary: 'Accept' } } : undefined;
       return refused(call, refuse('NOT_FOUND', 'there is nothing at this path', extras));
     }
-    const { method } = call.request;
-    const route = match.table.methods.get(method);
-    if (route !== undefined) return route.serve(call, call.search);
     const { allow } = match.table;
-    if (method === 'OPTIONS' && config.corsOrigin !== null) {
+    if (call.request.method === 'OPTIONS' && config.corsOrigin !== null) {
       return responder.empty(
         {
           allow,
@@ -461,20 +418,29 @@ async function openAppOn(
     notices: [...till.notices, ...verification.notices, ...state.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
-      const requestId = `req_${random.uuid()}`;
-      const { path, search } = targetOf(request.url);
-      const match = find(path) ?? pageAt(path, request);
-      const call = new RequestCall(request, requestId, path, search, match?.params ?? {}, caller, config.trustProxy);
+      const target = targetOf(request.url);
+      const match = find(target.path) ?? pageAt(target.path, request);
+      const call = new RequestCall(
+        request,
+        newRequestId(random),
+        target,
+        match?.params ?? NO_PARAMS,
+        startMs,
+        caller,
+        house,
+      );
       const route = match?.table.methods.get(request.method);
       try {
-        const response = dispatch(call, match);
-        if (!(response instanceof Promise)) return record(call, route, response, startMs);
+        const response = dispatch(call, match, route);
+        if (response instanceof Held)
+          return response.response(new HeldCall(call, route as MeteredRoute, random), conclude);
+        if (!(response instanceof Promise)) return record(call, route, response);
         return response.then(
-          (done) => record(call, route, done, startMs),
-          (failure) => record(call, route, failed(call, failure), startMs),
+          (done) => record(call, route, done),
+          (failure) => record(call, route, failed(call, failure)),
         );
       } catch (failure) {
-        return record(call, route, failed(call, failure), startMs);
+        return record(call, route, failed(call, failure));
       }
     },
     reload() {

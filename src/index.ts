@@ -60,7 +60,14 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
   const address = originOf(config.host, config.port);
   const app = await openApp(
     { ...config, baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address },
-    { clock: systemClock, random: systemRandom, onRequest, onFailure, onResolution: () => {} },
+    {
+      clock: systemClock,
+      random: systemRandom,
+      copiesIntoResponse: 'Bun' in globalThis,
+      onRequest,
+      onFailure,
+      onResolution: () => {},
+    },
   );
   return {
     fetch: async (request, client) => app.fetch(request, client),

@@ -5,8 +5,8 @@ import { RecoveryThread } from './adapters/recovery-thread.ts';
 import type { Clock } from './base/clock.ts';
 import type { Timers } from './base/timers.ts';
 import type { Config } from './config.ts';
-import { RecoveryQueue } from './payment/recovery-queue.ts';
-import { checkedRecovery, type Recover } from './payment/signature.ts';
+import { type RecoveryPlace, RecoveryQueue } from './payment/recovery-queue.ts';
+import { checkedRecovery } from './payment/signature.ts';
 
 export interface OpenVerification {
   readonly queue: RecoveryQueue;
@@ -22,8 +22,8 @@ export interface OpenVerification {
 export interface VerificationPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Instead of what is configured: asked in the same turn. */
-  readonly recover?: Recover | undefined;
+  /** Instead of what is configured. */
+  readonly recoveryPlace?: RecoveryPlace | undefined;
   /** A thread died (why, one line) or works again (undefined). */
   readonly onFault: (fault: string | undefined) => void;
 }
@@ -41,9 +41,9 @@ async function onMainThread(
 }
 
 export async function openVerification(config: Config, ports: VerificationPorts): Promise<OpenVerification> {
-  const { clock, timers, recover } = ports;
-  if (recover !== undefined) {
-    const handedIn = new RecoveryQueue([inlineRecovery(recover, 0, queueMicrotask)], clock, timers);
+  const { clock, timers, recoveryPlace } = ports;
+  if (recoveryPlace !== undefined) {
+    const handedIn = new RecoveryQueue([recoveryPlace], clock, timers);
     return { queue: handedIn, library: 'handed-in', threadCount: 0, notices: [], close: async () => handedIn.close() };
   }
   if (config.workers === 0) return onMainThread(config, ports, []);

@@ -1,5 +1,6 @@
 /** The library: the handler mounted without a socket. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RequestRecord } from '../src/app.ts';
 import { createPaygrade, type Paygrade } from '../src/index.ts';
 import { checkedResponse } from './support/published.ts';
 import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor, wallet } from './support/wallet.ts';
@@ -60,6 +61,47 @@ describe('createPaygrade', () => {
       ),
     );
     expect(offer.resource.url).toBe('http://[::1]:8402/v1/callbacks');
+    await other.close();
+  });
+
+  it('logs a wait when it ends, with its own client and request id, and sees the client leave', async () => {
+    const records: RequestRecord[] = [];
+    const other = await createPaygrade({
+      snapshot: 'none',
+      stateDir: ':memory:',
+      onRequest: (record) => records.push(record),
+    });
+    const creation = (headers = {}) => new Request('http://h/v1/callbacks', { method: 'POST', headers });
+    const offer = decodeHeader<PaymentRequired>((await other.fetch(creation())).headers.get('payment-required'));
+    const paid = await other.fetch(creation({ 'payment-signature': encodeHeader(await paymentFor(offer, wallet())) }));
+    const { id, read_token: token } = (await paid.json()) as { id: string; read_token: string };
+    const path = `/v1/callbacks/${id}/wait`;
+    const wait = (address: string, signal?: AbortSignal): Promise<Response> =>
+      (async () => {
+        const headers = { authorization: `Bearer ${token}` };
+        const url = `http://h${path}?timeout=20`;
+        return other.fetch(new Request(url, { headers, ...(signal === undefined ? {} : { signal }) }), { address });
+      })();
+    records.length = 0;
+    const leaving = new AbortController();
+    const [staying, left] = [wait('10.0.0.1'), wait('10.0.0.2', leaving.signal)];
+    await Promise.resolve();
+    expect(records).toEqual([]);
+    leaving.abort();
+    expect((await left).status).toBe(200);
+    await other.fetch(
+      new Request(`http://h/hooks/${id}`, { method: 'POST', body: 'x', headers: { 'content-type': 'text/plain' } }),
+    );
+    const response = await staying;
+    expect(await response.json()).toMatchObject({ received: true });
+    const common = { method: 'GET', path, operation: 'waitForEvent', status: 200, code: null, detail: null };
+    const waits = records.filter(({ operation }) => operation === 'waitForEvent');
+    expect(waits).toMatchObject([
+      { ...common, client: '10.0.0.2' },
+      { ...common, client: '10.0.0.1' },
+    ]);
+    expect(waits[1]!.requestId).toBe(response.headers.get('x-request-id'));
+    expect(waits[0]!.requestId).not.toBe(waits[1]!.requestId);
     await other.close();
   });
 

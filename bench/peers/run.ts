@@ -6,7 +6,7 @@
  *
  * http: the official middleware, bare servers and a constant response under wrk. queries: DuckDB, node:sqlite and a plain
  * filter on the same cohort. load: a file of JSON lines from the disk to the first answer. waits: parked requests of a bare
- * server. http needs Linux, taskset, and wrk (Debian: apt-get install wrk).
+ * server; needs 10,100 open files. http and waits need Linux; http taskset and wrk too (Debian: apt-get install wrk).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -107,7 +107,8 @@ try {
     results[runtime] = own;
     if (parts.includes('http')) {
       console.log(`${runtime}: processor time a request; how many times ours the other's is`);
-      const paid = [seconds * 4_000, seconds * 200] as const;
+      // About as many as the quicker side answers in that time: what is left over of a round is an idle server's time.
+      const paid = [seconds * 8_000, seconds * 2_000] as const;
       own.http = await measureHttp({ program, runtime, catalogue, seconds, rounds, paid, only: values.pair });
     }
     if (parts.includes('queries')) {

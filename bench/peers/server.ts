@@ -5,6 +5,7 @@
  *   app-unverified     the same with a recovery that takes every signature for its payer's
  *   constant           the project's own listener around one response that is read from `--response FILE`
  *   bare               node:http, or Bun.serve under Bun, with the same response
+ *   free               the project's own handler through the same listener, and nothing else
  *   official           @x402/hono in front of the project's own handler; a facilitator that checks nothing
  *   official-viem      the same with a facilitator in this process that verifies as the protocol says, by viem
  */
@@ -15,7 +16,6 @@ import { parseArgs } from 'node:util';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { HTTPFacilitatorClient } from '@x402/core/server';
 import { ExactEvmScheme } from '@x402/evm/exact/server';
-import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
 import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
 import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
@@ -25,7 +25,10 @@ import { openApp } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { readConfig } from '../../src/config.ts';
-import type { Recover } from '../../src/payment/signature.ts';
+import { bazaarOf } from '../../src/gates/discovery.ts';
+import type { Route } from '../../src/http/route.ts';
+import type { RecoveryPlace } from '../../src/payment/recovery-queue.ts';
+import { trustingPlace } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
 import { openCatalogue } from '../synthetic-catalogue.ts';
 import { PAYER, type WireResponse } from './wire.ts';
@@ -56,7 +59,7 @@ async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
   return (await listen({ host: '127.0.0.1', port: 0, fetch, unreadable })).port;
 }
 
-async function app(recover: Recover | undefined): Promise<number> {
+async function app(recoveryPlace: RecoveryPlace | undefined): Promise<number> {
   const config = readConfig({
     SNAPSHOT: values.catalogue,
     STATE_DIR: ':memory:',
@@ -70,7 +73,8 @@ async function app(recover: Recover | undefined): Promise<number> {
     onRequest: undefined,
     onFailure: (failure: unknown) => console.error(failure),
     onResolution: () => {},
-    ...(recover === undefined ? {} : { recover }),
+    copiesIntoResponse: isBun,
+    ...(recoveryPlace === undefined ? {} : { recoveryPlace }),
   };
   const opened = await openApp({ ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' }, ports);
   return listenAsTheProjectDoes((request, caller) => opened.fetch(request, caller));
@@ -159,11 +163,29 @@ class InProcessFacilitator extends HTTPFacilitatorClient {
   }
 }
 
-async function official(verifies: boolean): Promise<number> {
+type Ask = (role: string | null | undefined, location: string | null | undefined) => object;
+
+/** The project's own handler of the signals route. */
+function signalsHandler(): Ask {
   if (values.catalogue === undefined) throw new Error('--catalogue is needed');
   const catalogue = openCatalogue(values.catalogue);
   const services = { catalogue: { current: () => ({ catalogue, synthetic: true }) }, clock: systemClock };
   const handle = findSignals.handle as unknown as (input: object, given: typeof services) => object;
+  return (role, location) => handle({ role, location, limit: 5, period: '7d' }, services);
+}
+
+function free(): Promise<number> {
+  const ask = signalsHandler();
+  return listenAsTheProjectDoes(({ url }) => {
+    const query = new URLSearchParams(url.slice(url.indexOf('?')));
+    return new Response(JSON.stringify(ask(query.get('role'), query.get('location'))), {
+      headers: { 'content-type': 'application/json' },
+    });
+  });
+}
+
+async function official(verifies: boolean): Promise<number> {
+  const ask = signalsHandler();
   const resources = new x402ResourceServer(new InProcessFacilitator(verifies)).register(
     'eip155:8453',
     new ExactEvmScheme(),
@@ -176,14 +198,8 @@ async function official(verifies: boolean): Promise<number> {
           accepts: { scheme: 'exact', price: '$0.09', network: 'eip155:8453', payTo: PAY_TO },
           description: 'Companies with evidence of hiring activity',
           mimeType: 'application/json',
-          extensions: {
-            ...declareDiscoveryExtension({
-              input: { role: 'engineer', location: 'germany' },
-              inputSchema: {
-                properties: { role: { type: 'string' }, location: { type: 'string' }, limit: { type: 'integer' } },
-              },
-            }),
-          },
+          // What our own offer says, so that both are of one size.
+          extensions: { bazaar: bazaarOf(findSignals as unknown as Route) },
         },
       },
       resources,
@@ -191,31 +207,31 @@ async function official(verifies: boolean): Promise<number> {
   );
   hono.get(PATH, (context) => {
     const { role, location } = context.req.query();
-    return context.json(handle({ role, location, limit: 5, period: '7d' }, services));
+    return context.json(ask(role, location));
   });
   return listenAsTheProjectDoes((request) => hono.fetch(request));
 }
-
-const trusting: Recover = () => ({ ok: true, address: hexToBytes(PAYER.slice(2)) });
 
 async function serve(): Promise<number> {
   switch (values.kind) {
     case 'app':
       return app(undefined);
     case 'app-unverified':
-      return app(trusting);
+      return app(trustingPlace(hexToBytes(PAYER.slice(2))));
     case 'constant': {
       const { status, headers, body } = given();
       return listenAsTheProjectDoes(() => new Response(body, { status, headers }));
     }
     case 'bare':
       return bare(given());
+    case 'free':
+      return free();
     case 'official':
       return official(false);
     case 'official-viem':
       return official(true);
     default:
-      throw new Error('--kind must be app, app-unverified, constant, bare, official or official-viem');
+      throw new Error('--kind must be app, app-unverified, constant, bare, free, official or official-viem');
   }
 }
 

@@ -1,4 +1,4 @@
--- Requests for wrk. Arguments: path, file of PAYMENT-SIGNATURE values (one a line, each sent once) or "-" for none.
+-- Requests for wrk. Arguments: path (a "#" in it is a number that grows), file of PAYMENT-SIGNATURE values (one a line, each sent once) or "-" for none.
 -- Prints one line of JSON at the end. A statement of statuses is kept by the thread, one thread a run.
 local threads = {}
 local counter = 0
@@ -14,7 +14,7 @@ function init(args)
   if args[2] ~= "-" then
     lines = {}
     for line in io.lines(args[2]) do lines[#lines + 1] = line end
-  else
+  elseif not path:find("#", 1, true) then
     plain = wrk.format("GET", path)
   end
 end
@@ -22,6 +22,7 @@ end
 function request()
   if plain then return plain end
   sent = sent + 1
+  if lines == nil then return wrk.format("GET", (path:gsub("#", sent))) end
   local header = lines[sent]
   if header == nil then
     wrk.thread:stop()

@@ -140,13 +140,7 @@ async function readBounded(response: Response): Promise<Uint8Array | undefined> 
     }
     chunks.push(value);
   }
-  const bytes = new Uint8Array(byteCount);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return Buffer.concat(chunks);
 }
 
 /** Lets go of a body nobody wants; how that ends is of no interest. */

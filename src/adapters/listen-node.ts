@@ -49,6 +49,10 @@ class NodeCaller implements Caller {
   isGone(): boolean {
     return this.#outgoing.destroyed;
   }
+
+  whenGone(listener: { handleEvent(): void }): void {
+    this.#outgoing.on('close', () => listener.handleEvent());
+  }
 }
 
 export async function listen({ host, port, fetch, unreadable }: ListenOptions): Promise<Listener> {

@@ -4,6 +4,7 @@
  */
 import type { RecoveryPlace } from '../payment/recovery-queue.ts';
 import type { Recover } from '../payment/signature.ts';
+import { digestOf } from '../payment/typed-data.ts';
 
 /** @param recoveryMs what one takes, about; @param later runs what it is given, not at once */
 export function inlineRecovery(recover: Recover, recoveryMs: number, later: (run: () => void) => void): RecoveryPlace {
@@ -12,10 +13,10 @@ export function inlineRecovery(recover: Recover, recoveryMs: number, later: (run
     freeCount: () => (isBusy ? 0 : 1),
     isInOrder: () => true,
     recoveryMs: () => recoveryMs,
-    start({ digest, signature }, done) {
+    start({ struct, signature }, done) {
       isBusy = true;
       later(() => {
-        const recovered = recover(digest, signature);
+        const recovered = recover(digestOf(struct), signature);
         isBusy = false;
         done(recovered);
       });

@@ -1,13 +1,13 @@
 /**
- * What main thread and recovery threads say to each other. Jobs go over as one array, 97 bytes each (digest, signature), and
- * come back in the same order, 21 bytes each (outcome, address): copying bytes costs less than cloning objects.
+ * What main thread and recovery threads say to each other. Jobs go over as one array, JOB_BYTES each (struct, signature),
+ * and come back in the same order, OUTCOME_BYTES each (outcome, address): copying bytes costs less than cloning objects.
  */
 import type { RecoveryJob } from '../payment/recovery-queue.ts';
-import type { Recovered, RecoveryFault } from '../payment/signature.ts';
+import { type Recovered, type RecoveryFault, SIGNATURE_BYTES } from '../payment/signature.ts';
+import { STRUCT_BYTES } from '../payment/typed-data.ts';
 import type { SignatureMode } from './recovery.ts';
 
-export const DIGEST_BYTES = 32;
-export const JOB_BYTES = 97;
+export const JOB_BYTES = STRUCT_BYTES + SIGNATURE_BYTES;
 export const OUTCOME_BYTES = 21;
 
 export interface ThreadOptions {
@@ -26,9 +26,9 @@ const FAULTS: readonly RecoveryFault[] = ['length', 'v', 'r-range', 's-range', '
 
 export function encodeJobs(jobs: readonly RecoveryJob[]): Uint8Array {
   const bytes = new Uint8Array(jobs.length * JOB_BYTES);
-  for (const [i, { digest, signature }] of jobs.entries()) {
-    bytes.set(digest, i * JOB_BYTES);
-    bytes.set(signature, i * JOB_BYTES + DIGEST_BYTES);
+  for (const [i, { struct, signature }] of jobs.entries()) {
+    bytes.set(struct, i * JOB_BYTES);
+    bytes.set(signature, i * JOB_BYTES + STRUCT_BYTES);
   }
   return bytes;
 }

@@ -6,15 +6,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { checkedRecovery } from '../payment/signature.ts';
+import { digestOf, STRUCT_BYTES } from '../payment/typed-data.ts';
 import { chooseRecovery } from './recovery.ts';
-import {
-  DIGEST_BYTES,
-  JOB_BYTES,
-  OUTCOME_BYTES,
-  putOutcome,
-  type ThreadOptions,
-  type ThreadReady,
-} from './recovery-wire.ts';
+import { JOB_BYTES, OUTCOME_BYTES, putOutcome, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
 
 /** Outcomes are told at least this often, so that new jobs come before the old ones are all done. */
 const TELL_MS = 1;
@@ -32,8 +26,8 @@ port.on('message', (jobs: Uint8Array) => {
   let outcomes = new Uint8Array(count * OUTCOME_BYTES);
   for (let i = 0; i < count; i++) {
     const at = i * JOB_BYTES;
-    const digest = jobs.subarray(at, at + DIGEST_BYTES);
-    putOutcome(outcomes, i - toldCount, recover(digest, jobs.subarray(at + DIGEST_BYTES, at + JOB_BYTES)));
+    const digest = digestOf(jobs.subarray(at, at + STRUCT_BYTES));
+    putOutcome(outcomes, i - toldCount, recover(digest, jobs.subarray(at + STRUCT_BYTES, at + JOB_BYTES)));
     const nowMs = systemClock.monotonicMs();
     if (nowMs - toldMs < TELL_MS && i + 1 < count) continue;
     port.postMessage(outcomes.slice(0, (i + 1 - toldCount) * OUTCOME_BYTES));

@@ -7,7 +7,7 @@ import { RateWindow } from '../base/rate-window.ts';
 import type { HeldEvent } from './event.ts';
 import type { CallbackId } from './identifier.ts';
 import { RATE_COUNT_MAX, RATE_WINDOW_MS } from './limits.ts';
-import { Waiters } from './waiters.ts';
+import { Waiters, type WaitPorts } from './waiters.ts';
 
 export type CallbackState = 'active' | 'expired' | 'deleted';
 
@@ -46,8 +46,8 @@ export class Callback {
     return this.rate;
   }
 
-  waiting(): Waiters {
-    this.waiters ??= new Waiters();
+  waiting(ports: WaitPorts): Waiters {
+    this.waiters ??= new Waiters(ports);
     return this.waiters;
   }
 

@@ -8,7 +8,7 @@
  * finished when it is read; escaping can make it six times as long.
  */
 import type { EventId } from './identifier.ts';
-import { jsonTextOf } from './json-text.ts';
+import { isJson } from './json-text.ts';
 import { INLINE_CHARACTERS_MAX, RETAINED_CHARACTERS_MAX } from './limits.ts';
 import { type BodyForm, UTF_8 } from './media-type.ts';
 
@@ -125,23 +125,27 @@ const TAIL_START = ',"size_bytes":';
 /** Six digits of size and the closing brace. */
 const TAIL_LENGTH_MAX = TAIL_START.length + 7;
 
-/** JSON text of a body, or undefined for bytes that are not the JSON they should be. */
-export function bodyJsonOf(form: BodyForm, bytes: Uint8Array): string | undefined {
-  if (form.kind === 'json') return jsonTextOf(bytes);
+/** False for bytes that are not the JSON they should be. */
+export function isAcceptable(form: BodyForm, bytes: Uint8Array): boolean {
+  return form.kind === 'text' || isJson(bytes);
+}
+
+/** JSON text of an acceptable body. */
+function bodyJsonOf(form: BodyForm, bytes: Uint8Array): string {
+  if (form.kind === 'json') return utf8.decode(bytes);
   const decoder = form.charset === UTF_8 ? utf8 : new TextDecoder(form.charset);
   return JSON.stringify(decoder.decode(bytes));
 }
 
 /** One string, joined: a template would keep a tree of its pieces alive until somebody reads it. */
-export function eventJson(head: string, bodyJson: string, sizeBytes: number): string {
+function eventJson(head: string, bodyJson: string, sizeBytes: number): string {
   return [head, bodyJson, TAIL_START, sizeBytes, '}'].join('');
 }
 
 /** An event of the store, finished. Its bytes were judged before they were stored. */
-export function finishedJson(record: EventRecord): string {
-  const bodyJson = bodyJsonOf(record.form, record.bytes);
-  if (bodyJson === undefined) throw new Error(`the store gave back other bytes for ${record.id}`);
-  return eventJson(record.head, bodyJson, record.bytes.length);
+export function finishedJson({ bytes, form, head, id }: EventRecord): string {
+  if (!isAcceptable(form, bytes)) throw new Error(`the store gave back other bytes for ${id}`);
+  return eventJson(head, bodyJsonOf(form, bytes), bytes.length);
 }
 
 /** True when the body's JSON text alone gives back the bytes: UTF-8, no BOM, nothing replaced. */
@@ -150,12 +154,21 @@ function isToldByText(form: BodyForm, bytes: Uint8Array, bodyJson: string): bool
   return form.kind === 'json' || (form.charset === UTF_8 && !bodyJson.includes('\ufffd'));
 }
 
-/** What memory holds of an event: all of it when it is short. */
-export function heldEvent(record: Omit<EventRecord, 'isInline'>, bodyJson: string): HeldEvent {
+/** Most bytes of UTF-8 for one UTF-16 code unit, also where a malformed sequence becomes U+FFFD. */
+const UTF_8_BYTES_A_UNIT = 3;
+
+/** True for a body that is too long for memory however it reads: no text is made of it. */
+const isSurelyLong = (form: BodyForm, bytes: Uint8Array): boolean =>
+  (form.kind === 'json' || form.charset === UTF_8) && bytes.length > INLINE_CHARACTERS_MAX * UTF_8_BYTES_A_UNIT;
+
+/** What memory holds of an event whose body is acceptable: all of it when it is short. */
+export function heldEvent(record: Omit<EventRecord, 'isInline'>): HeldEvent {
   const { id, head, form, bytes } = record;
   const isText = form.kind === 'text';
-  const isLong = head.length + bodyJson.length + TAIL_LENGTH_MAX > INLINE_CHARACTERS_MAX;
-  if (isLong) return { id, json: null, bodyStart: 0, isText, bytes: null };
+  const long: HeldEvent = { id, json: null, bodyStart: 0, isText, bytes: null };
+  if (isSurelyLong(form, bytes)) return long;
+  const bodyJson = bodyJsonOf(form, bytes);
+  if (head.length + bodyJson.length + TAIL_LENGTH_MAX > INLINE_CHARACTERS_MAX) return long;
   const json = eventJson(head, bodyJson, bytes.length);
   return { id, json, bodyStart: head.length, isText, bytes: isToldByText(form, bytes, bodyJson) ? null : bytes };
 }

@@ -12,14 +12,14 @@ import type { Random } from '../base/random.ts';
 import type { RateWindow } from '../base/rate-window.ts';
 import type { Timers } from '../base/timers.ts';
 import { Callback, newRateWindow } from './callback.ts';
+import { Deadlines } from './deadlines.ts';
 import {
-  bodyJsonOf,
   type EventRecord,
   eventHead,
-  eventJson,
   finishedJson,
   type HeldEvent,
   heldEvent,
+  isAcceptable,
   originalContentType,
   type RawBody,
   rawOf,
@@ -39,14 +39,17 @@ import {
 import { digestOf, isSameDigest, newReadToken } from './read-token.ts';
 import { Room } from './room.ts';
 import type { CallbackStore } from './store.ts';
-import type { Client, WaitPorts, Woken } from './waiters.ts';
+import type { Client, Waiter, Waiters, WaitPorts, Woken } from './waiters.ts';
 
 export interface InboxPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
   readonly store: CallbackStore;
-  /** The store failed where nobody waits for it: the events of an expired callback may still take space. */
+  /**
+   * The store failed where nobody waits for it: the events of an expired callback may still take space, or who waited for a
+   * long event has to ask again.
+   */
   onStoreFault(fault: unknown): void;
 }
 
@@ -84,6 +87,11 @@ export type Authorized = { readonly kind: 'allowed' } | { readonly kind: 'wrong-
 
 export type Waited = Woken | { readonly kind: 'unknown-event' } | { readonly kind: 'too-many-waits' };
 
+/** Nothing yet: the waiter is told. */
+export interface Parked {
+  readonly kind: 'parked';
+}
+
 export interface Listing {
   readonly kind: 'events';
   readonly expiresAtMs: number;
@@ -102,6 +110,7 @@ const NOT_FOUND = { kind: 'not-found' } as const;
 const EXPIRED = { kind: 'expired' } as const;
 const FULL = { kind: 'full' } as const;
 const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
+const PARKED: Parked = { kind: 'parked' };
 
 export class Inbox {
   readonly room: Room;
@@ -133,8 +142,7 @@ export class Inbox {
     });
     this.#strangers = new ExpiryMap({ lifetimeMs: RATE_WINDOW_MS, countMax: STRANGER_COUNT_MAX, clock, timers });
     this.#waitPorts = {
-      clock,
-      timers,
+      deadlines: new Deadlines(clock, timers),
       onCount: (change) => {
         this.#waitCount += change;
       },
@@ -174,11 +182,10 @@ export class Inbox {
       const callback = new Callback(kept.id, kept.tokenDigest, kept.expiresAtMs, clock.monotonicMs() + leftMs);
       for (const { bytes, ...event } of events) {
         const { id, form } = event;
-        const bodyJson = bytes === null ? undefined : bodyJsonOf(form, bytes);
         callback.addEvent(
-          bytes === null || bodyJson === undefined
+          bytes === null || !isAcceptable(form, bytes)
             ? { id, json: null, bodyStart: 0, isText: form.kind === 'text', bytes: null }
-            : heldEvent({ ...event, bytes }, bodyJson),
+            : heldEvent({ ...event, bytes }),
         );
         callback.lastReceivedSeconds = Math.max(callback.lastReceivedSeconds, event.receivedAtSeconds);
       }
@@ -225,13 +232,9 @@ export class Inbox {
 
   /** Judges a JSON body and stores the webhook; expiry and the limit of events are decided again here. */
   async receive(callback: Callback, webhook: Webhook): Promise<Received> {
-    const bodyJson = bodyJsonOf(webhook.form, webhook.bytes);
-    if (bodyJson === undefined) return { kind: 'invalid-json' };
+    if (!isAcceptable(webhook.form, webhook.bytes)) return { kind: 'invalid-json' };
     const before = callback.storing;
-    const storing =
-      before === undefined
-        ? this.#store(callback, webhook, bodyJson)
-        : this.#storeAfter(before, callback, webhook, bodyJson);
+    const storing = before === undefined ? this.#store(callback, webhook) : this.#storeAfter(before, callback, webhook);
     const settled = storing.then(
       () => undefined,
       () => undefined,
@@ -254,10 +257,16 @@ export class Inbox {
   }
 
   /**
-   * The first event after `after` (null: the first of all), now or within `timeoutMs`. At shutdown every wait times out.
-   * A wait that would outlast its callback ends with it.
+   * The first event after `after` (null: the first of all), now, or to `waiter` within `timeoutMs`. At shutdown every wait
+   * times out. A wait that would outlast its callback ends with it.
    */
-  wait(id: CallbackId, after: string | null, timeoutMs: number, client: Client): Waited | Promise<Waited> {
+  wait(
+    id: CallbackId,
+    after: string | null,
+    timeoutMs: number,
+    client: Client,
+    waiter: Waiter,
+  ): Waited | Parked | Promise<Waited> {
     const callback = this.#find(id);
     if (callback === undefined) return this.#absent(id);
     const known = after === null ? -1 : callback.events.findIndex((event) => event.id === after);
@@ -265,12 +274,12 @@ export class Inbox {
     const next = callback.events[known + 1];
     if (next !== undefined) return this.#eventFound(callback, next);
     if (this.#isClosing) return { kind: 'timed-out' };
-    const waiters = callback.waiting();
+    const waiters = callback.waiting(this.#waitPorts);
     if (waiters.count >= WAIT_COUNT_MAX) return { kind: 'too-many-waits' };
-    const timeoutAtMs = this.#ports.clock.monotonicMs() + timeoutMs;
-    return timeoutAtMs < callback.endsAtMs
-      ? waiters.wait(client, timeoutAtMs, 'timed-out', this.#waitPorts)
-      : waiters.wait(client, callback.endsAtMs, 'expired', this.#waitPorts);
+    if (client.gone()) return { kind: 'gone' };
+    const endsInMs = callback.endsAtMs - this.#ports.clock.monotonicMs();
+    waiters.add(waiter, client, timeoutMs < endsInMs ? timeoutMs : undefined);
+    return PARKED;
   }
 
   async events(id: CallbackId): Promise<Listing | Absent> {
@@ -367,18 +376,13 @@ export class Inbox {
     work.catch((fault: unknown) => this.#ports.onStoreFault(fault));
   }
 
-  async #storeAfter(
-    before: Promise<unknown>,
-    callback: Callback,
-    webhook: Webhook,
-    bodyJson: string,
-  ): Promise<Received> {
+  async #storeAfter(before: Promise<unknown>, callback: Callback, webhook: Webhook): Promise<Received> {
     await before;
-    return this.#store(callback, webhook, bodyJson);
+    return this.#store(callback, webhook);
   }
 
   /** One append, alone on its callback. Published only when the store has it. */
-  async #store(callback: Callback, webhook: Webhook, bodyJson: string): Promise<Received> {
+  async #store(callback: Callback, webhook: Webhook): Promise<Received> {
     const { clock, random, store } = this.#ports;
     const ended = this.#endOf(callback);
     if (ended !== undefined) return ended;
@@ -387,7 +391,8 @@ export class Inbox {
     const receivedAtSeconds = Math.max(callback.lastReceivedSeconds, Math.floor(clock.nowMs() / 1000));
     const id = newEventId(random);
     const head = eventHead(id, receivedAtSeconds, method, retained);
-    const held = heldEvent({ id, receivedAtSeconds, head, form, bytes }, bodyJson);
+    const held = heldEvent({ id, receivedAtSeconds, head, form, bytes });
+    // The bytes of a long event are the store's from here on.
     const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: held.json !== null };
     await store.append(callback.id, record);
     const endedMeanwhile = this.#endOf(callback);
@@ -396,9 +401,26 @@ export class Inbox {
     callback.addEvent(held);
     const { waiters } = callback;
     if (waiters !== undefined && waiters.count > 0) {
-      waiters.wakeAll({ kind: 'event', eventId: id, json: held.json ?? eventJson(head, bodyJson, bytes.length) });
+      if (held.json !== null) waiters.wakeAll({ kind: 'event', eventId: id, json: held.json });
+      else await this.#wakeWithLong(callback, held, waiters);
     }
     return { kind: 'stored', eventId: id };
+  }
+
+  /**
+   * A long event is read back for those who waited. They are set apart first: whoever begins to wait meanwhile has seen it.
+   * When the store fails, they time out, and find it when they ask again.
+   */
+  async #wakeWithLong(callback: Callback, event: HeldEvent, waiters: Waiters): Promise<void> {
+    callback.waiters = undefined;
+    let json: string | undefined;
+    try {
+      json = await this.#finished(callback, event);
+    } catch (fault) {
+      this.#ports.onStoreFault(fault);
+      return;
+    }
+    waiters.wakeAll(json === undefined ? this.#absent(callback.id) : { kind: 'event', eventId: event.id, json });
   }
 
   /** How a callback that somebody still holds has ended, if it has. */

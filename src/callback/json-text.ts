@@ -1,23 +1,171 @@
 /**
- * JSON judged and kept as text: big numbers, key order, escapes and repeated keys come back as they were sent, because
- * nothing ever writes them anew. A text is accepted when it is UTF-8 (a BOM is allowed and dropped), parses (RFC 8259), and
- * is at most JSON_DEPTH_MAX arrays and objects deep: deeper values parse on both runtimes and then overflow whoever writes
- * them. Cost: two passes over the bytes and the parse, whose value is thrown away.
+ * JSON judged on its bytes and kept as text: big numbers, key order, escapes and repeated keys come back as they were sent,
+ * because nothing ever reads or writes them anew. Bytes are accepted when they are UTF-8 (a BOM is allowed and dropped), are
+ * one JSON value (RFC 8259, as `JSON.parse` has it), and nest at most JSON_DEPTH_MAX arrays and objects: deeper values parse
+ * on both runtimes and then overflow whoever writes them.
+ *
+ * Cost: two passes over the bytes, no allocation. `JSON.parse` makes a text and a value first, both to be thrown away: two
+ * thirds of a megabyte for a body of the longest kind.
  */
-import { isDeeperThan } from '../base/json-depth.ts';
+import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX } from './limits.ts';
 
-/** Throws at malformed UTF-8; drops a BOM. Decoding in one piece keeps no state between calls. */
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+/** Drops a BOM. Decoding in one piece keeps no state between calls. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The JSON text that `bytes` spell, without a BOM, white space kept; undefined when it is not acceptable JSON. */
 export function jsonTextOf(bytes: Uint8Array): string | undefined {
-  if (isDeeperThan(JSON_DEPTH_MAX, bytes)) return undefined;
-  try {
-    const text = strictUtf8.decode(bytes);
-    JSON.parse(text);
-    return text;
-  } catch {
-    return undefined;
+  return isJson(bytes) ? utf8.decode(bytes) : undefined;
+}
+
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const LOWER_U = 0x75;
+
+/** Past the end there is nothing that anything may begin with. */
+const NOTHING = 0;
+
+const WORDS = ['true', 'false', 'null'].map((word) => new TextEncoder().encode(word));
+/** What a string may hold as it is: anything but control characters, its end and a backslash. */
+const IS_PLAIN = new Uint8Array(256).fill(1, SPACE);
+IS_PLAIN[QUOTE] = 0;
+IS_PLAIN[BACKSLASH] = 0;
+/** What may follow a backslash, `u` aside. */
+const IS_ESCAPE = new Uint8Array(256);
+for (const letter of '"\\/bfnrt') IS_ESCAPE[letter.charCodeAt(0)] = 1;
+
+/** What may come next. */
+type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'comma-or-end';
+
+/** The bracket that closes each open array and object, outermost first. Scratch. */
+const closing = new Uint8Array(JSON_DEPTH_MAX);
+
+/** True for bytes that are acceptable JSON. */
+export function isJson(bytes: Uint8Array): boolean {
+  if (!isUtf8(bytes)) return false;
+  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  let depth = 0;
+  let expected: Expected = 'value';
+  for (;;) {
+    at = pastBlanks(bytes, at);
+    if (at === bytes.length) return depth === 0 && expected === 'comma-or-end';
+    const byte = bytes[at]!; // at < bytes.length
+    if (expected === 'comma-or-end') {
+      if (depth === 0) return false;
+      at++;
+      const end = closing[depth - 1];
+      if (byte === COMMA) expected = end === CLOSE_BRACE ? 'key' : 'value';
+      else if (byte === end) depth--;
+      else return false;
+    } else if (expected === 'key' || expected === 'key-or-end') {
+      if (byte === QUOTE) {
+        at = pastString(bytes, at + 1);
+        if (at < 0) return false;
+        at = pastBlanks(bytes, at);
+        if (at === bytes.length || bytes[at] !== COLON) return false;
+        at++;
+        expected = 'value';
+      } else if (byte === CLOSE_BRACE && expected === 'key-or-end') {
+        at++;
+        depth--;
+        expected = 'comma-or-end';
+      } else return false;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (depth === JSON_DEPTH_MAX) return false;
+      at++;
+      closing[depth++] = byte === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+      expected = byte === OPEN_BRACE ? 'key-or-end' : 'value-or-end';
+    } else if (byte === CLOSE_BRACKET && expected === 'value-or-end') {
+      at++;
+      depth--;
+      expected = 'comma-or-end';
+    } else {
+      at = byte === QUOTE ? pastString(bytes, at + 1) : pastWordOrNumber(bytes, at, byte);
+      if (at < 0) return false;
+      expected = 'comma-or-end';
+    }
   }
+}
+
+function pastBlanks(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte !== SPACE && byte !== LINE_FEED && byte !== CARRIAGE_RETURN && byte !== TAB) break;
+    at++;
+  }
+  return at;
+}
+
+/** Past the closing quote, or -1. @param from behind the opening one */
+function pastString(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  for (let at = from; at < length; at++) {
+    const byte = bytes[at]!;
+    if (IS_PLAIN[byte] === 1) continue;
+    if (byte === QUOTE) return at + 1;
+    if (byte !== BACKSLASH) return -1;
+    const escaped = ++at < length ? bytes[at]! : NOTHING;
+    if (IS_ESCAPE[escaped] === 1) continue;
+    if (escaped !== LOWER_U || at + 4 >= length) return -1;
+    for (const end = at + 4; at < end; at++) if (!isHex(bytes[at + 1]!)) return -1;
+  }
+  return -1;
+}
+
+function isHex(byte: number): boolean {
+  const lower = byte | 0x20;
+  return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
+}
+
+const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;
+
+/** Past `true`, `false`, `null` or a number, or -1. @param byte the one at `from` */
+function pastWordOrNumber(bytes: Uint8Array, from: number, byte: number): number {
+  if (byte === MINUS || isDigit(byte)) return pastNumber(bytes, from);
+  for (const word of WORDS) {
+    if (byte !== word[0]) continue;
+    for (let i = 1; i < word.length; i++) if (bytes[from + i] !== word[i]) return -1;
+    return from + word.length;
+  }
+  return -1;
+}
+
+/** RFC 8259 §6: a sign, digits without a leading zero, a fraction, an exponent. */
+function pastNumber(bytes: Uint8Array, from: number): number {
+  const byteAt = (place: number): number => (place < bytes.length ? bytes[place]! : NOTHING);
+  let at = byteAt(from) === MINUS ? from + 1 : from;
+  if (!isDigit(byteAt(at))) return -1;
+  at = byteAt(at) === ZERO ? at + 1 : pastDigits(bytes, at);
+  if (byteAt(at) === POINT) {
+    if (!isDigit(byteAt(++at))) return -1;
+    at = pastDigits(bytes, at);
+  }
+  if ((byteAt(at) | 0x20) === 0x65) {
+    at++;
+    if (byteAt(at) === PLUS || byteAt(at) === MINUS) at++;
+    if (!isDigit(byteAt(at))) return -1;
+    at = pastDigits(bytes, at);
+  }
+  return at;
+}
+
+function pastDigits(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && isDigit(bytes[at]!)) at++;
+  return at;
 }

@@ -29,6 +29,7 @@ export type LoadedEvent = Omit<EventRecord, 'bytes'> & { readonly bytes: Uint8Ar
 
 export interface CallbackStore {
   create(callback: CallbackRecord): Promise<void>;
+  /** The bytes of an event that is not inline are the store's from the call on, and may be empty afterwards. */
   append(id: CallbackId, event: EventRecord): Promise<void>;
   /** An event that is not inline; undefined once its callback was deleted or has expired. */
   read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined>;

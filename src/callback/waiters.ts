@@ -2,10 +2,11 @@
  * Long polls held open on one callback. Everybody who waits waits for the same thing, the next event that is stored, so a
  * wake-up answers all of them. A waiter is registered in the same turn in which it was found that there is nothing yet; no
  * event can fall between. It leaves by exactly one of: an event, its time, the callback's end, the client going away,
- * shutdown; whichever comes first takes its timer and listener with it.
+ * shutdown; whichever comes first takes its place in the line with it.
+ *
+ * Ten thousand are held at a time, so a wait is one object, without a timer, a promise or a closure of its own.
  */
-import type { Clock } from '../base/clock.ts';
-import type { Timers } from '../base/timers.ts';
+import { type Deadlines, Timed } from './deadlines.ts';
 import type { EventId } from './identifier.ts';
 
 /** How a wait ended. */
@@ -16,56 +17,76 @@ export type Woken =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'gone' };
 
-/** Who waits: a request, as far as it can be seen to go away. */
+/** Who waits. */
+export interface Waiter {
+  /** How it ended; called once. */
+  woken(how: Woken): void;
+}
+
+/** A request, as far as it can be seen to go away. */
 export interface Client {
-  readonly signal: AbortSignal;
+  /** True once it has. */
+  gone(): boolean;
+  /** Calls `handleEvent` when it does, once, or when its answer has gone out, or never. */
+  whenGone(listener: { handleEvent(): void }): void;
 }
 
 export interface WaitPorts {
-  readonly clock: Clock;
-  readonly timers: Timers;
+  readonly deadlines: Deadlines;
   /** Called with +1 and -1 as waits begin and end. */
   readonly onCount: (change: 1 | -1) => void;
 }
 
-/** Why the time of a wait is up at its deadline: its own timeout, or the end of its callback. */
-export type AtDeadline = 'timed-out' | 'expired';
+class Wait extends Timed {
+  readonly #waiters: Waiters;
+  readonly waiter: Waiter;
+
+  constructor(waiters: Waiters, waiter: Waiter) {
+    super();
+    this.#waiters = waiters;
+    this.waiter = waiter;
+  }
+
+  override onDue(): void {
+    this.#waiters.end(this, { kind: 'timed-out' });
+  }
+
+  /** The client went away. */
+  handleEvent(): void {
+    this.#waiters.end(this, { kind: 'gone' });
+  }
+}
 
 export class Waiters {
-  readonly #waiting = new Set<(woken: Woken) => void>();
+  readonly #ports: WaitPorts;
+  readonly #waiting = new Set<Wait>();
+
+  constructor(ports: WaitPorts) {
+    this.#ports = ports;
+  }
 
   get count(): number {
     return this.#waiting.size;
   }
 
-  /** @param deadlineMs monotonic */
-  wait(client: Client, deadlineMs: number, atDeadline: AtDeadline, ports: WaitPorts): Promise<Woken> {
-    const { clock, timers, onCount } = ports;
-    const { signal } = client;
-    if (signal.aborted) return Promise.resolve({ kind: 'gone' });
-    return new Promise((resolve) => {
-      let cancelTimer: () => void;
-      const wake = (woken: Woken): void => {
-        if (!this.#waiting.delete(wake)) return;
-        cancelTimer();
-        signal.removeEventListener('abort', leave);
-        onCount(-1);
-        resolve(woken);
-      };
-      const leave = (): void => wake({ kind: 'gone' });
-      const ring = (): void => {
-        const leftMs = deadlineMs - clock.monotonicMs();
-        if (leftMs > 0) cancelTimer = timers.after(Math.ceil(leftMs), ring);
-        else wake({ kind: atDeadline });
-      };
-      cancelTimer = timers.after(Math.ceil(deadlineMs - clock.monotonicMs()), ring);
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.add(wake);
-      onCount(1);
-    });
+  /** @param timeoutMs undefined where the callback ends first, which ends its waits */
+  add(waiter: Waiter, client: Client, timeoutMs: number | undefined): void {
+    const wait = new Wait(this, waiter);
+    this.#waiting.add(wait);
+    if (timeoutMs !== undefined) this.#ports.deadlines.add(wait, timeoutMs);
+    client.whenGone(wait);
+    this.#ports.onCount(1);
   }
 
-  wakeAll(woken: Woken): void {
-    for (const wake of [...this.#waiting]) wake(woken);
+  /** Does nothing for a wait that has ended. */
+  end(wait: Wait, how: Woken): void {
+    if (!this.#waiting.delete(wait)) return;
+    this.#ports.deadlines.remove(wait);
+    this.#ports.onCount(-1);
+    wait.waiter.woken(how);
+  }
+
+  wakeAll(how: Woken): void {
+    for (const wait of [...this.#waiting]) this.end(wait, how);
   }
 }

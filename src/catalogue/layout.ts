@@ -107,7 +107,7 @@ export function contentDigestOf(header: Pick<Header, 'rows' | 'active' | 'sectio
   return bytesToHex(sha256(new TextEncoder().encode(JSON.stringify([header.rows, header.active, content]))));
 }
 
-/** The checksum of `bytes`, or of what `checksum` covers followed by `bytes`. Node 3.1 GB/s, Bun 1.4 GB/s. */
+/** The checksum of `bytes`, or of what `checksum` covers followed by `bytes`. Node 3.7 GB/s, Bun 10 GB/s. */
 export function checksumOf(bytes: Uint8Array, checksum = 0): number {
   return crc32(bytes, checksum);
 }

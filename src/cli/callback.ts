@@ -10,20 +10,12 @@ import { CommandError, type CommandGroup, command, EXIT_OK, type TextOption, Usa
 import type { Io } from './io.ts';
 import { memberOf, partsOf } from './json-parts.ts';
 import { optional } from './optional-package.ts';
-import { payingClient } from './paying-client.ts';
-
-/** Longer than a wait of 30 s, shorter than a person's patience. */
-const ANSWER_TIMEOUT_MS = 60_000;
+import { ANSWER_TIMEOUT_MS, baseOf, noAnswer, payingClient, URL_OPTION } from './paying-client.ts';
 
 /** Characters of a body that people are shown. */
 const SHOWN_BODY_LENGTH = 200;
 
-const url: TextOption & { readonly default: string } = {
-  type: 'text',
-  value: 'URL',
-  help: 'address of the server',
-  default: 'http://127.0.0.1:8402',
-};
+const url = URL_OPTION;
 const token: TextOption = { type: 'text', value: 'TOKEN', help: 'read token; READ_TOKEN in the environment is better' };
 const json = { type: 'flag', help: 'JSON on stdout, a line each' } as const;
 const ID = { name: 'ID', help: 'the callback, cb_…', count: 'one' } as const;
@@ -54,11 +46,6 @@ interface Answer {
   readonly bytes: Uint8Array;
 }
 
-function baseOf(text: string): string {
-  if (!URL.canParse(text)) throw new UsageError('--url must be an address such as http://127.0.0.1:8402');
-  return text.replace(/\/+$/, '');
-}
-
 function tokenOf(given: string | undefined, io: Io): string {
   const found = given ?? io.env.READ_TOKEN;
   if (found === undefined || found === '')
@@ -83,8 +70,7 @@ async function exchange(target: string, init: RequestInit, send: typeof fetch = 
     response = await send(target, { ...init, signal });
     bytes = new Uint8Array(await response.arrayBuffer());
   } catch (failure) {
-    const { cause, message } = failure as Error & { cause?: { code?: string } };
-    throw new CommandError(`no answer from ${new URL(target).origin}: ${cause?.code ?? message}`);
+    throw noAnswer(target, failure);
   }
   return { status: response.status, text: new TextDecoder().decode(bytes), bytes };
 }
@@ -253,7 +239,7 @@ const STRIPE_TOLERANCE_SECONDS = 300;
 /** Null when the sender's library accepts the signature, otherwise what it says. */
 async function faultOf(sender: Sender, { bytes, headers, secret, receivedAtMs }: Signed): Promise<string | null> {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const purpose = `verifying needs the sender’s own library`;
+  const purpose = 'verifying needs the sender’s own library';
   let verify: () => unknown;
   switch (sender) {
     case 'stripe': {

@@ -2,9 +2,9 @@
  * `paygrade demo`: a customer, from outside. It makes a throwaway wallet, asks a running server, shows what it wants to be
  * paid, pays with the official x402 client and prints the three answers with their receipts.
  */
-import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import { CommandError, command, EXIT_OK } from './command.ts';
 import type { Io } from './io.ts';
-import { payingClient } from './paying-client.ts';
+import { ANSWER_TIMEOUT_MS, baseOf, noAnswer, payingClient, URL_OPTION } from './paying-client.ts';
 
 interface Offer {
   readonly accepts: readonly { readonly amount: string; readonly payTo: string; readonly network: string }[];
@@ -24,9 +24,6 @@ interface Purchase {
   readonly body: unknown;
 }
 
-/** Longer than any answer takes, shorter than a person waits. */
-const ANSWER_TIMEOUT_MS = 60_000;
-
 const fromBase64 = <T>(text: string | null): T | null =>
   text === null ? null : (JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as T);
 
@@ -36,8 +33,7 @@ async function ask(url: string): Promise<Response> {
   try {
     return await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
   } catch (failure) {
-    const { cause, message } = failure as Error & { cause?: { code?: string } };
-    throw new CommandError(`no answer from ${url}: ${cause?.code ?? message}`);
+    throw noAnswer(url, failure);
   }
 }
 
@@ -65,13 +61,12 @@ export const demo = command({
     'The wallet is new and empty: it can pay a server with SETTLEMENT=local, which lends every payer a play balance.',
   ],
   options: {
-    url: { type: 'text', value: 'URL', help: 'address of the server', default: 'http://127.0.0.1:8402' },
+    url: URL_OPTION,
     role: { type: 'text', value: 'WORDS', help: 'role to ask for', default: 'data engineer' },
     json: { type: 'flag', help: 'print the purchases as one JSON document' },
   },
   async run({ options }, io) {
-    if (!URL.canParse(options.url)) throw new UsageError('--url must be an address such as http://127.0.0.1:8402');
-    const base = options.url.replace(/\/+$/, '');
+    const base = baseOf(options.url);
     const { address, payingFetch } = await payingClient(undefined);
     io.stderr.write(`a throwaway wallet: ${address}\n`);
 

@@ -6,16 +6,17 @@
 import { resolve } from 'node:path';
 import { HistoryDatabase, HistoryError } from '../adapters/sqlite/history-database.ts';
 import { type FeedOutcome, HistoryImport } from '../adapters/sqlite/history-import.ts';
+import { grouped } from '../base/grouped.ts';
 import { type FileSummary, Intake } from '../ingest/build-snapshot.ts';
 import { dateInName, dateTimeOf, parseDateTime } from '../ingest/date-time.ts';
 import { InputError, type Inputs, openInputs } from '../ingest/input.ts';
 import { SHAPES } from '../ingest/shapes.ts';
 import { loadSkillExtractor } from '../ingest/skills.ts';
 import { CommandError, command, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
-import { AUTO, Complaints, manifestFrom } from './intake.ts';
+import { AUTO, Complaints, MANIFEST_OPTION, manifestFrom, shapeTeller, takeAll } from './intake.ts';
 import type { Io } from './io.ts';
 import { NewFile } from './new-file.ts';
-import { grouped, Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 
 /** Feeds told one by one; an aggregate holds thousands. */
 const FEEDS_TOLD = 20;
@@ -109,11 +110,7 @@ export const importFeeds = command({
     },
     complete: { type: 'flag', help: 'each board is listed whole, so that what is missing counts as missing' },
     'observed-at': { type: 'text', value: 'TIME', help: 'when the files were fetched, RFC 3339 (default now)' },
-    manifest: {
-      type: 'text',
-      value: 'FILE',
-      help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
-    },
+    manifest: MANIFEST_OPTION,
     rejects: { type: 'text', value: 'FILE', help: 'write refused records here, as they came' },
     force: { type: 'flag', help: 'take a complete feed of under half of the usual rows too' },
     json: { type: 'flag', help: 'report on stdout as JSON' },
@@ -185,7 +182,7 @@ export const importFeeds = command({
       let reading: Inputs | null = null;
 
       const complaints = new Complaints(say);
-      const told = new Map<string, string>();
+      const tellShape = shapeTeller(say);
       const dated = new Set<string>();
       const intake: Intake = new Intake({
         sink: merging,
@@ -202,9 +199,7 @@ export const importFeeds = command({
           const name = member.archive ?? member.name;
           const date = dateInName(member.fileName ?? '') ?? dateInName(name);
           if (date !== null && Math.abs(date - observedAtMs) > DAY_MS) dated.add(name);
-          if (options.format !== AUTO || told.get(name) === taken.name) return;
-          told.set(name, taken.name);
-          say(`${member.archive === undefined ? name : member.name}: taken for ${taken.name}\n`);
+          if (options.format === AUTO) tellShape(member, taken);
         },
         onProgress: () =>
           progress.show({
@@ -216,21 +211,7 @@ export const importFeeds = command({
       for (const { name, inputs } of sources) {
         reading = inputs;
         const leftOutBefore = leftOut;
-        for (const file of inputs?.files ?? []) {
-          try {
-            for await (const member of file.members()) {
-              try {
-                await intake.take(member);
-              } catch (error) {
-                tellLeftOut(error);
-                // The next member of an archive comes only behind the whole of this one.
-                for await (const _ of member.bytes);
-              }
-            }
-          } catch (error) {
-            tellLeftOut(error);
-          }
-        }
+        await takeAll(inputs?.files ?? [], intake, tellLeftOut);
         bytesBefore += inputs?.progress.bytesRead ?? 0;
         reading = null;
         const isRead = intake.files.some((file) => file.name === nameOf(name) && file.shape !== null);

@@ -1,13 +1,21 @@
-/** What `import` and `snapshot build` share: the manifest, and how refused records are told. */
+/** What `import` and `snapshot build` share: the manifest, the way through all inputs, and how it is told. */
 import { readFile } from 'node:fs/promises';
+import { grouped } from '../base/grouped.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/board-manifest.ts';
-import type { Rejection } from '../ingest/build-snapshot.ts';
-import { CommandError, quoted } from './command.ts';
+import type { Intake, Rejection } from '../ingest/build-snapshot.ts';
+import type { InputFile, Member } from '../ingest/input.ts';
+import type { Shape } from '../ingest/shape.ts';
+import { CommandError, quoted, type TextOption } from './command.ts';
 import { systemCodeOf } from './new-file.ts';
-import { grouped } from './progress.ts';
 
 /** The format that is told by an input's content. */
 export const AUTO = 'auto';
+
+export const MANIFEST_OPTION = {
+  type: 'text',
+  value: 'FILE',
+  help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
+} as const satisfies TextOption;
 
 /** Rejections told in full; past them only counts, so that a broken file of a million lines stays readable. */
 const REJECTIONS_TOLD = 20;
@@ -45,6 +53,43 @@ export class Complaints {
       this.#told(`  ${grouped(count).padStart(11)}  ${field === '' ? '' : `${field} `}${reason}\n`);
     }
   }
+}
+
+/**
+ * Every member of every file into the intake.
+ * leftOut  told of what cannot be read or recognised, which is passed over; what it throws ends the reading
+ */
+export async function takeAll(
+  files: readonly InputFile[],
+  intake: Intake,
+  leftOut: (error: unknown) => void,
+): Promise<void> {
+  for (const file of files) {
+    try {
+      for await (const member of file.members()) {
+        try {
+          await intake.take(member);
+        } catch (error) {
+          leftOut(error);
+          // The next member of an archive comes only behind the whole of this one.
+          for await (const _ of member.bytes);
+        }
+      }
+    } catch (error) {
+      leftOut(error);
+    }
+  }
+}
+
+/** Says what each input was taken for; members of an archive are nearly always of one shape: once, and when it changes. */
+export function shapeTeller(say: (line: string) => void): (member: Member, shape: Shape) => void {
+  const told = new Map<string, string>();
+  return (member, shape) => {
+    const name = member.archive ?? member.name;
+    if (told.get(name) === shape.name) return;
+    told.set(name, shape.name);
+    say(`${member.name}: taken for ${shape.name}\n`);
+  };
 }
 
 export async function manifestFrom(path: string | undefined): Promise<BoardManifest> {

@@ -4,6 +4,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { availableParallelism } from 'node:os';
+import { grouped } from '../base/grouped.ts';
 import { LIFETIME_MS } from '../callback/limits.ts';
 import { MIX_TEXT, mixOf, parseMix, SCENARIOS, type Scenario } from '../load/mix.ts';
 import { reportHtml } from '../load/report-html.ts';
@@ -15,7 +16,7 @@ import { VERSION } from '../version.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { NewFile } from './new-file.ts';
-import { grouped, Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 
 /** Requests under way in a closed loop, and at most in an open one, where no number is given. */
 const CONNECTIONS_CLOSED = 32;

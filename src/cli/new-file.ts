@@ -13,7 +13,8 @@ export class NewFile {
   readonly #descriptor: number;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
   #filled = 0;
-  #open = true;
+  #isOpen = true;
+  #isCommitted = false;
 
   /** throws CommandError: the place cannot be written to */
   constructor(path: string) {
@@ -40,11 +41,12 @@ export class NewFile {
       this.#close();
       renameSync(this.#temporaryPath, this.#path);
     });
+    this.#isCommitted = true;
   }
 
   /** Leaves nothing behind; after `commit` it does nothing. */
   discard(): void {
-    if (!this.#open) return;
+    if (this.#isCommitted) return;
     this.#close();
     rmSync(this.#temporaryPath, { force: true });
   }
@@ -62,7 +64,8 @@ export class NewFile {
   }
 
   #close(): void {
-    this.#open = false;
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     closeSync(this.#descriptor);
   }
 

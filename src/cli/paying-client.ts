@@ -1,6 +1,28 @@
-/** A customer's wallet and the official x402 client around it, for the commands that buy. */
-import { UsageError } from './command.ts';
+/** What the commands share that are a customer: the server's address, a wallet, and the official x402 client around it. */
+import { CommandError, type TextOption, UsageError } from './command.ts';
 import { optional } from './optional-package.ts';
+
+export const URL_OPTION = {
+  type: 'text',
+  value: 'URL',
+  help: 'address of the server',
+  default: 'http://127.0.0.1:8402',
+} as const satisfies TextOption;
+
+/** Longer than any answer takes, a wait of 30 s too, and shorter than a person waits. */
+export const ANSWER_TIMEOUT_MS = 60_000;
+
+/** The server's address without a trailing slash. throws UsageError */
+export function baseOf(text: string): string {
+  if (!URL.canParse(text)) throw new UsageError(`--url must be an address such as ${URL_OPTION.default}`);
+  return text.replace(/\/+$/, '');
+}
+
+/** For a failure of fetch. */
+export function noAnswer(target: string, failure: unknown): CommandError {
+  const { cause, message } = failure as Error & { cause?: { code?: string } };
+  return new CommandError(`no answer from ${new URL(target).origin}: ${cause?.code ?? message}`);
+}
 
 export interface PayingClient {
   /** Of the wallet. */

@@ -3,6 +3,7 @@
  * so logs hold results and complaints only.
  */
 import type { Clock } from '../base/clock.ts';
+import { grouped } from '../base/grouped.ts';
 import type { Output } from './io.ts';
 
 const DRAW_INTERVAL_MS = 100;
@@ -18,8 +19,8 @@ export interface ProgressState {
   readonly total: number | null;
 }
 
-/** The line, at most `columns` wide: rows, rate, then bar, percent and time left where the total is known. */
-export function progressLine(state: ProgressState, elapsedMs: number, columns: number): string {
+/** Rows and rate; before and after them bar, percent and time left, where the total is known. */
+export function progressLine(state: ProgressState, elapsedMs: number): string {
   const seconds = elapsedMs / 1000;
   const parts = [`${grouped(state.rows)} rows`];
   if (seconds >= 1) parts.push(`${grouped(Math.round(state.rows / seconds))}/s`);
@@ -29,12 +30,7 @@ export function progressLine(state: ProgressState, elapsedMs: number, columns: n
     parts.unshift(`[${'#'.repeat(filled)}${'.'.repeat(BAR_CELLS - filled)}] ${Math.floor(share * 100)}%`);
     if (seconds >= 1 && share > 0) parts.push(`${durationOf((elapsedMs * (1 - share)) / share)} left`);
   }
-  return parts.join('  ').slice(0, Math.max(0, columns - 1));
-}
-
-/** Digits in groups of three, the same on every machine. */
-export function grouped(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+  return parts.join('  ');
 }
 
 function durationOf(ms: number): string {
@@ -58,18 +54,17 @@ export class Progress {
 
   /** Cheap to call often. */
   show(state: ProgressState): void {
-    this.showLine((elapsedMs, columns) => progressLine(state, elapsedMs, columns));
+    this.showLine((elapsedMs) => progressLine(state, elapsedMs));
   }
 
   /** The same with a line of the caller's own, which is made only when it is drawn and cut to the width. */
-  showLine(lineOf: (elapsedMs: number, columns: number) => string): void {
+  showLine(lineOf: (elapsedMs: number) => string): void {
     if (!this.#output.isTerminal) return;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#drawnMs < DRAW_INTERVAL_MS) return;
     this.#drawnMs = nowMs;
     this.#drawn = true;
-    const { columns } = this.#output;
-    const line = lineOf(nowMs - this.#startMs, columns).slice(0, Math.max(0, columns - 1));
+    const line = lineOf(nowMs - this.#startMs).slice(0, Math.max(0, this.#output.columns - 1));
     this.#output.write(`${CLEAR_LINE}${line}`);
   }
 

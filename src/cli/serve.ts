@@ -97,7 +97,7 @@ export const serve = command({
     /** What SIGHUP does now. It is caught from here on to the end: unhandled, it would end the process. */
     let onHangUp = (): void => {};
     const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
-    const plain = new Responder({});
+    const plain = new Responder({}, false);
     const refusal = (code: 'NOT_FOUND' | 'CATALOGUE_UNAVAILABLE', message: string): Response =>
       plain.refusal(refuse(code, message), `req_${systemRandom.uuid()}`);
     const listener = await listenerOf({
@@ -115,6 +115,7 @@ export const serve = command({
         {
           clock: io.clock,
           random: systemRandom,
+          copiesIntoResponse: 'Bun' in globalThis,
           onRequest:
             config.logLevel === 'silent'
               ? undefined

@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { writeSnapshotFile } from '../adapters/snapshot-file.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../adapters/sqlite/history-database.ts';
+import { grouped } from '../base/grouped.ts';
 import { type BuildFacts, SnapshotBuilder } from '../catalogue/build.ts';
 import { parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { SnapshotError } from '../catalogue/snapshot.ts';
@@ -18,10 +19,10 @@ import { nativeShape } from '../ingest/shape-native.ts';
 import { SHAPES } from '../ingest/shapes.ts';
 import { loadSkillExtractor } from '../ingest/skills.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
-import { AUTO, Complaints, manifestFrom } from './intake.ts';
+import { AUTO, Complaints, MANIFEST_OPTION, manifestFrom, shapeTeller, takeAll } from './intake.ts';
 import type { Io, Output } from './io.ts';
 import { NewFile } from './new-file.ts';
-import { grouped, Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 
 /** Before an hour's work, not after it. */
 async function requireWritable(path: string): Promise<void> {
@@ -142,11 +143,7 @@ export const snapshotBuild = command({
     rejects: { type: 'text', value: 'FILE', help: 'write bad records here, as they came, and build the rest' },
     company: { type: 'text', value: 'NAME', help: 'company of all boards in the inputs' },
     domain: { type: 'text', value: 'DOMAIN', help: 'its domain, such as example.com' },
-    manifest: {
-      type: 'text',
-      value: 'FILE',
-      help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
-    },
+    manifest: MANIFEST_OPTION,
     'observed-at': { type: 'text', value: 'TIME', help: 'when the boards were fetched, RFC 3339 (default now)' },
     json: { type: 'flag', help: 'report on stdout as JSON' },
   },
@@ -193,7 +190,7 @@ export const snapshotBuild = command({
       io.stderr.write(line);
     };
     const complaints = new Complaints(say);
-    const told = new Map<string, string>();
+    const tellShape = shapeTeller(say);
     const rejects = options.rejects === undefined ? null : new NewFile(options.rejects);
     try {
       const inputs = await openInputs(paths, io.stdin.bytes);
@@ -214,12 +211,7 @@ export const snapshotBuild = command({
         onRejection: (rejection) => complaints.take(rejection),
         rejects,
         onShape: (member, taken) => {
-          if (!auto) return;
-          // Members of an archive are nearly always of one shape: told once, and again when it changes.
-          const name = member.archive ?? member.name;
-          if (told.get(name) === taken.name) return;
-          told.set(name, taken.name);
-          say(`${member.archive === undefined ? name : member.name}: taken for ${taken.name}\n`);
+          if (auto) tellShape(member, taken);
         },
         onProgress: () =>
           progress.show({
@@ -234,21 +226,7 @@ export const snapshotBuild = command({
         unread++;
         say(`${error.message}\n`);
       };
-      for (const file of inputs.files) {
-        try {
-          for await (const member of file.members()) {
-            try {
-              await intake.take(member);
-            } catch (error) {
-              leftOut(error);
-              // The next member of an archive comes only behind the whole of this one.
-              for await (const _ of member.bytes);
-            }
-          }
-        } catch (error) {
-          leftOut(error);
-        }
-      }
+      await takeAll(inputs.files, intake, leftOut);
       progress.clear();
       complaints.summarise();
 

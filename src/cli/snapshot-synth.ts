@@ -2,7 +2,9 @@
  * `snapshot synth`: a synthetic catalogue from a seed, as a catalogue file or as JSONL. The same number, seed and day
  * give the same bytes, so the file says that it was built on that day.
  */
+
 import { writeSnapshotFile } from '../adapters/snapshot-file.ts';
+import { grouped } from '../base/grouped.ts';
 import { SnapshotBuilder } from '../catalogue/build.ts';
 import { SnapshotError } from '../catalogue/snapshot.ts';
 import { parseDateTime } from '../ingest/date-time.ts';
@@ -11,7 +13,7 @@ import { loadSkillExtractor } from '../ingest/skills.ts';
 import { synthRecords } from '../ingest/synth.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import { NewFile } from './new-file.ts';
-import { grouped, Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { writeLines } from './text-lines.ts';
 
 const JOBS_MAX = 20_000_000;

@@ -89,8 +89,8 @@ export function talliedGate(gate: Gate, tally: PaymentTally): Gate {
   };
 
   return {
-    admit(visit) {
-      const admitted = gate.admit(visit);
+    admit(visit, question) {
+      const admitted = gate.admit(visit, question);
       if (!(admitted instanceof Promise)) return judged(admitted);
       return admitted.then(judged, (failure) => {
         counts.failed++;

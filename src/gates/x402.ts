@@ -19,11 +19,11 @@
  * for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
 import type { Clock } from '../base/clock.ts';
-import type { Gate, Pass, Visit } from '../http/access.ts';
-import { type ErrorCode, type Refusal, refuse } from '../http/errors.ts';
+import type { Gate, Pass, Question, Visit } from '../http/access.ts';
+import { type ErrorCode, KeptRefusal, type Refusal, refuse } from '../http/errors.ts';
 import {
   type Authorization,
-  authorizationDigest,
+  authorizationStruct,
   checkPayment,
   runwayFault,
   signerFault,
@@ -193,13 +193,21 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   const invalid = (fault: PaymentFault, visit: Visit, detail?: string): Refusal =>
     ask('PAYMENT_INVALID', fault.message, visit, fault.error, undefined, detail ?? fault.error);
 
-  const unpaid = (visit: Visit): Refusal => {
+  const offerFor = (search: string): Refusal => {
+    const { header, members } = offer.challenge(search);
+    return new KeptRefusal('PAYMENT_REQUIRED', askMessage, { headers: { 'payment-required': header }, members });
+  };
+
+  const unpaid = (visit: Visit, question: Question): Refusal => {
     if (settlement.readiness().kind === 'unreachable')
       return unavailable('no offer while the settlement is unreachable');
     const fault = reservations.fault();
     if (fault !== undefined) return unavailable(fault);
-    const v1 = visit.header('x-payment');
-    return ask('PAYMENT_REQUIRED', askMessage, visit, v1 === null ? undefined : V1_NOT_SUPPORTED);
+    if (visit.header('x-payment') === null) {
+      question.offer ??= offerFor(visit.search);
+      return question.offer;
+    }
+    return ask('PAYMENT_REQUIRED', askMessage, visit, V1_NOT_SUPPORTED);
   };
 
   /** The synchronous end of verification: used, reachable, reserved, in this order and in one tick. */
@@ -395,9 +403,9 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   };
 
   return {
-    admit(visit) {
+    admit(visit, question) {
       const header = visit.header('payment-signature');
-      if (header === null || header === '') return unpaid(visit);
+      if (header === null || header === '') return unpaid(visit, question);
 
       const decoded = decodePayment(header);
       if (!decoded.ok) return invalid(decoded, visit);
@@ -413,11 +421,8 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
         const message = `Signatures of contract wallets are not accepted here; sign with a key (${SIGNATURE_BYTES} bytes).`;
         return invalid({ ok: false, error: 'invalid_exact_evm_signature_format', message }, visit);
       }
-      // A client that floods is sent away before its digest is computed: that is half of what it costs otherwise.
-      const away = recoveries.turnsAway(visit.clientAddress());
-      if (away !== undefined) return notVerified(away);
       const recovery = recoveries.recover({
-        digest: authorizationDigest(authorization),
+        struct: authorizationStruct(authorization),
         signature,
         client: visit.clientAddress(),
         gone: () => visit.gone(),

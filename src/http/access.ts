@@ -36,6 +36,12 @@ export interface Visit {
   gone(): boolean;
 }
 
+/** What was asked. When it is asked again, the same object comes again, so what depends on it alone is kept here. */
+export interface Question {
+  /** The offer that was made for it. */
+  offer: Refusal | undefined;
+}
+
 /**
  * A right to one answer. Exactly one of its two methods is called, once: `settle` after the answer was computed and
  * before any of it leaves; `release` when there is no answer to give. Passes settle in the reverse of the order in which
@@ -49,5 +55,5 @@ export interface Pass {
 
 export interface Gate {
   /** `undefined` lets the request through with nothing held. Synchronous when it can be: the unpaid offer is. */
-  admit(visit: Visit): Pass | Refusal | undefined | Promise<Pass | Refusal | undefined>;
+  admit(visit: Visit, question: Question): Pass | Refusal | undefined | Promise<Pass | Refusal | undefined>;
 }

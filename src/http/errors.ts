@@ -58,6 +58,7 @@ export class Refusal<C extends ErrorCode = ErrorCode> {
   readonly code: C;
   readonly message: string;
   readonly extras: RefusalExtras;
+  #head: string | undefined;
 
   constructor(code: C, message: string, extras: RefusalExtras) {
     this.code = code;
@@ -68,6 +69,19 @@ export class Refusal<C extends ErrorCode = ErrorCode> {
   get status(): number {
     return ERROR_STATUS[this.code];
   }
+
+  /** JSON text of the body up to the request id. */
+  get head(): string {
+    this.#head ??= `{"error":{"code":"${this.code}","message":${JSON.stringify(this.message)},"request_id":"`;
+    return this.#head;
+  }
+}
+
+/** A refusal that is answered with again and again, whoever asks: worth preparing its response. */
+export class KeptRefusal<C extends ErrorCode = ErrorCode> extends Refusal<C> {
+  /** Left here by the one who responds with it. */
+  prepared: ((requestId: string) => Response) | undefined;
+  wasUsed = false;
 }
 
 const NO_EXTRAS: RefusalExtras = {};

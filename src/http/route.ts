@@ -39,6 +39,52 @@ export class Provisional<T> {
   }
 }
 
+/** Whose response it is, as far as the response says so. */
+export interface Told {
+  /** `req_` and a UUID, as in the error body and the log. */
+  readonly requestId: string;
+}
+
+/** Makes the response of a held answer when it is given. */
+export type Respond = (told: Told, answer: unknown) => Response;
+
+/** What is left to do with that response, or with the failure to make it. */
+export type Conclude<C extends Told> = (told: C, respond: () => Response) => Response;
+
+/**
+ * An answer that comes later and holds nothing that was paid for. The layers that it passes on its way out put their steps
+ * into it: a promise with its closures takes 200 bytes a layer, and long polls are held by the ten thousand. Answers that
+ * come soon are promises.
+ */
+export abstract class Held<T = unknown> {
+  #respond: Respond | undefined;
+  #told: Told | undefined;
+  #conclude: Conclude<never> | undefined;
+  #resolve: ((response: Response) => void) | undefined;
+
+  /** The kit's step. */
+  respondWith(respond: Respond): this {
+    this.#respond = respond;
+    return this;
+  }
+
+  /** The last step, in the same turn. */
+  response<C extends Told>(told: C, conclude: Conclude<C>): Promise<Response> {
+    return new Promise((resolve) => {
+      this.#told = told;
+      this.#conclude = conclude;
+      this.#resolve = resolve;
+    });
+  }
+
+  /** Called once, in a later turn than the one in which it was made. */
+  protected give(answer: T): void {
+    const respond = this.#respond as Respond;
+    const told = this.#told as Told;
+    this.#resolve?.((this.#conclude as Conclude<Told>)(told, () => respond(told, answer)));
+  }
+}
+
 /** A query parameter of a route that reads its query itself. */
 export interface LenientParameter {
   /** What is sent as a rule; other values are taken too, as `rule` says. */
@@ -88,13 +134,13 @@ export interface Documentation {
 }
 
 /** What a handler may want of the request beyond its decoded input. */
-export interface Call extends Visit {
+export interface Call extends Visit, Told {
   /** Path parameters as sent, still percent-encoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** The request itself, for its body and signal. */
+  /** The request itself, for its body. */
   readonly request: Request;
-  /** `req_` and a UUID, as in the error body and the log. */
-  readonly requestId: string;
+  /** Calls `handleEvent` when the client goes away, once, or when its answer has gone out, or never. */
+  whenGone(listener: { handleEvent(): void }): void;
 }
 
 type Input<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;
@@ -128,10 +174,14 @@ export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.G
    */
   body?(call: Call, services: S): Refusal<NoInfer<C>> | undefined | Promise<Refusal<NoInfer<C>> | undefined>;
   handle(
-    input: Input<Q>,
+    /** May be another request's too. */
+    input: Readonly<Input<Q>>,
     services: S,
     call: Call,
-  ): Handled<v.InferInput<A>, NoInfer<C>> | Promise<Handled<v.InferInput<A>, NoInfer<C>>>;
+  ):
+    | Handled<v.InferInput<A>, NoInfer<C>>
+    | Promise<Handled<v.InferInput<A>, NoInfer<C>>>
+    | Held<v.InferInput<A> | Reply | Refusal<NoInfer<C>>>;
 }
 
 /** A declaration with its handler's types set aside, as the kit and the readers of declarations see it. */

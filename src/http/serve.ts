@@ -4,29 +4,43 @@
  * until every pass has settled. Whatever can be answered without waiting is answered synchronously: a promise on the way of
  * an unpaid offer costs more than the offer.
  */
-import type { Access, Gate, Pass } from './access.ts';
+
+import { recent } from '../base/recent.ts';
+import type { Access, Gate, Pass, Question } from './access.ts';
 import { Refusal, refuse } from './errors.ts';
 import { type Parameters, type QueryDecoder, queryDecoder } from './query.ts';
 import type { Responder } from './respond.ts';
-import { type Call, type Method, Provisional, Reply, type Route } from './route.ts';
+import { type Call, Held, type Method, Provisional, Reply, type Route, type Told } from './route.ts';
 
 /** A route with everything that is prepared once: decoder, gates, headers. */
 export interface ServedRoute {
   readonly operation: string;
   readonly method: Method;
   readonly path: `/${string}`;
-  serve(call: Call, search: string): Response | Promise<Response>;
+  serve(call: Call, search: string): Served;
 }
+
+export type Served = Response | Promise<Response> | Held;
 
 export type GateFor = (route: Route, access: Access) => Gate;
 
 /** What the log wants to know about a refusal; set on the call by the one place where refusals leave. */
-export type OnRefusal = (call: Call, refusal: Refusal) => void;
+export type OnRefusal = (told: Told, refusal: Refusal) => void;
 
 /** Ready to be sent; made before anything is settled, so that nothing is paid for that cannot be said. */
 type Body = string | Reply;
 
 const bodyOf = (answer: unknown): Body => (answer instanceof Reply ? answer : JSON.stringify(answer));
+
+/** Questions that are remembered, a route: with an offer 5 KB each on Node and twice that on Bun. */
+const QUESTION_COUNT_MAX = 256;
+const SEARCH_LENGTH_MAX = 256;
+
+const NO_INPUT: Parameters = Object.freeze(Object.create(null));
+
+interface DecodedQuestion extends Question {
+  readonly input: Parameters | Refusal;
+}
 
 function releaseAll(passes: readonly Pass[]): void {
   for (const pass of passes) pass.release();
@@ -39,23 +53,35 @@ export function servedRoute<S>(
   responder: Responder,
   onRefusal: OnRefusal,
 ): ServedRoute {
-  const decode: QueryDecoder | undefined = route.query === undefined ? undefined : queryDecoder(route.query);
+  const decode: QueryDecoder = route.query === undefined ? () => NO_INPUT : queryDecoder(route.query);
+  const questionOf = recent(
+    (search): DecodedQuestion => ({ input: decode(search), offer: undefined }),
+    QUESTION_COUNT_MAX,
+    SEARCH_LENGTH_MAX,
+  );
   const gates = route.access.map((access) => gateFor(route, access));
   const isPaid = route.access.some((access) => access.kind === 'x402');
   const status = route.status ?? 200;
   const cacheControl = isPaid ? 'private, no-store' : (route.cacheControl ?? 'no-store');
   const handle = route.handle as (input: Parameters, services: S, call: Call) => unknown;
-  const NO_INPUT: Parameters = Object.freeze(Object.create(null));
 
-  const refused = (call: Call, refusal: Refusal): Response => {
-    onRefusal(call, refusal);
-    return responder.refusal(refusal, call.requestId);
+  const refused = (told: Told, refusal: Refusal): Response => {
+    onRefusal(told, refusal);
+    return responder.refusal(refusal, told.requestId);
   };
 
-  const success = (call: Call, body: Body, settled: Readonly<Record<string, string>> | undefined): Response =>
+  const success = (told: Told, body: Body, settled: Readonly<Record<string, string>> | undefined): Response =>
     body instanceof Reply
-      ? responder.reply(status, body, cacheControl, settled, call.requestId)
-      : responder.json(status, body, cacheControl, settled, call.requestId);
+      ? responder.reply(status, body, cacheControl, settled, told.requestId)
+      : responder.json(status, body, cacheControl, settled, told.requestId);
+
+  /** What a held answer comes to; no pass has waited for it. */
+  const respond = (told: Told, answer: unknown): Response =>
+    answer instanceof Refusal ? refused(told, answer) : success(told, bodyOf(answer), undefined);
+
+  /** Where there is a promise already, a held answer is one too. */
+  const promised = (call: Call, served: Served): Response | Promise<Response> =>
+    served instanceof Held ? served.response(call, (_, make) => make()) : served;
 
   /** Settles the passes, last given first; when one refuses, those given before it are released. */
   const settleAll = async (
@@ -107,7 +133,7 @@ export function servedRoute<S>(
     return passes.length === 0 ? success(call, body, undefined) : settleAll(call, passes, body);
   };
 
-  const answerWith = (call: Call, input: Parameters, passes: readonly Pass[]): Response | Promise<Response> => {
+  const answerWith = (call: Call, input: Parameters, passes: readonly Pass[]): Served => {
     const release = (failure: unknown): never => {
       releaseAll(passes);
       throw failure;
@@ -118,6 +144,10 @@ export function servedRoute<S>(
     } catch (failure) {
       return release(failure);
     }
+    if (answer instanceof Held) {
+      if (passes.length > 0) return release(new Error(`${route.operation} holds an answer that was paid for`));
+      return answer.respondWith(respond);
+    }
     if (!(answer instanceof Promise)) return finish(call, passes, answer);
     return answer.then((value) => finish(call, passes, value), release);
   };
@@ -125,9 +155,10 @@ export function servedRoute<S>(
   const admitFrom = (
     first: number,
     call: Call,
+    question: Question,
     input: Parameters,
     held: readonly Pass[],
-  ): Response | Promise<Response> => {
+  ): Served => {
     let passes = held;
     const refuseHeld = (refusal: Refusal): Response => {
       releaseAll(passes);
@@ -136,7 +167,7 @@ export function servedRoute<S>(
     for (let i = first; i < gates.length; i++) {
       let admitted: ReturnType<Gate['admit']>;
       try {
-        admitted = (gates[i] as Gate).admit(call);
+        admitted = (gates[i] as Gate).admit(call, question);
       } catch (failure) {
         releaseAll(passes);
         throw failure;
@@ -145,7 +176,10 @@ export function servedRoute<S>(
         return admitted.then(
           (result) => {
             if (result instanceof Refusal) return refuseHeld(result);
-            return admitFrom(i + 1, call, input, result === undefined ? passes : [...passes, result]);
+            return promised(
+              call,
+              admitFrom(i + 1, call, question, input, result === undefined ? passes : [...passes, result]),
+            );
           },
           (failure) => {
             releaseAll(passes);
@@ -164,15 +198,18 @@ export function servedRoute<S>(
     method: route.method,
     path: route.path,
     serve(call, search) {
-      const input = decode === undefined ? NO_INPUT : decode(search);
+      const question = questionOf(search);
+      const { input } = question;
       if (input instanceof Refusal) return refused(call, input);
       const unready = route.ready?.(services);
       if (unready !== undefined) return refused(call, unready);
-      if (route.body === undefined) return admitFrom(0, call, input, []);
+      if (route.body === undefined) return admitFrom(0, call, question, input, []);
       const judged = route.body(call, services);
-      if (judged === undefined) return admitFrom(0, call, input, []);
+      if (judged === undefined) return admitFrom(0, call, question, input, []);
       if (judged instanceof Refusal) return refused(call, judged);
-      return judged.then((result) => (result === undefined ? admitFrom(0, call, input, []) : refused(call, result)));
+      return judged.then((result) =>
+        result === undefined ? promised(call, admitFrom(0, call, question, input, [])) : refused(call, result),
+      );
     },
   };
 }

@@ -12,6 +12,7 @@ import { createTarDecoder } from 'modern-tar';
 /** An input that cannot be read. The message is one line for the person at the terminal. */
 export class InputError extends Error {}
 
+/** Chunks that are the reader's to keep: no source of ours writes into one again. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
 export interface Member {
@@ -48,16 +49,28 @@ function isTar(head: Uint8Array): boolean {
   return Buffer.from(head.subarray(TAR_MAGIC_AT, HEAD_BYTES)).toString('latin1') === 'ustar';
 }
 
-/** The first bytes (fewer than asked for only when there are no more), and a stream that still has all of them. */
-async function peek(bytes: Bytes): Promise<{ head: Uint8Array; whole: Bytes }> {
+export interface Peeked {
+  readonly head: Buffer;
+  /** The head is all there is. */
+  readonly isComplete: boolean;
+  /** All of the bytes, the head among them. */
+  readonly whole: Bytes;
+}
+
+/** Reads as far as `byteCount` bytes, rounded up to a whole chunk, or to the end. */
+export async function peek(bytes: Bytes, byteCount: number): Promise<Peeked> {
   const source = bytes[Symbol.asyncIterator]();
   const taken: Uint8Array[] = [];
   let length = 0;
-  while (length < HEAD_BYTES) {
+  let isComplete = false;
+  while (length < byteCount && !isComplete) {
     const next = await source.next();
-    if (next.done) break;
-    taken.push(next.value);
-    length += next.value.length;
+    if (next.done) {
+      isComplete = true;
+    } else {
+      taken.push(next.value);
+      length += next.value.length;
+    }
   }
   async function* whole(): AsyncGenerator<Uint8Array> {
     try {
@@ -67,7 +80,7 @@ async function peek(bytes: Bytes): Promise<{ head: Uint8Array; whole: Bytes }> {
       await source.return?.();
     }
   }
-  return { head: Buffer.concat(taken), whole: whole() };
+  return { head: Buffer.concat(taken), isComplete, whole: whole() };
 }
 
 function codeOf(error: unknown): string {
@@ -136,8 +149,8 @@ async function* unpacked(archive: string, bytes: Bytes): AsyncGenerator<Member> 
 
 /** The members of one stream. `fileName` is null for stdin. */
 async function* membersOf(name: string, fileName: string | null, bytes: Bytes): AsyncGenerator<Member> {
-  const raw = await peek(bytes);
-  const plain = isGzip(raw.head) ? await peek(gunzipped(name, raw.whole)) : raw;
+  const raw = await peek(bytes, HEAD_BYTES);
+  const plain = isGzip(raw.head) ? await peek(gunzipped(name, raw.whole), HEAD_BYTES) : raw;
   if (isTar(plain.head)) yield* unpacked(name, plain.whole);
   else yield { name, fileName, bytes: plain.whole };
 }
@@ -147,8 +160,6 @@ export interface Inputs {
   readonly progress: InputProgress;
   /** One after another, each to be read before the next. */
   readonly files: readonly InputFile[];
-  /** The members of all files. */
-  members(): AsyncGenerator<Member>;
 }
 
 export interface InputFile {
@@ -199,28 +210,5 @@ export async function openInputs(paths: readonly string[], stdin: Bytes): Promis
       },
     };
   });
-  async function* members(): AsyncGenerator<Member> {
-    for (const file of files) yield* file.members();
-  }
-  return { progress, files, members };
-}
-
-/**
- * The whole of a member as text, without a BOM.
- * throws  InputError: longer than `bytesMax`, or not UTF-8
- */
-export async function memberText(member: Member, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of member.bytes) {
-    length += chunk.length;
-    if (length > bytesMax) throw new InputError(`${member.name}: is longer than ${bytesMax} bytes`);
-    // A copy: the chunk belongs to the stream, which may use it again.
-    chunks.push(chunk.slice());
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new InputError(`${member.name}: is not valid UTF-8`);
-  }
+  return { progress, files };
 }

@@ -2,13 +2,12 @@
  * Splits bytes into lines without decoding what it does not have to. A line ends at LF or CRLF; a BOM at the very start
  * is dropped; lines of blanks only are counted but not given out. UTF-8 is checked a line at a time, so one bad line
  * does not take its neighbours with it.
- * Memory: one chunk, and one line that spans chunks, up to `lineBytesMax`; a longer one is handed on in parts as they
- * come, so that it can be copied elsewhere without ever being held.
- * The bytes of an item are views of the chunk: they are valid until the next item is asked for.
+ * Memory: the chunks of one line, up to `lineBytesMax`; a longer one is handed on in parts as they come, so that it can be
+ * copied elsewhere without ever being held. The bytes of an item are views of its chunk.
  */
 
 /** Longest line, in bytes. The longest of 260,000 real postings, description included, is under 200 KiB. */
-export const LINE_BYTES_MAX = 4 * 1024 * 1024;
+const LINE_BYTES_MAX = 4 * 1024 * 1024;
 
 export type LineItem =
   /** `number` counts from 1; `bytes` are without the line's end. */
@@ -37,7 +36,7 @@ export class LineSplitter {
     this.#lineBytesMax = lineBytesMax;
   }
 
-  /** Lines that `chunk` completes, in order. The chunk may be reused once they have been taken. */
+  /** Lines that `chunk` completes, in order. Of an unfinished line the chunk itself is kept. */
   *push(chunk: Uint8Array): Generator<LineItem, void, void> {
     let from = 0;
     for (;;) {
@@ -57,7 +56,7 @@ export class LineSplitter {
   *#hold(piece: Uint8Array): Generator<LineItem, void, void> {
     if (piece.length === 0) return;
     if (!this.#overlong && this.#heldBytes + piece.length <= this.#lineBytesMax) {
-      this.#pieces.push(piece.slice());
+      this.#pieces.push(piece);
       this.#heldBytes += piece.length;
       return;
     }

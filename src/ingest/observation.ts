@@ -11,7 +11,7 @@
 import type { Job } from '../catalogue/job.ts';
 
 /** Fields of which a change is recorded, as native records name them. */
-export const OBSERVED_FIELDS = [
+const OBSERVED_FIELDS = [
   'title',
   'company',
   'company_domain',
@@ -23,7 +23,7 @@ export const OBSERVED_FIELDS = [
   'description',
   'skills',
 ] as const;
-export type ObservedField = (typeof OBSERVED_FIELDS)[number];
+type ObservedField = (typeof OBSERVED_FIELDS)[number];
 
 export const EVENT_KINDS = ['opened', 'changed', 'closed', 'reopened'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -91,7 +91,7 @@ const MISSES_TO_CLOSE = 2;
  * Time at which a job that was present last at `presentMs` counts as closed, or null.
  * completeMs  times of its board's complete feeds, ascending
  */
-export function closingOf(completeMs: readonly number[], presentMs: number): number | null {
+function closingOf(completeMs: readonly number[], presentMs: number): number | null {
   let low = 0;
   let high = completeMs.length;
   while (low < high) {
@@ -102,24 +102,13 @@ export function closingOf(completeMs: readonly number[], presentMs: number): num
   return completeMs[low + MISSES_TO_CLOSE - 1] ?? null;
 }
 
-export interface FeedSize {
-  readonly rows: number;
-  readonly isComplete: boolean;
-}
-
 /** Feeds that the usual number of rows is taken from: enough that one odd feed decides nothing, few enough to follow growth. */
 export const USUAL_FEEDS = 5;
 
-/**
- * The usual rows of a board: the median of its last complete feeds, or, before the first one, of its last partial ones.
- * earlier  the board's feeds before the one in question, newest first
- * returns  null when there are none
- */
-export function usualRows(earlier: readonly FeedSize[]): number | null {
-  const complete = earlier.filter(({ isComplete }) => isComplete);
-  const counted = (complete.length > 0 ? complete : earlier).slice(0, USUAL_FEEDS).map(({ rows }) => rows);
-  if (counted.length === 0) return null;
-  counted.sort((a, b) => a - b);
+/** The usual rows of a board, the median of those of its earlier feeds; null when there are none. */
+export function usualRows(earlier: readonly number[]): number | null {
+  if (earlier.length === 0) return null;
+  const counted = [...earlier].sort((a, b) => a - b);
   const middle = counted.length >> 1;
   return counted.length % 2 === 1 ? counted[middle]! : (counted[middle - 1]! + counted[middle]!) / 2;
 }
@@ -176,7 +165,7 @@ function succeeded(known: Facts, found: Facts): Facts {
  * title and description, which are recorded, or with the dictionary, which is no change of the posting. A description that
  * was not known before is no change either.
  */
-export function changesBetween(known: Facts, next: Facts): Change[] {
+function changesBetween(known: Facts, next: Facts): Change[] {
   const changes: Change[] = [];
   for (const field of OBSERVED_FIELDS) {
     if (field === 'skills' && !(known.hasOwnSkills && next.hasOwnSkills)) continue;

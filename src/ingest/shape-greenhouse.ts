@@ -153,11 +153,7 @@ export const greenhouseShape: Shape = {
   perBoard: true,
   observedBy: 'reader',
   marks: '"absolute_url" with "id", "title" and "updated_at"',
-  recordsOf(document) {
-    const posting = objectOf(document);
-    if (posting && hasAll(posting, 'absolute_url', 'id', 'title')) return { ok: true, records: [posting] };
-    return listedUnder(document, ['jobs'], 'a Greenhouse board');
-  },
+  recordsOf: (document) => listedUnder(document, ['jobs'], 'a Greenhouse board'),
   recognises: (record) =>
     hasAll(record, 'absolute_url', 'id', 'title') &&
     (record.updated_at !== undefined || record.internal_job_id !== undefined || record.metadata !== undefined),

@@ -12,10 +12,7 @@ export const nativeShape: Shape = {
   perBoard: false,
   observedBy: 'source',
   marks: '"source_url" with "first_observed_at" and "last_observed_at"',
-  recordsOf: (document) => {
-    const record = objectOf(document);
-    return record ? { ok: true, records: [record] } : listedUnder(document, [], 'native');
-  },
+  recordsOf: (document) => listedUnder(document, [], 'native'),
   recognises: (record) =>
     hasAll(record, 'source_url', 'title') &&
     (record.first_observed_at !== undefined || record.last_observed_at !== undefined),

@@ -87,11 +87,7 @@ export const smartrecruitersShape: Shape = {
   perBoard: true,
   observedBy: 'reader',
   marks: '"releasedDate" with "name" and "company"',
-  recordsOf(document) {
-    const posting = objectOf(document);
-    if (posting && hasAll(posting, 'releasedDate', 'name', 'company')) return { ok: true, records: [posting] };
-    return listedUnder(document, ['content', 'postings', 'jobs'], 'a SmartRecruiters board');
-  },
+  recordsOf: (document) => listedUnder(document, ['content', 'postings', 'jobs'], 'a SmartRecruiters board'),
   recognises: (record) => hasAll(record, 'releasedDate', 'name') && objectOf(record.company) !== undefined,
   claims: (document) => Array.isArray(document.content) && document.totalFound !== undefined,
   nativeOf,

@@ -9,11 +9,11 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { Parser } from 'htmlparser2';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import Papa from 'papaparse';
-import { type Bytes, InputError, type Member } from './input.ts';
+import { type Bytes, InputError, type Member, peek } from './input.ts';
 import { objectOf, type SourceRecord } from './source-field.ts';
 
 /** Bytes of one document. A record costs about 10 KB with its description, so some 25,000 of them. */
-export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
+const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
 /** Looked at before it is said how a member is packed: longer than the longest first line of real postings, 200 KiB. */
 const HEAD_BYTES = 1024 * 1024;
 /** Characters of one CSV record: the longest real one is under 200,000. */
@@ -31,46 +31,13 @@ export type Content =
   /** `reason` completes "this file …". */
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-interface Peeked {
-  readonly head: Buffer;
-  /** The head is all there is. */
-  readonly complete: boolean;
-  readonly bytes: Bytes;
-}
-
-async function peek(bytes: Bytes): Promise<Peeked> {
-  const source = bytes[Symbol.asyncIterator]();
-  const taken: Uint8Array[] = [];
-  let length = 0;
-  let complete = false;
-  while (length < HEAD_BYTES) {
-    const next = await source.next();
-    if (next.done) {
-      complete = true;
-      break;
-    }
-    // A copy: the chunk belongs to the stream, which may use it again.
-    taken.push(next.value.slice());
-    length += next.value.length;
-  }
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* taken;
-      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
-    } finally {
-      await source.return?.();
-    }
-  }
-  return { head: Buffer.concat(taken), complete, bytes: whole() };
-}
-
 async function wholeOf(name: string, bytes: Bytes): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of bytes) {
     length += chunk.length;
     if (length > DOCUMENT_BYTES_MAX) throw new InputError(`${name}: is longer than ${DOCUMENT_BYTES_MAX} bytes`);
-    chunks.push(chunk.slice());
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
@@ -277,24 +244,24 @@ export function pageContent(html: string): { readonly document: unknown[]; reado
 
 /** throws  InputError: too long, or a JSON document that is not UTF-8 */
 export async function contentOf(member: Member): Promise<Content> {
-  const { head, complete, bytes } = await peek(member.bytes);
-  if (isParquet(head)) return { kind: 'table', rows: parquetRecords(member.name, await wholeOf(member.name, bytes)) };
+  const { head, isComplete, whole } = await peek(member.bytes, HEAD_BYTES);
+  if (isParquet(head)) return { kind: 'table', rows: parquetRecords(member.name, await wholeOf(member.name, whole)) };
   const text = new TextDecoder().decode(head);
   const start = text.trimStart();
   if (start === '') {
-    if (complete) return { kind: 'nothing' };
+    if (isComplete) return { kind: 'nothing' };
     return { kind: 'unreadable', reason: `begins with ${HEAD_BYTES} bytes of blanks` };
   }
   if (start.startsWith('<')) {
-    const page = pageContent(new TextDecoder().decode(await wholeOf(member.name, bytes)));
+    const page = pageContent(new TextDecoder().decode(await wholeOf(member.name, whole)));
     return { kind: 'page', ...page };
   }
-  if (!start.startsWith('[') && beginsLines(text, complete)) return { kind: 'lines', head: text, bytes };
+  if (!start.startsWith('[') && beginsLines(text, isComplete)) return { kind: 'lines', head: text, bytes: whole };
   if (start.startsWith('{') || start.startsWith('[')) {
-    const whole = await wholeOf(member.name, bytes);
+    const document = await wholeOf(member.name, whole);
     let json: string;
     try {
-      json = new TextDecoder('utf-8', { fatal: true }).decode(whole);
+      json = new TextDecoder('utf-8', { fatal: true }).decode(document);
     } catch {
       throw new InputError(`${member.name}: is not valid UTF-8`);
     }
@@ -302,6 +269,6 @@ export async function contentOf(member: Member): Promise<Content> {
     return parsed.ok ? { kind: 'document', document: parsed.value } : { kind: 'unreadable', reason: 'is not JSON' };
   }
   const delimiter = head.includes(0) ? undefined : delimiterOf(text.replace(/^\s+/, ''));
-  if (delimiter !== undefined) return { kind: 'table', rows: csvRecords(member.name, bytes, delimiter) };
+  if (delimiter !== undefined) return { kind: 'table', rows: csvRecords(member.name, whole, delimiter) };
   return { kind: 'unreadable', reason: 'is not JSON, JSON Lines, CSV, Parquet or HTML' };
 }

@@ -1,10 +1,8 @@
 /** Webhook addresses that a run has bought: created before it, used by it, deleted after it. */
-import { headerOf } from './connection.ts';
 import type { PaymentSupply } from './payments.ts';
 import type { Pool } from './pool.ts';
 import { receiptFaultOf } from './receipt.ts';
 import { jsonOf, type Requests, saidOf } from './requests.ts';
-import { type LoadOffer, parseOffer } from './signing.ts';
 import { LoadError } from './target.ts';
 
 export interface LentCallback {
@@ -13,7 +11,7 @@ export interface LentCallback {
   readonly authorization: string;
 }
 
-const PATH = '/v1/callbacks';
+export const CALLBACKS_PATH = '/v1/callbacks';
 /** Creations and deletions under way at a time. */
 const AT_ONCE_COUNT = 16;
 
@@ -34,14 +32,6 @@ async function inParallel(count: number, act: (index: number) => Promise<boolean
   const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE_COUNT }, lane));
   const failed = lanes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-}
-
-/** @throws LoadError where the server makes no offer for callbacks */
-export async function callbackOffer(pool: Pool, requests: Requests): Promise<LoadOffer> {
-  const reply = await pool.ask(requests.post(PATH, {}, ''));
-  const offer = reply.kind === 'answer' ? parseOffer(headerOf(reply.head, 'payment-required') ?? '') : undefined;
-  if (offer === undefined) throw new LoadError(`expected an offer (402) from POST ${PATH}, got ${saidOf(reply)}`);
-  return offer;
 }
 
 export interface LentCallbacks {
@@ -69,7 +59,7 @@ export async function buyCallbacks(
       payment = supply.take(offerIndex);
     }
     if (payment === undefined || isStopped()) return false;
-    const reply = await pool.ask(requests.post(PATH, { 'payment-signature': payment.header }, ''));
+    const reply = await pool.ask(requests.post(CALLBACKS_PATH, { 'payment-signature': payment.header }, ''));
     const said = saidOf(reply);
     if (said === '503 CALLBACK_CAPACITY_EXCEEDED') {
       lent.isRoomUsedUp = true;
@@ -99,7 +89,7 @@ export async function deleteCallbacks(
   let deletedCount = 0;
   await inParallel(callbacks.length, async (index) => {
     const { id, authorization } = callbacks[index]!; // below the length
-    const reply = await pool.ask(requests.delete(`${PATH}/${id}`, { authorization }));
+    const reply = await pool.ask(requests.delete(`${CALLBACKS_PATH}/${id}`, { authorization }));
     if (reply.kind === 'answer' && reply.status === 200) deletedCount++;
     return reply.kind === 'answer'; // a server that is gone is not asked again and again
   });

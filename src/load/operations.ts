@@ -26,7 +26,6 @@ export type Readiness = 'ready' | 'unsigned' | 'busy' | 'used-up';
 export type Ending = 'answered' | 'broken';
 
 export interface Operation {
-  readonly kind: Kind;
   readiness(): Readiness;
   /** Sends; call it only when ready, and while the pool has room. @param plannedMs when it was due */
   start(plannedMs: number, onEnd: (ending: Ending) => void): void;
@@ -78,7 +77,6 @@ export function healthOperation(run: Run): Operation {
   const request = run.requests.get('/health');
   const judge = (answer: Answer): Verdict => verdictOn(answer, 200, () => undefined);
   return {
-    kind: 'health',
     readiness: () => 'ready',
     start: (plannedMs, onEnd) => send(run, 'health', request, plannedMs, judge, onEnd),
   };
@@ -97,7 +95,6 @@ export function unpaidOperation(run: Run, questions: readonly string[]): Operati
     return { ...verdict, isExpected: verdict.outcome === OFFER_EXPECTED };
   };
   return {
-    kind: 'unpaid',
     readiness: () => 'ready',
     start: (plannedMs, onEnd) => send(run, 'unpaid', requests[turn++ % requests.length]!, plannedMs, judge, onEnd),
   };
@@ -108,7 +105,6 @@ export function paidOperation(run: Run, questions: readonly string[], supply: Pa
   let turn = 0;
   let held: SignedPayment | undefined;
   return {
-    kind: 'paid',
     readiness() {
       held ??= supply.take(turn % questions.length);
       return held === undefined ? 'unsigned' : 'ready';
@@ -148,7 +144,6 @@ export function webhookOperation(run: Run, callbacks: readonly LentCallback[]): 
   const sentCounts = new Uint32Array(callbacks.length);
   const storedCounts = new Uint32Array(callbacks.length);
   return {
-    kind: 'webhook',
     readiness: () => (callbacks.length === 0 ? 'used-up' : 'ready'),
     start(plannedMs, onEnd) {
       const index = sequence % callbacks.length;
@@ -210,7 +205,6 @@ const WAIT_SECONDS = 30;
  * answer of each wait. The webhook's own answer is recorded as a webhook.
  */
 export class WaitOperation implements Operation {
-  readonly kind = 'wait';
   readonly #run: Run;
   readonly #options: WaitOptions;
   /** Callbacks with their waits held, the one held longest first. */

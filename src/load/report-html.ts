@@ -2,9 +2,10 @@
  * A run's result as one HTML page: latency by percentile, throughput and latency over time as inline SVG, the tables, and the
  * whole result as JSON. It loads nothing and runs nothing: no script, no address of anything but the tested server, in text.
  */
+import { grouped } from '../base/grouped.ts';
 import type { CurvePoint } from './latencies.ts';
 import type { LoadResult } from './result.ts';
-import { counted, duration } from './summary.ts';
+import { duration } from './summary.ts';
 
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -112,7 +113,7 @@ function overTime(result: LoadResult): readonly string[] {
     { name: 'not as expected', points: stretches.map(({ at_ms, unexpected }) => [middle(at_ms), rateOf(unexpected)]) },
   ];
   const rateAxis = linearAxis(Math.max(1, ...rates.flatMap(({ points }) => points.map(([, y]) => y))), (value) =>
-    counted(Math.round(value)),
+    grouped(Math.round(value)),
   );
   const latencies: Line[] = [
     { name: 'p50', points: stretches.map(({ at_ms, p50_us }) => [middle(at_ms), p50_us]) },
@@ -136,7 +137,7 @@ function outcomeTable({ operations }: LoadResult): string {
     outcomes.map(({ outcome, expected, count, latency_us }) => {
       const cells = COLUMNS.map((name) => (latency_us === null ? '' : duration(latency_us[name])));
       const mark = expected ? '' : ' class="wrong"';
-      return `<tr${mark}><th>${escaped(operation)}</th><td>${escaped(outcome)}</td>${[counted(count), ...cells].map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`;
+      return `<tr${mark}><th>${escaped(operation)}</th><td>${escaped(outcome)}</td>${[grouped(count), ...cells].map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`;
     }),
   );
   return `<table><thead><tr>${heads.map((head) => `<th>${head}</th>`).join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
@@ -147,7 +148,7 @@ function factList(result: LoadResult): string {
   const loop =
     result.rate === null
       ? `closed, ${result.connections} connections`
-      : `open, ${counted(result.rate)} requests a second`;
+      : `open, ${grouped(result.rate)} requests a second`;
   const facts: (readonly [string, string])[] = [
     ['server', `${result.url}${result.server_version === null ? '' : `, paygrade ${result.server_version}`}`],
     [
@@ -162,9 +163,9 @@ function factList(result: LoadResult): string {
       'measured',
       `${(result.duration_ms / 1000).toFixed(1)} s after ${(result.warmup_ms / 1000).toFixed(1)} s of warm-up; ended: ${result.ended}`,
     ],
-    ['as expected', `${counted(requests.expected)}, ${requests.per_second}/s`],
-    ['not as expected', counted(requests.unexpected)],
-    ['due and never sent', counted(requests.unsent)],
+    ['as expected', `${grouped(requests.expected)}, ${requests.per_second}/s`],
+    ['not as expected', grouped(requests.unexpected)],
+    ['due and never sent', grouped(requests.unsent)],
     [
       'generator',
       `paygrade ${result.paygrade}, ${result.runtime}, ${Math.round(generator.cpu_share * 100)} % of a core${generator.lag_us === null ? '' : `, own lag p99 ${duration(generator.lag_us.p99)}`}`,

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { EVENT_COUNT_MAX, WAIT_COUNT_MAX, WAIT_SECONDS_MAX } from '../callback/limits.ts';
 import { type Endpoint, headerOf } from './connection.ts';
-import { buyCallbacks, callbackOffer, deleteCallbacks, type LentCallbacks } from './lent-callbacks.ts';
+import { buyCallbacks, CALLBACKS_PATH, deleteCallbacks, type LentCallbacks } from './lent-callbacks.ts';
 import { type Kind, kindsInTurn, type Mix, type Scenario, shareOf } from './mix.ts';
 import {
   healthOperation,
@@ -117,13 +117,13 @@ async function findServer(plan: LoadPlan, clock: Clock): Promise<Found> {
 
 const LIMITED = 'start the server with RATE_LIMIT_PER_MINUTE=0';
 
-/** The offer for a question. @throws LoadError */
-async function offerFor(path: string, pool: Pool, requests: Requests): Promise<LoadOffer> {
-  const reply = await pool.ask(requests.get(path));
+/** The offer for a request that is not paid for. @param name of what is bought, for people @throws LoadError */
+async function offerFor(name: string, request: string, pool: Pool): Promise<LoadOffer> {
+  const reply = await pool.ask(request);
   const offer = reply.kind === 'answer' ? parseOffer(headerOf(reply.head, 'payment-required') ?? '') : undefined;
   if (offer !== undefined) return offer;
   const advice = reply.kind === 'answer' && reply.status === 429 ? `; ${LIMITED}` : '';
-  throw new LoadError(`expected an offer (402) from ${path}, got ${saidOf(reply)}${advice}`);
+  throw new LoadError(`expected an offer (402) from ${name}, got ${saidOf(reply)}${advice}`);
 }
 
 /**
@@ -132,7 +132,7 @@ async function offerFor(path: string, pool: Pool, requests: Requests): Promise<L
  */
 async function domainsBought(pool: Pool, requests: Requests, clock: Clock): Promise<readonly string[]> {
   const path = '/v1/jobs/signals?limit=5';
-  const payment = new Signer(systemRandom).sign(await offerFor(path, pool, requests), clock.nowMs());
+  const payment = new Signer(systemRandom).sign(await offerFor(path, requests.get(path), pool), clock.nowMs());
   const reply = await pool.ask(requests.get(path, { 'payment-signature': payment.header }));
   if (reply.kind === 'failure' || reply.status !== 200) {
     const advice = saidOf(reply).startsWith('402')
@@ -224,7 +224,7 @@ async function prepareAndRun(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp)
     deletedCount += await deleteCallbacks(lent.callbacks.splice(0), pool, requests);
   };
   if (wanted > 0) {
-    const offers = [await callbackOffer(pool, requests)];
+    const offers = [await offerFor(`POST ${CALLBACKS_PATH}`, requests.post(CALLBACKS_PATH, {}, ''), pool)];
     const supply = new PaymentSupply({ offers, signerCount, stockCount: wanted, plannedCount: wanted, clock });
     cleanUp.add(giveBack);
     try {
@@ -254,7 +254,7 @@ async function prepareAndRun(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp)
     const domains = await domainsBought(pool, requests, clock);
     questions = [...QUESTIONS, ...domains.map(companyQuestion)];
     const offers: LoadOffer[] = [];
-    for (const path of questions) offers.push(await offerFor(path, pool, requests));
+    for (const path of questions) offers.push(await offerFor(path, requests.get(path), pool));
     supply = new PaymentSupply({ offers, signerCount, ...paymentCounts(plan), clock });
     cleanUp.add(() => supply?.close());
     await supply.fill((signed, of) => onPhase(`signing payments: ${signed} of ${of}`), isStopped);
@@ -289,7 +289,7 @@ async function prepareAndRun(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp)
       case 'webhook':
         return webhookOperation(run, webhookCallbacks);
       case 'wait':
-        return waits ?? { kind, readiness: () => 'used-up', start: () => {} };
+        return waits ?? { readiness: () => 'used-up', start: () => {} };
       default:
         return kind satisfies never;
     }

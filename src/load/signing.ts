@@ -16,7 +16,7 @@ import {
   USDC_LOWER,
   X402_VERSION,
 } from '../payment/network.ts';
-import { digestOf } from '../payment/typed-data.ts';
+import { digestOf, structOf } from '../payment/typed-data.ts';
 
 /** What one paid request costs, and what a payment for it echoes. */
 export interface LoadOffer {
@@ -95,7 +95,7 @@ export class Signer {
     const wallet = this.#walletFor(amountAtomic);
     const validBeforeSeconds = Math.floor(nowMs / 1000) + maxTimeoutSeconds;
     const nonce = encodeHex(this.#random.bytes(32));
-    const digest = digestOf({
+    const struct = structOf({
       from: wallet.address,
       to: payTo,
       value: amountAtomic,
@@ -103,7 +103,7 @@ export class Signer {
       validBefore: BigInt(validBeforeSeconds),
       nonce,
     });
-    const signed = secp256k1.sign(digest, wallet.key, { prehash: false, lowS: true, format: 'recovered' });
+    const signed = secp256k1.sign(digestOf(struct), wallet.key, { prehash: false, lowS: true, format: 'recovered' });
     // noble puts the recovery bit first, the contract takes v last.
     const signature = `${encodeHex(signed.subarray(1))}${signed[0] === 0 ? '1b' : '1c'}`;
     const authorization =

@@ -1,9 +1,7 @@
 /** A run's result in words and columns, for people. */
+import { grouped } from '../base/grouped.ts';
 import type { LatencySummary } from './latencies.ts';
 import type { LoadResult } from './result.ts';
-
-/** Digits in groups of three. */
-export const counted = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 /** Microseconds in the unit that people would use, three figures. */
 export function duration(us: number): string {
@@ -33,7 +31,7 @@ export function summaryText(result: LoadResult): string {
   const loop =
     result.rate === null
       ? `closed loop, ${result.connections} connections`
-      : `open loop, ${counted(result.rate)} requests/s, latency counted from when each was due`;
+      : `open loop, ${grouped(result.rate)} requests/s, latency counted from when each was due`;
   const lines = [
     `${result.scenario} load on ${result.url}${result.server_version === null ? '' : ` (${result.server_version})`}, ${loop}`,
     `${(result.duration_ms / 1000).toFixed(1)} s measured after ${(result.warmup_ms / 1000).toFixed(1)} s of warm-up, ended: ${result.ended}`,
@@ -42,23 +40,23 @@ export function summaryText(result: LoadResult): string {
   const rows = [['operation', 'outcome', 'count', 'p50', 'p90', 'p99', 'p99.9', 'max']];
   for (const { operation, outcomes } of operations) {
     for (const { outcome, expected, count, latency_us } of outcomes) {
-      rows.push([operation, `${outcome}${expected ? '' : ' (!)'}`, counted(count), ...cellsOf(latency_us)]);
+      rows.push([operation, `${outcome}${expected ? '' : ' (!)'}`, grouped(count), ...cellsOf(latency_us)]);
     }
   }
   if (operations.reduce((count, { outcomes }) => count + outcomes.length, 0) > 1) {
     const { expected, unexpected, unsent } = requests;
-    rows.push(['all', '', counted(expected + unexpected + unsent), ...cellsOf(result.latency_us)]);
+    rows.push(['all', '', grouped(expected + unexpected + unsent), ...cellsOf(result.latency_us)]);
   }
   let text = `${lines.join('\n')}\n${columnsOf(rows)}\n`;
-  text += `  ${counted(requests.expected)} answered as expected, ${requests.per_second.toLocaleString('en-US')}/s`;
-  text += `; ${counted(requests.unexpected)} not (!)`;
-  if (requests.unsent > 0) text += `; ${counted(requests.unsent)} were due and never sent`;
-  if (requests.passed_over > 0) text += `; ${counted(requests.passed_over)} of the mix passed over, none left to send`;
+  text += `  ${grouped(requests.expected)} answered as expected, ${requests.per_second.toLocaleString('en-US')}/s`;
+  text += `; ${grouped(requests.unexpected)} not (!)`;
+  if (requests.unsent > 0) text += `; ${grouped(requests.unsent)} were due and never sent`;
+  if (requests.passed_over > 0) text += `; ${grouped(requests.passed_over)} of the mix passed over, none left to send`;
   text += '\n';
   if (payments !== null)
-    text += `  ${counted(payments.sent)} payments sent of ${counted(payments.signed)} signed ahead\n`;
+    text += `  ${grouped(payments.sent)} payments sent of ${grouped(payments.signed)} signed ahead\n`;
   if (callbacks !== null) {
-    text += `  ${counted(callbacks.created)} callbacks bought, ${counted(callbacks.deleted)} deleted\n`;
+    text += `  ${grouped(callbacks.created)} callbacks bought, ${grouped(callbacks.deleted)} deleted\n`;
   }
   text += `  the generator used ${percent(generator.cpu_share)} of a core`;
   if (generator.lag_us !== null)

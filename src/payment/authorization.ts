@@ -3,8 +3,8 @@
  * (x402-v2 §3 and §4.4, decisions §4). All values come from our own offer; the client's copy is only compared. What passes
  * here is what the token contract would take at this moment, up to balance and used nonces.
  *
- * Cost: `checkPayment` 2 to 4 µs, the digest 11 to 15 µs. The recovery between digest and `signerFault` is the one expensive
- * step that a stranger can cause; `RecoveryQueue` bounds it.
+ * Cost: `checkPayment` 2 to 4 µs. The recovery between it and `signerFault` is the one expensive step that a stranger can
+ * cause; `RecoveryQueue` bounds it.
  */
 import { decodeHex, encodeHex } from '../base/codec.ts';
 import { uint256Of } from './amount.ts';
@@ -19,7 +19,7 @@ import {
 } from './network.ts';
 import type { Offer } from './requirements.ts';
 import { type Recovered, SIGNATURE_BYTES } from './signature.ts';
-import { digestOf } from './typed-data.ts';
+import { structOf } from './typed-data.ts';
 
 /** Checked fields, normalised: hex in lower case. */
 export interface Authorization {
@@ -156,9 +156,9 @@ export function checkPayment(payment: Payment, offer: Offer, nowMs: number): Che
   return { ok: true, authorization, signature };
 }
 
-/** EIP-712 digest of a checked authorization, 32 bytes. */
-export function authorizationDigest(authorization: Authorization): Uint8Array {
-  return digestOf({
+/** EIP-712 struct of a checked authorization: what its payer signs the digest of. */
+export function authorizationStruct(authorization: Authorization): Uint8Array {
+  return structOf({
     from: authorization.from,
     to: authorization.to,
     value: authorization.valueAtomic,

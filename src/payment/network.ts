@@ -5,6 +5,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Brand } from '../base/brand.ts';
 import { encodeUtf8 } from '../base/codec.ts';
+import { recent } from '../base/recent.ts';
 
 /** `0x` and 40 hex digits with the checksum of EIP-55. */
 export type Address = Brand<string, 'Address'>;
@@ -16,8 +17,7 @@ export function lowerAddressOf(text: string): string | undefined {
   return ADDRESS_FORM.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** The EIP-55 spelling: a letter is a capital where the digest of the lower-case digits has a high nibble. */
-export function checksummed(lowerAddress: string): Address {
+function checksumOf(lowerAddress: string): Address {
   const digest = keccak_256(encodeUtf8(lowerAddress.slice(2)));
   let text = '0x';
   for (let i = 0; i < 40; i++) {
@@ -27,6 +27,13 @@ export function checksummed(lowerAddress: string): Address {
   }
   return text as Address;
 }
+
+/** Payers come back: 0.2 MB of addresses. */
+const RECENT_COUNT_MAX = 1024;
+const ADDRESS_LENGTH = 42;
+
+/** The EIP-55 spelling: a letter is a capital where the digest of the lower-case digits has a high nibble. */
+export const checksummed: (lowerAddress: string) => Address = recent(checksumOf, RECENT_COUNT_MAX, ADDRESS_LENGTH);
 
 /** An operator's address: one case throughout, or mixed case with a right checksum; otherwise undefined. */
 export function parseAddress(text: string): Address | undefined {

@@ -12,17 +12,19 @@
  *   - what turns out to be forged is charged: each of the two kinds of clients may have a quarter of one processor wasted on
  *     forgeries, and is served no faster than that while they go on. Good signatures are never charged.
  *
- * Answered without a recovery: a signature of a form that no contract takes; the very signature over the same digest that
+ * Answered without a recovery: a signature of a form that no contract takes; the very signature over the same struct that
  * was recovered lately (a repeated forgery, or a replay of a payment that was used). The same one waiting twice waits once.
  *
  * Invariant: every request gets exactly one answer, and the places hold at most their own number of jobs. What waits has a
- * named maximum in number and in time. Cost beside the recovery: 2 to 3 µs.
+ * named maximum in number and in time.
  */
 import { LRUCache } from 'lru-cache';
 import { clientNetworkOf } from '../base/client-network.ts';
 import type { Clock } from '../base/clock.ts';
+import { latin1Of } from '../base/codec.ts';
 import type { Timers } from '../base/timers.ts';
-import { formFault, type Recovered } from './signature.ts';
+import { formFault, type Recovered, SIGNATURE_BYTES } from './signature.ts';
+import { STRUCT_BYTES } from './typed-data.ts';
 
 /** Waiting recoveries of each of the two kinds of clients: enough for a burst of 500 honest payments from one address. */
 export const WAITING_COUNT_MAX = 1024;
@@ -31,14 +33,14 @@ export const WAIT_MS_MAX = 10_000;
 /** Processor time that each kind of clients may have wasted on forgeries, of all time; and at once, after a quiet while. */
 export const FORGERY_SHARE = 0.25;
 export const FORGERY_BURST_MS = 50;
-/** About 1 MB. Forgotten ones are recovered again. */
+/** About 2 MB. Forgotten ones are recovered again. */
 const RECOVERED_COUNT_MAX = 4096;
 /** Client networks that have paid; the one seen longest ago is forgotten, and is then a newcomer. */
 const KNOWN_COUNT_MAX = 4096;
 
 export interface RecoveryJob {
-  /** 32 bytes. */
-  readonly digest: Uint8Array;
+  /** What was signed, STRUCT_BYTES of typed data; its digest is made where the job is done. */
+  readonly struct: Uint8Array;
   /** 65 bytes, of a form that the contract takes. */
   readonly signature: Uint8Array;
 }
@@ -86,11 +88,22 @@ interface Waiter {
 
 interface Entry {
   readonly job: RecoveryJob;
-  /** Equal for equal digest and signature. */
+  /** Equal for equal struct and signature. */
   readonly key: string;
+  /** Network and key: an equal one of another client has a turn of its own. */
+  readonly place: string;
   readonly network: string;
   readonly sinceMs: number;
   readonly waiters: Waiter[];
+}
+
+/** Struct and signature in one piece. Kept and overwritten: one call runs at a time. */
+const keyBytes = new Uint8Array(STRUCT_BYTES + SIGNATURE_BYTES);
+
+function keyOf({ struct, signature }: RecoveryJob): string {
+  keyBytes.set(struct, 0);
+  keyBytes.set(signature, STRUCT_BYTES);
+  return latin1Of(keyBytes);
 }
 
 const turnedAway = (reason: TurnedAway['reason']): TurnedAway => ({ ok: 'turned-away', reason });
@@ -154,7 +167,7 @@ export class RecoveryQueue {
   readonly #customers = new Lane();
   readonly #known = new LRUCache<string, true>({ max: KNOWN_COUNT_MAX });
   readonly #recovered = new LRUCache<string, Recovered>({ max: RECOVERED_COUNT_MAX });
-  /** Waiting or being worked off, by network and key: an equal one of another client has a turn of its own. */
+  /** Waiting or being worked off, by place. */
   readonly #entries = new Map<string, Entry>();
   #isCustomersTurn = true;
   #isClosed = false;
@@ -190,18 +203,11 @@ export class RecoveryQueue {
       this.#laneOf(clientNetworkOf(client)).charge(place.recoveryMs(), this.#clock.monotonicMs());
   }
 
-  /** Why this client would have to be turned away now, before anything is spent on it; undefined: there is room. */
-  turnsAway(client: string): TurnedAway | undefined {
-    if (this.#isClosed || !this.#places.some((place) => place.isInOrder())) return this.#turnAway('out-of-order');
-    const network = clientNetworkOf(client);
-    return this.#crowded(this.#laneOf(network), network);
-  }
-
   recover(request: RecoveryRequest): Recovery | Promise<Recovery> {
-    const { digest, signature } = request;
+    const { struct, signature } = request;
     const reason = formFault(signature);
     if (reason !== undefined) return { ok: false, reason };
-    const key = String.fromCharCode(...digest, ...signature);
+    const key = keyOf(request);
     const known = this.#recovered.get(key);
     if (known !== undefined) {
       this.#repeatedCount++;
@@ -211,24 +217,25 @@ export class RecoveryQueue {
 
     const network = clientNetworkOf(request.client);
     const gone = (): boolean => request.gone();
-    const equal = this.#entries.get(network + key);
+    const place = network + key;
+    const equal = this.#entries.get(place);
     if (equal !== undefined) {
       if (equal.waiters.length >= WAITING_COUNT_MAX) return this.#turnAway('client-crowded');
       this.#repeatedCount++;
       return new Promise((resolve) => equal.waiters.push({ gone, resolve }));
     }
     const lane = this.#laneOf(network);
-    const crowded = this.#crowded(lane, network);
-    if (crowded !== undefined) return crowded;
+    if (lane.roomFor(network) <= 0) return this.#turnAway(lane.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
     return new Promise((resolve) => {
       const entry: Entry = {
-        job: { digest, signature },
+        job: { struct, signature },
         key,
+        place,
         network,
         sinceMs: this.#clock.monotonicMs(),
         waiters: [{ gone, resolve }],
       };
-      this.#entries.set(network + key, entry);
+      this.#entries.set(place, entry);
       lane.add(entry);
       this.resume();
     });
@@ -259,11 +266,6 @@ export class RecoveryQueue {
 
   #laneOf(network: string): Lane {
     return this.#known.get(network) === true ? this.#customers : this.#newcomers;
-  }
-
-  #crowded(lane: Lane, network: string): TurnedAway | undefined {
-    if (lane.roomFor(network) > 0) return undefined;
-    return this.#turnAway(lane.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
   }
 
   #turnAway(reason: TurnedAway['reason']): TurnedAway {
@@ -337,7 +339,7 @@ export class RecoveryQueue {
   }
 
   #give(entry: Entry, recovery: Recovery): void {
-    this.#entries.delete(entry.network + entry.key);
+    this.#entries.delete(entry.place);
     for (const { resolve } of entry.waiters) resolve(recovery);
   }
 }

@@ -6,14 +6,19 @@ import { systemClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import type { RecoveryJob } from '../../src/payment/recovery-queue.ts';
 import { formFault, type Recovered, recoverWithNoble } from '../../src/payment/signature.ts';
+import { digestOf, STRUCT_BYTES } from '../../src/payment/typed-data.ts';
 import { type OpenVerification, openVerification } from '../../src/verification.ts';
 import { ManualTime } from '../support/manual-time.ts';
 import { mutatedSignatures } from './mutated-signatures.ts';
 
-const jobs: readonly RecoveryJob[] = [...mutatedSignatures(7, 400, 100)].filter(
-  (one) => formFault(one.signature) === undefined,
-);
-const expected = jobs.map(({ digest, signature }) => recoverWithNoble(digest, signature));
+const jobs: readonly RecoveryJob[] = [...mutatedSignatures(7, 400, 100)]
+  .filter(({ signature }) => formFault(signature) === undefined)
+  .map(({ digest, signature }) => {
+    const struct = new Uint8Array(STRUCT_BYTES);
+    struct.set(digest, 0);
+    return { struct, signature };
+  });
+const expected = jobs.map(({ struct, signature }) => recoverWithNoble(digestOf(struct), signature));
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -86,8 +91,8 @@ describe('verification', () => {
     const { queue, ...opened } = await verification({ WORKERS });
     expect(opened).toMatchObject({ threadCount, library: 'wasm', notices: [] });
     const answers = await Promise.all(
-      jobs.map(({ digest, signature }, i) =>
-        queue.recover({ digest, signature, client: `192.0.2.${i % 4}`, gone: () => false }),
+      jobs.map(({ struct, signature }, i) =>
+        queue.recover({ struct, signature, client: `192.0.2.${i % 4}`, gone: () => false }),
       ),
     );
     expect(answers).toEqual(expected);
@@ -96,8 +101,8 @@ describe('verification', () => {
   it('that is closed turns away and ends', async () => {
     const { queue, close } = await verification({ WORKERS: '2' });
     await close();
-    const [{ digest, signature }] = jobs as [RecoveryJob];
-    expect(queue.recover({ digest, signature, client: '', gone: () => false })).toMatchObject({
+    const [{ struct, signature }] = jobs as [RecoveryJob];
+    expect(queue.recover({ struct, signature, client: '', gone: () => false })).toMatchObject({
       reason: 'out-of-order',
     });
   });

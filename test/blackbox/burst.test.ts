@@ -1,6 +1,6 @@
 /** Case 74 and 75 of the reliability catalogue: many at once with one authorization, over real sockets. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectError, expectPaid, receiptOf } from '../support/answers.ts';
+import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
 import { type Counter, openCounter } from './counter.ts';
@@ -19,6 +19,24 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
   });
   afterAll(async () => {
     expect(await counter.server.stop()).toBe(0);
+  });
+
+  it('offers made at once are each a response of their own, whatever is remembered of the question', async () => {
+    const searches = ['', '&company=example.com', '&remote=true', '&remote=false'];
+    const asked = Array.from({ length: REQUEST_COUNT }, (_, i) => counter.search + searches[i % searches.length]!);
+    const [answers, others] = await Promise.all([
+      Promise.all(asked.map((path) => counter.get(path))),
+      Promise.all(Array.from({ length: REQUEST_COUNT }, () => counter.get('/health'))),
+    ]);
+    for (const [i, answer] of answers.entries()) {
+      expect(expectOffer(answer).resource.url).toBe(counter.url(asked[i]!));
+      expectError(answer, 402, 'PAYMENT_REQUIRED');
+    }
+    const ids = [...answers, ...others].map(({ headers }) => headers.get('x-request-id'));
+    expect(new Set(ids).size).toBe(2 * REQUEST_COUNT);
+    for (const { status, headers } of others) {
+      expect([status, headers.get('payment-required')]).toEqual([200, null]);
+    }
   });
 
   it(`case 74: ${REQUEST_COUNT} identical requests at once are one 200, otherwise 409, and one settlement`, async () => {

@@ -1,7 +1,6 @@
 /** Catalogue files made by the command line from job lines, as an operator makes them. */
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { binaryOf, PROJECT, processEnvironment, type Runtime } from '../support/server.ts';
+import { binaryOf, type Ended, MAIN, PROJECT, processEnvironment, type Runtime } from '../support/server.ts';
 
 /** A whole native record; every field can be another. */
 export const jobLine = (changes: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> => ({
@@ -20,12 +19,6 @@ export const jobLine = (changes: Readonly<Record<string, unknown>> = {}): Readon
   ...changes,
 });
 
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** One run of the program to its end. */
 export function run(
   runtime: Runtime,
@@ -33,19 +26,19 @@ export function run(
   variables: Readonly<Record<string, string>> = {},
   input = '',
 ): Ended {
-  const { status, stdout, stderr } = spawnSync(binaryOf(runtime), [join(PROJECT, 'src', 'main.ts'), ...words], {
+  const { status, stdout, stderr } = spawnSync(binaryOf(runtime), [MAIN, ...words], {
     cwd: PROJECT,
     env: processEnvironment(variables),
     input,
     encoding: 'utf8',
     timeout: 20_000,
   });
-  return { code: status, stdout, stderr };
+  return { exitCode: status, stdout, stderr };
 }
 
 /** Writes `file` anew from the records; by Bun, which starts faster than Node. */
 export function buildSnapshot(file: string, jobs: readonly Readonly<Record<string, unknown>>[]): void {
   const lines = jobs.map((job) => `${JSON.stringify(job)}\n`).join('');
-  const { code, stderr } = run('bun', ['snapshot', 'build', '--out', file], {}, lines);
-  if (code !== 0) throw new Error(`snapshot build: ${stderr}`);
+  const { exitCode, stderr } = run('bun', ['snapshot', 'build', '--out', file], {}, lines);
+  if (exitCode !== 0) throw new Error(`snapshot build: ${stderr}`);
 }

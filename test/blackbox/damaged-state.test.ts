@@ -16,12 +16,6 @@ async function says(server: RunningServer, text: string): Promise<void> {
   expect(server.stderr()).toContain(text);
 }
 
-const killed = (server: RunningServer): Promise<void> =>
-  new Promise((resolve) => {
-    server.child.once('exit', () => resolve());
-    server.child.kill('SIGKILL');
-  });
-
 describe.each(RUNTIMES)('under %s', (runtime) => {
   const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-damaged-'));
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
@@ -50,7 +44,7 @@ describe.each(RUNTIMES)('under %s', (runtime) => {
     used = encodeHeader(await paymentFor(await offerOf(sound.url + SEARCH), account));
     expect((await fetch(sound.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': used } })).status).toBe(200);
     expect((await buy(`${sound.url}/v1/callbacks`, account, { method: 'POST' })).status).toBe(201);
-    await killed(sound);
+    await sound.kill();
 
     turnBit(log, 32 + 24 + 100);
     const damaged = await start();

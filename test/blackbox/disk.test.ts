@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { buyCallback, type Callback, eventsOf, postJson } from '../support/callback-client.ts';
 import { RUNTIMES, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -14,32 +15,13 @@ const account = wallet();
 const start = (runtime: Runtime, stateDir: string): Promise<RunningServer> =>
   startServer(runtime, { STATE_DIR: stateDir, LOG_LEVEL: 'error', BASE_URL: 'https://shop.example' });
 
-interface Callback {
-  readonly id: string;
-  readonly read_token: string;
-}
-
-async function createCallback(server: RunningServer): Promise<Callback> {
-  const offer = await offerOf(`${server.url}/v1/callbacks`, { method: 'POST' });
-  const headers = { 'PAYMENT-SIGNATURE': encodeHeader(await paymentFor(offer, account)) };
-  const response = await fetch(`${server.url}/v1/callbacks`, { method: 'POST', headers });
-  expect(response.status).toBe(201);
-  return (await response.json()) as Callback;
-}
-
-const post = (server: RunningServer, { id }: Callback, body: string): Promise<Response> =>
-  fetch(`${server.url}/hooks/${id}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-
 async function eventIdOf(response: Response): Promise<string> {
   expect(response.status).toBe(200);
   return ((await response.json()) as { event_id: string }).event_id;
 }
 
 async function listedIds(server: RunningServer, callback: Callback): Promise<string[]> {
-  const headers = { Authorization: `Bearer ${callback.read_token}` };
-  const response = await fetch(`${server.url}/v1/callbacks/${callback.id}/events`, { headers });
-  expect(response.status).toBe(200);
-  const { events } = (await response.json()) as { events: { id: string; body: unknown }[] };
+  const events = await eventsOf(server, callback);
   for (const { body } of events) expect(body).toEqual(JSON.parse(LONG));
   return events.map(({ id }) => id);
 }
@@ -48,12 +30,6 @@ const ready = async (server: RunningServer): Promise<[status: number, body: unkn
   const response = await fetch(`${server.url}/ready`);
   return [response.status, await response.json()];
 };
-
-const killed = (server: RunningServer): Promise<void> =>
-  new Promise((resolve) => {
-    server.child.once('exit', () => resolve());
-    server.child.kill('SIGKILL');
-  });
 
 /** What is refused and what goes on while nothing can be written. */
 async function expectReadingOnly(server: RunningServer, callback: Callback, eventIds: string[]): Promise<void> {
@@ -89,8 +65,8 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a disk that fails, under %s', (runtim
     const server = await start(runtime, stateDir);
     const paid = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
     expect((await fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': paid } })).status).toBe(200);
-    const callback = await createCallback(server);
-    const eventIds = [await eventIdOf(await post(server, callback, LONG))];
+    const callback = await buyCallback(server, account);
+    const eventIds = [await eventIdOf(await postJson(server, callback.id, LONG))];
     const caught = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
 
     limitFiles(server, 1);
@@ -98,14 +74,14 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a disk that fails, under %s', (runtim
     expect(refused.status).toBe(503); // 402 would ask for a second signature while the first may be on record
     expect(refused.headers.get('payment-required')).toBeNull();
     await refused.arrayBuffer();
-    expect((await post(server, callback, LONG)).status).toBe(500); // the one code that the specification has for it
+    expect((await postJson(server, callback.id, LONG)).status).toBe(500); // the one code that the specification has for it
     await expectReadingOnly(server, callback, eventIds);
 
     // A sync that failed once may succeed the next time without the data.
     limitFiles(server, 'unlimited');
     await new Promise((resolve) => setTimeout(resolve, 1500));
     await expectReadingOnly(server, callback, eventIds);
-    await killed(server);
+    await server.kill();
 
     const next = await start(runtime, stateDir);
     const replay = await fetch(next.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': paid } });
@@ -150,15 +126,15 @@ describe.each(disks)('a full disk, under $runtime', ({ runtime, disk }) => {
     async () => {
       const place = disk as string;
       const server = await start(runtime, join(place, 'state'));
-      const callback = await createCallback(server);
-      const eventIds = [await eventIdOf(await post(server, callback, LONG))];
+      const callback = await buyCallback(server, account);
+      const eventIds = [await eventIdOf(await postJson(server, callback.id, LONG))];
       const filler = join(place, 'filler');
       try {
         writeFileSync(filler, new Uint8Array(4 * 1024 * 1024));
       } catch (failure) {
         expect((failure as { code?: string }).code).toBe('ENOSPC');
       }
-      const refused = await post(server, callback, LONG);
+      const refused = await postJson(server, callback.id, LONG);
       expect(refused.status).toBe(500);
       expect(await refused.text()).not.toContain(place);
       await expectReadingOnly(server, callback, eventIds);
@@ -166,8 +142,8 @@ describe.each(disks)('a full disk, under $runtime', ({ runtime, disk }) => {
       rmSync(filler);
       await expect.poll(async () => (await ready(server))[0], { timeout: 10_000 }).toBe(200);
       expect((await buy(server.url + SEARCH, account)).status).toBe(200);
-      eventIds.push(await eventIdOf(await post(server, callback, LONG)));
-      await killed(server);
+      eventIds.push(await eventIdOf(await postJson(server, callback.id, LONG)));
+      await server.kill();
       const next = await start(runtime, join(place, 'state'));
       expect(await listedIds(next, callback)).toEqual(eventIds);
       expect(await next.stop()).toBe(0);

@@ -32,17 +32,19 @@ describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
     expect(await counter.server.stop()).toBe(0);
   });
 
-  const examine = (settings: Record<string, string>): { code: number | null; stderr: string; findings: Finding[] } => {
-    const { code, stdout, stderr } = run(runtime, ['doctor', '--json'], settings);
+  const examine = (
+    settings: Record<string, string>,
+  ): { exitCode: number | null; stderr: string; findings: Finding[] } => {
+    const { exitCode, stdout, stderr } = run(runtime, ['doctor', '--json'], settings);
     const { findings } = JSON.parse(stdout) as { findings: Finding[] };
-    return { code, stderr, findings };
+    return { exitCode, stderr, findings };
   };
 
   it('finds it ready through its address, and leaves its state as it is', async () => {
     const { port, stateDir, url } = counter.server;
     const before = contentsOf(stateDir);
-    const { code, stderr, findings } = examine({ PORT: String(port), STATE_DIR: stateDir, BASE_URL: url });
-    expect([code, stderr]).toEqual([0, '']);
+    const { exitCode, stderr, findings } = examine({ PORT: String(port), STATE_DIR: stateDir, BASE_URL: url });
+    expect([exitCode, stderr]).toEqual([0, '']);
     const found = (check: string): string =>
       findings
         .filter((one) => one.check === check)
@@ -63,7 +65,7 @@ describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
       BASE_URL: `${url}/`,
       PAY_TO: `0x${'1'.repeat(40)}`,
     });
-    expect(other.code).toBe(1);
+    expect(other.exitCode).toBe(1);
     expect(other.findings.filter(({ verdict }) => verdict === 'mend').map(({ found }) => found)).toEqual([
       expect.stringMatching(/^the offer at BASE_URL is paid to 0x/),
     ]);

@@ -1,14 +1,13 @@
 /** The process around the server (decisions §2; cases 112, 113, 250, 251, 257, 264, 265, 271, 278): start, signals, log, CORS, rate. */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, answerOf, expectError, expectOffer, expectPaid } from '../support/answers.ts';
-import { binaryOf, PROJECT, processEnvironment, RUNTIMES, type Runtime, startServer } from '../support/server.ts';
+import { binaryOf, type Ended, MAIN, RUNTIMES, type Runtime, startProcess, startServer } from '../support/server.ts';
 import { altered, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
-import { buildSnapshot, type Ended, jobLine } from './catalogues.ts';
+import { buildSnapshot, jobLine } from './catalogues.ts';
 import { openCounter } from './counter.ts';
 import { FACILITATOR_TOKEN, openFacilitated, settled } from './facilitated.ts';
 
@@ -29,21 +28,12 @@ function serveToEnd(
   variables: Record<string, string>,
   flags: readonly string[] = [],
 ): Promise<Ended> {
-  const child = spawn(binaryOf(runtime), [join(PROJECT, 'src', 'main.ts'), 'serve', ...flags], {
-    cwd: PROJECT,
-    env: processEnvironment({ PORT: '0', STATE_DIR: ':memory:', ...variables }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
+  const settings = { PORT: '0', STATE_DIR: ':memory:', ...variables };
+  const { child, ended } = startProcess(binaryOf(runtime), [MAIN, 'serve', ...flags], settings);
+  child.stdout.on('data', (text: string) => {
     if (text.includes('listening on')) child.kill('SIGKILL');
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+  return ended;
 }
 
 type BadStart = readonly [what: string, variables: Record<string, string>, flags: readonly string[], named: string];
@@ -102,16 +92,16 @@ describe('a start that is refused', () => {
   it.each(BAD_STARTS.map((row, index) => [row[0], RUNTIMES[index % 6 === 1 ? 0 : 1], row] as const))(
     'case 112, 271: %s is exit code 2 and one line (%s)',
     async (_, runtime, [, variables, words, named]) => {
-      const { code, stdout, stderr } = await serveToEnd(runtime, variables, words);
+      const { exitCode, stdout, stderr } = await serveToEnd(runtime, variables, words);
       expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
       expect(stderr).toContain(named);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     },
   );
 
   it('a flag wins over its variable', async () => {
-    const { code, stderr } = await serveToEnd('bun', { LOG_LEVEL: 'info' }, ['--log-level', 'loud']);
-    expect(code).toBe(2);
+    const { exitCode, stderr } = await serveToEnd('bun', { LOG_LEVEL: 'info' }, ['--log-level', 'loud']);
+    expect(exitCode).toBe(2);
     expect(stderr).toContain('loud');
   });
 
@@ -122,17 +112,17 @@ describe('a start that is refused', () => {
         const file = join(folder, `${runtime}-${what.replaceAll(' ', '-')}.snap`);
         const bytes = damage(readFileSync(goodFile));
         if (bytes !== undefined) writeFileSync(file, bytes);
-        const { code, stdout, stderr } = await serveToEnd(runtime, { SNAPSHOT: file });
+        const { exitCode, stdout, stderr } = await serveToEnd(runtime, { SNAPSHOT: file });
         expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
         expect(stderr).toContain(file);
-        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
       },
     );
 
     it('case 260: a folder for a catalogue is exit code 1 and one line', async () => {
-      const { code, stderr } = await serveToEnd(runtime, { SNAPSHOT: folder });
+      const { exitCode, stderr } = await serveToEnd(runtime, { SNAPSHOT: folder });
       expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
-      expect(code).toBe(1);
+      expect(exitCode).toBe(1);
     });
 
     it('case 271: a port in use is exit code 1 and one line', async () => {
@@ -140,9 +130,9 @@ describe('a start that is refused', () => {
       const port = await new Promise<number>((resolve) =>
         other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port)),
       );
-      const { code, stdout, stderr } = await serveToEnd(runtime, { PORT: String(port) });
+      const { exitCode, stdout, stderr } = await serveToEnd(runtime, { PORT: String(port) });
       expect(stderr).toMatch(/^paygrade: [^\n]*port is in use\n$/);
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
       await new Promise((resolve) => other.close(resolve));
     });
   });
@@ -165,12 +155,11 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
       await pause(400);
       return settled(call);
     });
-    const exited = new Promise<number | null>((resolve) => shop.counter.server.child.once('exit', resolve));
     const answer = await shop.counter.pay(shop.counter.search, payment);
     expectPaid(answer, account.address);
     // The client keeps its connection alive; the server does not wait for it.
     const answeredMs = performance.now();
-    expect(await exited).toBe(0);
+    expect(await shop.counter.server.exited).toBe(0);
     expect(performance.now() - answeredMs).toBeLessThan(3000);
     await expect(fetch(shop.counter.url('/health'))).rejects.toThrow();
     await shop.facilitator.close();
@@ -182,8 +171,7 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
     shop.plan(payment, '/settle', 'hang');
     const waiting = shop.counter.pay(shop.counter.search, payment).catch(() => undefined);
     while (shop.callsOf(payment, '/settle').length === 0) await pause(20);
-    const { child } = shop.counter.server;
-    const exited = new Promise((resolve) => child.once('exit', resolve));
+    const { child, exited } = shop.counter.server;
     const startMs = performance.now();
     child.kill('SIGTERM');
     await pause(200);

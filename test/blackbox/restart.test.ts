@@ -3,14 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { bearer, buyCallback, type Callback, eventsText, postJson } from '../support/callback-client.ts';
+import { RUNTIMES, startServer } from '../support/server.ts';
 import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
-
-const killed = (server: RunningServer): Promise<void> =>
-  new Promise((resolve) => {
-    server.child.once('exit', () => resolve());
-    server.child.kill('SIGKILL');
-  });
 
 describe.each(RUNTIMES)('a server under %s that is killed', (runtime) => {
   const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-restart-'));
@@ -26,51 +21,43 @@ describe.each(RUNTIMES)('a server under %s that is killed', (runtime) => {
     const paid = await fetch(before.url + search, { headers: { 'PAYMENT-SIGNATURE': payment } });
     expect(paid.status).toBe(200);
 
-    const create = async () => {
-      const offer = await offerOf(`${before.url}/v1/callbacks`, { method: 'POST' });
-      const headers = { 'PAYMENT-SIGNATURE': encodeHeader(await paymentFor(offer, account)) };
-      const response = await fetch(`${before.url}/v1/callbacks`, { method: 'POST', headers });
-      expect(response.status).toBe(201);
-      return (await response.json()) as { id: string; read_token: string; expires_at: string };
-    };
-    const [kept, gone] = [await create(), await create()];
+    const [kept, gone] = [await buyCallback(before, account), await buyCallback(before, account)];
     const bodies = ['{"n":12345678901234567890}', `{"long":"${'x'.repeat(200_000)}"}`];
     const eventIds: string[] = [];
     for (const body of bodies) {
-      const headers = { 'Content-Type': 'application/json' };
-      const posted = await fetch(`${before.url}/hooks/${kept.id}`, { method: 'POST', headers, body });
+      const posted = await postJson(before, kept.id, body);
       eventIds.push(((await posted.json()) as { event_id: string }).event_id);
     }
     const removed = await fetch(`${before.url}/v1/callbacks/${gone.id}`, {
       method: 'DELETE',
-      headers: { Authorization: `Bearer ${gone.read_token}` },
+      headers: bearer(gone),
     });
     expect(removed.status).toBe(200);
-    await killed(before);
+    await before.kill();
 
     const after = await start();
     const replay = await fetch(after.url + search, { headers: { 'PAYMENT-SIGNATURE': payment } });
     expect(replay.status).toBe(409);
     expect(replay.headers.get('payment-response')).toBe(paid.headers.get('payment-response'));
 
-    const read = (id: string, token: string, path = 'events') =>
-      fetch(`${after.url}/v1/callbacks/${id}/${path}`, { headers: { Authorization: `Bearer ${token}` } });
-    const listed = await (await read(kept.id, kept.read_token)).text();
+    const read = (callback: Callback, path = 'events') =>
+      fetch(`${after.url}/v1/callbacks/${callback.id}/${path}`, { headers: bearer(callback) });
+    const listed = await eventsText(after, kept);
     const { events, expires_at } = JSON.parse(listed) as { events: { id: string }[]; expires_at: string };
     expect(events.map(({ id }) => id)).toEqual(eventIds);
     expect(expires_at).toBe(kept.expires_at);
     for (const body of bodies) expect(listed).toContain(`"body":${body}`);
-    const raw = await read(kept.id, kept.read_token, `events/${eventIds[1]}/raw`);
+    const raw = await read(kept, `events/${eventIds[1]}/raw`);
     expect(await raw.text()).toBe(bodies[1]);
-    expect((await read(kept.id, `${kept.read_token}x`)).status).toBe(401);
-    expect((await read(gone.id, gone.read_token)).status).toBe(404);
+    expect((await read({ ...kept, read_token: `${kept.read_token}x` })).status).toBe(401);
+    expect((await read(gone)).status).toBe(404);
     expect(await after.stop()).toBe(0);
   });
 
   it('gives its state to one process at a time, and to the next after a kill (case 78)', async () => {
     const first = await start();
     await expect(start()).rejects.toThrow(/exited with 1/);
-    await killed(first);
+    await first.kill();
     const next = await start();
     expect((await (await fetch(`${next.url}/ready`)).json()) as object).toEqual({
       snapshot: true,

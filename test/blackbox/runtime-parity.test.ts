@@ -114,7 +114,7 @@ describe('the same request to Node and to Bun', () => {
     folder = mkdtempSync(join(tmpdir(), 'paygrade-parity-'));
     const file = join(folder, 'sample.snap');
     const built = run('node', ['snapshot', 'build', '--out', file, 'data/sample.jsonl']);
-    if (built.code !== 0) throw new Error(built.stderr);
+    if (built.exitCode !== 0) throw new Error(built.stderr);
     const variables = {
       SNAPSHOT: file,
       PAY_TO: wallet().address,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  bodyJsonOf,
   type EventRecord,
   eventHead,
   finishedJson,
@@ -22,7 +21,7 @@ const ID = `evt_${'0'.repeat(32)}` as EventId;
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const headersOf = (fields: Record<string, string>) => (name: string) => new Headers(fields).get(name);
 
-function recordOf(contentType: string | null, bytes: Uint8Array): { record: EventRecord; bodyJson: string } {
+function recordOf(contentType: string | null, bytes: Uint8Array): EventRecord {
   const form = bodyFormOf(contentType)!;
   const head = eventHead(
     ID,
@@ -30,8 +29,7 @@ function recordOf(contentType: string | null, bytes: Uint8Array): { record: Even
     'POST',
     retainedHeaders((name) => (name === 'content-type' ? contentType : null)),
   );
-  const bodyJson = bodyJsonOf(form, bytes)!;
-  return { record: { id: ID, receivedAtSeconds: 0, head, form, bytes, isInline: false }, bodyJson };
+  return { id: ID, receivedAtSeconds: 0, head, form, bytes, isInline: false };
 }
 
 describe('retained headers (reliability 172 to 174)', () => {
@@ -108,7 +106,7 @@ describe('retained headers (reliability 172 to 174)', () => {
 
 describe('an event', () => {
   it('has exactly the fields of the contract', () => {
-    const { record } = recordOf('application/json; charset=utf-8', bytesOf('{"a":1}'));
+    const record = recordOf('application/json; charset=utf-8', bytesOf('{"a":1}'));
     expect(JSON.parse(finishedJson(record))).toEqual({
       id: ID,
       received_at: '1970-01-01T00:00:00Z',
@@ -121,7 +119,7 @@ describe('an event', () => {
   });
 
   it('shows text/plain where no Content-Type was sent, and keeps none (reliability 151)', () => {
-    const { record } = recordOf(null, bytesOf('x'));
+    const record = recordOf(null, bytesOf('x'));
     expect(JSON.parse(finishedJson(record))).toMatchObject({ content_type: 'text/plain', headers: {}, body: 'x' });
     expect(originalContentType(record.head)).toBeNull();
   });
@@ -142,8 +140,8 @@ describe('an event', () => {
     ['application/x-www-form-urlencoded', bytesOf('a=1&b=%20')],
     [null, bytesOf('x')],
   ] as const)('gives back the exact bytes, held whole or in the store: %j, %j', (contentType, bytes) => {
-    const { record, bodyJson } = recordOf(contentType, bytes);
-    const held = heldEvent(record, bodyJson);
+    const record = recordOf(contentType, bytes);
+    const held = heldEvent(record);
     expect(held.json).toBe(finishedJson(record));
     const raw = rawOf({ ...held, json: held.json! });
     expect([...raw.bytes]).toEqual([...bytes]);
@@ -152,15 +150,12 @@ describe('an event', () => {
   });
 
   it('replaces malformed bytes of a text and counts those that came (reliability 154)', () => {
-    const { record } = recordOf('text/plain', Uint8Array.of(0x61, 0xff, 0x62));
+    const record = recordOf('text/plain', Uint8Array.of(0x61, 0xff, 0x62));
     expect(JSON.parse(finishedJson(record))).toMatchObject({ body: 'a\ufffdb', size_bytes: 3 });
   });
 
   it('stays in memory up to the bound and goes to the store alone above it', () => {
-    const around = (length: number) => {
-      const { record, bodyJson } = recordOf('text/plain', bytesOf('x'.repeat(length)));
-      return heldEvent(record, bodyJson).json;
-    };
+    const around = (length: number) => heldEvent(recordOf('text/plain', bytesOf('x'.repeat(length)))).json;
     expect(around(3_500)).not.toBeNull();
     expect(around(3_500)!.length).toBeLessThanOrEqual(INLINE_CHARACTERS_MAX);
     expect(around(INLINE_CHARACTERS_MAX)).toBeNull();

@@ -9,7 +9,7 @@ import type { CallbackId, EventId } from '../../src/callback/identifier.ts';
 import type { Created, Waited } from '../../src/callback/inbox.ts';
 import { MemoryStore } from '../../src/callback/memory-store.ts';
 import { SeededRandom, settle } from '../support/manual-time.ts';
-import { client, openInbox, webhookOf } from '../support/opened-inbox.ts';
+import { client, openInbox, waitOn, webhookOf } from '../support/opened-inbox.ts';
 
 const LIFETIME_MS = 600_000;
 const HOUR_MS = 3_600_000;
@@ -143,7 +143,7 @@ async function run(steps: readonly Step[], areTimersStopped: boolean): Promise<v
         const after = step.after === -1 ? null : (callback.events[step.after]?.id ?? `evt_${'f'.repeat(32)}`);
         const leaver = client();
         const openCount = openWaits(callback).length;
-        const waited = inbox.wait(id, after, step.seconds * 1_000, leaver);
+        const waited = waitOn(inbox, id, after, step.seconds * 1_000, leaver);
         const state = stateOf(callback);
         const index = after === null ? -1 : callback.events.findIndex((event) => event.id === after);
         const timeoutAtMs = nowMs() + step.seconds * 1_000;
@@ -291,7 +291,7 @@ it('a chain of waits gives each of ten events once, in order, whatever the turns
       const seen: string[] = [];
       while (seen.length < 10) {
         const leaver = client();
-        const waited = inbox.wait(id, seen.at(-1) ?? null, 30_000, leaver);
+        const waited = waitOn(inbox, id, seen.at(-1) ?? null, 30_000, leaver);
         if (random.below(4) === 0) {
           for (let turns = random.below(5); turns > 0; turns--) await Promise.resolve();
           leaver.leave();

@@ -16,7 +16,7 @@ import {
 import { MemoryStore } from '../../src/callback/memory-store.ts';
 import type { LoadedCallback } from '../../src/callback/store.ts';
 import { ManualTime, SeededRandom, settle } from '../support/manual-time.ts';
-import { client, openInbox, webhookOf } from '../support/opened-inbox.ts';
+import { client, openInbox, waitOn, webhookOf } from '../support/opened-inbox.ts';
 
 const STRANGER = `cb_${'a'.repeat(24)}` as CallbackId;
 
@@ -344,7 +344,7 @@ describe('storing', () => {
     void post(id).then((result) => {
       posted = result;
     });
-    const waited = inbox.wait(id, null, 30_000, client());
+    const waited = waitOn(inbox, id, null, 30_000);
     await settle();
     expect(posted).toBeUndefined();
     expect(await inbox.events(id)).toMatchObject({ events: [] });
@@ -369,7 +369,7 @@ describe('storing', () => {
     const { time, inbox, create, post } = openInbox();
     const { id } = await create();
     time.pass(LIFETIME_MS - 1);
-    const waited = inbox.wait(id, null, 30_000, client());
+    const waited = waitOn(inbox, id, null, 30_000);
     expect((await post(id)).kind).toBe('stored');
     expect((await waited).kind).toBe('event');
   });
@@ -380,7 +380,7 @@ describe('storing', () => {
     const { id } = await create();
     time.pass(LIFETIME_MS - 1);
     const posted = post(id, 'x'.repeat(5_000));
-    const waited = inbox.wait(id, null, 30_000, client());
+    const waited = waitOn(inbox, id, null, 30_000);
     await settle();
     time.pass(1);
     store.held[0]!.end();
@@ -459,7 +459,7 @@ describe('waiting', () => {
     const seen = [];
     let after: string | null = null;
     for (let i = 0; i < 3; i++) {
-      const waited: Waited = await inbox.wait(id, after, 1_000, client());
+      const waited: Waited = await waitOn(inbox, id, after, 1_000);
       if (waited.kind !== 'event') throw new Error(waited.kind);
       seen.push(waited.eventId);
       after = waited.eventId;
@@ -474,14 +474,14 @@ describe('waiting', () => {
     const posted = await post(two.id);
     if (posted.kind !== 'stored') throw new Error(posted.kind);
     for (const after of [posted.eventId, `evt_${'0'.repeat(32)}`, 'nonsense', 'evt_']) {
-      expect(inbox.wait(one.id, after, 1_000, client())).toEqual({ kind: 'unknown-event' });
+      expect(waitOn(inbox, one.id, after, 1_000)).toEqual({ kind: 'unknown-event' });
     }
   });
 
   it('times out at its timeout, not before', async () => {
     const { time, inbox, create } = openInbox();
     const { id } = await create();
-    const waited = Promise.resolve(inbox.wait(id, null, 5_000, client()));
+    const waited = Promise.resolve(waitOn(inbox, id, null, 5_000));
     let ended: Waited | undefined;
     void waited.then((result) => {
       ended = result;
@@ -504,7 +504,7 @@ describe('waiting', () => {
       early = false;
       return cancel;
     };
-    const waited = inbox.wait(id, null, 1_000, client());
+    const waited = waitOn(inbox, id, null, 1_000);
     time.pass(999.6);
     expect(inbox.counts.waits).toBe(1);
     time.pass(1);
@@ -514,18 +514,18 @@ describe('waiting', () => {
   it('ends with 410 at expiry, with 404 at deletion, with a time-out at shutdown (reliability 200, 201)', async () => {
     const { time, inbox, create } = openInbox();
     const [one, two, three] = [await create(), await create(), await create()];
-    const deleted = inbox.wait(two.id, null, 30_000, client());
+    const deleted = waitOn(inbox, two.id, null, 30_000);
     await inbox.delete(two.id);
     expect(await deleted).toEqual({ kind: 'not-found' });
     time.pass(LIFETIME_MS - 10_000);
-    const expired = inbox.wait(one.id, null, 30_000, client());
+    const expired = waitOn(inbox, one.id, null, 30_000);
     const four = await create();
-    const atShutdown = inbox.wait(four.id, null, 30_000, client());
+    const atShutdown = waitOn(inbox, four.id, null, 30_000);
     time.pass(10_000);
     expect(await expired).toEqual({ kind: 'expired' });
     inbox.close();
     expect(await atShutdown).toEqual({ kind: 'timed-out' });
-    expect(await inbox.wait(four.id, null, 30_000, client())).toEqual({ kind: 'timed-out' });
+    expect(await waitOn(inbox, four.id, null, 30_000)).toEqual({ kind: 'timed-out' });
     expect(inbox.counts.waits).toBe(0);
     expect(inbox.authorize(three.id, three.readToken).kind).toBe('expired');
   });
@@ -534,7 +534,7 @@ describe('waiting', () => {
     const { time, inbox, create } = openInbox();
     const { id } = await create();
     time.pass(LIFETIME_MS - 1_000);
-    const waited = inbox.wait(id, null, 1_000, client());
+    const waited = waitOn(inbox, id, null, 1_000);
     time.pass(1_000);
     expect(await waited).toEqual({ kind: 'expired' });
   });
@@ -543,15 +543,15 @@ describe('waiting', () => {
     const { inbox, create, post } = openInbox();
     const { id } = await create();
     const other = await create();
-    const waits = Array.from({ length: WAIT_COUNT_MAX }, () => inbox.wait(id, null, 30_000, client()));
-    expect(inbox.wait(id, null, 30_000, client())).toEqual({ kind: 'too-many-waits' });
-    expect(inbox.wait(other.id, null, 30_000, client())).toBeInstanceOf(Promise);
+    const waits = Array.from({ length: WAIT_COUNT_MAX }, () => waitOn(inbox, id, null, 30_000));
+    expect(waitOn(inbox, id, null, 30_000)).toEqual({ kind: 'too-many-waits' });
+    expect(waitOn(inbox, other.id, null, 30_000)).toBeInstanceOf(Promise);
     const posted = await post(id);
     const woken = await Promise.all(waits);
     expect(
       woken.every((end) => end.kind === 'event' && posted.kind === 'stored' && end.eventId === posted.eventId),
     ).toBe(true);
-    expect((await inbox.wait(id, null, 30_000, client())).kind).toBe('event');
+    expect((await waitOn(inbox, id, null, 30_000)).kind).toBe('event');
   });
 
   it('frees its place, timer and listener when the client leaves (reliability 198)', async () => {
@@ -560,7 +560,7 @@ describe('waiting', () => {
     const pendingCount = time.pendingCount;
     for (let i = 0; i < 1_000; i++) {
       const leaver = client();
-      const waited = inbox.wait(id, null, 30_000, leaver);
+      const waited = waitOn(inbox, id, null, 30_000, leaver);
       leaver.leave();
       expect(await waited).toEqual({ kind: 'gone' });
     }
@@ -568,7 +568,44 @@ describe('waiting', () => {
     expect(inbox.counts.waits).toBe(0);
     const gone = client();
     gone.leave();
-    expect(await inbox.wait(id, null, 30_000, gone)).toEqual({ kind: 'gone' });
+    expect(await waitOn(inbox, id, null, 30_000, gone)).toEqual({ kind: 'gone' });
+    expect(inbox.counts.waits).toBe(0);
+  });
+
+  it('is woken with a long event as it is read back, once', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    const waits = [waitOn(inbox, id, null, 30_000), waitOn(inbox, id, null, 30_000)];
+    const body = `{"text":"${'é'.repeat(20_000)}"}`;
+    const posted = await post(id, body, 'application/json');
+    const woken = await Promise.all(waits);
+    if (posted.kind !== 'stored' || woken[0]?.kind !== 'event') throw new Error(posted.kind);
+    expect(JSON.parse(woken[0].json)).toMatchObject({ id: posted.eventId, body: JSON.parse(body), size_bytes: 40_011 });
+    expect(woken[1]).toEqual(woken[0]);
+    const next = waitOn(inbox, id, posted.eventId, 30_000);
+    await post(id, 'short');
+    expect(await next).toMatchObject({ kind: 'event' });
+    expect(await next).not.toMatchObject({ eventId: posted.eventId });
+    expect(inbox.counts.waits).toBe(0);
+  });
+
+  it('goes on when a long event cannot be read back, and finds it when it asks again', async () => {
+    let isFailing = true;
+    class Unreadable extends MemoryStore {
+      override async read(...of: Parameters<MemoryStore['read']>): ReturnType<MemoryStore['read']> {
+        if (isFailing) throw new Error('the disk');
+        return super.read(...of);
+      }
+    }
+    const { time, inbox, create, post, faults } = openInbox({ store: new Unreadable() });
+    const { id } = await create();
+    const waited = waitOn(inbox, id, null, 5_000);
+    expect((await post(id, 'x'.repeat(9_000))).kind).toBe('stored');
+    expect(faults).toHaveLength(1);
+    time.pass(5_000);
+    expect(await waited).toEqual({ kind: 'timed-out' });
+    isFailing = false;
+    expect((await waitOn(inbox, id, null, 5_000)).kind).toBe('event');
     expect(inbox.counts.waits).toBe(0);
   });
 
@@ -578,7 +615,7 @@ describe('waiting', () => {
       const { id } = await create();
       const posting = post(id, 'x'.repeat(turns % 2 === 0 ? 1 : 6_000));
       for (let i = 0; i < turns; i++) await Promise.resolve();
-      const waited = inbox.wait(id, null, 1_000, client());
+      const waited = waitOn(inbox, id, null, 1_000);
       expect((await posting).kind).toBe('stored');
       expect((await waited).kind).toBe('event');
       time.pass(2_000);
@@ -614,7 +651,7 @@ describe('reading and deleting', () => {
     const { inbox, create, post } = openInbox();
     const { id } = await create();
     await post(id, 'x'.repeat(9_000));
-    const [listing, waited] = [inbox.events(id), inbox.wait(id, null, 1_000, client())];
+    const [listing, waited] = [inbox.events(id), waitOn(inbox, id, null, 1_000)];
     const deleted = inbox.delete(id);
     for (const answer of [await listing, await waited]) expect(['events', 'event', 'not-found']).toContain(answer.kind);
     expect(await deleted).toEqual({ kind: 'deleted' });

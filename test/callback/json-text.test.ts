@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isDeeperThan } from '../../src/base/json-depth.ts';
-import { jsonTextOf } from '../../src/callback/json-text.ts';
+import { isJson, jsonTextOf } from '../../src/callback/json-text.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (depth: number, open = '[', close = ']'): string => open.repeat(depth) + close.repeat(depth);
@@ -99,6 +99,112 @@ describe('JSON kept as text', () => {
       { numRuns: 100 },
     );
   });
+
+  const isParsed = (bytes: Uint8Array): boolean => {
+    try {
+      JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it('takes what JSON.parse takes and nothing else: texts of its own characters', () => {
+    const pieces = fc.constantFrom(
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"',
+        '\\',
+        'u',
+        '00e9',
+        'D8',
+        'a',
+        ' ',
+        '\n',
+        '\t',
+        '\u0000',
+        '\u00a0',
+        '\u007f',
+      ],
+      ...[
+        '0',
+        '1',
+        '-',
+        '+',
+        '.',
+        'e',
+        'E',
+        'true',
+        'false',
+        'null',
+        'nul',
+        '"a"',
+        '"":',
+        '\ufeff',
+        '\u{1f600}',
+        "'",
+        '/',
+        '\f',
+      ],
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 12 }), (some) => {
+        const bytes = bytesOf(some.join(''));
+        expect(isJson(bytes)).toBe(isParsed(bytes));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('takes what JSON.parse takes and nothing else: JSON with bytes changed, left out and put in', () => {
+    const change = fc.record({
+      at: fc.nat(),
+      byte: fc.integer({ min: 0, max: 255 }),
+      kind: fc.integer({ min: 0, max: 2 }),
+    });
+    const space = fc.constantFrom(0, 1, 2);
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 4 }),
+        space,
+        fc.array(change, { maxLength: 2 }),
+        (value, blanks, changes) => {
+          const bytes = [...bytesOf(JSON.stringify(value, null, blanks))];
+          for (const { at, byte, kind } of changes) {
+            const place = at % (bytes.length + 1);
+            if (kind === 0) bytes.splice(place, 0, byte);
+            else bytes.splice(place, 1, ...(kind === 1 ? [byte] : []));
+          }
+          expect(isJson(Uint8Array.from(bytes))).toBe(isParsed(Uint8Array.from(bytes)));
+        },
+      ),
+      { numRuns: 10_000 },
+    );
+  });
+
+  const aroundNumbers = [
+    ['', ''],
+    ['[', ']'],
+    ['{"a":', '}'],
+    [' ', ' '],
+    ['[1,', ',2]'],
+  ] as const;
+
+  it.each(['0', '-0', '0.0', '1e5', '1E+5', '1.5e-10', '-1', '10'])('%s is a number', (text) => {
+    for (const [before, after] of aroundNumbers) expect(isJson(bytesOf(before + text + after))).toBe(true);
+  });
+
+  it.each([...['-', '00', '-01', '1.', '.5', '1e', '1e+', '+1', '1.e5', '0x1', '1_0', 'Infinity', '--1', '1.2.3']])(
+    '%s is no number',
+    (text) => {
+      for (const [before, after] of aroundNumbers) expect(isJson(bytesOf(before + text + after))).toBe(false);
+    },
+  );
 
   it.each([
     ['26,000 short keys', `{${Array.from({ length: 26_000 }, (_, i) => `"${i.toString(36)}":1`).join(',')}}`],

@@ -1,39 +1,17 @@
 /** `import` as a process, under each runtime: killed at any moment, the catalogue is as before or after. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-
-const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
-const RUNTIMES = [
-  ['node', path('node_modules/.bin/node')],
-  ['bun', path('node_modules/.bin/bun')],
-] as const;
+import { binaryOf, MAIN, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-import-process-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function started(runtime: string, ...words: string[]): ChildProcess {
-  return spawn(runtime, [path('src/main.ts'), ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-function ended(child: ChildProcess): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
-  return new Promise((resolve, reject) => {
-    const texts = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name]?.on('data', (chunk: Buffer) => {
-        texts[name] += chunk.toString();
-      });
-    }
-    child.on('error', reject);
-    child.on('close', (exitCode) => resolve({ exitCode, ...texts }));
-  });
-}
+const started = (runtime: Runtime, ...words: string[]) => startProcess(binaryOf(runtime), [MAIN, ...words]);
 
 /** Every row of every table. Opening it undoes what a killed process left half-written. */
 function digestOf(catalogue: string): string {
@@ -74,24 +52,23 @@ const importing = (catalogue: string, day: 1 | 2) => [
   FILES[day - 1] as string,
 ];
 
-describe.each(RUNTIMES)('import under %s', (name, runtime) => {
+describe.each(RUNTIMES)('import under %s', (runtime) => {
   it('leaves the catalogue as before or after when it is killed at any moment', { timeout: 240_000 }, async () => {
-    const before = join(folder, `${name}-before`);
-    expect(await ended(started(runtime, ...importing(before, 1)))).toMatchObject({ exitCode: 0 });
-    const after = join(folder, `${name}-after`);
+    const before = join(folder, `${runtime}-before`);
+    expect(await started(runtime, ...importing(before, 1)).ended).toMatchObject({ exitCode: 0 });
+    const after = join(folder, `${runtime}-after`);
     cpSync(before, after, { recursive: true });
     const startedAt = performance.now();
-    expect(await ended(started(runtime, ...importing(after, 2)))).toMatchObject({ exitCode: 0 });
+    expect(await started(runtime, ...importing(after, 2)).ended).toMatchObject({ exitCode: 0 });
     const wholeMs = performance.now() - startedAt;
     const digests = [digestOf(before), digestOf(after)];
     expect(digests[0]).not.toBe(digests[1]);
 
     const outcomes = new Set<number>();
     for (let kill = 0; kill < 6; kill++) {
-      const catalogue = join(folder, `${name}-${kill}`);
+      const catalogue = join(folder, `${runtime}-${kill}`);
       cpSync(before, catalogue, { recursive: true });
-      const child = started(runtime, ...importing(catalogue, 2));
-      const isOver = ended(child);
+      const { child, ended } = started(runtime, ...importing(catalogue, 2));
       if (kill % 2 === 0) await sleep(Math.random() * wholeMs);
       else {
         // While pages are written: the journal is there from the first of them to the commit.
@@ -100,33 +77,32 @@ describe.each(RUNTIMES)('import under %s', (name, runtime) => {
         await sleep(Math.random() * wholeMs * 0.3);
       }
       child.kill('SIGKILL');
-      await isOver;
+      await ended;
       const found = digests.indexOf(digestOf(catalogue));
       expect(found, `kill ${kill}`).not.toBe(-1);
       outcomes.add(found);
     }
     expect(outcomes.has(0)).toBe(true);
     // What was before can be imported into again.
-    const last = join(folder, `${name}-5`);
-    expect(await ended(started(runtime, ...importing(last, 2)))).toMatchObject({ exitCode: 0 });
+    const last = join(folder, `${runtime}-5`);
+    expect(await started(runtime, ...importing(last, 2)).ended).toMatchObject({ exitCode: 0 });
     expect(digestOf(last)).toBe(digests[1]);
   });
 
   it('leaves no catalogue or a whole one when the first import is killed', { timeout: 60_000 }, async () => {
-    const catalogue = join(folder, `${name}-first`);
-    const child = started(runtime, ...importing(catalogue, 1));
-    const isOver = ended(child);
+    const catalogue = join(folder, `${runtime}-first`);
+    const { child, ended } = started(runtime, ...importing(catalogue, 1));
     while (child.exitCode === null && !existsSync(join(catalogue, 'catalogue.sqlite-journal'))) await sleep(1);
     child.kill('SIGKILL');
-    await isOver;
-    expect(await ended(started(runtime, ...importing(catalogue, 1)))).toMatchObject({ exitCode: 0 });
-    expect(digestOf(catalogue)).toBe(digestOf(join(folder, `${name}-before`)));
+    await ended;
+    expect(await started(runtime, ...importing(catalogue, 1)).ended).toMatchObject({ exitCode: 0 });
+    expect(digestOf(catalogue)).toBe(digestOf(join(folder, `${runtime}-before`)));
   });
 
   it('refuses a second import at the same time', { timeout: 60_000 }, async () => {
-    const catalogue = join(folder, `${name}-both`);
+    const catalogue = join(folder, `${runtime}-both`);
     const both = [1, 2].map((day) => started(runtime, ...importing(catalogue, day as 1 | 2)));
-    const ends = await Promise.all(both.map(ended));
+    const ends = await Promise.all(both.map(({ ended }) => ended));
     const codes = ends.map(({ exitCode }) => exitCode).sort();
     // Either may come first; should one have ended before the other began, both came in.
     expect([
@@ -139,12 +115,12 @@ describe.each(RUNTIMES)('import under %s', (name, runtime) => {
   });
 
   it('makes a snapshot that does not depend on the runtime', { timeout: 60_000 }, async () => {
-    const out = join(folder, `${name}.snapshot`);
-    const words = ['snapshot', 'build', '--json', '--catalogue', join(folder, `${name}-after`), '--out', out];
-    const { exitCode, stdout } = await ended(started(runtime, ...words));
+    const out = join(folder, `${runtime}.snapshot`);
+    const words = ['snapshot', 'build', '--json', '--catalogue', join(folder, `${runtime}-after`), '--out', out];
+    const { exitCode, stdout } = await started(runtime, ...words).ended;
     expect(exitCode).toBe(0);
-    writeFileSync(join(folder, `${name}.content`), (JSON.parse(stdout) as { content: string }).content);
-    if (name === 'bun')
+    writeFileSync(join(folder, `${runtime}.content`), (JSON.parse(stdout) as { content: string }).content);
+    if (runtime === 'bun')
       expect(readFileSync(join(folder, 'bun.content'))).toEqual(readFileSync(join(folder, 'node.content')));
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { minimalJob } from '../support/minimal-job.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
 let folder: string;
@@ -633,24 +634,7 @@ describe('a catalogue that cannot be used', () => {
     const text = { description: null, hasOwnSkills: false, board: 'acme', shape: greenhouseShape };
     const member = { name: 'a', fileName: 'a', bytes: (async function* () {})() };
     for (let id = 0; id < 1000; id++) {
-      merging.add(
-        {
-          id: `greenhouse:acme:${id}`,
-          title: 'Cook',
-          company: 'Acme',
-          companyDomain: null,
-          location: null,
-          department: null,
-          remoteStatus: 'unknown',
-          employmentType: 'unknown',
-          sourceUrl: 'https://acme.example/',
-          skills: [],
-          firstObservedMs: NOW_MS,
-          lastObservedMs: NOW_MS,
-          status: 'active',
-        },
-        { ...text, document: { member, fetchedAtMs: null } },
-      );
+      merging.add(minimalJob({ id: `greenhouse:acme:${id}` }), { ...text, document: { member, fetchedAtMs: null } });
     }
     expect(() => merging.merge(true, false, () => {})).toThrow(/database or disk is full/);
     history.close();

@@ -1,12 +1,11 @@
 /** `paygrade load` against running servers: every scenario, what it leaves behind, and how it ends. */
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LoadResult } from '../../src/load/result.ts';
-import { binaryOf, PROJECT, processEnvironment, RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { binaryOf, MAIN, RUNTIMES, type RunningServer, startProcess, startServer } from '../support/server.ts';
 import { loaded, runLoadCommand, startLoad } from './load-support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-load-'));
@@ -214,24 +213,7 @@ describe.each(RUNTIMES)('paygrade load run by %s', (runtime) => {
   });
   afterAll(() => server.stop());
 
-  const start = (words: readonly string[]) => {
-    const child = spawn(binaryOf(runtime), [join(PROJECT, 'src', 'main.ts'), 'load', server.url, ...words], {
-      env: processEnvironment({}),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
-    });
-    const ended = new Promise<{ exitCode: number | null; stdout: string; stderr: string }>((resolve) => {
-      child.once('close', (exitCode) => resolve({ exitCode, stdout, stderr }));
-    });
-    return { child, ended };
-  };
+  const start = (words: readonly string[]) => startProcess(binaryOf(runtime), [MAIN, 'load', server.url, ...words]);
 
   it('sends a mix and prints one JSON document and nothing else', async () => {
     const words = ['--scenario', 'mixed', '--mix', 'unpaid=6,paid=1,webhook=2,wait=1', '--rate', '30', '--waits', '3'];

@@ -1,55 +1,21 @@
 /** The command line as a process, under each runtime: exit codes, streams, and files that do not depend on it. */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { binaryOf, MAIN, PROJECT, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
 
-const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
-const MAIN = path('src/main.ts');
-const SAMPLE = path('data/sample.jsonl');
-const RUNTIMES = [
-  ['node', path('node_modules/.bin/node')],
-  ['bun', path('node_modules/.bin/bun')],
-] as const;
+const SAMPLE = join(PROJECT, 'data', 'sample.jsonl');
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-process-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-interface Ended {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+const start = (runtime: Runtime, words: readonly string[], stdin = '') =>
+  startProcess(binaryOf(runtime), [MAIN, ...words], {}, stdin);
+const paygrade = (...parts: Parameters<typeof start>) => start(...parts).ended;
 
-/** `stdoutBytes`: close our end of stdout after that many. */
-function paygrade(
-  runtime: string,
-  words: readonly string[],
-  stdin = '',
-  stdoutBytes = Number.POSITIVE_INFINITY,
-): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(runtime, [MAIN, ...words], { stdio: 'pipe' });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      stdout += chunk.toString();
-      if (stdout.length >= stdoutBytes) child.stdout.destroy();
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString();
-    });
-    child.on('error', reject);
-    child.on('close', (exitCode) => resolve({ exitCode, stdout, stderr }));
-    child.stdin.on('error', () => {});
-    child.stdin.end(stdin);
-  });
-}
-
-describe.each(RUNTIMES)('paygrade under %s', (name, runtime) => {
-  const at = (file: string) => join(folder, `${name}-${file}`);
+describe.each(RUNTIMES)('paygrade under %s', (runtime) => {
+  const at = (file: string) => join(folder, `${runtime}-${file}`);
 
   it('builds from stdin, exports, and builds the same file again', async () => {
     const built = await paygrade(
@@ -81,12 +47,14 @@ describe.each(RUNTIMES)('paygrade under %s', (name, runtime) => {
     expect(bad.exitCode).toBe(1);
     expect(bad.stderr.split('\n')[0]).toBe('line 1: is not JSON');
     expect(bad.stderr).not.toContain('\r');
-    expect(readdirSync(folder)).not.toContain(`${name}-bad`);
+    expect(readdirSync(folder)).not.toContain(`${runtime}-bad`);
   });
 
   it('stops quietly when its reader goes away', async () => {
     const words = ['snapshot', 'synth', '--jobs', '20000', '--seed', '1'];
-    const { exitCode, stderr } = await paygrade(runtime, words, '', 1000);
+    const { child, ended } = start(runtime, words);
+    child.stdout.once('data', () => child.stdout.destroy());
+    const { exitCode, stderr } = await ended;
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   });
 });
@@ -95,8 +63,8 @@ describe('the runtimes agree', () => {
   it('on every byte of a synthetic catalogue and of its export', async () => {
     const files: Buffer[] = [];
     const exports: string[] = [];
-    for (const [name, runtime] of RUNTIMES) {
-      const out = join(folder, `synth-${name}`);
+    for (const runtime of RUNTIMES) {
+      const out = join(folder, `synth-${runtime}`);
       const words = ['snapshot', 'synth', '--jobs', '2000', '--seed', '7', '--as-of', '2026-11-20', '--out', out];
       expect((await paygrade(runtime, words)).exitCode).toBe(0);
       files.push(readFileSync(out));

@@ -6,7 +6,8 @@ import type { Refusal } from '../../src/http/errors.ts';
 function setUp(limit: number) {
   let now = 1_000;
   const gate = callerRateGate(limit, { nowMs: () => 0, monotonicMs: () => now });
-  const from = (address: string) => gate.admit({ clientAddress: () => address } as Visit) as Refusal | undefined;
+  const from = (address: string) =>
+    gate.admit({ clientAddress: () => address } as Visit, { offer: undefined }) as Refusal | undefined;
   return {
     from,
     at: (ms: number) => {

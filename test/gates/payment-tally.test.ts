@@ -21,7 +21,7 @@ describe('a tally', () => {
       const tally = new PaymentTally('ask');
       const refusal = refuse<ErrorCode>(code, 'no');
       const gate = talliedGate({ admit: () => (how === 'now' ? refusal : Promise.resolve(refusal)) }, tally);
-      const admitted = gate.admit(VISIT);
+      const admitted = gate.admit(VISIT, { offer: undefined });
       expect(admitted instanceof Promise).toBe(how === 'later');
       expect(await admitted).toBe(refusal);
       expect(counted(tally)).toEqual({ [outcome]: 1 });
@@ -38,7 +38,9 @@ describe('a tally', () => {
     'counts a settlement that ends in %s once, and while it is under way as in flight',
     async (_, settle, outcome) => {
       const tally = new PaymentTally('ask');
-      const admitted = (await talliedGate({ admit: () => pass(settle) }, tally).admit(VISIT)) as Pass;
+      const admitted = (await talliedGate({ admit: () => pass(settle) }, tally).admit(VISIT, {
+        offer: undefined,
+      })) as Pass;
       expect(counted(tally)).toEqual({});
       const settling = admitted.settle();
       expect(tally.inFlightCount).toBe(1);
@@ -51,7 +53,7 @@ describe('a tally', () => {
     const tally = new PaymentTally('ask');
     let released = 0;
     const gate: Gate = { admit: () => ({ settle: async () => ({}), release: () => released++ }) };
-    (talliedGate(gate, tally).admit(VISIT) as Pass).release();
+    (talliedGate(gate, tally).admit(VISIT, { offer: undefined }) as Pass).release();
     expect([released, counted(tally)]).toEqual([1, { released: 1 }]);
   });
 

@@ -9,6 +9,7 @@ import { type RecoveryPlace, RecoveryQueue } from '../../src/payment/recovery-qu
 import { MemoryReservations } from '../../src/payment/reservations.ts';
 import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from '../../src/payment/settlement.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature.ts';
+import { digestOf } from '../../src/payment/typed-data.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { promptPlace } from '../support/recovery.ts';
@@ -84,7 +85,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
   };
   const gate = createX402Gate(ROUTE, till);
   const admit = async (header: string | null, one: Visit = visit(header)): Promise<Pass | Refusal> => {
-    const admitted = await gate.admit(one);
+    const admitted = await gate.admit(one, { offer: undefined });
     if (admitted === undefined) throw new Error('a paid route let somebody through with nothing held');
     return admitted;
   };
@@ -130,7 +131,7 @@ const responseOf = (headers: Readonly<Record<string, string>> | undefined): Reco
 describe('a request without a payment', () => {
   it.each([null, ''])('is offered the price at once, with nothing asked of anybody (header %j)', (header) => {
     const kit = setUp(new Scripted());
-    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'));
+    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), { offer: undefined });
     if (!(answer instanceof Refusal)) throw new Error('not synchronous');
     expect(answer.code).toBe('PAYMENT_REQUIRED');
     expect(offered(answer)).toMatchObject({
@@ -168,7 +169,7 @@ describe('a payment that is not acceptable', () => {
     headers.push(edited(payment, 'accepted.amount', '1'), edited(payment, 'payload.authorization.value', '20001'));
     headers.push(edited(payment, 'resource.url', 'https://api.example.com/v1/jobs/company'));
     for (const header of headers) {
-      const answer = kit.gate.admit(visit(header));
+      const answer = kit.gate.admit(visit(header), { offer: undefined });
       if (!(answer instanceof Refusal)) throw new Error('not synchronous');
       expect(answer.code).toBe('PAYMENT_INVALID');
       expect(offered(answer).error).toMatch(/^[a-z_0-9]+$/);
@@ -485,7 +486,7 @@ describe('a payment whose signature has to wait', () => {
       freeCount: () => (isInOrder && held.length === 0 ? 1 : 0),
       isInOrder: () => isInOrder,
       recoveryMs: () => 0,
-      start: ({ digest, signature }, done) => held.push(() => done(recoverWithNoble(digest, signature))),
+      start: ({ struct, signature }, done) => held.push(() => done(recoverWithNoble(digestOf(struct), signature))),
     };
     return {
       place,
@@ -594,7 +595,10 @@ describe('several routes of one till', () => {
     const kit = setUp(new Scripted());
     const other = createX402Gate({ ...ROUTE, path: '/v1/callbacks', bazaar: undefined }, kit.till);
     const header = edited(await signedPayment(), 'resource', undefined);
-    const admitted = await Promise.all([kit.gate.admit(visit(header)), other.admit(visit(header))]);
+    const admitted = await Promise.all([
+      kit.gate.admit(visit(header), { offer: undefined }),
+      other.admit(visit(header), { offer: undefined }),
+    ]);
     expect(admitted.filter((one) => one instanceof Refusal)).toMatchObject([{ code: 'PAYMENT_ALREADY_USED' }]);
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Access, Gate, Pass } from '../../src/http/access.ts';
 import { type Refusal, refuse } from '../../src/http/errors.ts';
 import { Responder } from '../../src/http/respond.ts';
-import { type Call, Provisional, Reply, route } from '../../src/http/route.ts';
+import { type Call, Held, Provisional, Reply, route } from '../../src/http/route.ts';
 import { servedRoute } from '../../src/http/serve.ts';
 
 type Handler = () => unknown;
@@ -32,7 +32,7 @@ function setUp(options: { handle: Handler; gates: readonly ((trail: string[]) =>
     declared,
     undefined,
     () => (options.gates[next++] as (trail: string[]) => Gate)(trail),
-    new Responder({ 'x-everywhere': 'yes' }),
+    new Responder({ 'x-everywhere': 'yes' }, false),
     (_, refusal) => refusals.push(refusal.code),
   );
   const call: Call = {
@@ -44,8 +44,15 @@ function setUp(options: { handle: Handler; gates: readonly ((trail: string[]) =>
     header: () => null,
     clientAddress: () => '',
     gone: () => false,
+    whenGone: () => {},
   };
-  return { trail, refusals, ask: (search = '') => served.serve(call, search) };
+  const serve = (search = '') => served.serve(call, search);
+  const ask = (search = ''): Response | Promise<Response> => {
+    const given = serve(search);
+    if (given instanceof Held) throw new Error('the answer is held');
+    return given;
+  };
+  return { trail, refusals, serve, ask };
 }
 
 const passNamed = (name: string, trail: string[], settled: Record<string, string> | Refusal): Pass => ({
@@ -160,6 +167,59 @@ describe('a request through its route', () => {
     expect(response.status).toBe(402);
     expect(await response.text()).not.toContain('secret');
     expect(trail).toEqual(['admit room', 'admit paid', 'answer', 'settle paid', 'release room']);
+  });
+
+  class Later extends Held {
+    override give(answer: unknown): void {
+      super.give(answer);
+    }
+  }
+  const free = (): Gate => ({ admit: () => undefined });
+
+  it.each([
+    ['an object', { a: 1 }, 200, '{"a":1}'],
+    ['a reply', new Reply('text', { 'content-type': 'text/plain' }), 200, 'text'],
+  ])('makes the response of a held answer when it is given: %s', async (_, answer, status, text) => {
+    const held = new Later();
+    const { serve, refusals } = setUp({ handle: () => held, gates: [free] });
+    expect(serve()).toBe(held);
+    const steps: string[] = [];
+    const response = held.response({ requestId: 'req_2' }, (told, respond) => {
+      steps.push(told.requestId);
+      return respond();
+    });
+    await Promise.resolve();
+    expect(steps).toEqual([]);
+    held.give(answer);
+    expect(steps).toEqual(['req_2']);
+    expect((await response).status).toBe(status);
+    expect((await response).headers.get('x-request-id')).toBe('req_2');
+    expect(await (await response).text()).toBe(text);
+    expect(refusals).toEqual([]);
+  });
+
+  it('refuses in a held answer as in any other', async () => {
+    const held = new Later();
+    const { serve, refusals } = setUp({ handle: () => held, gates: [free] });
+    serve();
+    const response = held.response({ requestId: 'req_2' }, (_, respond) => respond());
+    held.give(refuse('NOT_FOUND', 'no'));
+    expect((await response).status).toBe(404);
+    expect(refusals).toEqual(['NOT_FOUND']);
+  });
+
+  it('holds an answer behind a gate that takes its time', async () => {
+    const held = new Later();
+    const { ask } = setUp({ handle: () => held, gates: [() => ({ admit: () => Promise.resolve(undefined) })] });
+    const response = ask();
+    setTimeout(() => held.give({ a: 1 }), 1);
+    expect(await (await response).json()).toEqual({ a: 1 });
+  });
+
+  it('holds nothing that was paid for', () => {
+    const { serve, trail } = setUp({ handle: () => new Later(), gates: [gate('paid')] });
+    expect(() => serve()).toThrow('paid for');
+    expect(trail).toEqual(['admit paid', 'answer', 'release paid']);
   });
 
   it('makes a provisional answer only once everything has settled', async () => {

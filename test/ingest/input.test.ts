@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar';
 import { afterAll, describe, expect, it } from 'vitest';
-import { InputError, memberText, openInputs } from '../../src/ingest/input.ts';
+import { InputError, type Inputs, type Member, openInputs } from '../../src/ingest/input.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-input-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -21,13 +22,17 @@ async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
 
 const NOTHING = new Uint8Array(0);
 
+async function* membersOf({ files }: Inputs): AsyncGenerator<Member> {
+  for (const file of files) yield* file.members();
+}
+
 /** `name without the folder = text`, for every member. */
 async function read(paths: readonly string[], stdin: Uint8Array = NOTHING, size = 7): Promise<string[]> {
   const inputs = await openInputs(paths, pieces(stdin, size));
   const told: string[] = [];
-  for await (const member of inputs.members()) {
-    const text = await memberText(member, 1_000_000);
-    told.push(`${member.name.replace(`${folder}/`, '')} [${member.fileName}] = ${text.slice(0, 20)}`);
+  for await (const member of membersOf(inputs)) {
+    const content = await text(member.bytes);
+    told.push(`${member.name.replace(`${folder}/`, '')} [${member.fileName}] = ${content.slice(0, 20)}`);
   }
   return told;
 }
@@ -92,7 +97,7 @@ describe('inputs are what their first bytes say', () => {
     ]);
     const inputs = await openInputs([file('large.tgz', gzipSync(large))], pieces(NOTHING, 1));
     const names: (string | null)[] = [];
-    for await (const member of inputs.members()) {
+    for await (const member of membersOf(inputs)) {
       names.push(member.fileName);
       for await (const _ of member.bytes) break;
     }
@@ -103,7 +108,7 @@ describe('inputs are what their first bytes say', () => {
     const packed = gzipSync('x'.repeat(100_000));
     const inputs = await openInputs([file('x.gz', packed)], pieces(NOTHING, 1));
     expect(inputs.progress).toEqual({ bytesRead: 0, bytesTotal: packed.length });
-    for await (const member of inputs.members()) await memberText(member, 200_000);
+    for await (const member of membersOf(inputs)) await text(member.bytes);
     expect(inputs.progress.bytesRead).toBe(packed.length);
     expect((await openInputs(['-'], pieces(NOTHING, 1))).progress.bytesTotal).toBeNull();
   });
@@ -159,8 +164,6 @@ describe('inputs that cannot be read are told in one line', () => {
         ),
       'the tar archive is damaged or cut short',
     ],
-    ['a text that is not UTF-8', () => file('latin', Uint8Array.of(0xe9, 0x20)), 'latin: is not valid UTF-8'],
-    ['a text that is too long', () => file('long', noise(1_000_001)), 'long: is longer than 1000000 bytes'],
   ];
   it.each(cases)('%s', async (_because, path, message) => {
     const failure = await read([path()]).catch((error: unknown) => error);

@@ -6,16 +6,9 @@ function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Items with their bytes copied, since those are valid only until the next one. */
 function split(chunks: readonly Uint8Array[], lineBytesMax?: number): LineItem[] {
   const splitter = new LineSplitter(lineBytesMax);
-  const items: LineItem[] = [];
-  const keep = (from: Iterable<LineItem>) => {
-    for (const item of from) items.push({ ...item, bytes: item.bytes.slice() });
-  };
-  for (const chunk of chunks) keep(splitter.push(chunk));
-  keep(splitter.finish());
-  return items;
+  return [...chunks.flatMap((chunk) => [...splitter.push(chunk)]), ...splitter.finish()];
 }
 
 /** `number:text`, or `number!reason`. */

@@ -28,7 +28,7 @@ export function realShape(file: string): Promise<RealFile> {
 
 async function readShape(file: string): Promise<RealFile> {
   const inputs = await openInputs([realFile(file)], nothing());
-  for await (const member of inputs.members()) {
+  for await (const member of inputs.files[0]!.members()) {
     const content = await contentOf(member);
     const { fileName } = member;
     if (content.kind === 'document' || content.kind === 'page') {

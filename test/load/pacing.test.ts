@@ -25,7 +25,6 @@ function paced(rate: number | undefined, readiness: () => Readiness, inFlightMax
   const startMs = slowClock.monotonicMs();
   const plannedMs: number[] = [];
   const operation: Operation = {
-    kind: 'health',
     readiness,
     start(dueMs, onEnd) {
       plannedMs.push(dueMs - startMs);

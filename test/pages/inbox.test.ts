@@ -259,7 +259,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox that is interrupted', () => {
     const { callback } = await boughtCallback(first.url);
     await watch(page, callback);
     await send(callback, '{"before":1}');
-    first.child.kill('SIGKILL');
+    await first.kill();
     await page.locator('#state', { hasText: 'trying again' }).waitFor();
     const second = await startServer('node', { SNAPSHOT: 'none', STATE_DIR: stateDir, PORT: String(port) });
     await send(callback, '{"after":1}');

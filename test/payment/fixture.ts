@@ -1,11 +1,12 @@
 /** Payments for the tests of this folder: one offer, one moment, signatures of an independent implementation (viem). */
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { type Authorization, authorizationDigest, checkPayment, signerFault } from '../../src/payment/authorization.ts';
+import { type Authorization, authorizationStruct, checkPayment, signerFault } from '../../src/payment/authorization.ts';
 import { decodePayment, type PaymentFault } from '../../src/payment/envelope.ts';
 import { type Address, parseAddress } from '../../src/payment/network.ts';
 import { type PaymentOrder, paymentOrder } from '../../src/payment/order.ts';
 import { type Offer, prepareOffer } from '../../src/payment/requirements.ts';
 import { recoverWithNoble } from '../../src/payment/signature.ts';
+import { digestOf } from '../../src/payment/typed-data.ts';
 import {
   type Changes,
   decodeHeader,
@@ -60,6 +61,10 @@ export function signedPayment(
     authorization: { validBefore: String(NOW_SECONDS + 120), nonce: freshNonce(), ...changes.authorization },
   });
 }
+
+/** What the payer signs, 32 bytes. */
+export const authorizationDigest = (authorization: Authorization): Uint8Array =>
+  digestOf(authorizationStruct(authorization));
 
 export type Verdict = { readonly ok: true; readonly authorization: Authorization } | PaymentFault;
 

@@ -5,7 +5,7 @@ import { decodeHex, encodeHex } from '../../src/base/codec.ts';
 import { decodePayment } from '../../src/payment/envelope.ts';
 import { checksummed, parseAddress } from '../../src/payment/network.ts';
 import { recoverWithNoble } from '../../src/payment/signature.ts';
-import { DOMAIN_SEPARATOR, digestOf } from '../../src/payment/typed-data.ts';
+import { DOMAIN_SEPARATOR, digestOf, structOf } from '../../src/payment/typed-data.ts';
 
 const bytes = (hex: string): Uint8Array => {
   const decoded = decodeHex(hex);
@@ -36,14 +36,14 @@ describe('typed data of USDC on Base', () => {
   });
 
   it('has the published digest, whatever was hashed before', () => {
-    digestOf({ ...MESSAGE, value: 2n ** 256n - 1n, validAfter: 2n ** 255n, validBefore: 2n ** 64n });
-    expect(encodeHex(digestOf(MESSAGE))).toBe(DIGEST);
-    expect(encodeHex(digestOf({ ...MESSAGE, from: FROM.toLowerCase() }))).toBe(DIGEST);
+    digestOf(structOf({ ...MESSAGE, value: 2n ** 256n - 1n, validAfter: 2n ** 255n, validBefore: 2n ** 64n }));
+    expect(encodeHex(digestOf(structOf(MESSAGE)))).toBe(DIGEST);
+    expect(encodeHex(digestOf(structOf({ ...MESSAGE, from: FROM.toLowerCase() })))).toBe(DIGEST);
   });
 
   it('throws for a field that is not what it is declared as', () => {
-    expect(() => digestOf({ ...MESSAGE, nonce: '0x00' })).toThrow();
-    expect(() => digestOf({ ...MESSAGE, from: FROM.slice(0, 41).concat('g') })).toThrow();
+    expect(() => structOf({ ...MESSAGE, nonce: '0x00' })).toThrow();
+    expect(() => structOf({ ...MESSAGE, from: FROM.slice(0, 41).concat('g') })).toThrow();
   });
 });
 
@@ -66,7 +66,7 @@ describe('recovery', () => {
       validAfter: BigInt(validAfter),
       validBefore: BigInt(validBefore),
     };
-    const result = recovered(bytes(decoded.payment.signature), digestOf({ ...message, nonce }));
+    const result = recovered(bytes(decoded.payment.signature), digestOf(structOf({ ...message, nonce })));
     expect(result.ok && encodeHex(result.address)).toBe(from.toLowerCase());
   });
 

@@ -9,6 +9,7 @@ import type { Timers } from '../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import { readConfig } from '../../src/config.ts';
 import { checkPublished } from '../support/published.ts';
+import { promptPlace } from '../support/recovery.ts';
 import { takerOf, VERSION_COUNT } from './catalogues.ts';
 import type { Chance } from './chance.ts';
 import type { Disk, Process } from './disk.ts';
@@ -139,7 +140,7 @@ export class Server {
         clock,
         timers,
         random: this.#chance.fork(),
-        recover: this.#signing.recover,
+        recoveryPlace: promptPlace(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
         openState: (_config, ports) => this.#disk.open(life, ports),
         takeCatalogue: takerOf(() => this.fileVersion),

@@ -58,7 +58,7 @@ export function callbackStateSuite(name: string, open: () => Promise<StateUnderT
           Uint8Array.from({ length }, (_, i) => i & 0xff),
         );
         await store.create(callback);
-        await store.append(callback.id, event);
+        await store.append(callback.id, { ...event, bytes: event.bytes.slice() }); // the store's from then on
         const read = await store.read(callback.id, event.id);
         expect(read && { ...read, bytes: Buffer.from(read.bytes) }).toEqual({
           ...event,

@@ -1,16 +1,18 @@
 /** Black-box use of the callback operations: a server in a process of its own, and what its users do. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { expect } from 'vitest';
 import { expectPublishedOn } from './published.ts';
-import { binaryOf, PROJECT, type Runtime } from './server.ts';
+import { binaryOf, listeningPort, PROJECT, type Runtime, startProcess } from './server.ts';
+import { buy } from './wallet.ts';
 
-const START_TIMEOUT_MS = 30_000;
-
-export interface CallbackServer {
+/** Any server that has the callback operations. */
+interface Served {
   readonly url: string;
+}
+
+export interface CallbackServer extends Served {
   readonly port: number;
-  readonly child: ChildProcess;
   counts(): Promise<Record<string, number>>;
   stderr(): string;
   stop(): Promise<number | null>;
@@ -26,48 +28,34 @@ export async function startCallbackServer(
   runtime: Runtime,
   variables: Record<string, string> = { PAYMENT: 'taken' },
 ): Promise<CallbackServer> {
-  const child = spawn(binaryOf(runtime), ['--expose-gc', join(PROJECT, 'test', 'support', 'callback-server.ts')], {
-    cwd: PROJECT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...variables },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-      const found = /listening on (http:\/\/\S+)/.exec(stdout)?.[1];
-      if (found === undefined) return;
-      clearTimeout(timer);
-      resolve(found);
-    });
-    void exited.then((code) => reject(new Error(`${runtime} ended with ${code} before it listened\n${stderr}`)));
-  });
-  const port = Number(new URL(url).port);
+  const script = join(PROJECT, 'test', 'support', 'callback-server.ts');
+  const started = startProcess(binaryOf(runtime), ['--expose-gc', script], variables);
+  const port = await listeningPort(started);
+  const url = `http://127.0.0.1:${port}`;
   expectPublishedOn(port, ['/counts']);
   return {
     url,
     port,
-    child,
-    stderr: () => stderr,
+    stderr: started.stderr,
     counts: async () => (await (await fetch(`${url}/counts`)).json()) as Record<string, number>,
     stop() {
-      child.kill('SIGTERM');
-      return exited;
+      started.child.kill('SIGTERM');
+      return started.exited;
     },
   };
 }
 
-export async function createCallback(server: CallbackServer): Promise<Callback> {
-  const response = await fetch(`${server.url}/v1/callbacks`, { method: 'POST' });
+async function createdBy(response: Response): Promise<Callback> {
   expect(response.status).toBe(201);
   return (await response.json()) as Callback;
 }
+
+/** Of a server that takes no payment. */
+export const createCallback = async ({ url }: Served): Promise<Callback> =>
+  createdBy(await fetch(`${url}/v1/callbacks`, { method: 'POST' }));
+
+export const buyCallback = async ({ url }: Served, account: PrivateKeyAccount): Promise<Callback> =>
+  createdBy(await buy(`${url}/v1/callbacks`, account, { method: 'POST' }));
 
 export const bearer = ({ read_token }: Callback): Record<string, string> => ({ authorization: `Bearer ${read_token}` });
 
@@ -78,12 +66,7 @@ export interface Post {
 }
 
 /** A webhook; text/plain unless the headers say otherwise. */
-export function post(
-  server: CallbackServer,
-  id: string,
-  body: string | Uint8Array,
-  init: Post = {},
-): Promise<Response> {
+export function post(server: Served, id: string, body: string | Uint8Array, init: Post = {}): Promise<Response> {
   return fetch(`${server.url}/hooks/${id}`, {
     method: init.method ?? 'POST',
     headers: { 'content-type': 'text/plain', ...init.headers },
@@ -92,7 +75,7 @@ export function post(
   });
 }
 
-export const postJson = (server: CallbackServer, id: string, body: string | Uint8Array): Promise<Response> =>
+export const postJson = (server: Served, id: string, body: string | Uint8Array): Promise<Response> =>
   post(server, id, body, { headers: { 'content-type': 'application/json' } });
 
 export interface ShownEvent {
@@ -105,17 +88,17 @@ export interface ShownEvent {
   readonly size_bytes: number;
 }
 
-export async function eventsText(server: CallbackServer, callback: Callback): Promise<string> {
+export async function eventsText(server: Served, callback: Callback): Promise<string> {
   const response = await fetch(`${server.url}/v1/callbacks/${callback.id}/events`, { headers: bearer(callback) });
   expect(response.status).toBe(200);
   return response.text();
 }
 
-export async function eventsOf(server: CallbackServer, callback: Callback): Promise<ShownEvent[]> {
+export async function eventsOf(server: Served, callback: Callback): Promise<ShownEvent[]> {
   return (JSON.parse(await eventsText(server, callback)) as { events: ShownEvent[] }).events;
 }
 
-export function wait(server: CallbackServer, callback: Callback, query = '', signal?: AbortSignal): Promise<Response> {
+export function wait(server: Served, callback: Callback, query = '', signal?: AbortSignal): Promise<Response> {
   const url = `${server.url}/v1/callbacks/${callback.id}/wait${query}`;
   return fetch(url, { headers: bearer(callback), ...(signal === undefined ? {} : { signal }) });
 }

@@ -18,7 +18,7 @@ import { createX402Gate } from '../../src/gates/x402.ts';
 import type { Access, Gate } from '../../src/http/access.ts';
 import { refuse } from '../../src/http/errors.ts';
 import { Responder } from '../../src/http/respond.ts';
-import type { Call, Route } from '../../src/http/route.ts';
+import { type Call, Held, type Route } from '../../src/http/route.ts';
 import { pathFinder } from '../../src/http/router.ts';
 import { servedRoute } from '../../src/http/serve.ts';
 import { targetOf } from '../../src/http/target.ts';
@@ -35,7 +35,7 @@ const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
   onStoreFault: (fault) => process.stderr.write(`${String(fault)}\n`),
 });
 const services = { inbox, timers: systemTimers, baseUrl: 'http://api.test', hookBaseUrl: 'http://hooks.test' };
-const responder = new Responder({});
+const responder = new Responder({}, process.versions.bun !== undefined);
 const config = { ...readConfig({ STATE_DIR: ':memory:' }), baseUrl: services.baseUrl };
 const till = openTill(
   config,
@@ -90,7 +90,8 @@ async function answer(call: Call): Promise<Response> {
     return responder.refusal(refuse('METHOD_NOT_ALLOWED', allow, { headers: { allow } }), call.requestId);
   }
   try {
-    return await route.serve({ ...call, params: match.params }, call.search);
+    const served = route.serve({ ...call, params: match.params }, call.search);
+    return await (served instanceof Held ? served.response(call, (_, respond) => respond()) : served);
   } catch (failure) {
     process.stderr.write(`${String((failure as Error).stack)}\n`);
     return responder.refusal(refuse('INTERNAL_ERROR', 'unexpected error'), call.requestId);
@@ -108,6 +109,7 @@ function fetch(request: Request, caller: Caller): Promise<Response> {
     header: (name) => request.headers.get(name),
     clientAddress: () => caller.address,
     gone: () => request.signal.aborted,
+    whenGone: (listener) => request.signal.addEventListener('abort', listener, { once: true }),
   });
 }
 

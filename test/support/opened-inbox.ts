@@ -2,12 +2,12 @@
 
 import { retainedHeaders, type Webhook } from '../../src/callback/event.ts';
 import type { CallbackId } from '../../src/callback/identifier.ts';
-import type { Received } from '../../src/callback/inbox.ts';
-import { type Created, Inbox } from '../../src/callback/inbox.ts';
+import { type Created, Inbox, type Received, type Waited } from '../../src/callback/inbox.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
 import { MemoryStore } from '../../src/callback/memory-store.ts';
 import type { CallbackStore } from '../../src/callback/store.ts';
+import type { Client } from '../../src/callback/waiters.ts';
 import { ManualTime, SeededRandom } from './manual-time.ts';
 
 export interface OpenedInbox {
@@ -69,7 +69,31 @@ export function openInbox(
 }
 
 /** A client that stays, or leaves when `leave` is called. */
-export function client(): { readonly signal: AbortSignal; leave(): void } {
-  const controller = new AbortController();
-  return { signal: controller.signal, leave: () => controller.abort() };
+export function client(): Client & { leave(): void } {
+  const listeners: { handleEvent(): void }[] = [];
+  let isGone = false;
+  return {
+    gone: () => isGone,
+    whenGone: (listener) => listeners.push(listener),
+    leave() {
+      isGone = true;
+      for (const listener of listeners.splice(0)) listener.handleEvent();
+    },
+  };
+}
+
+/** What a wait comes to: at once, or a promise of its end when it is parked. */
+export function waitOn(
+  inbox: Inbox,
+  id: CallbackId,
+  after: string | null,
+  timeoutMs: number,
+  from: Client = client(),
+): Waited | Promise<Waited> {
+  let parked: (how: Waited) => void = () => {};
+  const end = new Promise<Waited>((resolve) => {
+    parked = resolve;
+  });
+  const waited = inbox.wait(id, after, timeoutMs, from, { woken: parked });
+  return !(waited instanceof Promise) && waited.kind === 'parked' ? end : waited;
 }

@@ -1,8 +1,9 @@
-/** A real server in a process of its own, under Node or Bun, on a free port; tests talk to it from outside. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** Programs in processes of their own: any command with what it prints, and a real server on a free port, under Node or Bun. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expectPublishedOn } from './published.ts';
 
@@ -10,6 +11,7 @@ export const RUNTIMES = ['node', 'bun'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+export const MAIN = join(PROJECT, 'src', 'main.ts');
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 12_000;
 
@@ -30,26 +32,42 @@ export const processEnvironment = (
   ...variables,
 });
 
-export interface RunningServer {
-  readonly url: string;
-  readonly port: number;
-  readonly stateDir: string;
-  readonly child: ChildProcess;
+export interface Ended {
+  /** null: a signal ended it. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Everything it has printed so far. */
   stdout(): string;
   stderr(): string;
-  /** SIGTERM, and the exit code. */
-  stop(): Promise<number | null>;
+  /** The exit code; what it printed last may still be on its way. */
+  readonly exited: Promise<number | null>;
+  /** With all that it printed. */
+  readonly ended: Promise<Ended>;
 }
 
-/** Starts `serve` with the given variables over the defaults of a test: a free port, a state folder of its own. */
-export async function startServer(runtime: Runtime, variables: Record<string, string> = {}): Promise<RunningServer> {
-  const stateDir = variables.STATE_DIR ?? mkdtempSync(join(tmpdir(), 'paygrade-test-'));
-  const child = spawn(binaryOf(runtime), [join(PROJECT, 'src', 'main.ts'), 'serve'], {
-    cwd: PROJECT,
-    env: processEnvironment({ PORT: '0', STATE_DIR: stateDir, ...variables }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/** None outlives the process that started it, however that ends: a test's worker is ended by a signal. */
+const running = new Set<Started['child']>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+/** @param stdin all that it can read */
+export function startProcess(
+  binary: string,
+  words: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+  stdin = '',
+): Started {
+  const child = spawn(binary, words, { cwd: PROJECT, env: processEnvironment(variables), stdio: 'pipe' });
+  running.add(child);
+  child.stdin.on('error', () => {}); // it may end before it has read everything
+  child.stdin.end(stdin);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -58,42 +76,79 @@ export async function startServer(runtime: Runtime, variables: Record<string, st
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  child.once('exit', () => running.delete(child));
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exited: new Promise((resolve) => child.once('exit', resolve)),
+    ended: new Promise((resolve) => child.once('close', (exitCode) => resolve({ exitCode, stdout, stderr }))),
+  };
+}
 
-  const port = await new Promise<number>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      reject(new Error(`no listening line from ${runtime} in time\n${stdout}\n${stderr}`));
-    }, START_TIMEOUT_MS);
+/** The port that a process says it listens on; one that does not say so in time is killed. */
+export function listeningPort({ child, stdout, ended }: Started): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
     const look = (): void => {
-      const found = /listening on http:\/\/[^\s]*:(\d+)/.exec(stdout);
+      const found = /listening on http:\/\/[^\s]*:(\d+)/.exec(stdout());
       if (found === null) return;
       clearTimeout(timer);
       child.stdout.off('data', look);
       resolve(Number(found[1]));
     };
     child.stdout.on('data', look);
-    void exited.then((code) => {
+    void ended.then((told) => {
       clearTimeout(timer);
-      reject(new Error(`${runtime} exited with ${code} before it listened\n${stdout}\n${stderr}`));
+      reject(new Error(`exited with ${told.exitCode} before it listened\n${told.stdout}\n${told.stderr}`));
     });
   });
+}
 
+export interface RunningServer extends Started {
+  readonly url: string;
+  readonly port: number;
+  readonly stateDir: string;
+  /** SIGTERM, and the exit code. A state folder that was made for it is removed. */
+  stop(): Promise<number | null>;
+  /** SIGKILL; its state stays. */
+  kill(): Promise<void>;
+}
+
+/** What is served by what. */
+export interface Program {
+  readonly binary: string;
+  /** An entry file of paygrade; `serve` is its command. */
+  readonly entry: string;
+}
+
+/** Starts `serve` with the given variables over the defaults of a test: a free port, a state folder of its own. */
+export async function startServer(
+  program: Runtime | Program,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<RunningServer> {
+  const { binary, entry } = typeof program === 'string' ? { binary: binaryOf(program), entry: MAIN } : program;
+  const stateDir = variables.STATE_DIR ?? mkdtempSync(join(tmpdir(), 'paygrade-test-'));
+  const started = startProcess(binary, [entry, 'serve'], { PORT: '0', STATE_DIR: stateDir, ...variables });
+  const { child, exited } = started;
+  const port = await listeningPort(started);
   expectPublishedOn(port);
   return {
+    ...started,
     url: `http://127.0.0.1:${port}`,
     port,
     stateDir,
-    child,
-    stdout: () => stdout,
-    stderr: () => stderr,
     async stop() {
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
       child.kill('SIGTERM');
-      const code = await exited;
+      const exitCode = await exited;
       clearTimeout(timer);
       if (variables.STATE_DIR === undefined) rmSync(stateDir, { recursive: true, force: true });
-      return code;
+      return exitCode;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
     },
   };
 }

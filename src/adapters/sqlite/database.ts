@@ -10,7 +10,6 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { EventRecord } from '../../callback/event.ts';
 import type { CallbackId, EventId } from '../../callback/identifier.ts';
 import type { BodyForm } from '../../callback/media-type.ts';
-import { UTF_8 } from '../../callback/media-type.ts';
 import type { LoadedCallback, LoadedEvent } from '../../callback/store.ts';
 import { orderOfText } from '../../payment/order.ts';
 import type { RecordedCase, RecordedEnd } from '../../payment/reservations.ts';
@@ -97,7 +96,7 @@ function eventChecksum(callback: string, event: Omit<LoadedEvent, 'bytes'>): num
 
 /** A text's form is its charset; JSON has none. */
 const formOf = (charset: unknown): BodyForm =>
-  charset === null ? { kind: 'json' } : { kind: 'text', charset: (charset as string | undefined) ?? UTF_8 };
+  charset === null ? { kind: 'json' } : { kind: 'text', charset: charset as string };
 
 /** The tables as the file describes them: a bit of a column's name is in no page's structure, so no check of SQLite sees it. */
 function tablesOf(database: DatabaseSync): string {

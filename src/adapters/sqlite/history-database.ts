@@ -22,7 +22,7 @@ import { checksumOfFields } from './records.ts';
 export class HistoryError extends Error {}
 
 export const HISTORY_FILE = 'catalogue.sqlite';
-export const HISTORY_FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 /** "pgca", so that `file` and SQLite's own tools can tell whose it is. */
 const APPLICATION_ID = 0x70676361;
 /** A reader waits so long for an import that is writing its pages out. */
@@ -166,7 +166,7 @@ export class HistoryDatabase {
       history.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
       if (history.#pragma('user_version') !== 0) return;
       history.database.exec(
-        `${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${HISTORY_FORMAT_VERSION}`,
+        `${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`,
       );
     });
   }
@@ -195,10 +195,8 @@ export class HistoryDatabase {
       if (!isEmpty && history.#pragma('application_id') !== APPLICATION_ID) {
         throw new HistoryError(`${path} is not a catalogue's history, but some other database`);
       }
-      if (version > HISTORY_FORMAT_VERSION) {
-        throw new HistoryError(
-          `${path} has format ${version}, which is newer than this program (${HISTORY_FORMAT_VERSION})`,
-        );
+      if (version > FORMAT_VERSION) {
+        throw new HistoryError(`${path} has format ${version}, which is newer than this program (${FORMAT_VERSION})`);
       }
       begin(history);
       const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as Row)[0];

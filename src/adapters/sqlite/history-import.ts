@@ -8,7 +8,6 @@ import type { Job } from '../../catalogue/job.ts';
 import type { JobSink, JobSource, SourceDocument } from '../../ingest/build-snapshot.ts';
 import { dateInName } from '../../ingest/date-time.ts';
 import {
-  type FeedSize,
   isUnhealthy,
   type LogEntry,
   missed,
@@ -19,6 +18,7 @@ import {
   usualRows,
 } from '../../ingest/observation.ts';
 import type { Shape } from '../../ingest/shape.ts';
+import { nativeShape } from '../../ingest/shape-native.ts';
 import { checksumOfJob, type HistoryDatabase, historyErrorOf, type Row, type StoredJob } from './history-database.ts';
 
 const STAGING = `
@@ -100,7 +100,10 @@ export interface ImportSettings {
   readonly onUnknownEmpty?: (shape: Shape, board: string | null, document: SourceDocument) => void;
 }
 
-/** To be ended with `commit` or `discard`. Every method throws HistoryError when the catalogue fails. */
+/**
+ * Nothing of it is kept before `commit`: a history that is closed without it is as it was. Every method throws HistoryError
+ * when the catalogue fails.
+ */
 export class HistoryImport implements JobSink {
   readonly #history: HistoryDatabase;
   readonly #settings: ImportSettings;
@@ -166,7 +169,7 @@ export class HistoryImport implements JobSink {
     const member = document.member.name;
     const { firstObservedMs, lastObservedMs, status, ...facts } = job;
     // A native record is an observation of the operator's own; other sources' times are their publisher's.
-    const isOwn = shape.observedBy === 'source' && shape.name === 'native';
+    const isOwn = shape === nativeShape;
     const sighting: Sighting = {
       job: facts,
       descriptionDigest: description === null || description.trim() === '' ? null : this.#digestOf(description.trim()),
@@ -307,10 +310,9 @@ export class HistoryImport implements JobSink {
       .statement('SELECT rows, is_complete FROM feed WHERE board = ? AND at_ms = ?')
       .get(board, atMs) as Row | undefined;
     if (isSaidComplete && !isForced && there === undefined) {
-      const usual = usualRows(this.#feedsBefore(board, atMs));
+      const usual = usualRows(this.#rowsBefore(board, atMs));
       if (isUnhealthy(rows, usual)) {
-        const rowsByFile = new Map(feed.rowsByFile);
-        const refusal = { usualRows: usual as number, rowsByFile };
+        const refusal = { usualRows: usual as number, rowsByFile: feed.rowsByFile };
         return { shape, board: token, rows, ...counts, hasNameless: false, refusal };
       }
     }
@@ -341,16 +343,16 @@ export class HistoryImport implements JobSink {
     return { shape, board: token, rows, ...counts, hasNameless: isSaidComplete && feed.hasNameless, refusal: null };
   }
 
-  #feedsBefore(board: number, atMs: number): FeedSize[] {
-    const before = (condition: string) =>
-      this.#history
-        .statement(
-          `SELECT rows, is_complete FROM feed WHERE board = ? AND at_ms < ? ${condition} ORDER BY at_ms DESC LIMIT ?`,
-        )
+  /** Of the board's last complete feeds; before the first one, of its last partial ones. */
+  #rowsBefore(board: number, atMs: number): number[] {
+    const before = (condition: string): number[] => {
+      const found = this.#history
+        .statement(`SELECT rows FROM feed WHERE board = ? AND at_ms < ? ${condition} ORDER BY at_ms DESC LIMIT ?`)
         .all(board, atMs, USUAL_FEEDS) as Row[];
+      return found.map(({ rows }) => rows as number);
+    };
     const complete = before('AND is_complete = 1');
-    const found = complete.length > 0 ? complete : before('');
-    return found.map((row) => ({ rows: row.rows as number, isComplete: row.is_complete === 1 }));
+    return complete.length > 0 ? complete : before('');
   }
 
   #completeTimes(board: number): number[] {
@@ -377,7 +379,7 @@ export class HistoryImport implements JobSink {
     // Its list may be called otherwise now; native records are a way to carry jobs of any list.
     const place = {
       serial: known.serial,
-      board: isLatest && shape !== 'native' ? board : known.board,
+      board: isLatest && shape !== nativeShape.name ? board : known.board,
       dictionary: isLatest && isExtracted ? this.#currentDictionary() : known.dictionary,
     };
     if (isLatest || outcome.next.presentMs !== known.presentMs || outcome.next.firstMs !== known.firstMs) {

@@ -7,8 +7,9 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { APPLICATION_ID, FORMAT_VERSION } from './database.ts';
+import { LOCK_FILE } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
-import { readMarker } from './marker.ts';
+import { MARKER_FILE, readMarker } from './marker.ts';
 import { STATE_FILE } from './state.ts';
 
 export type StateFound =
@@ -27,7 +28,7 @@ export type StateFound =
  * take the lock for a moment, and a server that starts in that moment would be refused.
  */
 function lockHolder(stateDir: string): number | undefined {
-  const path = join(stateDir, 'lock');
+  const path = join(stateDir, LOCK_FILE);
   if (!existsSync(path) || !existsSync('/proc/locks')) return undefined;
   const { ino } = statSync(path);
   const held = new RegExp(`WRITE (\\d+) [0-9a-f]+:[0-9a-f]+:${ino} `);
@@ -58,7 +59,7 @@ function problemOf(path: string, generationMin: number): string | undefined {
 function foundAtRest(stateDir: string): StateFound {
   const path = join(stateDir, STATE_FILE);
   const marker = readMarker(stateDir);
-  if (marker === undefined) return { kind: 'unusable', reason: `${join(stateDir, 'state.json')} is damaged` };
+  if (marker === undefined) return { kind: 'unusable', reason: `${join(stateDir, MARKER_FILE)} is damaged` };
   const bytes = existsSync(path) ? statSync(path).size : 0;
   if (bytes === 0) {
     return marker === null ? { kind: 'new' } : { kind: 'unusable', reason: `${path} is missing, though there was one` };

@@ -5,7 +5,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-const FILE = 'lock';
+/** In the state folder. */
+export const LOCK_FILE = 'lock';
 const BUSY = 5;
 
 export interface StateLock {
@@ -14,7 +15,7 @@ export interface StateLock {
 
 /** undefined: another process has it. @throws what node:sqlite throws when the folder cannot be used */
 export function lockState(stateDir: string): StateLock | undefined {
-  const database = new DatabaseSync(join(stateDir, FILE));
+  const database = new DatabaseSync(join(stateDir, LOCK_FILE));
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (failure) {

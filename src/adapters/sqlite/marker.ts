@@ -3,9 +3,10 @@
  * than the note, has been taken away or put back, and used payments may be unknown (reliability 124).
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
-const FILE = 'state.json';
+/** In the state folder. */
+export const MARKER_FILE = 'state.json';
 
 export interface Marker {
   /** Starts so far. The state file counts them too, before this does. */
@@ -18,7 +19,7 @@ export interface Marker {
 export function readMarker(stateDir: string): Marker | null | undefined {
   let text: string;
   try {
-    text = readFileSync(join(stateDir, FILE), 'utf8');
+    text = readFileSync(join(stateDir, MARKER_FILE), 'utf8');
   } catch (failure) {
     if ((failure as { code?: unknown }).code === 'ENOENT') return null;
     throw failure;
@@ -34,7 +35,7 @@ export function readMarker(stateDir: string): Marker | null | undefined {
 
 /** On disk, whole or not at all, when this returns. */
 export function writeMarker(stateDir: string, marker: Marker): void {
-  const path = join(stateDir, FILE);
+  const path = join(stateDir, MARKER_FILE);
   const temporary = `${path}.tmp`;
   const file = openSync(temporary, 'w', 0o600);
   try {
@@ -44,7 +45,7 @@ export function writeMarker(stateDir: string, marker: Marker): void {
     closeSync(file);
   }
   renameSync(temporary, path);
-  syncFolder(dirname(path));
+  syncFolder(stateDir);
 }
 
 function syncFolder(path: string): void {

@@ -24,7 +24,7 @@ import { isDamage, StateDatabase } from './database.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
 import { lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
-import { readMarker, writeMarker } from './marker.ts';
+import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
 import type { DatabaseOptions } from './operations.ts';
 import { SqlitePayments } from './payments.ts';
 import { DamagedError } from './records.ts';
@@ -174,7 +174,7 @@ const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + M
 function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): Kept {
   const { stateDir, sync, isPlay } = options;
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
-  if (marker === undefined) throw new Lost(`${join(stateDir, 'state.json')} is damaged`);
+  if (marker === undefined) throw new Lost(`${join(stateDir, MARKER_FILE)} is damaged`);
   const isThere = existsSync(path) && statSync(path).size > 0;
   if (marker !== null && !isThere) throw new Lost(`${path} is missing`);
   if (isThere && marker?.sync !== 'normal' && isDamagedLogFile(`${path}-wal`)) {

@@ -21,7 +21,7 @@ export const callbackAnswer = v.strictObject({
   limits: v.strictObject({ events: v.literal(EVENT_COUNT_MAX), payload_bytes: v.literal(PAYLOAD_BYTES_MAX) }),
 });
 
-export const eventAnswer = v.strictObject({
+const eventAnswer = v.strictObject({
   id: eventId,
   received_at: second,
   method: v.picklist(['POST', 'PUT', 'PATCH']),

@@ -1,6 +1,7 @@
 /** Why a callback operation gives no answer. Nothing that anybody sent is in a message. */
 import { CALLBACK_ID_FORM } from '../../callback/identifier.ts';
 import { ABSENT_MESSAGES, type Absent } from '../../callback/inbox.ts';
+import { BODY_DEADLINE_MS } from '../../callback/limits.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 
 export const invalidId = (): Refusal<'INVALID_CALLBACK_ID'> => refuse('INVALID_CALLBACK_ID', CALLBACK_ID_FORM);
@@ -13,7 +14,9 @@ export const unknownEvent = (): Refusal<'EVENT_NOT_FOUND'> =>
 
 /** The rest of the body is not wanted: the connection ends with the answer. */
 export const lateBody = (): Refusal<'REQUEST_TIMEOUT'> =>
-  refuse('REQUEST_TIMEOUT', 'the body did not arrive whole within 30 seconds', { headers: { connection: 'close' } });
+  refuse('REQUEST_TIMEOUT', `the body did not arrive whole within ${BODY_DEADLINE_MS / 1000} seconds`, {
+    headers: { connection: 'close' },
+  });
 
 export const tooLarge = (bytesMax: number): Refusal<'PAYLOAD_TOO_LARGE'> =>
   refuse('PAYLOAD_TOO_LARGE', `a body has at most ${bytesMax} bytes here`);

@@ -7,8 +7,9 @@ import * as v from 'valibot';
 import { parseCallbackId } from '../../callback/identifier.ts';
 import type { Waited } from '../../callback/inbox.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
+import type { Waiter, Woken } from '../../callback/waiters.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
-import { type Reply, route } from '../../http/route.ts';
+import { Held, type Reply, route } from '../../http/route.ts';
 import { callbackId, waitAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT, EXAMPLE_EVENT_ID } from './examples.ts';
 import { absent, invalidId, unknownEvent } from './refusals.ts';
@@ -47,6 +48,23 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
   }
 }
 
+class HeldWait extends Held<Reply | WaitRefusal> implements Waiter {
+  readonly #id: string;
+  readonly #after: string | null;
+  readonly #seconds: number;
+
+  constructor(id: string, after: string | null, seconds: number) {
+    super();
+    this.#id = id;
+    this.#after = after;
+    this.#seconds = seconds;
+  }
+
+  woken(how: Woken): void {
+    this.give(answerTo(how, this.#id, this.#after, this.#seconds));
+  }
+}
+
 export const waitForEvent = route<CallbackServices>()({
   operation: 'waitForEvent',
   method: 'GET',
@@ -81,8 +99,9 @@ export const waitForEvent = route<CallbackServices>()({
     const query = new URLSearchParams(call.search);
     const seconds = waitSecondsOf(query.get('timeout'));
     const after = query.get('after') || null; // an empty one is none
-    const waited = inbox.wait(id, after, seconds * 1000, call.request);
-    if (waited instanceof Promise) return waited.then((woken) => answerTo(woken, id, after, seconds));
-    return answerTo(waited, id, after, seconds);
+    const held = new HeldWait(id, after, seconds);
+    const waited = inbox.wait(id, after, seconds * 1000, call, held);
+    if (waited instanceof Promise) return waited.then((found) => answerTo(found, id, after, seconds));
+    return waited.kind === 'parked' ? held : answerTo(waited, id, after, seconds);
   },
 });

@@ -11,8 +11,10 @@ import {
   BODY_DEADLINE_MS,
   CONTENT_TYPE_CHARACTERS_MAX,
   EVENT_COUNT_MAX,
+  JSON_DEPTH_MAX,
   PAYLOAD_BYTES_MAX,
   RATE_COUNT_MAX,
+  RATE_WINDOW_MS,
 } from '../../callback/limits.ts';
 import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
 import { readBody } from '../../http/body.ts';
@@ -50,7 +52,7 @@ function answerTo(received: Received): Reply | WebhookRefusal {
     case 'stored':
       return jsonReply(`{"received":true,"event_id":"${received.eventId}"}`);
     case 'invalid-json':
-      return refuse('INVALID_JSON', 'the body is not JSON in UTF-8, at most 256 arrays and objects deep');
+      return refuse('INVALID_JSON', `the body is not JSON in UTF-8, at most ${JSON_DEPTH_MAX} arrays and objects deep`);
     case 'full':
       return full();
     case 'not-found':
@@ -89,9 +91,13 @@ function receive(call: Call, services: CallbackServices): WebhookRefusal | Promi
     case 'admitted':
       return readAndStore(admission, call, services);
     case 'too-many':
-      return refuse('RATE_LIMIT_EXCEEDED', `at most ${RATE_COUNT_MAX} requests in any 60 seconds to one callback`, {
-        headers: { 'retry-after': String(Math.max(1, Math.ceil(admission.retryAfterMs / 1000))) },
-      });
+      return refuse(
+        'RATE_LIMIT_EXCEEDED',
+        `at most ${RATE_COUNT_MAX} requests in any ${RATE_WINDOW_MS / 1000} seconds to one callback`,
+        {
+          headers: { 'retry-after': String(Math.max(1, Math.ceil(admission.retryAfterMs / 1000))) },
+        },
+      );
     case 'full':
       return full();
     case 'not-found':

@@ -4,6 +4,7 @@
  * and its period follows from the snapshot and the cohort.
  */
 import * as v from 'valibot';
+import { isoTime } from '../../base/iso-time.ts';
 import type { Catalogue, CohortFacts } from '../../catalogue/catalogue.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/period.ts';
@@ -67,8 +68,6 @@ export function envelope<D extends v.GenericSchema>(data: D) {
   return v.strictObject({ data, meta });
 }
 
-/** UTC with milliseconds and `Z`. */
-export const isoTime = (ms: number): string => new Date(ms).toISOString();
 export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
 /** Labels the way in which the cohort is chosen, filtered and counted; raised when an answer could change by it. */

@@ -1,7 +1,8 @@
 /** What the contract shows as answers of the jobs routes: one moment, one company, made up. */
+import { isoTime } from '../../base/iso-time.ts';
 import type { CohortFacts } from '../../catalogue/catalogue.ts';
 import { observationPeriodEndingAt } from '../../catalogue/period.ts';
-import { isoTime, type Meta, metaOf, periodOf } from './envelope.ts';
+import { type Meta, metaOf, periodOf } from './envelope.ts';
 
 const ANSWERED_MS = Date.UTC(2026, 10, 20, 12);
 const OBSERVED_MS = Date.UTC(2026, 10, 20, 9, 30);

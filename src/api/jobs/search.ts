@@ -1,11 +1,12 @@
 /** GET /v1/jobs/search: up to ten observed jobs, newest observation first. */
 import * as v from 'valibot';
+import { isoTime } from '../../base/iso-time.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { search } from '../../catalogue/search.ts';
 import { paid, perCaller } from '../../http/access.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { dateTime, envelope, isoTime, type JobsServices, metaOf } from './envelope.ts';
+import { dateTime, envelope, type JobsServices, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, employmentType, integer, remote, terms } from './parameters.ts';
 import { fromCatalogue, hasCatalogue, noCatalogue } from './refusals.ts';

@@ -48,7 +48,7 @@ const signalsData = v.strictObject({
 const EVIDENCE_SCOPE = 'candidate cohort of the monitored catalogue';
 
 /** The filters in words: what a job had to be in order to count. */
-export function criterionOf({ role, location, department }: SignalFilters): string {
+function criterionOf({ role, location, department }: SignalFilters): string {
   const parts = [
     role === undefined ? undefined : `title contains every term of ${JSON.stringify(role)}`,
     location === undefined ? undefined : `location contains every term of ${JSON.stringify(location)}`,

@@ -1,9 +1,6 @@
 /** GET /docs: the reference, rendered in the browser from `/openapi.json` by swagger-ui, which comes from here too. */
-import * as v from 'valibot';
-import { type Reply, route } from '../../http/route.ts';
-import { pageReply } from './document.ts';
+import { pageRoute } from './document.ts';
 import { html } from './html.ts';
-import type { PageServices } from './services.ts';
 
 const MAIN = html`<h1>API reference</h1>
 <p class="lead">Rendered from <a href="./openapi.json">openapi.json</a>, which is made from the declarations that serve the requests.</p>
@@ -14,27 +11,11 @@ of the codes listed beside its status; a 402 carries the offer as well. Paid ope
 <div id="reference"><p id="reference-state" role="status">Loading the reference…</p></div>
 <noscript><p class="note">The reference is rendered by a script. The same, for reading by eye or by program: <a href="./openapi.json">openapi.json</a>.</p></noscript>`;
 
-export const docs = route<PageServices>()({
-  operation: 'docsPage',
-  method: 'GET',
-  path: '/docs',
-  summary: 'The API reference, for people',
-  access: [],
-  answer: v.string(),
-  answerType: 'text/html',
-  cacheControl: 'no-cache',
-  errors: [],
-  handle: (_, services): Reply =>
-    pageReply(
-      {
-        title: 'API reference – paygrade',
-        path: 'docs',
-        description: 'Every operation of this server: parameters, answers, errors and prices.',
-        styles: ['docs.css'],
-        library: 'reference.js',
-        scripts: ['docs.js'],
-        main: MAIN,
-      },
-      services,
-    ),
+export const docs = pageRoute('docsPage', '/docs', 'The API reference, for people', {
+  title: 'API reference – paygrade',
+  description: 'Every operation of this server: parameters, answers, errors and prices.',
+  styles: ['docs.css'],
+  library: 'reference.js',
+  scripts: ['docs.js'],
+  main: () => MAIN,
 });

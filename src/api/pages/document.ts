@@ -1,9 +1,10 @@
 /**
- * The frame of every page and the headers it goes out with. Nothing comes from another origin, no script or style stands
+ * The frame of every page, the headers it goes out with and the form of its declaration. Nothing comes from another origin, no script or style stands
  * in the text of a page, and no address that leaves a page says where it came from. Links are relative, so that the pages
  * work under whatever path a proxy puts them.
  */
-import { Reply } from '../../http/route.ts';
+import * as v from 'valibot';
+import { Reply, type Route, route } from '../../http/route.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
 
@@ -30,30 +31,30 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-export interface Page {
+interface Page {
   readonly title: string;
-  /** The path of the page itself, without its slash. */
-  readonly path: '' | 'docs' | 'inbox';
   readonly description: string;
   /** Names of page files. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
   /** A plain script that must have run before the others. */
   readonly library?: string;
-  readonly main: Html;
+  main(services: PageServices): Html;
 }
 
 const NAVIGATION = [
-  ['', 'Overview'],
-  ['docs', 'API reference'],
-  ['inbox', 'Inbox'],
+  ['/', 'Overview'],
+  ['/docs', 'API reference'],
+  ['/inbox', 'Inbox'],
 ] as const;
 
-/** Address of a page file, relative to any page. */
-export const fileUrl = (name: string, { files }: PageServices): string => `pages/${files.digest}/${name}`;
+type PagePath = (typeof NAVIGATION)[number][0];
 
-export function pageReply(page: Page, services: PageServices): Reply {
-  const { title, path, description, styles = [], scripts = [], library, main } = page;
+/** Address of a page file, relative to any page. */
+const fileUrl = (name: string, { files }: PageServices): string => `pages/${files.digest}/${name}`;
+
+function pageReply(path: PagePath, page: Page, services: PageServices): Reply {
+  const { title, description, styles = [], scripts = [], library } = page;
   const file = (name: string): string => fileUrl(name, services);
   const { text } = html`<!doctype html>
 <html lang="en">
@@ -72,11 +73,11 @@ ${['style.css', ...styles].map((name) => html`<link rel="stylesheet" href="${fil
 <nav aria-label="Pages">
 ${NAVIGATION.map(
   ([target, name]) =>
-    html`<a href="./${target}"${target === path ? html` aria-current="page"` : undefined}>${name}</a>\n`,
+    html`<a href=".${target}"${target === path ? html` aria-current="page"` : undefined}>${name}</a>\n`,
 )}</nav>
 </header>
 <main id="main" tabindex="-1">
-${main}
+${page.main(services)}
 </main>
 <footer class="site-footer">
 <p>paygrade ${services.facts.version}</p>
@@ -90,3 +91,18 @@ ${library === undefined ? undefined : html`<script src="${file(library)}"></scri
   const policy = library === undefined ? [...POLICY, ...TEXT_STAYS_TEXT] : POLICY;
   return new Reply(text, { ...HEADERS, 'content-security-policy': policy.join('; ') });
 }
+
+/** The declaration of a page: free, and asked for again every time, since it names its files by their digest. */
+export const pageRoute = (operation: string, path: PagePath, summary: string, page: Page): Route<PageServices> =>
+  route<PageServices>()({
+    operation,
+    method: 'GET',
+    path,
+    summary,
+    access: [],
+    answer: v.string(),
+    answerType: 'text/html',
+    cacheControl: 'no-cache',
+    errors: [],
+    handle: (_, services) => pageReply(path, page, services),
+  });

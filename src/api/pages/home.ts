@@ -1,10 +1,10 @@
 /** GET /: what this server sells, at which price, what its catalogue holds and how a first answer is bought. */
-import * as v from 'valibot';
+import { grouped } from '../../base/grouped.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type ObservationDays, observationDays } from '../../catalogue/observation-days.ts';
-import { type Reply, type Route, route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import type { Shelf } from '../jobs/envelope.ts';
-import { pageReply } from './document.ts';
+import { pageRoute } from './document.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
 
@@ -41,7 +41,6 @@ function factsOf(shelf: Shelf): CatalogueFacts {
   return facts;
 }
 
-const grouped = (count: number): string => count.toLocaleString('en-US');
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
@@ -231,25 +230,9 @@ ${catalogueSection(shelf, clock.nowMs())}
 ${first === undefined ? undefined : buyingSection(first, services)}`;
 }
 
-export const home = route<PageServices>()({
-  operation: 'homePage',
-  method: 'GET',
-  path: '/',
-  summary: 'What this server sells, for people',
-  access: [],
-  answer: v.string(),
-  answerType: 'text/html',
-  cacheControl: 'no-cache',
-  errors: [],
-  handle: (_, services): Reply =>
-    pageReply(
-      {
-        title: 'paygrade: answers about hiring, one request at a time',
-        path: '',
-        description: 'Bounded, deterministic answers about hiring for USDC, paid with x402. No account, no key.',
-        scripts: ['copy.js'],
-        main: main(services),
-      },
-      services,
-    ),
+export const home = pageRoute('homePage', '/', 'What this server sells, for people', {
+  title: 'paygrade: answers about hiring, one request at a time',
+  description: 'Bounded, deterministic answers about hiring for USDC, paid with x402. No account, no key.',
+  scripts: ['copy.js'],
+  main,
 });

@@ -2,10 +2,8 @@
  * GET /inbox: whoever holds a callback's address and read token watches its events arrive. The token is typed into the page
  * and leaves it in the Authorization header alone: the fields have no names and the page may submit no form.
  */
-import * as v from 'valibot';
 import { EVENT_COUNT_MAX, LIFETIME_MS, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../callback/limits.ts';
-import { type Reply, route } from '../../http/route.ts';
-import { pageReply } from './document.ts';
+import { pageRoute } from './document.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
 
@@ -59,25 +57,9 @@ function main({ facts }: PageServices): Html {
 is a paid request, see <a href="./docs">the reference</a>; receiving and reading are free. Its events are deleted with it.</p></section>`;
 }
 
-export const inbox = route<PageServices>()({
-  operation: 'inboxPage',
-  method: 'GET',
-  path: '/inbox',
-  summary: 'A callback and its events as they arrive, for people',
-  access: [],
-  answer: v.string(),
-  answerType: 'text/html',
-  cacheControl: 'no-cache',
-  errors: [],
-  handle: (_, services): Reply =>
-    pageReply(
-      {
-        title: 'Inbox – paygrade',
-        path: 'inbox',
-        description: 'Watch the events of a callback arrive.',
-        scripts: ['copy.js', 'inbox.js'],
-        main: main(services),
-      },
-      services,
-    ),
+export const inbox = pageRoute('inboxPage', '/inbox', 'A callback and its events as they arrive, for people', {
+  title: 'Inbox – paygrade',
+  description: 'Watch the events of a callback arrive.',
+  scripts: ['copy.js', 'inbox.js'],
+  main,
 });

@@ -3,6 +3,8 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { openSnapshotFile } from '../../adapters/snapshot-file.ts';
 import { inspectState } from '../../adapters/sqlite/inspect.ts';
+import { LOCK_FILE } from '../../adapters/sqlite/lock.ts';
+import { MARKER_FILE } from '../../adapters/sqlite/marker.ts';
 import { STATE_FILE } from '../../adapters/sqlite/state.ts';
 import { openSnapshot, SnapshotError } from '../../catalogue/snapshot.ts';
 import { NO_CATALOGUE, SAMPLE } from '../../catalogue-shelf.ts';
@@ -138,7 +140,7 @@ export function checkState({ stateDir, settlement, stateReset, callbackBytes }: 
       findings.mend(`${folder} is not a folder`, 'set STATE_DIR to a folder');
       return findings.all;
     }
-    const paths = [folder, ...['lock', STATE_FILE, 'state.json'].map((name) => join(stateDir, name))].filter(
+    const paths = [folder, ...[LOCK_FILE, STATE_FILE, MARKER_FILE].map((name) => join(stateDir, name))].filter(
       existsSync,
     );
     const locked = paths.find((path) => !isWritable(path));

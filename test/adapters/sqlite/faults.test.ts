@@ -96,13 +96,13 @@ describe('a file that cannot grow', () => {
 
   it('bounds the bytes that wait for it', async () => {
     await journal.write(callback(1));
-    const bytes = new Uint8Array(1024 * 1024);
+    const MIB = 1024 * 1024;
     const writes = Array.from({ length: 140 }, (_, number) =>
-      journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(number, bytes, false) }),
+      journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(number, new Uint8Array(MIB), false) }),
     );
     const outcomes = await Promise.allSettled(writes);
     const keptCount = outcomes.filter(({ status }) => status === 'fulfilled').length;
     expect(keptCount).toBe(128);
-    await journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(200, bytes, false) });
+    await journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(200, new Uint8Array(MIB), false) });
   });
 });

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { HistoryDatabase } from '../../../src/adapters/sqlite/history-database.ts';
 import { HistoryImport } from '../../../src/adapters/sqlite/history-import.ts';
 import { leverShape } from '../../../src/ingest/shape-lever.ts';
+import { minimalJob } from '../../support/minimal-job.ts';
 
 // The properties are about what is remembered, not about a crash of the machine: a disk would only be waited for.
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'paygrade-history-'));
@@ -67,22 +68,8 @@ function imported(feeds: readonly Feed[]): Map<string, ModelJob> {
     const document = { member: { name: 'm', fileName: 'm', bytes: nothing() }, fetchedAtMs: null };
     merging.begin();
     for (const [id, title] of Object.entries(titles)) {
-      const job = {
-        id,
-        title,
-        company: 'Acme',
-        companyDomain: null,
-        location: null,
-        department: null,
-        remoteStatus: 'unknown',
-        employmentType: 'unknown',
-        sourceUrl: 'https://acme.example/',
-        skills: [],
-        firstObservedMs: 0,
-        lastObservedMs: 0,
-        status: 'active',
-      } as const;
-      merging.add(job, { shape: leverShape, board: 'acme', description: null, hasOwnSkills: false, document });
+      const source = { shape: leverShape, board: 'acme', description: null, hasOwnSkills: false, document };
+      merging.add(minimalJob({ id, title }), source);
     }
     merging.merge(isComplete, true, () => {});
     merging.commit();

@@ -168,7 +168,7 @@ export class History {
         bytes: Uint8Array.from({ length }, (_, i) => (i * n) & 0xff),
         isInline: length <= SHORT_BYTES,
       };
-      await state.callbacks.append(id, record);
+      await state.callbacks.append(id, { ...record, bytes: record.bytes.slice() }); // the store's from then on
       callbacks[nameOf(id)]?.push(`${record.id} ${record.head} ${bytesText(record.bytes)}`);
       note(`event of ${length} bytes`);
     };

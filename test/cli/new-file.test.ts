@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NewFile } from '../../src/cli/new-file.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-new-file-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const at = (name: string) => join(folder, name);
+const LONG = new Uint8Array(100_000).fill(0x61);
+
+describe('a new file', () => {
+  it('is there, whole, once it is committed', () => {
+    writeFileSync(at('out'), 'before');
+    const file = new NewFile(at('out'));
+    file.write(Buffer.from('b'));
+    file.write(LONG);
+    expect(readFileSync(at('out'), 'utf8')).toBe('before');
+    file.commit();
+    file.discard();
+    expect(readFileSync(at('out'), 'utf8')).toBe(`b${'a'.repeat(100_000)}`);
+    expect(readdirSync(folder)).toEqual(['out']);
+  });
+
+  it('leaves nothing behind when it is given up, or cannot take its place', () => {
+    const given = new NewFile(at('given'));
+    given.write(LONG);
+    given.discard();
+    mkdirSync(at('folder'));
+    const misplaced = new NewFile(at('folder'));
+    expect(() => misplaced.commit()).toThrow(`${at('folder')} cannot be written (EISDIR)`);
+    misplaced.discard();
+    expect(readdirSync(folder)).toEqual(['folder']);
+  });
+
+  it('is refused at once where none can be made', () => {
+    expect(() => new NewFile(at('nowhere/out'))).toThrow(`${at('nowhere/out')} cannot be written (ENOENT)`);
+  });
+});

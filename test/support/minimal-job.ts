@@ -1,0 +1,19 @@
+/** A job that says no more than it must. */
+import type { Job } from '../../src/catalogue/job.ts';
+
+export const minimalJob = (changes: Partial<Job> = {}): Job => ({
+  id: 'a',
+  title: 'Engineer',
+  company: 'Acme',
+  companyDomain: null,
+  location: null,
+  department: null,
+  remoteStatus: 'unknown',
+  employmentType: 'unknown',
+  sourceUrl: 'https://acme.example/',
+  skills: [],
+  firstObservedMs: 0,
+  lastObservedMs: 0,
+  status: 'active',
+  ...changes,
+});
