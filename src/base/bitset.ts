@@ -19,12 +19,6 @@ export class BitSet {
     this.words[word] = this.words[word]! | (1 << (member & 31));
   }
 
-  /** Adds a number below `length` that is no member, or takes one out that is. */
-  flip(member: number): void {
-    const word = member >>> 5;
-    this.words[word] = this.words[word]! ^ (1 << (member & 31));
-  }
-
   /** Adds `members[start .. end - 1]`, each below `length`. */
   addFrom(members: Uint16Array, start: number, end: number): void {
     const words = this.words;

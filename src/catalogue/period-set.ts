@@ -34,9 +34,15 @@ export class PeriodSet {
     return true;
   }
 
+  /** Members between two places leave, others come in. */
   #flip(from: number, to: number): void {
+    const { words } = this.positions;
+    const order = this.#order;
     const past = Math.max(from, to);
-    for (let place = Math.min(from, to); place < past; place++) this.positions.flip(this.#order[place]!);
+    for (let place = Math.min(from, to); place < past; place++) {
+      const position = order[place]!;
+      words[position >>> 5] = words[position >>> 5]! ^ (1 << (position & 31));
+    }
   }
 
   /** Whether `placeIn` would give this place. */

@@ -206,7 +206,8 @@ export class TermIndex {
 
   /** The same for rows in another order. placeOf  by row: its place in that order */
   reordered(placeOf: Uint16Array): TermIndex {
-    const postings = this.#postings.map((row) => placeOf[row]!);
+    const postings = new Uint16Array(this.#postings.length);
+    for (let i = 0; i < postings.length; i++) postings[i] = placeOf[this.#postings[i]!]!;
     return new TermIndex(this.#order, this.#rowCount, this.#postingOffsets, postings);
   }
 
