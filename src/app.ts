@@ -12,6 +12,7 @@ import type { PaymentServices } from './api/payments/services.ts';
 import { CALLBACK_ROUTES, EVERY_ROUTE, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES, TAGS } from './api/routes.ts';
 import type { Documents, Readiness, ServiceServices } from './api/service/services.ts';
 import type { Clock } from './base/clock.ts';
+import type { GoneListener } from './base/gone-listener.ts';
 import type { Random } from './base/random.ts';
 import { Inbox } from './callback/inbox.ts';
 import { type CatalogueShelf, catalogueTaker, openShelf, type TakeCatalogue } from './catalogue-shelf.ts';
@@ -177,7 +178,7 @@ class RequestCall implements Call, Recorded {
     return caller.isGone === undefined ? this.request.signal.aborted : caller.isGone();
   }
 
-  whenGone(listener: { handleEvent(): void }): void {
+  whenGone(listener: GoneListener): void {
     const caller = this.#caller;
     if (caller.whenGone !== undefined) caller.whenGone(listener);
     else this.request.signal.addEventListener('abort', listener, { once: true });
