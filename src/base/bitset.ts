@@ -5,23 +5,29 @@
 export class BitSet {
   /** Numbers that may be members are 0 .. length - 1. */
   readonly length: number;
-  /** Signed, as bitwise operators give their results. */
-  readonly #words: Int32Array;
+  /** Number n is bit n % 32 of word n / 32; signed, as bitwise operators give their results. For loops over words. */
+  readonly words: Int32Array;
 
   constructor(length: number) {
     this.length = length;
-    this.#words = new Int32Array((length + 31) >>> 5);
+    this.words = new Int32Array((length + 31) >>> 5);
   }
 
   /** Adds a number below `length`. */
   add(member: number): void {
     const word = member >>> 5;
-    this.#words[word] = this.#words[word]! | (1 << (member & 31));
+    this.words[word] = this.words[word]! | (1 << (member & 31));
+  }
+
+  /** Adds a number below `length` that is no member, or takes one out that is. */
+  flip(member: number): void {
+    const word = member >>> 5;
+    this.words[word] = this.words[word]! ^ (1 << (member & 31));
   }
 
   /** Adds `members[start .. end - 1]`, each below `length`. */
   addFrom(members: Uint16Array, start: number, end: number): void {
-    const words = this.#words;
+    const words = this.words;
     for (let i = start; i < end; i++) {
       const member = members[i]!;
       words[member >>> 5] = words[member >>> 5]! | (1 << (member & 31));
@@ -30,20 +36,39 @@ export class BitSet {
 
   /** Adds the members of `words[start ..]`, laid out as in this class and as long as a set of this length. */
   addWords(words: Int32Array, start: number): void {
-    const into = this.#words;
+    const into = this.words;
     for (let i = 0; i < into.length; i++) into[i] = into[i]! | words[start + i]!;
+  }
+
+  /** Makes the members those of `words[start ..]`, laid out as for `addWords`. */
+  readWords(words: Int32Array, start: number): void {
+    this.words.set(words.subarray(start, start + this.words.length));
   }
 
   /** Writes the set's words into `into[start ..]`. */
   writeWords(into: Int32Array, start: number): void {
-    into.set(this.#words, start);
+    into.set(this.words, start);
   }
 
   /** Keeps the members that `words[start ..]` has too, laid out as for `addWords`. Says whether any is left. */
   intersectWords(words: Int32Array, start: number): boolean {
-    const into = this.#words;
+    const into = this.words;
+    const length = into.length;
     let any = 0;
-    for (let i = 0; i < into.length; i++) {
+    let i = 0;
+    // Four words a turn take two thirds of the time of one (0.31 and 0.49 µs for 313 words on Node, 0.17 and 0.25 on Bun).
+    for (; i + 3 < length; i += 4) {
+      const first = into[i]! & words[start + i]!;
+      const second = into[i + 1]! & words[start + i + 1]!;
+      const third = into[i + 2]! & words[start + i + 2]!;
+      const fourth = into[i + 3]! & words[start + i + 3]!;
+      into[i] = first;
+      into[i + 1] = second;
+      into[i + 2] = third;
+      into[i + 3] = fourth;
+      any |= first | second | third | fourth;
+    }
+    for (; i < length; i++) {
       const both = into[i]! & words[start + i]!;
       into[i] = both;
       any |= both;
@@ -53,62 +78,84 @@ export class BitSet {
 
   /** How many members there are. */
   get count(): number {
-    const words = this.#words;
+    const words = this.words;
     let count = 0;
-    for (let i = 0; i < words.length; i++) {
-      // The usual sums of neighbouring bits, pairs and nibbles, then of the four bytes by one multiplication.
-      let word = words[i]!;
-      word -= (word >>> 1) & 0x55555555;
-      word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
-      count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+    for (let i = 0; i < words.length; i++) if (words[i] !== 0) count += bitCountOf(words[i]!);
+    return count;
+  }
+
+  /** How many members from `start` to `end - 1` there are that `other`, a set of the same length, has too. */
+  countOfBoth(other: BitSet, start: number, end: number): number {
+    const words = this.words;
+    const others = other.words;
+    let count = 0;
+    for (let i = start >>> 5; i << 5 < end; i++) {
+      let both = words[i]! & others[i]!;
+      if (i << 5 < start) both &= -1 << (start & 31);
+      if (end - (i << 5) < 32) both &= (1 << (end & 31)) - 1;
+      if (both !== 0) count += bitCountOf(both);
     }
     return count;
   }
 
-  has(member: number): boolean {
-    return ((this.#words[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
-  }
-
   clear(): void {
-    this.#words.fill(0);
+    this.words.fill(0);
   }
 
   fill(): void {
-    this.#words.fill(-1);
+    this.words.fill(-1);
     const past = this.length & 31;
-    if (past !== 0) this.#words[this.#words.length - 1] = 2 ** past - 1;
+    if (past !== 0) this.words[this.words.length - 1] = 2 ** past - 1;
   }
 
   /** Keeps the members that `other`, a set of the same length, has too. Says whether any is left. */
   intersect(other: BitSet): boolean {
-    const words = this.#words;
-    const others = other.#words;
-    let any = 0;
-    for (let i = 0; i < words.length; i++) {
-      const both = words[i]! & others[i]!;
-      words[i] = both;
-      any |= both;
-    }
-    return any !== 0;
+    return this.intersectWords(other.words, 0);
   }
 
-  /**
-   * Writes the smallest members, ascending, into `into`, which is not grown.
-   * returns  the number written: the smaller of `into.length` and the size of the set
-   */
-  readInto(into: Uint16Array | Uint32Array): number {
-    const words = this.#words;
-    const room = into.length;
-    let count = 0;
+  /** The `limit` smallest members, ascending, or all when there are fewer. */
+  first(limit: number): number[] {
+    const words = this.words;
+    const members: number[] = [];
     for (let i = 0; i < words.length; i++) {
       let word = words[i]!;
       while (word !== 0) {
-        if (count === room) return count;
+        if (members.length === limit) return members;
         const lowest = word & -word;
-        into[count++] = (i << 5) + 31 - Math.clz32(lowest);
+        members.push((i << 5) + 31 - Math.clz32(lowest));
         word ^= lowest;
       }
     }
-    return count;
+    return members;
   }
+}
+
+/** How many bits of a 32-bit word are 1: the usual sums of neighbouring bits, pairs and nibbles, then of the four bytes. */
+export function bitCountOf(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/**
+ * Writes into `into` those of `numbers[start] .. numbers[start + count - 1]` that are members of `words[wordsStart ..]`, laid out
+ * as in the class. `into` may be `numbers` itself where `start` is 0.
+ * returns  the number written
+ */
+export function keepMembers(
+  words: Int32Array,
+  wordsStart: number,
+  numbers: Uint16Array,
+  start: number,
+  count: number,
+  into: Uint16Array,
+): number {
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const number = numbers[start + i]!;
+    // Written in any case, and kept by counting on: a branch would be foreseen wrong every few numbers.
+    into[kept] = number;
+    kept += (words[wordsStart + (number >>> 5)]! >>> (number & 31)) & 1;
+  }
+  return kept;
 }

@@ -4,7 +4,10 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Cohort } from './cohort.ts';
-import { COHORT_ROWS_MAX, KEPT_COHORTS_MAX, SCANNED_ROWS_MAX } from './limits.ts';
+import { CohortPart } from './cohort-part.ts';
+import { type CompanyRuns, companyRunsOf } from './company-runs.ts';
+import { FoundJobs } from './found-jobs.ts';
+import { COHORT_ROWS_MAX, KEPT_COHORT_ROWS_MAX, PART_ROWS_MAX } from './limits.ts';
 import { CompanyRanking } from './ranking.ts';
 import type { Snapshot } from './snapshot.ts';
 import { CodeCounts } from './top-codes.ts';
@@ -16,7 +19,15 @@ export class Catalogue {
   readonly snapshot: Snapshot;
   /** The most recently observed active jobs of the whole catalogue: rows 0 .. at most 9999. */
   readonly cohort: Cohort;
-  readonly #companies = new LRUCache<number, Cohort>({ max: KEPT_COHORTS_MAX });
+  /** Its rows, newest observation first, and company after company. */
+  readonly newestFirst: CohortPart;
+  readonly byCompany: CohortPart;
+  readonly foundJobs: FoundJobs;
+  readonly #runs: CompanyRuns;
+  readonly #companies = new LRUCache<number, Cohort>({
+    maxSize: KEPT_COHORT_ROWS_MAX,
+    sizeCalculation: ({ rows }) => rows.length,
+  });
   /** Scratch of the company question; empty between questions. */
   readonly departmentCounts: CodeCounts;
   readonly skillCounts: CodeCounts;
@@ -26,16 +37,24 @@ export class Catalogue {
 
   constructor(snapshot: Snapshot) {
     const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
-    const rows = Uint32Array.from({ length: count }, (_, row) => row);
+    const rows = new Uint32Array(count);
+    for (let row = 0; row < count; row++) rows[row] = row;
     this.snapshot = snapshot;
     this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
+    this.#runs = companyRunsOf(snapshot, count);
+    this.newestFirst = new CohortPart(snapshot, rows);
+    this.byCompany = new CohortPart(snapshot, this.#runs.rows, {
+      part: this.newestFirst,
+      positionOf: this.#runs.positionOf,
+    });
+    this.foundJobs = new FoundJobs(snapshot);
     this.departmentCounts = new CodeCounts(snapshot.departments.size);
     this.skillCounts = new CodeCounts(snapshot.skillNames.size);
     this.#engineering = new Uint8Array(snapshot.departments.size);
   }
 
   get ranking(): CompanyRanking {
-    this.#ranking ??= new CompanyRanking(this.cohort);
+    this.#ranking ??= new CompanyRanking(this.snapshot, this.#runs);
     return this.#ranking;
   }
 
@@ -47,7 +66,7 @@ export class Catalogue {
     const start = this.snapshot.companyOffsets[company]!;
     const rows = this.snapshot.companyRows.subarray(start, start + Math.min(active, COHORT_ROWS_MAX));
     const cohort = new Cohort(this.snapshot, rows, 'requested company', active > COHORT_ROWS_MAX);
-    if (rows.length > SCANNED_ROWS_MAX) this.#companies.set(company, cohort);
+    if (rows.length > PART_ROWS_MAX) this.#companies.set(company, cohort);
     return cohort;
   }
 
@@ -67,7 +86,9 @@ export class Catalogue {
 
   /** Makes now what the first questions would have to wait for. */
   warm(): void {
-    this.cohort.warm();
+    this.byCompany.warmForSignals();
     void this.ranking;
+    this.newestFirst.warmForSearch();
+    this.foundJobs.keepFirst(this.newestFirst.rows.length);
   }
 }

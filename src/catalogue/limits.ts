@@ -7,16 +7,16 @@ export const COHORT_ROWS_MAX = 10_000;
 export const TOP_ENTRIES_MAX = 10;
 
 /**
- * A company cohort of more rows gets an index, a smaller one is scanned: at this size a scan that finds nothing takes
- * 1 to 2 ms (bench/search.ts), about the signature check of the same request; the index takes 44 to 55 ms for 10000 rows.
+ * Rows of a company that are indexed together; a company with no more is gone through row by row. Such an index takes about
+ * 2 ms on a busy machine, where one of 1,700 rows takes 7 and one of 10000 some 30 (bench/search.ts), and a request waits for it.
  */
-export const SCANNED_ROWS_MAX = 1_000;
+export const PART_ROWS_MAX = 256;
 
 /**
- * Company cohorts kept with their index. An index of 10000 rows is a few megabytes of arrays; the few companies of that size are
- * asked for again and again, and an evicted one is built again from the columns.
+ * Rows of the company cohorts that are kept with their indexes, together: about 20 MB when all of them are indexed (5.2 MB for
+ * 10000 rows). One that makes room for another is indexed again when it is asked for.
  */
-export const KEPT_COHORTS_MAX = 8;
+export const KEPT_COHORT_ROWS_MAX = 40_000;
 
 /**
  * Code units of distinct tokens that one index may hold: about 100 a row, ten times what real postings have in all
@@ -24,6 +24,9 @@ export const KEPT_COHORTS_MAX = 8;
  * letter over and over) a few seconds. A cohort with more text is scanned.
  */
 export const INDEX_UNITS_MAX = 2 ** 20;
+
+/** The same for the index of at most PART_ROWS_MAX rows, for which a request waits: 500 a row, since tokens repeat less. */
+export const PART_INDEX_UNITS_MAX = 2 ** 17;
 
 /** Rows of one snapshot: 16.7 million, of about 94 bytes each in memory, stay within the 2 GiB below. */
 export const ROW_COUNT_MAX = 2 ** 24;
@@ -55,8 +58,11 @@ export const REMEMBERED_TEXTS_MAX = 65_536;
  */
 export const KEPT_COLD_BYTES_MAX = 2 ** 23;
 
-/** Consecutive suffixes of a term index whose rows are put together beforehand: few enough to go through one by one. */
-export const SUFFIX_BLOCK_MIN = 32;
+/**
+ * Bitmaps of one term index: 1.25 KB each for 10000 rows, so at most 2.6 MB together. Real and synthetic postings have 200
+ * to 1,200 pieces of words that lie in more rows than a bitmap has words; when there are more, only the most frequent have one.
+ */
+export const TERM_BITMAPS_MAX = 2_048;
 
-/** Such blocks of one index. Each is a bitmap of its cohort, 1.25 KB for 10000 rows: at most 1.3 MB together. */
-export const SUFFIX_BLOCKS_MAX = 1_024;
+/** Matches that are looked at one by one, more are a set: as many as a bitmap of 10000 rows has words, and some. */
+export const LISTED_ROWS_MAX = 320;

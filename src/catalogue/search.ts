@@ -2,11 +2,15 @@
 import type { Catalogue } from './catalogue.ts';
 import type { Cohort, CohortFacts } from './cohort.ts';
 import type { CompanyDomain } from './company-domain.ts';
-import type { FoundJob } from './found-job.ts';
+import type { FoundJob } from './found-jobs.ts';
 import type { EmploymentType } from './job.ts';
-import { isUnfiltered, isWorthAnIndex, select, wantedOf } from './select.ts';
+import { PART_ROWS_MAX } from './limits.ts';
+import { RowScan } from './row-scan.ts';
+import { select, selectByIndex } from './select.ts';
+import type { Snapshot } from './snapshot.ts';
+import { isUnfiltered, type Wanted, wantedOf } from './wanted.ts';
 
-export type { FoundJob } from './found-job.ts';
+export type { FoundJob } from './found-jobs.ts';
 
 /** Filters as they were written; each text of at most eight terms. */
 export interface SearchFilters {
@@ -28,21 +32,44 @@ export function search(
   filters: SearchFilters,
   limit: number,
 ): { cohort: CohortFacts; jobs: FoundJob[] } {
-  const cohort = cohortFor(catalogue, filters.company);
-  const positions = firstPositions(catalogue, cohort, filters, limit);
-  return { cohort: cohort.facts, jobs: cohort.foundJobsAt(positions) };
-}
-
-function cohortFor(catalogue: Catalogue, domain: CompanyDomain | undefined): Cohort {
-  if (domain === undefined) return catalogue.cohort;
-  const company = catalogue.snapshot.companyOf(domain);
-  return company === undefined ? catalogue.unknownCompanyCohort() : catalogue.cohortOf(company);
-}
-
-function firstPositions(catalogue: Catalogue, cohort: Cohort, filters: SearchFilters, limit: number): Uint16Array {
-  const into = new Uint16Array(Math.min(limit, cohort.rows.length));
+  const { foundJobs, snapshot } = catalogue;
   const wanted = wantedOf(filters);
-  if (isUnfiltered(wanted)) return into.map((_, position) => position);
-  const indexed = cohort === catalogue.cohort || isWorthAnIndex(cohort);
-  return into.subarray(0, select(cohort, wanted, indexed, limit).readInto(into));
+  if (filters.company === undefined) {
+    return { cohort: catalogue.cohort.facts, jobs: foundJobs.at(newestOfCatalogue(catalogue, wanted, limit)) };
+  }
+  const company = snapshot.companyOf(filters.company);
+  const cohort = company === undefined ? catalogue.unknownCompanyCohort() : catalogue.cohortOf(company);
+  return { cohort: cohort.facts, jobs: foundJobs.at(newestOfCompany(snapshot, cohort, wanted, limit)) };
+}
+
+function newestOfCatalogue({ newestFirst }: Catalogue, wanted: Wanted, limit: number): number[] {
+  if (isUnfiltered(wanted)) newestFirst.matches.startWithAll();
+  else select(newestFirst, wanted, limit);
+  return newestFirst.newestMatches(limit);
+}
+
+/**
+ * The first search in a company goes from row to row. Each later one makes the index of one part that has none, if it
+ * comes to such a part, and goes from row to row in the others.
+ */
+function newestOfCompany(snapshot: Snapshot, cohort: Cohort, wanted: Wanted, limit: number): number[] {
+  if (cohort.rows.length <= PART_ROWS_MAX) {
+    const { rows } = cohort;
+    return new RowScan(snapshot, wanted, rows.length).matchesAmong(rows, limit).map((place) => rows[place]!);
+  }
+  const newest: number[] = [];
+  let scan: RowScan | undefined;
+  let mayBuild = cohort.wasSearched;
+  cohort.wasSearched = true;
+  for (const part of cohort.parts) {
+    if (newest.length === limit) break;
+    const isBuilt = part.isIndexedFor(wanted);
+    if ((isBuilt || mayBuild) && selectByIndex(part, wanted)) newest.push(...part.newestMatches(limit - newest.length));
+    else {
+      scan ??= new RowScan(snapshot, wanted, cohort.rows.length);
+      for (const place of scan.matchesAmong(part.rows, limit - newest.length)) newest.push(part.rows[place]!);
+    }
+    if (!isBuilt) mayBuild = false;
+  }
+  return newest;
 }

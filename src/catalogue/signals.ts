@@ -3,7 +3,8 @@ import type { Catalogue } from './catalogue.ts';
 import type { CohortFacts } from './cohort.ts';
 import type { ObservationPeriod } from './period.ts';
 import { scoreOf } from './score.ts';
-import { isUnfiltered, select, wantedOf } from './select.ts';
+import { select } from './select.ts';
+import { isUnfiltered, wantedOf } from './wanted.ts';
 
 /** Filters as they were written; `role` and `location` of at most eight terms. */
 export interface SignalFilters {
@@ -45,10 +46,11 @@ export function signals(
   limit: number,
   period: ObservationPeriod,
 ): Signals {
-  const { cohort } = catalogue;
+  const { byCompany, cohort, ranking } = catalogue;
   const wanted = wantedOf(filters);
-  const matching = isUnfiltered(wanted) ? undefined : select(cohort, wanted, true, cohort.rows.length);
-  const { companies, matchingJobs } = catalogue.ranking.rank(matching, period, limit);
+  const isFiltered = !isUnfiltered(wanted);
+  if (isFiltered) select(byCompany, wanted, byCompany.rows.length);
+  const { companies, matchingJobs } = ranking.rank(isFiltered ? byCompany.matches : undefined, period, limit);
   const { sampled } = cohort.facts;
   return {
     cohort: cohort.facts,

@@ -4,23 +4,17 @@
  * tokens, which are a few per cent of the text. A suffix array over them finds every token that a term lies in, posting
  * lists give the rows of each token, bitmaps those of the frequent ones.
  *
- * Cost of a term: two binary searches (20 to 30 steps), then one step a posting, or one a word of the bitmaps: of a frequent
- * token, of a block of neighbouring suffixes, of a first letter. The index is built
- * once a cohort and field group.
- *
- * Measured with bench/peers/queries.ts (a million synthetic jobs, cohort of 10000; 2-core shared virtual machine under load,
- * Node 26.10.0 / Bun 1.4.5, processor time in µs, before and after blocks, first letters and rarest first):
- *
- *   signals, three role terms and a place    34 / 31 -> 20 / 23     one letter     343 / 268 -> 23 / 26
- *   signals, eight role terms and a place   405 / 325 -> 42 / 27    one term       22 / 25 -> 24 / 23
+ * Cost of a term: two binary searches (10 to 20 steps), then either one pass over the words of a bitmap or no more
+ * postings than that has words: whatever lies in more rows has a bitmap, a piece of a word as well as a word. The index is
+ * built once a cohort and field group.
  */
-import { BitSet } from '../base/bitset.ts';
-import { INDEX_UNITS_MAX, SUFFIX_BLOCK_MIN, SUFFIX_BLOCKS_MAX } from './limits.ts';
+import { BitSet, keepMembers } from '../base/bitset.ts';
+import { INDEX_UNITS_MAX, PART_INDEX_UNITS_MAX, PART_ROWS_MAX, TERM_BITMAPS_MAX } from './limits.ts';
 
 /** The compared texts (terms.ts) of one field for the rows of a cohort. */
 export interface IndexedField {
-  /** Distinct as far as that is cheap: each is taken apart once. */
-  readonly texts: readonly string[];
+  /** Texts as their tokens; distinct as far as that is cheap. */
+  readonly texts: readonly (readonly string[])[];
   /** Places in `texts`, row after row; those of row r lie between `offsets[r]` and `offsets[r + 1]`. */
   readonly numbers: Uint16Array | Uint32Array;
   readonly offsets: Uint32Array;
@@ -34,7 +28,7 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     const offsets = new Uint32Array(texts.length + 1);
     const tokens: number[] = [];
     for (let i = 0; i < texts.length; i++) {
-      for (const token of texts[i]!.split(' ')) {
+      for (const token of texts[i]!) {
         let number = vocabulary.get(token);
         if (number === undefined) {
           number = vocabulary.size;
@@ -47,7 +41,7 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     }
     return { offsets, tokens };
   });
-  if (unitCount > INDEX_UNITS_MAX) return undefined;
+  if (unitCount > (rowCount <= PART_ROWS_MAX ? PART_INDEX_UNITS_MAX : INDEX_UNITS_MAX)) return undefined;
 
   // Two equal passes over all rows: the first counts the rows of each token, the second writes them.
   const postingOffsets = new Uint32Array(vocabulary.size + 1);
@@ -83,8 +77,11 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     postings[place] = row;
     next[token] = place + 1;
   });
-  return new TermIndex([...vocabulary.keys()], unitCount, rowCount, postingOffsets, postings);
+  return new TermIndex(suffixOrderOf([...vocabulary.keys()], unitCount), rowCount, postingOffsets, postings);
 }
+
+/** So many postings are as quick as the shortest bitmap. */
+const LISTED_POSTINGS_MIN = 64;
 
 /** Where a term lies in an index: a run of its suffixes. */
 export interface FoundTerm {
@@ -93,224 +90,235 @@ export interface FoundTerm {
   readonly end: number;
   /** At most this many rows hold it. */
   readonly rowCountMax: number;
-  /** The term's only rank, or 0 when it has several. */
-  readonly onlyRank: number;
+  /** Where the bitmap of its rows starts; -1 = it has none. */
+  readonly bitmap: number;
+}
+
+/** The tokens of an index, and every place that a term can lie at. */
+interface SuffixOrder {
+  /** Tokens one after another as ranks of code units, 0 after each. */
+  readonly text: Uint16Array;
+  /** Rank of a code unit, 1 and up in order of units; 0 or nothing = in no token. */
+  readonly rankOf: Uint16Array;
+  /** Places in the text of every suffix of every token, in order of their ranks; equal ones in any order. */
+  readonly suffixes: Uint32Array;
+  /** The token of each suffix, in the same order. */
+  readonly tokenOf: Uint32Array;
+  /** Where the suffixes that begin with a rank start; one more element than there are ranks, 0 included. */
+  readonly firstWith: Uint32Array;
+}
+
+/** unitCount  code units of all tokens, and one more for each */
+function suffixOrderOf(tokens: readonly string[], unitCount: number): SuffixOrder {
+  const text = new Uint16Array(unitCount);
+  const starts = new Uint32Array(tokens.length + 1);
+  let end = 0;
+  let largest = 0;
+  for (let token = 0; token < tokens.length; token++) {
+    const units = tokens[token]!;
+    for (let i = 0; i < units.length; i++) {
+      const unit = units.charCodeAt(i);
+      if (unit > largest) largest = unit;
+      text[end++] = unit;
+    }
+    starts[token + 1] = ++end;
+  }
+  // No token has a blank in it, so there are at most 65535 ranks, and they fit beside the 0.
+  const rankOf = new Uint16Array(largest + 1);
+  for (let token = 0; token < tokens.length; token++) {
+    for (let i = starts[token]!; i < starts[token + 1]! - 1; i++) rankOf[text[i]!] = 1;
+  }
+  let rankCount = 0;
+  for (let unit = 0; unit <= largest; unit++) if (rankOf[unit] !== 0) rankOf[unit] = ++rankCount;
+  for (let token = 0; token < tokens.length; token++) {
+    for (let i = starts[token]!; i < starts[token + 1]! - 1; i++) text[i] = rankOf[text[i]!]!;
+  }
+  // What separates tokens was left 0; a token may hold U+0000, which has a rank of its own.
+  const suffixes = suffixesInOrder(text, starts, rankCount);
+  const tokenAt = new Uint32Array(unitCount);
+  for (let token = 0; token < tokens.length; token++) tokenAt.fill(token, starts[token]!, starts[token + 1]!);
+  const firstWith = new Uint32Array(rankCount + 2);
+  for (const suffix of suffixes) {
+    const place = text[suffix]! + 1;
+    firstWith[place] = firstWith[place]! + 1;
+  }
+  for (let rank = 1; rank < firstWith.length; rank++) firstWith[rank] = firstWith[rank]! + firstWith[rank - 1]!;
+  return { text, rankOf, suffixes, tokenOf: suffixes.map((suffix) => tokenAt[suffix]!), firstWith };
 }
 
 export class TermIndex {
-  /** Tokens one after another as ranks of code units, 0 after each. */
-  readonly #text: Uint16Array;
-  /** Rank of a code unit, 1 and up in order of units; 0 or nothing = in no token. */
-  readonly #rankOf: Uint16Array;
-  /** Places in the text of every suffix of every token, in order of their ranks; equal ones in any order. */
-  readonly #suffixes: Uint32Array;
-  /** The token of each suffix, in the same order. */
-  readonly #tokenOf: Uint32Array;
-  /** Where the suffixes that begin with a rank start; one more element than there are ranks, 0 included. */
-  readonly #firstWith: Uint32Array;
+  readonly #order: SuffixOrder;
+  readonly #rowCount: number;
   /** Postings of the suffixes before each place; one more element than there are suffixes. */
   readonly #postingSums: Float64Array;
   readonly #postingOffsets: Uint32Array;
-  /** Rows of token after token, ascending in each. */
+  /** Rows of token after token. */
   readonly #postings: Uint16Array;
 
-  /** Where the bitmap of a token starts in `#bitmaps`, plus 1; 0 = the token has a posting list alone. */
-  readonly #bitmapOf: Uint32Array;
-  /** Rows of the frequent tokens as bits, in 32-bit words: those with more rows than a bitmap has words. */
+  /** Terms with more postings have a bitmap. */
+  readonly #listedPostingsMax: number;
+  /** Bitmaps of the cohort's rows one after another, and where that of a range of suffixes starts, by `rangeKeyOf`. */
   readonly #bitmaps: Int32Array;
+  readonly #bitmapOf: ReadonlyMap<number, number>;
+  /** Scratch of `find`: the ranks of the term. */
+  #ranks = new Uint16Array(128);
 
-  /** 32-bit words of a set of the cohort's rows. */
-  readonly #wordCount: number;
-  /** Suffixes of one block; a power of two, so that a place is divided by a shift. */
-  readonly #blockBits: number;
-  /** Rows of every whole block of suffixes as bits: a short term lies in thousands of suffixes. */
-  readonly #blocks: Int32Array;
-  /** Where the bitmap of a first rank starts in `#rankBitmaps`, plus 1; 0 = its suffixes are too few for one. */
-  readonly #rankBitmapOf: Uint32Array;
-  /** Rows of the suffixes that begin with a rank, as bits: what a term of one letter asks for. */
-  readonly #rankBitmaps: Int32Array;
-
-  constructor(
-    tokens: readonly string[],
-    unitCount: number,
-    rowCount: number,
-    postingOffsets: Uint32Array,
-    postings: Uint16Array,
-  ) {
+  constructor(order: SuffixOrder, rowCount: number, postingOffsets: Uint32Array, postings: Uint16Array) {
+    const { suffixes, tokenOf } = order;
+    this.#order = order;
+    this.#rowCount = rowCount;
     this.#postingOffsets = postingOffsets;
     this.#postings = postings;
-    const wordCount = (rowCount + 31) >>> 5;
-    const bitmapOf = new Uint32Array(tokens.length);
-    let bitmapWords = 0;
-    for (let token = 0; token < tokens.length; token++) {
-      if (postingOffsets[token + 1]! - postingOffsets[token]! <= wordCount) continue;
-      bitmapOf[token] = bitmapWords + 1;
-      bitmapWords += wordCount;
-    }
-    const bitmaps = new Int32Array(bitmapWords);
-    for (let token = 0; token < tokens.length; token++) {
-      const bitmap = bitmapOf[token]!;
-      if (bitmap === 0) continue;
-      for (let i = postingOffsets[token]!; i < postingOffsets[token + 1]!; i++) {
-        const word = bitmap - 1 + (postings[i]! >>> 5);
-        bitmaps[word] = bitmaps[word]! | (1 << (postings[i]! & 31));
-      }
-    }
-    this.#bitmapOf = bitmapOf;
-    this.#bitmaps = bitmaps;
-    const units = new Uint16Array(unitCount);
-    const starts = new Uint32Array(tokens.length + 1);
-    let end = 0;
-    let largest = 0;
-    for (let token = 0; token < tokens.length; token++) {
-      const text = tokens[token]!;
-      for (let i = 0; i < text.length; i++) {
-        const unit = text.charCodeAt(i);
-        if (unit > largest) largest = unit;
-        units[end++] = unit;
-      }
-      starts[token + 1] = ++end;
-    }
-    // No token has a blank in it, so there are at most 65535 ranks, and they fit beside the 0.
-    const rankOf = new Uint16Array(largest + 1);
-    for (let token = 0; token < tokens.length; token++) {
-      for (let i = starts[token]!; i < starts[token + 1]! - 1; i++) rankOf[units[i]!] = 1;
-    }
-    let rankCount = 0;
-    for (let unit = 0; unit <= largest; unit++) if (rankOf[unit] !== 0) rankOf[unit] = ++rankCount;
-    for (let token = 0; token < tokens.length; token++) {
-      for (let i = starts[token]!; i < starts[token + 1]! - 1; i++) units[i] = rankOf[units[i]!]!;
-    }
-    // What separates tokens was left 0; a token may hold U+0000, which has a rank of its own.
-    const suffixes = suffixesInOrder(units, starts, rankCount);
-    const tokenAt = new Uint32Array(unitCount);
-    for (let token = 0; token < tokens.length; token++) tokenAt.fill(token, starts[token]!, starts[token + 1]!);
-    const firstWith = new Uint32Array(rankCount + 2);
-    for (const suffix of suffixes) {
-      const place = units[suffix]! + 1;
-      firstWith[place] = firstWith[place]! + 1;
-    }
-    for (let rank = 1; rank < firstWith.length; rank++) firstWith[rank] = firstWith[rank]! + firstWith[rank - 1]!;
-    this.#text = units;
-    this.#rankOf = rankOf;
-    this.#suffixes = suffixes;
-    this.#tokenOf = suffixes.map((suffix) => tokenAt[suffix]!);
-    this.#firstWith = firstWith;
     const postingSums = new Float64Array(suffixes.length + 1);
     for (let i = 0; i < suffixes.length; i++) {
-      const token = this.#tokenOf[i]!;
+      const token = tokenOf[i]!;
       postingSums[i + 1] = postingSums[i]! + postingOffsets[token + 1]! - postingOffsets[token]!;
     }
     this.#postingSums = postingSums;
 
-    const blockLength = Math.max(SUFFIX_BLOCK_MIN, Math.ceil(suffixes.length / SUFFIX_BLOCKS_MAX));
-    this.#wordCount = wordCount;
-    this.#blockBits = 32 - Math.clz32(blockLength - 1);
-    this.#blocks = new Int32Array((suffixes.length >>> this.#blockBits) * wordCount);
-    const scratch = new BitSet(rowCount);
-    for (let block = 0; block < suffixes.length >>> this.#blockBits; block++) {
-      scratch.clear();
-      this.#addSuffixes(block << this.#blockBits, (block + 1) << this.#blockBits, scratch);
-      scratch.writeWords(this.#blocks, block * wordCount);
+    const wordCount = (rowCount + 31) >>> 5;
+    this.#listedPostingsMax = Math.max(wordCount, LISTED_POSTINGS_MIN);
+    let ranges: SuffixRange[] | undefined;
+    while (true) {
+      ranges = frequentRanges(order, postingSums, this.#listedPostingsMax);
+      if (ranges !== undefined) break;
+      this.#listedPostingsMax *= 2;
     }
-    this.#rankBitmapOf = new Uint32Array(rankCount + 1);
-    const frequent: number[] = [];
-    for (let rank = 1; rank <= rankCount; rank++) {
-      if (firstWith[rank + 1]! - firstWith[rank]! > blockLength) frequent.push(rank);
+    this.#bitmaps = new Int32Array(ranges.length * wordCount);
+    const bitmapOf = new Map<number, number>();
+    const rows = new BitSet(rowCount);
+    // The ranges inside a range come after it, and are put together before it.
+    for (let i = ranges.length - 1; i >= 0; i--) {
+      const { end, inside, start } = ranges[i]!;
+      rows.clear();
+      let done = start;
+      for (const inner of inside) {
+        this.#addSuffixes(done, inner.start, rows);
+        rows.addWords(this.#bitmaps, bitmapOf.get(rangeKeyOf(inner.start, inner.end))!);
+        done = inner.end;
+      }
+      this.#addSuffixes(done, end, rows);
+      rows.writeWords(this.#bitmaps, i * wordCount);
+      bitmapOf.set(rangeKeyOf(start, end), i * wordCount);
     }
-    this.#rankBitmaps = new Int32Array(frequent.length * wordCount);
-    for (const [place, rank] of frequent.entries()) {
-      scratch.clear();
-      this.#addRange(firstWith[rank]!, firstWith[rank + 1]!, scratch);
-      scratch.writeWords(this.#rankBitmaps, place * wordCount);
-      this.#rankBitmapOf[rank] = place * wordCount + 1;
-    }
+    this.#bitmapOf = bitmapOf;
+  }
+
+  /** The same for rows in another order. placeOf  by row: its place in that order */
+  reordered(placeOf: Uint16Array): TermIndex {
+    const postings = this.#postings.map((row) => placeOf[row]!);
+    return new TermIndex(this.#order, this.#rowCount, this.#postingOffsets, postings);
   }
 
   /** Where a term lies, which has no blank and is not empty; `undefined` when it lies in no token. */
   find(term: string): FoundTerm | undefined {
-    const ranks = this.#ranksOf(term);
-    if (ranks === undefined) return undefined;
-    const first = this.#firstWith[ranks[0]!]!;
-    const past = this.#firstWith[ranks[0]! + 1]!;
-    const start = ranks.length === 1 ? first : this.#firstNotBefore(ranks, first, past, 0);
-    const end = ranks.length === 1 ? past : this.#firstNotBefore(ranks, start, past, 1);
-    if (start === end) return undefined;
-    return {
-      index: this,
-      start,
-      end,
-      rowCountMax: this.#postingSums[end]! - this.#postingSums[start]!,
-      onlyRank: ranks.length === 1 ? ranks[0]! : 0,
-    };
-  }
-
-  /** Adds the rows of a term that was found here. */
-  addRows({ onlyRank, start, end }: FoundTerm, into: BitSet): void {
-    const rankBitmap = this.#rankBitmapOf[onlyRank]!;
-    if (rankBitmap !== 0) into.addWords(this.#rankBitmaps, rankBitmap - 1);
-    else this.#addRange(start, end, into);
-  }
-
-  /** Keeps the rows that the term is in, in `matching`; `scratch` is a set of the same length. Says whether any is left. */
-  keepRows(found: FoundTerm, matching: BitSet, scratch: BitSet): boolean {
-    const rankBitmap = this.#rankBitmapOf[found.onlyRank]!;
-    if (rankBitmap !== 0) return matching.intersectWords(this.#rankBitmaps, rankBitmap - 1);
-    if (found.end - found.start === 1) {
-      const bitmap = this.#bitmapOf[this.#tokenOf[found.start]!]!;
-      if (bitmap !== 0) return matching.intersectWords(this.#bitmaps, bitmap - 1);
-    }
-    scratch.clear();
-    this.#addRange(found.start, found.end, scratch);
-    return matching.intersect(scratch);
-  }
-
-  /** Adds the rows that hold `term`, which has no blank and is not empty. */
-  addRowsWith(term: string, into: BitSet): void {
-    const found = this.find(term);
-    if (found !== undefined) this.addRows(found, into);
-  }
-
-  #addRange(start: number, end: number, into: BitSet): void {
-    const bits = this.#blockBits;
-    const firstBlock = (start + (1 << bits) - 1) >>> bits;
-    const pastBlock = end >>> bits;
-    if (firstBlock >= pastBlock) {
-      this.#addSuffixes(start, end, into);
-      return;
-    }
-    this.#addSuffixes(start, firstBlock << bits, into);
-    for (let block = firstBlock; block < pastBlock; block++) into.addWords(this.#blocks, block * this.#wordCount);
-    this.#addSuffixes(pastBlock << bits, end, into);
-  }
-
-  #addSuffixes(start: number, end: number, into: BitSet): void {
-    const offsets = this.#postingOffsets;
-    for (let i = start; i < end; i++) {
-      const token = this.#tokenOf[i]!;
-      const bitmap = this.#bitmapOf[token]!;
-      if (bitmap === 0) into.addFrom(this.#postings, offsets[token]!, offsets[token + 1]!);
-      else into.addWords(this.#bitmaps, bitmap - 1);
-    }
-  }
-
-  #ranksOf(term: string): number[] | undefined {
-    const ranks: number[] = [];
-    for (let i = 0; i < term.length; i++) {
-      const rank = this.#rankOf[term.charCodeAt(i)] ?? 0;
+    const { length } = term;
+    const { firstWith, rankOf } = this.#order;
+    if (length > this.#ranks.length) this.#ranks = new Uint16Array(length);
+    const ranks = this.#ranks;
+    for (let i = 0; i < length; i++) {
+      const rank = rankOf[term.charCodeAt(i)] ?? 0;
       if (rank === 0) return undefined;
-      ranks.push(rank);
+      ranks[i] = rank;
     }
-    return ranks;
+    let start = firstWith[ranks[0]!]!;
+    let end = firstWith[ranks[0]! + 1]!;
+    if (length > 1) {
+      start = this.#firstNotBefore(length, start, end);
+      if (start === end || !this.#beginsWith(start, length)) return undefined;
+      end = this.#firstWithout(length, start, end);
+    }
+    const rowCountMax = this.#postingSums[end]! - this.#postingSums[start]!;
+    const bitmap = rowCountMax <= this.#listedPostingsMax ? -1 : this.#bitmapOf.get(rangeKeyOf(start, end))!;
+    return { index: this, start, end, rowCountMax, bitmap };
+  }
+
+  /** Makes `rows`, a set of the cohort's rows, those of a term that was found here. */
+  writeRows({ bitmap, end, start }: FoundTerm, rows: BitSet): void {
+    if (bitmap >= 0) rows.readWords(this.#bitmaps, bitmap);
+    else {
+      rows.clear();
+      this.#addSuffixes(start, end, rows);
+    }
+  }
+
+  /** Keeps the rows that the term is in, in `rows`; `scratch` is a set of the same length. Says whether any is left. */
+  keepRows(found: FoundTerm, rows: BitSet, scratch: BitSet): boolean {
+    if (found.bitmap >= 0) return rows.intersectWords(this.#bitmaps, found.bitmap);
+    this.writeRows(found, scratch);
+    return rows.intersectWords(scratch.words, 0);
+  }
+
+  /** Rows of token after token; not to be modified. */
+  get postings(): Uint16Array {
+    return this.#postings;
+  }
+
+  /** Where the rows of a term start in `postings` when it lies in one token alone, whose rows they are; else -1. */
+  postingsStartOf({ end, start }: FoundTerm): number {
+    return end - start === 1 ? this.#postingOffsets[this.#order.tokenOf[start]!]! : -1;
   }
 
   /**
-   * In `low .. high`, whose suffixes share the first rank: the place of the first suffix that does not come before the
-   * term (`past` 0), or of the first that neither does so nor begins with it (`past` 1).
+   * Writes the rows of a term into `into`, each once, in no order; `scratch` is a set of the cohort's rows.
+   * returns  the number written, at most the term's `rowCountMax`
    */
-  #firstNotBefore(ranks: number[], from: number, to: number, past: 0 | 1): number {
-    const text = this.#text;
-    const suffixes = this.#suffixes;
+  listRows({ end, start }: FoundTerm, into: Uint16Array, scratch: BitSet): number {
+    const { tokenOf } = this.#order;
+    const offsets = this.#postingOffsets;
+    const postings = this.#postings;
+    const { words } = scratch;
+    scratch.clear();
+    let count = 0;
+    for (let i = start; i < end; i++) {
+      const token = tokenOf[i]!;
+      const past = offsets[token + 1]!;
+      for (let place = offsets[token]!; place < past; place++) {
+        const row = postings[place]!;
+        const word = words[row >>> 5]!;
+        words[row >>> 5] = word | (1 << (row & 31));
+        // Counted when the row is new: a row may have several of the tokens.
+        into[count] = row;
+        count += (~word >>> (row & 31)) & 1;
+      }
+    }
+    return count;
+  }
+
+  /**
+   * Writes into `into` those of `rows[first] .. rows[first + count - 1]` that the term is in; `into` may be `rows` itself where
+   * `first` is 0, and `scratch` is a set of the cohort's rows.
+   * returns  the number written
+   */
+  keepListed(
+    found: FoundTerm,
+    rows: Uint16Array,
+    first: number,
+    count: number,
+    into: Uint16Array,
+    scratch: BitSet,
+  ): number {
+    if (found.bitmap >= 0) return keepMembers(this.#bitmaps, found.bitmap, rows, first, count, into);
+    this.writeRows(found, scratch);
+    return keepMembers(scratch.words, 0, rows, first, count, into);
+  }
+
+  #addSuffixes(start: number, end: number, into: BitSet): void {
+    const { tokenOf } = this.#order;
+    const offsets = this.#postingOffsets;
+    for (let i = start; i < end; i++) {
+      const token = tokenOf[i]!;
+      into.addFrom(this.#postings, offsets[token]!, offsets[token + 1]!);
+    }
+  }
+
+  /**
+   * In `from .. to`, whose suffixes share the first rank: the place of the first suffix that does not come before the first
+   * `length` of `#ranks`.
+   */
+  #firstNotBefore(length: number, from: number, to: number): number {
+    const { suffixes, text } = this.#order;
+    const ranks = this.#ranks;
     let low = from;
     let high = to;
     while (low < high) {
@@ -318,13 +326,95 @@ export class TermIndex {
       const at = suffixes[middle]!;
       let i = 1;
       // A token ends with 0, which equals no rank of a term, so this stops at the end of the token.
-      while (i < ranks.length && text[at + i] === ranks[i]) i++;
-      const before = i === ranks.length ? past === 1 : text[at + i]! < ranks[i]!;
-      if (before) low = middle + 1;
+      while (i < length && text[at + i] === ranks[i]) i++;
+      if (i < length && text[at + i]! < ranks[i]!) low = middle + 1;
       else high = middle;
     }
     return low;
   }
+
+  /** In `from .. to`, of which the first suffix begins with those ranks: the place of the first that does not, or `to`. */
+  #firstWithout(length: number, from: number, to: number): number {
+    // Most terms lie in a few suffixes, so steps that double get there sooner than halving all that follow.
+    let step = 1;
+    while (from + step < to && this.#beginsWith(from + step, length)) step *= 2;
+    let low = from + (step >>> 1) + 1;
+    let high = Math.min(from + step, to);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#beginsWith(middle, length)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #beginsWith(place: number, length: number): boolean {
+    const { suffixes, text } = this.#order;
+    const ranks = this.#ranks;
+    const at = suffixes[place]!;
+    for (let i = 1; i < length; i++) if (text[at + i] !== ranks[i]) return false;
+    return true;
+  }
+}
+
+/** Suffixes that begin alike, and all that do. */
+interface SuffixRange {
+  readonly start: number;
+  readonly end: number;
+  /** Ranks that its suffixes are known to share; none of them ends before. */
+  readonly depth: number;
+  /** Those of the ranges in it that are in no other one in it, in order. */
+  readonly inside: SuffixRange[];
+}
+
+/** One number a range; there are less than 2^20 suffixes. */
+function rangeKeyOf(start: number, end: number): number {
+  return start * 2 ** 20 + (end - start);
+}
+
+/**
+ * The ranges of suffixes with more than `postingsMax` postings that a term can lie in, outer ones first: what begins with
+ * one rank, of that what goes on with one rank, and so on. `undefined` when they are more than TERM_BITMAPS_MAX.
+ * postingSums  postings of the suffixes before each place
+ */
+function frequentRanges(
+  { firstWith, suffixes, text }: SuffixOrder,
+  postingSums: Float64Array,
+  postingsMax: number,
+): SuffixRange[] | undefined {
+  const ranges: SuffixRange[] = [];
+  const add = (start: number, end: number, depth: number, into?: SuffixRange[]): void => {
+    if (postingSums[end]! - postingSums[start]! <= postingsMax) return;
+    const range = { start, end, depth, inside: [] };
+    ranges.push(range);
+    into?.push(range);
+  };
+  for (let rank = 1; rank + 1 < firstWith.length; rank++) add(firstWith[rank]!, firstWith[rank + 1]!, 1);
+  // Ranges are added on the way.
+  for (const { depth, end, inside, start } of ranges) {
+    if (ranges.length > TERM_BITMAPS_MAX) return undefined;
+    if (end - start === 1) continue;
+    let shared = depth;
+    const rankAt = (place: number): number => text[suffixes[place]! + shared]!;
+    // As long as all go on alike, none ends, and the range stays the same.
+    while (rankAt(start) !== 0 && rankAt(start) === rankAt(end - 1)) shared++;
+    for (let from = start, to = start; from < end; from = to) {
+      const rank = rankAt(from);
+      // Steps that double until one is too far, then halving between the last two.
+      let step = 1;
+      while (from + step < end && rankAt(from + step) === rank) step *= 2;
+      let last = from + (step >>> 1);
+      to = Math.min(from + step, end);
+      while (last + 1 < to) {
+        const middle = (last + to) >>> 1;
+        if (rankAt(middle) === rank) last = middle;
+        else to = middle;
+      }
+      // Suffixes that end here are what the range has besides those inside.
+      if (rank !== 0) add(from, to, shared + 1, inside);
+    }
+  }
+  return ranges;
 }
 
 /**

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import type { CohortPart } from '../../src/catalogue/cohort-part.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Job } from '../../src/catalogue/job.ts';
-import { INDEX_UNITS_MAX, SCANNED_ROWS_MAX } from '../../src/catalogue/limits.ts';
+import { INDEX_UNITS_MAX, LISTED_ROWS_MAX, PART_ROWS_MAX } from '../../src/catalogue/limits.ts';
 import { observationPeriodEndingAt } from '../../src/catalogue/period.ts';
 import { search } from '../../src/catalogue/search.ts';
-import { isWorthAnIndex, select, wantedOf } from '../../src/catalogue/select.ts';
+import { selectByIndex, selectByScan } from '../../src/catalogue/select.ts';
 import { signals } from '../../src/catalogue/signals.ts';
+import { wantedOf } from '../../src/catalogue/wanted.ts';
 import { generatedJobs, generatedSearch, generatedSignals, SeededChance } from '../support/generated-catalogue.ts';
 import { openedJobs } from '../support/opened-jobs.ts';
 
@@ -30,29 +32,48 @@ function jobOf(i: number, more: Partial<Job> = {}): Job {
 }
 
 describe('the index and the scan', () => {
-  it('select the same positions of a catalogue, for generated filters', () => {
-    const chance = new SeededChance(99);
-    const jobs = generatedJobs(chance, { jobCount: 400, moreCompanies: 10 });
-    const { cohort } = new Catalogue(openedJobs(jobs));
-    for (let i = 0; i < 600; i++) {
-      const wanted = wantedOf({ ...generatedSearch(chance, jobs), ...generatedSignals(chance, jobs) });
-      const positions = [true, false].map((indexed) => {
-        const into = new Uint16Array(cohort.rows.length);
-        return [...into.subarray(0, select(cohort, wanted, indexed, cohort.rows.length).readInto(into))];
-      });
-      expect(positions[0], JSON.stringify(wanted)).toEqual(positions[1]);
-    }
-  });
+  // Lists and sets of matches part at LISTED_ROWS_MAX.
+  for (const jobCount of [LISTED_ROWS_MAX, 4_000]) {
+    it(`select the same positions of a catalogue of ${jobCount} jobs, for generated filters`, () => {
+      const chance = new SeededChance(99);
+      const jobs = generatedJobs(chance, { jobCount, moreCompanies: 10 });
+      const { byCompany, newestFirst } = new Catalogue(openedJobs(jobs));
+      const found = ({ matches, rows }: CohortPart): number[] =>
+        matches.first(rows.length).map((place) => rows[place]!);
+      for (let i = 0; i < 600; i++) {
+        const wanted = wantedOf({ ...generatedSearch(chance, jobs), ...generatedSignals(chance, jobs) });
+        const because = JSON.stringify(wanted);
+        expect(selectByIndex(newestFirst, wanted)).toBe(true);
+        const byIndex = found(newestFirst);
+        expect(newestFirst.matches.count).toBe(byIndex.length);
+        expect(newestFirst.newestMatches(3), because).toEqual(byIndex.slice(0, 3));
+        selectByScan(newestFirst, wanted, newestFirst.rows.length);
+        expect(found(newestFirst), because).toEqual(byIndex);
+        expect(selectByIndex(byCompany, wanted)).toBe(true);
+        expect(
+          found(byCompany).sort((a, b) => a - b),
+          because,
+        ).toEqual(byIndex);
+      }
+    });
+  }
 
-  it('part at the stated number of rows', () => {
-    for (const [count, indexed] of [
-      [SCANNED_ROWS_MAX, false],
-      [SCANNED_ROWS_MAX + 1, true],
+  it('answer alike when there are far more skills than rows, which a scan does not remember', () => {
+    const perJob = 500;
+    const jobs = Array.from({ length: 5 }, (_, i) =>
+      jobOf(i, { skills: Array.from({ length: perJob }, (_, k) => `skill-${i}-${k}`) }),
+    );
+    const { newestFirst } = new Catalogue(openedJobs(jobs));
+    for (const [keyword, expected] of [
+      [`ill-3-${perJob - 1}`, [3]],
+      ['skill- l-2-12 engineer', [2]],
+      [`skill-4-${perJob}`, []],
     ] as const) {
-      const catalogue = new Catalogue(openedJobs(Array.from({ length: count }, (_, i) => jobOf(i))));
-      const company = 'acme.com' as CompanyDomain;
-      expect(isWorthAnIndex(catalogue.cohortOf(catalogue.snapshot.companyOf(company)!))).toBe(indexed);
-      expect(search(catalogue, { company, keyword: `${count - 1} engineer` }, 10).jobs).toHaveLength(1);
+      const wanted = wantedOf({ keyword });
+      expect(selectByIndex(newestFirst, wanted)).toBe(true);
+      expect(newestFirst.matches.first(5)).toEqual(expected);
+      selectByScan(newestFirst, wanted, 5);
+      expect(newestFirst.matches.first(5)).toEqual(expected);
     }
   });
 
@@ -61,7 +82,7 @@ describe('the index and the scan', () => {
     const long = 'x'.repeat(Math.ceil(INDEX_UNITS_MAX / rows));
     const jobs = Array.from({ length: rows }, (_, i) => jobOf(i, { title: `${i}${long} title${i % 2}` }));
     const catalogue = new Catalogue(openedJobs(jobs));
-    expect(catalogue.cohort.titleIndex).toBe(null);
+    expect(catalogue.byCompany.titleIndex).toBe(null);
     expect(search(catalogue, { keyword: 'TITLE1' }, 10).jobs.map(({ id }) => id)).toEqual([
       '000001',
       '000003',
@@ -69,6 +90,55 @@ describe('the index and the scan', () => {
       '000007',
     ]);
     expect(signals(catalogue, { role: 'title1 3x' }, 5, observationPeriodEndingAt(1)).observedSampleJobs).toBe(1);
+  });
+});
+
+describe('a search in a company', () => {
+  const domain = 'acme.com' as CompanyDomain;
+  /** Places of the parts that have an index for keywords. */
+  const indexed = (catalogue: Catalogue, keyword: string): number[] =>
+    catalogue
+      .cohortOf(catalogue.snapshot.companyOf(domain)!)
+      .parts.flatMap((part, place) => (part.isIndexedFor(wantedOf({ keyword })) ? [place] : []));
+  const catalogueOf = (rowCount: number): Catalogue =>
+    new Catalogue(openedJobs(Array.from({ length: rowCount }, (_, i) => jobOf(i))));
+
+  it('makes the index of one part more each time but the first, where it comes to one without', () => {
+    const catalogue = catalogueOf(PART_ROWS_MAX * 2 + 1);
+    const seen: number[][] = [];
+    for (let i = 0; i < 6; i++) {
+      expect(search(catalogue, { company: domain, keyword: `${PART_ROWS_MAX * 2} engineer` }, 10).jobs).toHaveLength(1);
+      seen.push(indexed(catalogue, 'a'));
+    }
+    expect(seen).toEqual([[], [0], [0, 1], [0, 1, 2], [0, 1, 2], [0, 1, 2]]);
+  });
+
+  it('makes none of a part that it does not come to', () => {
+    const catalogue = catalogueOf(PART_ROWS_MAX + 1);
+    for (let i = 0; i < 4; i++) search(catalogue, { company: domain, keyword: 'engineer' }, 10);
+    expect(indexed(catalogue, 'a')).toEqual([0]);
+  });
+
+  it('makes none when the company is one part', () => {
+    const catalogue = catalogueOf(PART_ROWS_MAX);
+    for (let i = 0; i < 4; i++) {
+      expect(search(catalogue, { company: domain, keyword: 'engineer 7' }, 10).jobs).toHaveLength(10);
+    }
+    expect(indexed(catalogue, 'a')).toEqual([]);
+  });
+
+  it('finds matches on both sides of where parts meet, newest first, and no more than were asked for', () => {
+    const catalogue = catalogueOf(PART_ROWS_MAX * 5);
+    const ids = (limit: number): string[] =>
+      search(catalogue, { company: domain, keyword: '51' }, limit).jobs.map(({ id }) => id);
+    const all = Array.from({ length: PART_ROWS_MAX * 5 }, (_, i) => String(i))
+      .filter((i) => i.includes('51'))
+      .map((i) => i.padStart(6, '0'));
+    expect(all.length).toBeGreaterThan(20);
+    for (let i = 0; i < 8; i++) {
+      for (const limit of [1, 3, 10]) expect(ids(limit)).toEqual(all.slice(0, limit));
+    }
+    expect(ids(10_000)).toEqual(all);
   });
 });
 

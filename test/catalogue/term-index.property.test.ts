@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BitSet } from '../../src/base/bitset.ts';
-import { INDEX_UNITS_MAX } from '../../src/catalogue/limits.ts';
+import { INDEX_UNITS_MAX, PART_INDEX_UNITS_MAX, PART_ROWS_MAX, TERM_BITMAPS_MAX } from '../../src/catalogue/limits.ts';
 import { buildTermIndex, type IndexedField, type TermIndex } from '../../src/catalogue/term-index.ts';
 
 /** One text a row, equal ones not put together. */
 function fieldOf(texts: readonly string[]): IndexedField {
   const count = texts.length;
   return {
-    texts,
+    texts: texts.map((text) => text.split(' ')),
     numbers: Uint32Array.from({ length: count }, (_, i) => i),
     offsets: Uint32Array.from({ length: count + 1 }, (_, i) => i),
   };
@@ -16,9 +16,9 @@ function fieldOf(texts: readonly string[]): IndexedField {
 
 function rowsWith(index: TermIndex, term: string, rowCount: number): number[] {
   const rows = new BitSet(rowCount);
-  index.addRowsWith(term, rows);
-  const into = new Uint16Array(rowCount);
-  return [...into.subarray(0, rows.readInto(into))];
+  const found = index.find(term);
+  if (found !== undefined) index.writeRows(found, rows);
+  return rows.first(rowCount);
 }
 
 /** Every piece of every token, some pieces that lie in none, and units on both sides of what the tokens have. */
@@ -35,11 +35,34 @@ function termsFor(texts: readonly string[]): Set<string> {
   return terms;
 }
 
-function expectAsIncludes(texts: readonly string[]): void {
-  const index = buildTermIndex(texts.length, [fieldOf(texts)])!;
-  for (const term of termsFor(texts)) {
+/** The same rows as a set, as a list, out of a list, and in the opposite order of rows. */
+function expectAsIncludes(texts: readonly string[], terms: Iterable<string> = termsFor(texts)): void {
+  const rowCount = texts.length;
+  const index = buildTermIndex(rowCount, [fieldOf(texts)])!;
+  const all = Uint16Array.from({ length: rowCount }, (_, row) => row);
+  const reversed = index.reordered(all.toReversed());
+  const list = new Uint16Array(rowCount);
+  const scratch = new BitSet(rowCount);
+  for (const term of terms) {
+    const because = JSON.stringify(term);
     const expected = texts.flatMap((text, row) => (text.includes(term) ? [row] : []));
-    expect(rowsWith(index, term, texts.length), JSON.stringify(term)).toEqual(expected);
+    expect(rowsWith(index, term, rowCount), because).toEqual(expected);
+    expect(
+      rowsWith(reversed, term, rowCount).map((row) => rowCount - 1 - row),
+      because,
+    ).toEqual(expected.toReversed());
+    const found = index.find(term);
+    expect(found === undefined, because).toBe(expected.length === 0);
+    if (found === undefined) continue;
+    expect(found.rowCountMax).toBeGreaterThanOrEqual(expected.length);
+    const kept = index.keepListed(found, all, 0, rowCount, list, scratch);
+    expect([...list.subarray(0, kept)], because).toEqual(expected);
+    if (found.rowCountMax > rowCount) continue;
+    const listed = index.listRows(found, list, scratch);
+    expect(
+      [...list.subarray(0, listed)].sort((a, b) => a - b),
+      because,
+    ).toEqual(expected);
   }
 }
 
@@ -47,19 +70,28 @@ describe('a term is found in exactly the rows whose text includes it', () => {
   it('for texts of few letters, where most suffixes begin alike', () => {
     const token = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 60 });
     const text = fc.array(token, { minLength: 1, maxLength: 4 }).map((tokens) => tokens.join(' '));
-    fc.assert(fc.property(fc.array(text, { maxLength: 12 }), expectAsIncludes), { numRuns: 60 });
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 12 }), (texts) => expectAsIncludes(texts)),
+      { numRuns: 60 },
+    );
   });
 
   it('for tokens that begin alike for longer than what is packed at first', () => {
     const pieces = fc.array(fc.constantFrom('a', 'ab', 'aab'), { minLength: 1, maxLength: 5 });
     const token = fc.tuple(pieces, fc.integer({ min: 1, max: 12 })).map(([each, times]) => each.join('').repeat(times));
-    fc.assert(fc.property(fc.array(token, { minLength: 2, maxLength: 8 }), expectAsIncludes), { numRuns: 60 });
+    fc.assert(
+      fc.property(fc.array(token, { minLength: 2, maxLength: 8 }), (texts) => expectAsIncludes(texts)),
+      { numRuns: 60 },
+    );
   });
 
   it('for texts of any characters, U+0000 and halves of pairs included', () => {
     const unit = fc.constantFrom('\u0000', 'a', 'é', '\ud83e\udd80', '\ud83e\udd81', '\uffff', '東');
     const text = fc.string({ unit, minLength: 1, maxLength: 30 });
-    fc.assert(fc.property(fc.array(text, { maxLength: 12 }), expectAsIncludes), { numRuns: 60 });
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 12 }), (texts) => expectAsIncludes(texts)),
+      { numRuns: 60 },
+    );
   });
 
   const cases: [string, string[]][] = [
@@ -69,8 +101,16 @@ describe('a term is found in exactly the rows whose text includes it', () => {
     ['no row', []],
     ['an empty text', ['', 'a']],
     ['a token in every row, which has a bitmap', Array.from({ length: 400 }, (_, i) => `all ${i % 7} x${i}`)],
+    ['a piece of a word in more rows than the word', Array.from({ length: 300 }, (_, i) => `${i % 9}engine${i % 4}`)],
   ];
   for (const [title, texts] of cases) it(`for ${title}`, () => expectAsIncludes(texts));
+
+  it('for more frequent pieces of words than there are bitmaps', () => {
+    const tokens = Array.from({ length: TERM_BITMAPS_MAX + 50 }, (_, i) => `t${i * 7919}`);
+    // Each token in more rows than are ever listed instead of a bitmap, but for the last ones, which two rows have.
+    const texts = Array.from({ length: 90 }, (_, row) => tokens.slice(0, row < 2 ? undefined : -3).join(' '));
+    expectAsIncludes(texts, ['t', 't7919', '919', '99', tokens.at(-1)!, `${tokens.at(-4)!} `.trim(), 'zz', 't79190']);
+  });
 
   it('for a token of 100000 equal letters, in less than quadratic time', () => {
     const index = buildTermIndex(2, [fieldOf(['a'.repeat(100_000), 'ab'])])!;
@@ -81,9 +121,18 @@ describe('a term is found in exactly the rows whose text includes it', () => {
 });
 
 describe('the text of one index is bounded', () => {
-  it('and an index of one code unit more is not built', () => {
-    // Each token counts one unit more than it has letters.
-    const token = 'x'.repeat(INDEX_UNITS_MAX);
-    expect(buildTermIndex(1, [fieldOf([token])])).toBe(undefined);
-  });
+  for (const [rowCount, unitsMax] of [
+    [1, PART_INDEX_UNITS_MAX],
+    [PART_ROWS_MAX, PART_INDEX_UNITS_MAX],
+    [PART_ROWS_MAX + 1, INDEX_UNITS_MAX],
+  ] as const) {
+    it(`and an index of ${rowCount} rows and one code unit more is not built`, () => {
+      // Each token counts one unit more than it has letters. Numbers, since one letter over and over takes long.
+      let token = '';
+      for (let i = 0; token.length < unitsMax; i++) token += String(i);
+      const texts = (length: number): string[] => Array.from({ length: rowCount }, () => token.slice(0, length));
+      expect(buildTermIndex(rowCount, [fieldOf(texts(unitsMax))])).toBe(undefined);
+      expect(buildTermIndex(rowCount, [fieldOf(texts(unitsMax - 1))])).not.toBe(undefined);
+    });
+  }
 });
