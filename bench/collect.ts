@@ -4,11 +4,14 @@
  */
 import { heapBytes, pause } from './harness.ts';
 
+/** Allocators give pages back some time after the collector has given them up. */
+const SETTLING_MS = 1_000;
+
 process.on('SIGUSR2', async () => {
   heapBytes();
-  await pause(200); // both allocators give pages back a little later than the collector gives them up
+  await pause(SETTLING_MS);
   const heap = heapBytes();
-  await pause(100);
+  await pause(SETTLING_MS);
   const residentBytes = process.memoryUsage.rss();
   process.stdout.write(`memory ${JSON.stringify({ residentBytes, heapBytes: heap })}\n`);
 });

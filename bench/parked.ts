@@ -11,6 +11,9 @@ export const GROUP = 50;
 /** Held and woken before anything is measured, so that code and pools are there. */
 const WARM_COUNT = 4 * GROUP;
 
+/** The contract's waits end after 30 s by themselves; one that is silent for longer is lost. */
+const ANSWER_MS_MAX = 60_000;
+
 /** Those that one post wakes. */
 export interface WaitGroup {
   readonly waitPath: string;
@@ -45,6 +48,7 @@ function hold(port: number, { token, waitPath }: WaitGroup): Promise<Held> {
     socket.setNoDelay(true);
     socket.once('error', reject);
     const answered = new Promise<number>((answer, fail) => {
+      socket.setTimeout(ANSWER_MS_MAX, () => fail(new Error('a parked request was not answered')));
       socket.once('data', (data) => {
         if (data.includes('"received":true')) answer(performance.now());
         else fail(new Error(data.toString()));

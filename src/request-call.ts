@@ -4,6 +4,7 @@
  */
 import type { Caller } from './adapters/listen.ts';
 import type { Clock } from './base/clock.ts';
+import type { GoneListener } from './base/gone-listener.ts';
 import type { Random } from './base/random.ts';
 import type { Refusal } from './http/errors.ts';
 import type { Call, Told } from './http/route.ts';
@@ -87,7 +88,7 @@ export class RequestCall implements Call, Recorded {
     return this.#house.clock.monotonicMs() - this.startMs >= GONE_AFTER_MS && this.request.signal.aborted;
   }
 
-  whenGone(listener: { handleEvent(): void }): void {
+  whenGone(listener: GoneListener): void {
     const caller = this.#caller;
     if (caller.whenGone !== undefined) caller.whenGone(listener);
     else this.request.signal.addEventListener('abort', listener, { once: true });

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import type { GoneListener } from '../base/gone-listener.ts';
 import { type Caller, IDLE_TIMEOUT_SECONDS, type Listener, type ListenOptions } from './listen.ts';
 
 /** What the adapter hands to a Fetch handler beside the request. */
@@ -50,7 +51,7 @@ class NodeCaller implements Caller {
     return this.#outgoing.destroyed;
   }
 
-  whenGone(listener: { handleEvent(): void }): void {
+  whenGone(listener: GoneListener): void {
     this.#outgoing.on('close', () => listener.handleEvent());
   }
 }

@@ -1,3 +1,5 @@
+import type { GoneListener } from '../base/gone-listener.ts';
+
 /** The port that both listeners implement: one Fetch handler behind a real socket. */
 export interface Caller {
   /** The socket's peer address. */
@@ -10,10 +12,10 @@ export interface Caller {
   /** Whether the client has gone away, as `Request.signal` would say: the same. */
   isGone?(): boolean;
   /**
-   * Calls `handleEvent` when it does, once, or when its answer has gone out: the same. An AbortController for each of 10,000
-   * held requests would take 3 KiB each on Node.
+   * Tells the listener when it does, as a listener of `Request.signal` would be told, or when its answer has gone out: the
+   * same. For each of 10,000 held requests such a listener takes 0.5 to 0.9 KiB on Bun, and an AbortController 1 on Node.
    */
-  whenGone?(listener: { handleEvent(): void }): void;
+  whenGone?(listener: GoneListener): void;
 }
 
 export type FetchHandler = (request: Request, caller: Caller) => Response | Promise<Response>;

@@ -6,6 +6,7 @@
  *
  * Ten thousand are held at a time, so a wait is one object, without a timer, a promise or a closure of its own.
  */
+import type { GoneListener } from '../base/gone-listener.ts';
 import { type Deadlines, Timed } from './deadlines.ts';
 import type { EventId } from './identifier.ts';
 
@@ -27,8 +28,8 @@ export interface Waiter {
 export interface Client {
   /** True once it has. */
   gone(): boolean;
-  /** Calls `handleEvent` when it does, once, or when its answer has gone out, or never. */
-  whenGone(listener: { handleEvent(): void }): void;
+  /** Tells the listener when it does: once, some time after, or when its answer has gone out, or never. */
+  whenGone(listener: GoneListener): void;
 }
 
 export interface WaitPorts {
@@ -37,9 +38,10 @@ export interface WaitPorts {
   readonly onCount: (change: 1 | -1) => void;
 }
 
-class Wait extends Timed {
+class Wait extends Timed implements GoneListener {
   readonly #waiters: Waiters;
   readonly waiter: Waiter;
+  isOver = false;
 
   constructor(waiters: Waiters, waiter: Waiter) {
     super();
@@ -81,6 +83,7 @@ export class Waiters {
   /** Does nothing for a wait that has ended. */
   end(wait: Wait, how: Woken): void {
     if (!this.#waiting.delete(wait)) return;
+    wait.isOver = true;
     this.#ports.deadlines.remove(wait);
     this.#ports.onCount(-1);
     wait.waiter.woken(how);

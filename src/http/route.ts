@@ -3,6 +3,7 @@
  * read this object; none keeps a copy.
  */
 import type * as v from 'valibot';
+import type { GoneListener } from '../base/gone-listener.ts';
 import type { Access, Visit } from './access.ts';
 import type { ErrorCode, Refusal } from './errors.ts';
 import type { QuerySchema } from './query.ts';
@@ -139,8 +140,8 @@ export interface Call extends Visit, Told {
   readonly params: Readonly<Record<string, string>>;
   /** The request itself, for its body. */
   readonly request: Request;
-  /** Calls `handleEvent` when the client goes away, once, or when its answer has gone out, or never. */
-  whenGone(listener: { handleEvent(): void }): void;
+  /** Tells the listener when the client goes away: once, some time after, or when its answer has gone out, or never. */
+  whenGone(listener: GoneListener): void;
 }
 
 type Input<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;

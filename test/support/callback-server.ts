@@ -108,8 +108,11 @@ function fetch(request: Request, caller: Caller): Promise<Response> {
     params: {},
     header: (name) => request.headers.get(name),
     clientAddress: () => caller.address,
-    gone: () => request.signal.aborted,
-    whenGone: (listener) => request.signal.addEventListener('abort', listener, { once: true }),
+    gone: () => (caller.isGone === undefined ? request.signal.aborted : caller.isGone()),
+    whenGone(listener) {
+      if (caller.whenGone !== undefined) caller.whenGone(listener);
+      else request.signal.addEventListener('abort', listener, { once: true });
+    },
   });
 }
 

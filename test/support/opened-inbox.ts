@@ -1,5 +1,6 @@
 /** An inbox on a time that the test owns, and short ways to use it. */
 
+import type { GoneListener } from '../../src/base/gone-listener.ts';
 import { retainedHeaders, type Webhook } from '../../src/callback/event.ts';
 import type { CallbackId } from '../../src/callback/identifier.ts';
 import { type Created, Inbox, type Received, type Waited } from '../../src/callback/inbox.ts';
@@ -70,7 +71,7 @@ export function openInbox(
 
 /** A client that stays, or leaves when `leave` is called. */
 export function client(): Client & { leave(): void } {
-  const listeners: { handleEvent(): void }[] = [];
+  const listeners: GoneListener[] = [];
   let isGone = false;
   return {
     gone: () => isGone,

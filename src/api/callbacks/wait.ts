@@ -4,6 +4,7 @@
  * means some number of seconds.
  */
 import * as v from 'valibot';
+import { recent } from '../../base/recent.ts';
 import { parseCallbackId } from '../../callback/identifier.ts';
 import type { Waited } from '../../callback/inbox.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
@@ -48,6 +49,26 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
   }
 }
 
+interface WaitQuery {
+  readonly seconds: number;
+  /** null = none. */
+  readonly after: string | null;
+}
+
+/** Most first waits ask in the same few ways; `next_wait_url` has at most 60 characters of query. */
+const QUERY_COUNT_MAX = 64;
+const QUERY_LENGTH_MAX = 64;
+
+const waitQueryOf = recent(
+  (search): WaitQuery => {
+    const query = new URLSearchParams(search);
+    return { seconds: waitSecondsOf(query.get('timeout')), after: query.get('after') || null }; // an empty one is none
+  },
+  QUERY_COUNT_MAX,
+  QUERY_LENGTH_MAX,
+);
+
+/** The wait as the answer to its request. */
 class HeldWait extends Held<Reply | WaitRefusal> implements Waiter {
   readonly #id: string;
   readonly #after: string | null;
@@ -96,9 +117,7 @@ export const waitForEvent = route<CallbackServices>()({
   handle(_, { inbox }, call) {
     const id = parseCallbackId(call.params.id ?? '');
     if (id === undefined) return invalidId();
-    const query = new URLSearchParams(call.search);
-    const seconds = waitSecondsOf(query.get('timeout'));
-    const after = query.get('after') || null; // an empty one is none
+    const { after, seconds } = waitQueryOf(call.search);
     const held = new HeldWait(id, after, seconds);
     const waited = inbox.wait(id, after, seconds * 1000, call, held);
     if (waited instanceof Promise) return waited.then((found) => answerTo(found, id, after, seconds));
