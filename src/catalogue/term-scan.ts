@@ -22,10 +22,14 @@ export class TermScan {
   constructor(term: string) {
     const last = term.length - 1;
     this.#term = term;
-    this.#units = Uint16Array.from({ length: term.length }, (_, i) => term.charCodeAt(i));
+    this.#units = new Uint16Array(term.length);
     this.#steps = new Uint16Array(256).fill(term.length);
-    for (let byte = 0; byte < 0x80; byte++) {
-      for (let i = 0; i < last; i++) if (this.#units[i] === LOWER[byte]) this.#steps[byte] = last - i;
+    for (let i = 0; i <= last; i++) {
+      const unit = term.charCodeAt(i);
+      this.#units[i] = unit;
+      if (i === last || unit >= 0x80) continue;
+      this.#steps[unit] = last - i;
+      if (unit >= 0x61 && unit <= 0x7a) this.#steps[unit - 0x20] = last - i;
     }
   }
 
