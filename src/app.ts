@@ -38,7 +38,7 @@ import { openPageFiles } from './page-shelf.ts';
 import { checksummed, NETWORK } from './payment/network.ts';
 import type { Resolution } from './payment/reconciler.ts';
 import type { RecoveryCounts, RecoveryPlace } from './payment/recovery-queue.ts';
-import { HeldCall, type House, newRequestId, type Recorded, RequestCall } from './request-call.ts';
+import { HeldCall, newRequestId, type Recorded, RequestCall } from './request-call.ts';
 import { type OpenState, openState } from './state.ts';
 import { openTill, type TillCounts, type TillPorts } from './till.ts';
 import { type OpenVerification, openVerification } from './verification.ts';
@@ -322,7 +322,6 @@ async function openAppOn(
   /** A page is there for who asks for HTML; what it is made of, for everybody. */
   const pageAt = (path: string, request: Request): Match<MeteredRoute> | undefined =>
     PAGE_PATHS.has(path) && !asksForHtml(request.headers.get('accept')) ? undefined : findPage(path);
-  const house: House = { trustProxy: config.trustProxy, clock };
   const elsewhere = new OperationMeter('none', [], ['NOT_FOUND', 'METHOD_NOT_ALLOWED']);
   meters.push(elsewhere);
 
@@ -427,7 +426,7 @@ async function openAppOn(
         match?.params ?? NO_PARAMS,
         startMs,
         caller,
-        house,
+        config.trustProxy,
       );
       const route = match?.table.methods.get(request.method);
       try {

@@ -3,7 +3,6 @@
  * looked up when it is asked for.
  */
 import type { Caller } from './adapters/listen.ts';
-import type { Clock } from './base/clock.ts';
 import type { GoneListener } from './base/gone-listener.ts';
 import type { Random } from './base/random.ts';
 import type { Refusal } from './http/errors.ts';
@@ -24,15 +23,6 @@ export interface Recorded extends Told {
 /** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is not worth remembering. */
 const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
 
-/** Nobody leaves sooner than this, and a Request that is asked for its signal has to make one. */
-const GONE_AFTER_MS = 10;
-
-/** What all calls of a server share. */
-export interface House {
-  readonly trustProxy: boolean;
-  readonly clock: Clock;
-}
-
 export class RequestCall implements Call, Recorded {
   readonly request: Request;
   readonly requestId: string;
@@ -41,7 +31,7 @@ export class RequestCall implements Call, Recorded {
   readonly params: Readonly<Record<string, string>>;
   readonly startMs: number;
   readonly #caller: Caller;
-  readonly #house: House;
+  readonly #trustProxy: boolean;
   refusal: Refusal | undefined;
 
   constructor(
@@ -51,7 +41,7 @@ export class RequestCall implements Call, Recorded {
     params: Readonly<Record<string, string>>,
     startMs: number,
     caller: Caller,
-    house: House,
+    trustProxy: boolean,
   ) {
     this.request = request;
     this.requestId = requestId;
@@ -60,7 +50,7 @@ export class RequestCall implements Call, Recorded {
     this.params = params;
     this.#caller = caller;
     this.startMs = startMs;
-    this.#house = house;
+    this.#trustProxy = trustProxy;
   }
 
   get method(): string {
@@ -74,7 +64,7 @@ export class RequestCall implements Call, Recorded {
 
   /** Behind a trusted proxy the last entry of X-Forwarded-For: the one that proxy wrote, not what the client claims. */
   clientAddress(): string {
-    if (this.#house.trustProxy) {
+    if (this.#trustProxy) {
       const forwarded = this.header('x-forwarded-for');
       const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
       if (last !== undefined && ADDRESS_FORM.test(last)) return last;
@@ -84,8 +74,7 @@ export class RequestCall implements Call, Recorded {
 
   gone(): boolean {
     const caller = this.#caller;
-    if (caller.isGone !== undefined) return caller.isGone();
-    return this.#house.clock.monotonicMs() - this.startMs >= GONE_AFTER_MS && this.request.signal.aborted;
+    return caller.isGone === undefined ? this.request.signal.aborted : caller.isGone();
   }
 
   whenGone(listener: GoneListener): void {

@@ -227,18 +227,18 @@ function plainSignals({ role, location, department }: SignalFilters): unknown[] 
 
 function plainSearch({ employmentType, keyword, location, remote }: SearchFilters): unknown[] {
   const [keywordTerms, locationTerms] = [termsOf(keyword), termsOf(location)];
-  return cohort
-    .filter(
-      (job) =>
-        keywordTerms.every((term) =>
-          [job.title, job.company, job.department, ...job.skills].some((text) => hasAll(text, [term])),
-        ) &&
-        hasAll(job.location, locationTerms) &&
-        (employmentType === undefined || job.employmentType === employmentType) &&
-        (remote === undefined || job.remoteStatus === (remote ? 'remote' : 'on_site')),
-    )
-    .slice(0, 10)
-    .map((job) => [job.id, job.title, job.sourceUrl, job.lastObservedMs]);
+  const found: unknown[] = [];
+  for (const job of cohort) {
+    const isWanted =
+      keywordTerms.every((term) =>
+        [job.title, job.company, job.department, ...job.skills].some((text) => hasAll(text, [term])),
+      ) &&
+      hasAll(job.location, locationTerms) &&
+      (employmentType === undefined || job.employmentType === employmentType) &&
+      (remote === undefined || job.remoteStatus === (remote ? 'remote' : 'on_site'));
+    if (isWanted && found.push([job.id, job.title, job.sourceUrl, job.lastObservedMs]) === 10) break;
+  }
+  return found;
 }
 
 // ---- measuring ----

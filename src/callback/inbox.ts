@@ -39,7 +39,7 @@ import {
 import { digestOf, isSameDigest, newReadToken } from './read-token.ts';
 import { Room } from './room.ts';
 import type { CallbackStore } from './store.ts';
-import type { Client, Waiter, Waiters, WaitPorts, Woken } from './waiters.ts';
+import type { Client, Wait, Waiter, Waiters, WaitPorts, Woken } from './waiters.ts';
 
 export interface InboxPorts {
   readonly clock: Clock;
@@ -402,17 +402,16 @@ export class Inbox {
     const { waiters } = callback;
     if (waiters !== undefined && waiters.count > 0) {
       if (held.json !== null) waiters.wakeAll({ kind: 'event', eventId: id, json: held.json });
-      else await this.#wakeWithLong(callback, held, waiters);
+      else await this.#wakeWithLong(callback, held, waiters, waiters.present());
     }
     return { kind: 'stored', eventId: id };
   }
 
   /**
-   * A long event is read back for those who waited. They are set apart first: whoever begins to wait meanwhile has seen it.
-   * When the store fails, they time out, and find it when they ask again.
+   * A long event is read back for those who waited when it came; whoever begins to wait meanwhile has seen it. The callback's
+   * next event waits for this. When the store fails, they wait on, and find it when they ask again.
    */
-  async #wakeWithLong(callback: Callback, event: HeldEvent, waiters: Waiters): Promise<void> {
-    callback.waiters = undefined;
+  async #wakeWithLong(callback: Callback, event: HeldEvent, waiters: Waiters, waits: readonly Wait[]): Promise<void> {
     let json: string | undefined;
     try {
       json = await this.#finished(callback, event);
@@ -420,7 +419,8 @@ export class Inbox {
       this.#ports.onStoreFault(fault);
       return;
     }
-    waiters.wakeAll(json === undefined ? this.#absent(callback.id) : { kind: 'event', eventId: event.id, json });
+    const how: Woken = json === undefined ? this.#absent(callback.id) : { kind: 'event', eventId: event.id, json };
+    for (const wait of waits) waiters.end(wait, how);
   }
 
   /** How a callback that somebody still holds has ended, if it has. */

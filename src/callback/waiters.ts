@@ -38,7 +38,8 @@ export interface WaitPorts {
   readonly onCount: (change: 1 | -1) => void;
 }
 
-class Wait extends Timed implements GoneListener {
+/** One request that is held. */
+export class Wait extends Timed implements GoneListener {
   readonly #waiters: Waiters;
   readonly waiter: Waiter;
   isOver = false;
@@ -74,9 +75,9 @@ export class Waiters {
   /** @param timeoutMs undefined where the callback ends first, which ends its waits */
   add(waiter: Waiter, client: Client, timeoutMs: number | undefined): void {
     const wait = new Wait(this, waiter);
+    client.whenGone(wait);
     this.#waiting.add(wait);
     if (timeoutMs !== undefined) this.#ports.deadlines.add(wait, timeoutMs);
-    client.whenGone(wait);
     this.#ports.onCount(1);
   }
 
@@ -89,7 +90,12 @@ export class Waiters {
     wait.waiter.woken(how);
   }
 
+  /** Those who wait now. */
+  present(): readonly Wait[] {
+    return [...this.#waiting];
+  }
+
   wakeAll(how: Woken): void {
-    for (const wait of [...this.#waiting]) this.end(wait, how);
+    for (const wait of this.present()) this.end(wait, how);
   }
 }

@@ -1,6 +1,6 @@
 /** Jobs as answers show them, by row. */
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
-import { KEPT_COLD_BYTES_MAX } from './limits.ts';
+import { KEPT_COLD_BYTES_MAX, KEPT_JOBS_MAX } from './limits.ts';
 import type { ColdRow, Snapshot } from './snapshot.ts';
 
 /** A job as the search question shows it. */
@@ -29,8 +29,8 @@ export class FoundJobs {
   }
 
   /**
-   * Keeps ids and source URLs of the first `count` rows in memory where they are short enough, and what is made of them: the
-   * newest jobs are in most answers.
+   * Keeps ids and source URLs of the first `count` rows in memory where they are short enough, and the newest of the jobs made
+   * of them.
    * throws  SnapshotChangedError when the snapshot's file was altered in place
    */
   keepFirst(count: number): void {
@@ -51,7 +51,7 @@ export class FoundJobs {
       let job = kept[row];
       if (job === undefined) {
         job = this.#described(row, coldRow!(row));
-        kept[row] = job;
+        if (row < KEPT_JOBS_MAX) kept[row] = job;
       }
       jobs.push(job);
     }

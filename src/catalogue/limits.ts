@@ -14,7 +14,7 @@ export const PART_ROWS_MAX = 256;
 
 /**
  * Rows of the company cohorts that are kept with their indexes, together: about 20 MB when all of them are indexed (5.2 MB for
- * 10000 rows). One that makes room for another is indexed again when it is asked for.
+ * 10000 rows), and 190 MB at most by PART_INDEX_UNITS_MAX. One that makes room for another is indexed again when it is asked for.
  */
 export const KEPT_COHORT_ROWS_MAX = 40_000;
 
@@ -25,8 +25,8 @@ export const KEPT_COHORT_ROWS_MAX = 40_000;
  */
 export const INDEX_UNITS_MAX = 2 ** 20;
 
-/** The same for the index of at most PART_ROWS_MAX rows, for which a request waits: 500 a row, since tokens repeat less. */
-export const PART_INDEX_UNITS_MAX = 2 ** 17;
+/** The same for the index of at most PART_ROWS_MAX rows, for which a request waits: 128 a row, where real ones have 30. */
+export const PART_INDEX_UNITS_MAX = 2 ** 15;
 
 /** Rows of one snapshot: 16.7 million, of about 94 bytes each in memory, stay within the 2 GiB below. */
 export const ROW_COUNT_MAX = 2 ** 24;
@@ -51,6 +51,9 @@ export const CHECKED_CHUNK_BYTES = 2 ** 20;
 
 /** A dictionary of at most this many texts remembers the compared forms it was asked for: about 5 MB when all were. */
 export const REMEMBERED_TEXTS_MAX = 65_536;
+
+/** The newest jobs are in most answers: so many are kept as objects once they were in one. */
+export const KEPT_JOBS_MAX = 1000;
 
 /**
  * Bytes of ids and source URLs of the catalogue's cohort that are kept in memory: some 1.2 MB for the 10000 rows of real

@@ -36,7 +36,7 @@ export interface Visit {
   gone(): boolean;
 }
 
-/** What was asked. When it is asked again, the same object comes again, so what depends on it alone is kept here. */
+/** What was asked. The same object may come when it is asked again, so what depends on it alone is kept here. */
 export interface Question {
   /** The offer that was made for it. */
   offer: Refusal | undefined;

@@ -53,7 +53,7 @@ export interface RefusalExtras {
   readonly detail?: string | undefined;
 }
 
-/** An answer that is not given, with its reason. Made by {@link refuse} only. */
+/** An answer that is not given, with its reason. */
 export class Refusal<C extends ErrorCode = ErrorCode> {
   readonly code: C;
   readonly message: string;

@@ -34,7 +34,7 @@ const bodyOf = (answer: unknown): Body => (answer instanceof Reply ? answer : JS
 
 /** Questions that are remembered, a route: with an offer 5 KB each on Node and twice that on Bun. */
 const QUESTION_COUNT_MAX = 256;
-const SEARCH_LENGTH_MAX = 256;
+const URL_LENGTH_MAX = 512;
 
 const NO_INPUT: Parameters = Object.freeze(Object.create(null));
 
@@ -54,13 +54,12 @@ export function servedRoute<S>(
   onRefusal: OnRefusal,
 ): ServedRoute {
   const decode: QueryDecoder = route.query === undefined ? () => NO_INPUT : queryDecoder(route.query);
-  const questionOf = recent(
-    (search): DecodedQuestion => ({ input: decode(search), offer: undefined }),
-    QUESTION_COUNT_MAX,
-    SEARCH_LENGTH_MAX,
-  );
+  const decoded = (search: string): DecodedQuestion => ({ input: decode(search), offer: undefined });
+  const questionOf = recent(decoded, QUESTION_COUNT_MAX, URL_LENGTH_MAX);
   const gates = route.access.map((access) => gateFor(route, access));
   const isPaid = route.access.some((access) => access.kind === 'x402');
+  /** What nothing is made of need not be remembered. */
+  const isKept = isPaid || route.query !== undefined;
   const status = route.status ?? 200;
   const cacheControl = isPaid ? 'private, no-store' : (route.cacheControl ?? 'no-store');
   const handle = route.handle as (input: Parameters, services: S, call: Call) => unknown;
@@ -79,9 +78,11 @@ export function servedRoute<S>(
   const respond = (told: Told, answer: unknown): Response =>
     answer instanceof Refusal ? refused(told, answer) : success(told, bodyOf(answer), undefined);
 
-  /** Where there is a promise already, a held answer is one too. */
-  const promised = (call: Call, served: Served): Response | Promise<Response> =>
-    served instanceof Held ? served.response(call, (_, make) => make()) : served;
+  /** No answer is held behind a promise: that would be the promise and all that it keeps. */
+  const promised = (served: Served): Response | Promise<Response> => {
+    if (served instanceof Held) throw new Error(`${route.operation} holds an answer that others wait for`);
+    return served;
+  };
 
   /** Settles the passes, last given first; when one refuses, those given before it are released. */
   const settleAll = async (
@@ -177,7 +178,6 @@ export function servedRoute<S>(
           (result) => {
             if (result instanceof Refusal) return refuseHeld(result);
             return promised(
-              call,
               admitFrom(i + 1, call, question, input, result === undefined ? passes : [...passes, result]),
             );
           },
@@ -198,7 +198,8 @@ export function servedRoute<S>(
     method: route.method,
     path: route.path,
     serve(call, search) {
-      const question = questionOf(search);
+      // A slice of a long URL would keep the whole of it.
+      const question = isKept && call.request.url.length <= URL_LENGTH_MAX ? questionOf(search) : decoded(search);
       const { input } = question;
       if (input instanceof Refusal) return refused(call, input);
       const unready = route.ready?.(services);
@@ -208,7 +209,7 @@ export function servedRoute<S>(
       if (judged === undefined) return admitFrom(0, call, question, input, []);
       if (judged instanceof Refusal) return refused(call, judged);
       return judged.then((result) =>
-        result === undefined ? promised(call, admitFrom(0, call, question, input, [])) : refused(call, result),
+        result === undefined ? promised(admitFrom(0, call, question, input, [])) : refused(call, result),
       );
     },
   };

@@ -30,6 +30,8 @@ import { STRUCT_BYTES } from './typed-data.ts';
 export const WAITING_COUNT_MAX = 1024;
 /** Longer than a client's full half of the places takes on a busy machine; who asks sees to the runway that is left then. */
 export const WAIT_MS_MAX = 10_000;
+/** Whether a client is still there is asked after so long: on Bun a signal has to be made for the question. */
+const GONE_AFTER_MS = 10;
 /** Processor time that each kind of clients may have wasted on forgeries, of all time; and at once, after a quiet while. */
 export const FORGERY_SHARE = 0.25;
 export const FORGERY_BURST_MS = 50;
@@ -297,8 +299,10 @@ export class RecoveryQueue {
     for (;;) {
       const entry = this.#nextInTurn();
       if (entry === undefined) return undefined;
-      if (this.#clock.monotonicMs() - entry.sinceMs > WAIT_MS_MAX) this.#answerWith(entry, 'waited-too-long');
-      else if (entry.waiters.every(({ gone }) => gone())) this.#answerWith(entry, 'client-gone');
+      const waitedMs = this.#clock.monotonicMs() - entry.sinceMs;
+      if (waitedMs > WAIT_MS_MAX) this.#answerWith(entry, 'waited-too-long');
+      else if (waitedMs >= GONE_AFTER_MS && entry.waiters.every(({ gone }) => gone()))
+        this.#answerWith(entry, 'client-gone');
       else return entry;
     }
   }

@@ -609,6 +609,28 @@ describe('waiting', () => {
     expect(inbox.counts.waits).toBe(0);
   });
 
+  it.each(['deleted', 'expired', 'closed'] as const)(
+    'whose long event cannot be read back ends when the callback is %s',
+    async (how) => {
+      class Unreadable extends MemoryStore {
+        override async read(): Promise<never> {
+          throw new Error('the disk');
+        }
+      }
+      const { time, inbox, create, post } = openInbox({ store: new Unreadable() });
+      const { id } = await create();
+      time.pass(590_000); // it ends before the wait would
+      const waited = waitOn(inbox, id, null, 30_000);
+      expect((await post(id, 'x'.repeat(9_000))).kind).toBe('stored');
+      expect(inbox.counts.waits).toBe(1);
+      if (how === 'deleted') await inbox.delete(id);
+      else if (how === 'closed') inbox.close();
+      else time.pass(10_000);
+      expect((await waited).kind).toBe({ deleted: 'not-found', expired: 'expired', closed: 'timed-out' }[how]);
+      expect(inbox.counts.waits).toBe(0);
+    },
+  );
+
   it('sees an event that is stored between the look and the wait, in any order of turns (reliability 194)', async () => {
     for (let turns = 0; turns < 12; turns++) {
       const { inbox, create, post, time } = openInbox({ seed: turns });

@@ -242,12 +242,13 @@ describe('forgeries', () => {
 
 describe('whoever waits', () => {
   it('is not worth a recovery once gone, and the turn is the next one’s', async () => {
-    const { place, ask, reasonOf } = setUp();
+    const { time, place, ask, reasonOf } = setUp();
     let isGone = false;
     ask(request(HONEST));
     const leaving = ask(request(FLOOD, { gone: () => isGone }));
     const staying = ask(request('192.0.2.9'));
     isGone = true;
+    time.pass(10);
     place.work();
     place.work();
     await settle();
