@@ -154,7 +154,8 @@ function microsOf(run: () => unknown, calls: number): number {
 }
 
 /** Calls that fill a slice. */
-const callsOf = (run: () => unknown): number => Math.max(1, Math.round((10 * SLICE_MICROS) / Math.max(1, microsOf(run, 10))));
+const callsOf = (run: () => unknown): number =>
+  Math.max(1, Math.round((10 * SLICE_MICROS) / Math.max(1, microsOf(run, 10))));
 
 /** Values by question. */
 type ByTitle<T> = Record<string, T>;

@@ -112,8 +112,8 @@ describe('a term is found in exactly the rows whose text includes it', () => {
     expectAsIncludes(texts, ['t', 't7919', '919', '99', tokens.at(-1)!, `${tokens.at(-4)!} `.trim(), 'zz', 't79190']);
   });
 
-  it('for a token of 100000 equal letters, in less than quadratic time', () => {
-    const index = buildTermIndex(2, [fieldOf(['a'.repeat(100_000), 'ab'])])!;
+  it('for a token of 30000 equal letters, in less than quadratic time', () => {
+    const index = buildTermIndex(2, [fieldOf(['a'.repeat(30_000), 'ab'])])!;
     expect(rowsWith(index, 'a'.repeat(1000), 2)).toEqual([0]);
     expect(rowsWith(index, 'a', 2)).toEqual([0, 1]);
     expect(rowsWith(index, 'ab', 2)).toEqual([1]);
