@@ -4,6 +4,7 @@
  * of the batches and its quartiles say how far they lay apart. Compare figures of one run; across runs a shared machine
  * moves them by a factor of two.
  */
+import { readFileSync } from 'node:fs';
 import { Bench } from 'tinybench';
 
 export type Unit = 'µs' | 'ms' | 's' | 'B' | 'KiB' | 'MiB' | '/s' | 'x';
@@ -116,6 +117,15 @@ export function figureOf(name: string, unit: Unit, rounds: readonly number[], no
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The most that was ever resident of this process, bytes: `maxRSS` counts what its parent had when it forked. */
+export function peakResidentBytes(): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+  } catch {
+    return process.resourceUsage().maxRSS * 1024; // not Linux
+  }
+}
 
 /** Bytes in use after a full collection: heap and array buffers on Node (with --expose-gc), what `Bun.gc` says on Bun. */
 export function heapBytes(): number {

@@ -10,7 +10,7 @@ import { Catalogue } from '../src/catalogue/catalogue.ts';
 import { observationPeriodEndingAt } from '../src/catalogue/period.ts';
 import { signals } from '../src/catalogue/signals.ts';
 import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot.ts';
-import { type Context, type Figure, figureOf, sized } from './harness.ts';
+import { type Context, type Figure, figureOf, peakResidentBytes, sized } from './harness.ts';
 import { NOW_MS, SIGNAL_QUESTIONS } from './synthetic-catalogue.ts';
 
 interface Loaded {
@@ -45,7 +45,7 @@ function load(path: string): Loaded {
     warmMs,
     answerRssBytes,
     warmRssBytes: process.memoryUsage.rss(),
-    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+    peakRssBytes: peakResidentBytes(),
     hotBytesAJob: hotBytes(snapshot) / snapshot.rowCount,
     rows: snapshot.rowCount,
     answer,

@@ -2,11 +2,11 @@
  * One process of load.ts: `first-answer.ts snapshot|lines FILE QUESTION`, with `{filters, nowMs}` as JSON. Prints what it took
  * from the file to the first answer. Only what that one way needs is imported.
  */
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { SignalFilters } from '../../src/catalogue/signals.ts';
 import type { NativeRecord } from '../../src/ingest/native.ts';
-import { heapBytes, pause } from '../harness.ts';
+import { heapBytes, pause, peakResidentBytes } from '../harness.ts';
 
 export interface Question {
   readonly filters: SignalFilters;
@@ -99,8 +99,7 @@ const answer = answerOf(path!, JSON.parse(question!) as Question);
 const processMs = performance.now();
 const { user, system } = process.cpuUsage(before);
 const residentMib = process.memoryUsage.rss() / 2 ** 20;
-// Linux: `maxRSS` counts what the parent had when it forked.
-const peakMib = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
+const peakMib = peakResidentBytes() / 2 ** 20;
 heapBytes();
 await pause(200); // allocators give pages back a little later than the collector gives them up
 heapBytes();

@@ -31,6 +31,8 @@ export class Callback {
   lastReceivedSeconds = 0;
   rate: RateWindow | undefined;
   waiters: Waiters | undefined;
+  /** Cancels the timer of its end, which there is while somebody may be waiting for it. */
+  cancelEnd: (() => void) | undefined;
   /** The last append under way, if any; it never rejects. Appends to one callback run one after another. */
   storing: Promise<unknown> | undefined;
 

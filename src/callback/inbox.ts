@@ -32,6 +32,7 @@ import {
   LIFETIME_MS,
   RATE_WINDOW_MS,
   STRANGER_COUNT_MAX,
+  SWEEP_PAUSE_MS,
   TOMBSTONE_MS,
   tombstoneCountMax,
   WAIT_COUNT_MAX,
@@ -126,21 +127,29 @@ export class Inbox {
   /** @param capacityBytes what all callbacks together may claim */
   constructor(capacityBytes: number, ports: InboxPorts) {
     const { clock, timers } = ports;
-    this.room = new Room(capacityBytes);
+    this.room = new Room(capacityBytes, () => this.#live.sweep());
     this.#ports = ports;
     this.#live = new ExpiryMap({
       lifetimeMs: LIFETIME_MS,
+      sweepPauseMs: SWEEP_PAUSE_MS,
       clock,
       timers,
       onEnd: (callback) => this.#end(callback, 'expired'),
     });
     this.#tombstones = new ExpiryMap({
       lifetimeMs: TOMBSTONE_MS,
+      sweepPauseMs: SWEEP_PAUSE_MS,
       countMax: tombstoneCountMax(capacityBytes),
       clock,
       timers,
     });
-    this.#strangers = new ExpiryMap({ lifetimeMs: RATE_WINDOW_MS, countMax: STRANGER_COUNT_MAX, clock, timers });
+    this.#strangers = new ExpiryMap({
+      lifetimeMs: RATE_WINDOW_MS,
+      sweepPauseMs: SWEEP_PAUSE_MS,
+      countMax: STRANGER_COUNT_MAX,
+      clock,
+      timers,
+    });
     this.#waitPorts = {
       deadlines: new Deadlines(clock, timers),
       onCount: (change) => {
@@ -278,6 +287,7 @@ export class Inbox {
     if (waiters.count >= WAIT_COUNT_MAX) return { kind: 'too-many-waits' };
     if (client.gone()) return { kind: 'gone' };
     const endsInMs = callback.endsAtMs - this.#ports.clock.monotonicMs();
+    if (timeoutMs >= endsInMs) this.#endInTime(callback, endsInMs);
     waiters.add(waiter, client, timeoutMs < endsInMs ? timeoutMs : undefined);
     return PARKED;
   }
@@ -322,7 +332,10 @@ export class Inbox {
   /** Shutdown: whoever waits is told to come back, now and from now on. What was stored stays. */
   close(): void {
     this.#isClosing = true;
-    for (const callback of this.#live.values()) callback.waiters?.wakeAll({ kind: 'timed-out' });
+    for (const callback of this.#live.values()) {
+      callback.waiters?.wakeAll({ kind: 'timed-out' });
+      callback.cancelEnd?.();
+    }
     this.#live.close();
     this.#tombstones.close();
     this.#strangers.close();
@@ -335,6 +348,15 @@ export class Inbox {
     this.#live.delete(id);
     this.#end(callback, 'expired');
     return undefined;
+  }
+
+  /** Somebody waits past the callback's end, which is not left to the sweep then. */
+  #endInTime(callback: Callback, endsInMs: number): void {
+    callback.cancelEnd ??= this.#ports.timers.after(Math.ceil(endsInMs), () => {
+      callback.cancelEnd = undefined;
+      if (this.#find(callback.id) === undefined) return;
+      this.#endInTime(callback, callback.endsAtMs - this.#ports.clock.monotonicMs());
+    });
   }
 
   #absent(id: CallbackId): Absent {
@@ -354,6 +376,7 @@ export class Inbox {
   #end(callback: Callback, state: 'expired' | 'deleted'): void {
     const { id, tokenDigest, rate, storing } = callback;
     callback.end(state);
+    callback.cancelEnd?.();
     this.room.vacate();
     // The rate is the id's: it counts on across the end.
     if (rate !== undefined) this.#strangers.set(id, rate);

@@ -7,11 +7,14 @@ import { CLAIM_BYTES } from './limits.ts';
 
 export class Room {
   readonly capacityBytes: number;
+  readonly #sweep: () => void;
   #claimCount = 0;
   #ownedCount = 0;
 
-  constructor(capacityBytes: number) {
+  /** @param sweep ends callbacks that are past their end, as far as one turn goes */
+  constructor(capacityBytes: number, sweep: () => void) {
     this.capacityBytes = capacityBytes;
+    this.#sweep = sweep;
   }
 
   /** Bytes claimed, by live callbacks and by requests on their way. */
@@ -21,9 +24,14 @@ export class Room {
 
   /** One callback's bytes, or false when they are not there. */
   tryClaim(): boolean {
-    if ((this.#claimCount + 1) * CLAIM_BYTES > this.capacityBytes) return false;
+    if (!this.#fits()) this.#sweep();
+    if (!this.#fits()) return false;
     this.#claimCount++;
     return true;
+  }
+
+  #fits(): boolean {
+    return (this.#claimCount + 1) * CLAIM_BYTES <= this.capacityBytes;
   }
 
   /** Gives back a claim that did not become a callback. */

@@ -7,12 +7,13 @@ interface Entry {
   readonly n: number;
 }
 
-function open(countMax?: number) {
+function open(countMax?: number, sweepPauseMs?: number) {
   const time = new ManualTime();
   const ended: number[] = [];
   const map = new ExpiryMap<Entry>({
     lifetimeMs: 1_000,
     ...(countMax === undefined ? {} : { countMax }),
+    ...(sweepPauseMs === undefined ? {} : { sweepPauseMs }),
     clock: time,
     timers: time,
     onEnd: ({ n }) => ended.push(n),
@@ -88,6 +89,31 @@ describe('a map whose entries end by the clock', () => {
     time.pass(0);
     expect(ended).toEqual(Array.from({ length: count }, (_, n) => n));
     expect(time.pendingCount).toBe(0);
+  });
+
+  it('sweeps no sooner than the pause after the last sweep, and finds nothing past its end meanwhile', () => {
+    const { map, time, ended } = open(undefined, 100);
+    for (let n = 0; n < 4; n++) {
+      map.set(`k${n}`, { n });
+      time.pass(60);
+    }
+    time.pass(760); // at 1000: the first end, swept in time
+    expect(ended).toEqual([0]);
+    time.pass(99);
+    expect(ended).toEqual([0]);
+    expect(map.get('k1')).toBeUndefined();
+    time.pass(1);
+    expect(ended).toEqual([0, 1]);
+    time.pass(100);
+    expect(ended).toEqual([0, 1, 2, 3]);
+    expect(time.pendingCount).toBe(0);
+  });
+
+  it('goes on at once, whatever the pause, with what one turn has left', () => {
+    const { map, time, ended } = open(undefined, 100);
+    for (let n = 0; n <= SWEEP_COUNT_MAX; n++) map.set(`k${n}`, { n });
+    time.pass(1_000);
+    expect(ended).toHaveLength(SWEEP_COUNT_MAX + 1);
   });
 
   it('holds one timer however many entries there are, and none when it is closed', () => {

@@ -10,6 +10,7 @@ import {
   RATE_COUNT_MAX,
   STRANGER_COUNT_MAX,
   SWEEP_COUNT_MAX,
+  SWEEP_PAUSE_MS,
   TOMBSTONE_MS,
   WAIT_COUNT_MAX,
 } from '../../src/callback/limits.ts';
@@ -114,6 +115,21 @@ describe('creation', () => {
     await expect(broken.create()).rejects.toThrow('disk full');
     expect(broken.inbox.room.claimedBytes).toBe(0);
     expect(broken.inbox.counts.live).toBe(0);
+  });
+
+  it('has room again at the moment of an expiry, whenever the next sweep is', async () => {
+    const { time, inbox, create } = openInbox({ roomCount: 2 });
+    await create();
+    time.pass(1_000);
+    await create();
+    time.pass(LIFETIME_MS - 1_000);
+    await create();
+    time.pass(999);
+    expect(inbox.room.tryClaim()).toBe(false);
+    time.pass(1);
+    expect(inbox.counts.live).toBe(2); // not swept yet
+    expect(inbox.room.tryClaim()).toBe(true);
+    expect(inbox.counts.live).toBe(1);
   });
 
   it('is impossible without a claim', async () => {
@@ -528,6 +544,23 @@ describe('waiting', () => {
     expect(await waitOn(inbox, four.id, null, 30_000)).toEqual({ kind: 'timed-out' });
     expect(inbox.counts.waits).toBe(0);
     expect(inbox.authorize(three.id, three.readToken).kind).toBe('expired');
+  });
+
+  it('ends with 410 at the moment of expiry between two sweeps, and leaves no timer', async () => {
+    const { time, inbox, create } = openInbox();
+    await create();
+    time.pass(1_000);
+    const { id } = await create();
+    time.pass(LIFETIME_MS - 1_000); // the sweep that ends the first one; the next is half a minute away
+    expect(inbox.counts).toMatchObject({ live: 1, tombstones: 1 });
+    const waits = [waitOn(inbox, id, null, 30_000), waitOn(inbox, id, null, 1_000)];
+    time.pass(999);
+    expect(inbox.counts.waits).toBe(2);
+    time.pass(1);
+    expect(await Promise.all(waits)).toEqual([{ kind: 'expired' }, { kind: 'expired' }]);
+    expect(inbox.counts).toMatchObject({ live: 0, tombstones: 2, waits: 0 });
+    time.pass(SWEEP_PAUSE_MS);
+    expect(time.pendingCount).toBe(1); // of the tombstones
   });
 
   it('ends with 410 at the moment of expiry even if no sweep runs', async () => {

@@ -47,6 +47,25 @@ describe('one record', () => {
     await again.close();
   });
 
+  it('gives its bytes away when they live in the state alone, and keeps those that memory holds too', async () => {
+    await journal.write(callback(1));
+    const long = Uint8Array.of(1, 2, 3);
+    const part = new Uint8Array(8).fill(7).subarray(2, 5);
+    const short = Uint8Array.of(4, 5);
+    await Promise.all(
+      [eventOf(1, long, false), eventOf(2, part, false), eventOf(3, short, true)].map((event) =>
+        journal.write({ kind: 'event', callback: callbackId(1), event }),
+      ),
+    );
+    expect([long.length, part.length, short.length]).toEqual([0, 3, 2]);
+    const read = async (n: number) => [...((await journal.read(callbackId(1), eventId(n)))?.bytes ?? [])];
+    expect([await read(1), await read(2), await read(3)]).toEqual([
+      [1, 2, 3],
+      [7, 7, 7],
+      [4, 5],
+    ]);
+  });
+
   it('that the database would never take is refused alone, and the others of its batch are kept', async () => {
     const outcomes = await Promise.allSettled([
       journal.write(callback(1)),
