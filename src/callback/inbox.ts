@@ -333,7 +333,7 @@ export class Inbox {
   close(): void {
     this.#isClosing = true;
     for (const callback of this.#live.values()) {
-      callback.waiters?.wakeAll({ kind: 'timed-out' });
+      callback.waiters?.endAll({ kind: 'timed-out' });
       callback.cancelEnd?.();
     }
     this.#live.close();
@@ -381,12 +381,12 @@ export class Inbox {
     // The rate is the id's: it counts on across the end.
     if (rate !== undefined) this.#strangers.set(id, rate);
     if (state === 'deleted') {
-      callback.waiters?.wakeAll(NOT_FOUND);
+      callback.waiters?.endAll(NOT_FOUND);
       return;
     }
     const rememberedMs = callback.endsAtMs + TOMBSTONE_MS - this.#ports.clock.monotonicMs();
     if (rememberedMs > 0) this.#tombstones.set(id, { tokenDigest }, rememberedMs);
-    callback.waiters?.wakeAll(EXPIRED);
+    callback.waiters?.endAll(EXPIRED);
     this.#inBackground(this.#expireStored(id, storing));
   }
 
@@ -424,8 +424,9 @@ export class Inbox {
     callback.addEvent(held);
     const { waiters } = callback;
     if (waiters !== undefined && waiters.count > 0) {
-      if (held.json !== null) waiters.wakeAll({ kind: 'event', eventId: id, json: held.json });
-      else await this.#wakeWithLong(callback, held, waiters, waiters.present());
+      const waits = waiters.expecting();
+      if (held.json === null) await this.#wakeWithLong(callback, held, waiters, waits);
+      else for (const wait of waits) waiters.end(wait, { kind: 'event', eventId: id, json: held.json });
     }
     return { kind: 'stored', eventId: id };
   }
@@ -435,14 +436,15 @@ export class Inbox {
    * next event waits for this. When the store fails, they wait on, and find it when they ask again.
    */
   async #wakeWithLong(callback: Callback, event: HeldEvent, waiters: Waiters, waits: readonly Wait[]): Promise<void> {
-    let json: string | undefined;
+    let how: Woken;
     try {
-      json = await this.#finished(callback, event);
+      const json = await this.#finished(callback, event);
+      how = json === undefined ? this.#absent(callback.id) : { kind: 'event', eventId: event.id, json };
     } catch (fault) {
       this.#ports.onStoreFault(fault);
+      for (const wait of waits) wait.hasMissed = true;
       return;
     }
-    const how: Woken = json === undefined ? this.#absent(callback.id) : { kind: 'event', eventId: event.id, json };
     for (const wait of waits) waiters.end(wait, how);
   }
 

@@ -43,6 +43,8 @@ export class Wait extends Timed implements GoneListener {
   readonly #waiters: Waiters;
   readonly waiter: Waiter;
   isOver = false;
+  /** An event came that could not be read back: no later one may be told before it, so this wait ends by the clock. */
+  hasMissed = false;
 
   constructor(waiters: Waiters, waiter: Waiter) {
     super();
@@ -90,12 +92,13 @@ export class Waiters {
     wait.waiter.woken(how);
   }
 
-  /** Those who wait now. */
-  present(): readonly Wait[] {
-    return [...this.#waiting];
+  /** Those who are told of the event that comes now. */
+  expecting(): readonly Wait[] {
+    return [...this.#waiting].filter(({ hasMissed }) => !hasMissed);
   }
 
-  wakeAll(how: Woken): void {
-    for (const wait of this.present()) this.end(wait, how);
+  /** The end of all waits. */
+  endAll(how: Woken): void {
+    for (const wait of [...this.#waiting]) this.end(wait, how);
   }
 }
