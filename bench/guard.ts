@@ -1,11 +1,11 @@
 /**
  * The guard on the aggregation hot path: how many times the engine's time the row-by-row model of the tests takes, in one
- * process, so that a slow machine slows both. The exit code is 1 when a ratio is below its floor: that of a question that has
- * become 1.5 times slower is, and the mean is when all have become 1.2 times slower; without a change none is.
+ * process, so that a slow machine slows both. The exit code is 1 when a ratio is below its floor. Floors are set so that a
+ * question that has become 1.5 times slower is below, and the mean when all have become 1.2 times slower.
  *
  *   node bench/guard.ts            bun bench/guard.ts            --regress 1.5: the engine does its work so many times
  *   node bench/guard.ts --show     measures this runtime's column of USUAL and prints the table, to be put in its place
- *   node bench/guard.ts --prove    the claim above by many runs, quiet and beside busy loops: about an hour
+ *   node bench/guard.ts --prove    tries that by many runs, quiet and beside busy loops: about an hour
  *
  * Engine and model take turns in slices of a millisecond of processor time; each two give a ratio, and the median of all counts.
  * Few slices hold a collection, so of garbage only the making is guarded.
