@@ -1,6 +1,6 @@
 /**
- * How deep JSON text nests, judged on its bytes before anything parses it: deep values parse on both runtimes and then
- * overflow whoever walks or writes them. One pass, no allocation, ends at the first bracket too many.
+ * How deep JSON text nests, judged on its characters before anything parses it: deep values parse on both runtimes and then
+ * overflow whoever walks or writes them. No allocation; text with few brackets is not looked at character by character.
  */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -9,17 +9,23 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+function countOf(text: string, character: string): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
+  return count;
+}
+
 /**
- * True when arrays and objects nest deeper than `depthMax`. Every byte of a multi-byte character of UTF-8 is above 0x7f, so
- * none looks like a bracket or a quote. On bytes that are no JSON the answer means nothing, and the parse refuses them.
+ * True when arrays and objects nest deeper than `depthMax`. On text that is no JSON the answer means nothing, and the parse
+ * refuses it.
  */
-export function isDeeperThan(depthMax: number, bytes: Uint8Array): boolean {
-  if (bytes.length <= depthMax) return false;
+export function isDeeperThan(depthMax: number, text: string): boolean {
+  if (countOf(text, '{') + countOf(text, '[') <= depthMax) return false;
   let depth = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    switch (bytes[i]) {
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
       case QUOTE:
-        for (i++; i < bytes.length && bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++;
+        for (i++; i < text.length && text.charCodeAt(i) !== QUOTE; i++) if (text.charCodeAt(i) === BACKSLASH) i++;
         break;
       case OPEN_BRACKET:
       case OPEN_BRACE:

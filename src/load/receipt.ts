@@ -1,5 +1,5 @@
 /** Receipts of paid answers, checked as a customer would (x402-v2 §2.6). */
-import { decodeBase64, decodeUtf8 } from '../base/codec.ts';
+import { decodeBase64, decodeUtf8Latin1 } from '../base/codec.ts';
 import { NETWORK } from '../payment/network.ts';
 import { type Answer, headerOf } from './connection.ts';
 
@@ -20,7 +20,7 @@ export function receiptFaultOf({ head }: Answer, payer: string): ReceiptFault | 
   if (header === undefined) return 'NO_RECEIPT';
   let receipt: ReceiptWire;
   try {
-    receipt = JSON.parse(decodeUtf8(decodeBase64(header) ?? new Uint8Array()) ?? '') as ReceiptWire;
+    receipt = JSON.parse(decodeUtf8Latin1(decodeBase64(header) ?? '') ?? '') as ReceiptWire;
   } catch {
     return 'UNREADABLE_RECEIPT';
   }

@@ -5,7 +5,7 @@
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { decodeBase64, decodeUtf8, encodeBase64, encodeHex, encodeUtf8 } from '../base/codec.ts';
+import { decodeBase64, decodeUtf8Latin1, encodeBase64, encodeHex, encodeUtf8 } from '../base/codec.ts';
 import type { Random } from '../base/random.ts';
 import {
   type Address,
@@ -46,7 +46,7 @@ interface OfferWire {
 export function parseOffer(header: string): LoadOffer | undefined {
   let offer: OfferWire;
   try {
-    offer = JSON.parse(decodeUtf8(decodeBase64(header) ?? new Uint8Array()) ?? '') as OfferWire;
+    offer = JSON.parse(decodeUtf8Latin1(decodeBase64(header) ?? '') ?? '') as OfferWire;
   } catch {
     return undefined;
   }

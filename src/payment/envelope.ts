@@ -7,7 +7,7 @@
  * Cost: for a header of 2.3 KB a ninetieth of a signature recovery on Node 26 and a fiftieth on Bun 1.4 (24 of 2,130 µs and 15
  * of 770 µs on a busy machine); a header over 8 KiB is not looked at.
  */
-import { decodeBase64, decodeUtf8 } from '../base/codec.ts';
+import { decodeBase64, decodeUtf8Latin1 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
 import { NETWORK, SCHEME, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
@@ -86,9 +86,9 @@ function decodeJson(header: string): { readonly ok: true; readonly fields: Field
     return malformed(`PAYMENT-SIGNATURE is longer than ${HEADER_LENGTH_MAX} bytes.`);
   const bytes = decodeBase64(header);
   if (bytes === undefined) return malformed('PAYMENT-SIGNATURE is not standard base64.');
-  if (isDeeperThan(DEPTH_MAX, bytes)) return malformed(`PAYMENT-SIGNATURE nests deeper than ${DEPTH_MAX} levels.`);
-  const text = decodeUtf8(bytes);
+  const text = decodeUtf8Latin1(bytes);
   if (text === undefined) return malformed('PAYMENT-SIGNATURE is not UTF-8 inside.');
+  if (isDeeperThan(DEPTH_MAX, text)) return malformed(`PAYMENT-SIGNATURE nests deeper than ${DEPTH_MAX} levels.`);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -8,10 +8,11 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { hexOfLatin1 } from '../base/codec.ts';
+import { KeyQueue } from '../base/key-queue.ts';
 import type { PaymentOrder, ReservationKey } from './order.ts';
 import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from './settlement.ts';
 
-/** Transfers a ledger can hold, about 0.1 KB each; a JavaScript Set ends at 2^24. Past it, payments wait for a restart. */
+/** Transfers a ledger can hold, 25 bytes each. Past it, payments wait for a restart. */
 export const TRANSFER_COUNT_MAX = 8_000_000;
 
 const READY: Readiness = { kind: 'ready' };
@@ -43,7 +44,7 @@ export class LocalLedger implements Settlement {
   readonly #transferCountMax: number;
   /** Payer in lower case -> atomic units. A payer appears with its first transfer. */
   readonly #balances = new Map<string, bigint>();
-  readonly #used = new Set<ReservationKey>();
+  readonly #used = new KeyQueue(0);
   #earnedAtomic = 0n;
 
   /** @param openingAtomic what every payer starts with */
@@ -60,7 +61,7 @@ export class LocalLedger implements Settlement {
       this.#balances.set(payer, openingAtomic - spentAtomic);
       this.#earnedAtomic += spentAtomic;
     }
-    for (const key of kept.used) this.#used.add(key);
+    for (const key of kept.used) if (!this.#isUsed(key)) this.#used.append(key);
   }
 
   readiness(): Readiness {
@@ -93,13 +94,17 @@ export class LocalLedger implements Settlement {
     const nowSeconds = Math.floor(this.#clock.nowMs() / 1000);
     if (nowSeconds <= validAfterSeconds) return refused('invalid_exact_evm_payload_authorization_valid_after');
     if (nowSeconds >= validBeforeSeconds) return refused('invalid_exact_evm_payload_authorization_valid_before');
-    if (this.#used.has(order.key)) return refused('invalid_exact_evm_nonce_already_used');
+    if (this.#isUsed(order.key)) return refused('invalid_exact_evm_nonce_already_used');
     if (this.#used.size >= this.#transferCountMax) return { kind: 'unavailable', detail: 'the play ledger is full' };
     const balance = this.balanceOf(from);
     if (balance < valueAtomic) return refused('insufficient_funds');
-    this.#used.add(order.key);
+    this.#used.append(order.key);
     this.#balances.set(from, balance - valueAtomic);
     this.#earnedAtomic += valueAtomic;
     return { kind: 'settled', transaction: localTransactionOf(order) };
+  }
+
+  #isUsed(key: ReservationKey): boolean {
+    return this.#used.find(key) !== undefined;
   }
 }

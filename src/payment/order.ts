@@ -2,31 +2,26 @@
  * A payment on its way to settlement: our own offer and the fields that were parsed and checked, nothing of the client's
  * text. From it follow the reservation key, the body for a facilitator (x402-v2 §2.8) and the receipt (§2.6).
  */
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Brand } from '../base/brand.ts';
-import { decodeHexInto, encodeHex, encodeUtf8, latin1Of } from '../base/codec.ts';
+import { encodeHex } from '../base/codec.ts';
+import { sha256Latin1 } from '../base/digest.ts';
+import { KEY_LENGTH } from '../base/key-queue.ts';
 import type { Authorization } from './authorization.ts';
 import { type Address, checksummed, NETWORK, USDC_LOWER, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
 import type { Extensions, Offer, PaymentRequirements, ResourceInfo } from './requirements.ts';
 
 /**
- * Names (network, asset, from, nonce), whatever spelling, signature or header it came in: 16 bytes of a keccak as code
+ * Names (network, asset, from, nonce), whatever spelling, signature or header it came in: 16 bytes of a SHA-256 as code
  * units 0..255. Who wants two authorizations with one key needs 2^64 tries, and gains a 409.
  */
 export type ReservationKey = Brand<string, 'ReservationKey'>;
 
-const KEY_BYTES = 16;
-const PREFIX = encodeUtf8(`${NETWORK}|${USDC_LOWER}|`);
-/** Prefix, 20 bytes of payer, 32 of nonce. Kept and overwritten: one call runs at a time. */
-const keyInput = new Uint8Array(PREFIX.length + 20 + 32);
-keyInput.set(PREFIX, 0);
+const PREFIX = `${NETWORK}|${USDC_LOWER}|`;
 
 /** @param from 0x and 40 hex digits; @param nonce 0x and 64 hex digits; any case */
 export function reservationKeyOf(from: string, nonce: string): ReservationKey {
-  decodeHexInto(from, 2, keyInput, PREFIX.length, 20);
-  decodeHexInto(nonce, 2, keyInput, PREFIX.length + 20, 32);
-  return latin1Of(keccak_256(keyInput).subarray(0, KEY_BYTES)) as ReservationKey;
+  return sha256Latin1(PREFIX + from.toLowerCase() + nonce.toLowerCase()).slice(0, KEY_LENGTH) as ReservationKey;
 }
 
 /** What of an offer travels with a payment. */

@@ -18,10 +18,10 @@
  * Invariant: every request gets exactly one answer, and the places hold at most their own number of jobs. What waits has a
  * named maximum in number and in time.
  */
+import { Buffer } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
 import { clientNetworkOf } from '../base/client-network.ts';
 import type { Clock } from '../base/clock.ts';
-import { latin1Of } from '../base/codec.ts';
 import type { Timers } from '../base/timers.ts';
 import { formFault, type Recovered, SIGNATURE_BYTES } from './signature.ts';
 import { STRUCT_BYTES } from './typed-data.ts';
@@ -100,12 +100,12 @@ interface Entry {
 }
 
 /** Struct and signature in one piece. Kept and overwritten: one call runs at a time. */
-const keyBytes = new Uint8Array(STRUCT_BYTES + SIGNATURE_BYTES);
+const keyBytes = Buffer.alloc(STRUCT_BYTES + SIGNATURE_BYTES);
 
 function keyOf({ struct, signature }: RecoveryJob): string {
   keyBytes.set(struct, 0);
   keyBytes.set(signature, STRUCT_BYTES);
-  return latin1Of(keyBytes);
+  return keyBytes.toString('latin1');
 }
 
 const turnedAway = (reason: TurnedAway['reason']): TurnedAway => ({ ok: 'turned-away', reason });

@@ -14,6 +14,7 @@
 import type { Clock } from '../base/clock.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from './network.ts';
 import type { PaymentOrder, ReservationKey } from './order.ts';
+import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
 /** What a key that is not free is doing. */
 export type Standing =
@@ -78,18 +79,10 @@ export interface ReservationJournal {
   recordIntent(serial: number, order: PaymentOrder): Promise<void>;
   recordUnknown(serial: number, transaction: string): Promise<void>;
   /** From now on only the key is needed, and what is said about it. */
-  recordEnd(serial: number, end: RecordedEnd): Promise<void>;
+  recordEnd(serial: number, end: UsedAuthorization): Promise<void>;
   recordReleased(serial: number): Promise<void>;
   /** The stay of a settled or dead one is over: its record may go, whenever that is convenient. */
   forget(serial: number): void;
-}
-
-/** A used authorization as it is kept. */
-export interface RecordedEnd {
-  readonly kind: 'settled' | 'dead';
-  readonly key: ReservationKey;
-  readonly validBeforeSeconds: number;
-  readonly transaction: string;
 }
 
 /** A settlement that had begun before a restart and whose end is not on record. */
@@ -104,7 +97,7 @@ export interface RecordedCase {
 
 /** What a journal kept of an earlier process. */
 export interface Recovered {
-  readonly ends: Iterable<RecordedEnd & { readonly serial: number }>;
+  readonly ends: Iterable<UsedAuthorization & { readonly serial: number }>;
   readonly cases: readonly RecordedCase[];
   /**
    * Authorizations that end before this may have been used without a record of it: the state was lost. 0 = none was.
@@ -126,7 +119,7 @@ const NO_JOURNAL: ReservationJournal = {
   forget: () => {},
 };
 
-/** Live authorizations in memory, about 0.25 GB when all are settled; 1,300 new ones a second for their whole stay. */
+/** Live authorizations in memory, about 85 MB when all are settled; 1,300 new ones a second for their whole stay. */
 export const RESERVATION_COUNT_MAX = 1_000_000;
 
 /** Kept this long after `validBefore` (x402-v2 §6.3). */
@@ -135,47 +128,44 @@ export const MARGIN_SECONDS = 600;
 /** Longest stay of an authorization whose `validBefore` passed our check on arrival. */
 const STAY_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + MARGIN_SECONDS) * 1000;
 
-/** Entries looked at for removal by one `reserve`: more than it adds, so the store shrinks, and few, so it never stalls. */
+/** Records looked at for removal by one `reserve`: more than it adds, so the store shrinks, and few, so it never stalls. */
 const REMOVALS_MAX = 4;
 
-type State = Standing['kind'] | 'free';
+/** `ended` = settled or dead, and kept as used. */
+type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
 
-/** A reservation and its place in the ring of all entries, oldest first. */
-class Entry implements Reservation {
+/** A reservation until its end is known. */
+class OpenReservation implements Reservation {
   readonly key: ReservationKey;
   readonly validBeforeSeconds: number;
   /** Its number in the journal. */
   readonly serial: number;
   state: State = 'reserved';
   transaction = '';
-  /** Monotonic time before which the entry stays. */
-  dueMs: number;
-  before: Entry = this;
-  after: Entry = this;
 
-  constructor(key: ReservationKey, validBeforeSeconds: number, serial: number, dueMs: number) {
+  constructor(key: ReservationKey, validBeforeSeconds: number, serial: number) {
     this.key = key;
     this.validBeforeSeconds = validBeforeSeconds;
     this.serial = serial;
-    this.dueMs = dueMs;
+  }
+
+  end(kind: UsedAuthorization['kind'], transaction: string): UsedAuthorization {
+    return { kind, key: this.key, validBeforeSeconds: this.validBeforeSeconds, transaction };
   }
 }
 
-const endFields = ({ key, validBeforeSeconds }: Entry) => ({ key, validBeforeSeconds });
-
-function standing(entry: Entry): Standing {
-  switch (entry.state) {
+function standingOfOpen({ state, transaction }: OpenReservation): Standing {
+  switch (state) {
     case 'reserved':
     case 'settling':
-      return { kind: entry.state };
+      return { kind: state };
     case 'unknown':
-    case 'settled':
-    case 'dead':
-      return { kind: entry.state, transaction: entry.transaction };
+      return { kind: state, transaction };
+    case 'ended':
     case 'free':
-      throw new Error('a free entry has no standing');
+      throw new Error(`a reservation that is ${state} is not open`);
     default:
-      return entry.state satisfies never;
+      return state satisfies never;
   }
 }
 
@@ -183,9 +173,11 @@ function standing(entry: Entry): Standing {
  * The store: memory decides, the journal is told. What is on its way to the journal stands where it stood, except that an
  * intent on its way is settling already; so an authorization is free only once its release is on record.
  *
- * Every entry stays {@link STAY_MS} of monotonic time from its reservation, so arrival order is removal order and a ring
- * is queue enough. At that point the wall clock must agree that `validBefore` and the margin are past: if it was set back
- * meanwhile, the authorization may look fresh again, and the entry goes to the end of the ring for another stay.
+ * What is open is an object in a map, and there are few; what was used is a record outside the collector's reach, and there
+ * are many. Every used one stays {@link STAY_MS} of monotonic time from its end, so the order of ends is the order of
+ * removal. At that point the wall clock must agree that `validBefore` and the margin are past: if it was set back
+ * meanwhile, the authorization may look fresh again, and it stays for another stay. What is open stays: a request that held
+ * its reservation for longer would be a bug elsewhere, and taking it away would add a double sale to it.
  * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; nothing is scanned and no timer runs.
  */
 export class MemoryReservations implements Reservations {
@@ -194,9 +186,8 @@ export class MemoryReservations implements Reservations {
   readonly #journal: ReservationJournal;
   readonly #usedBeforeSeconds: number;
   #serial: number;
-  readonly #entries = new Map<ReservationKey, Entry>();
-  /** Sentinel of the ring: `after` is the oldest entry, `before` the newest. */
-  readonly #ring = new Entry('' as ReservationKey, 0, 0, 0);
+  readonly #open = new Map<ReservationKey, OpenReservation>();
+  readonly #used = new UsedAuthorizations();
   /** Cases that were recovered and can be asked after, each with its reservation: for the reconciler. */
   readonly recoveredCases: readonly { readonly reservation: Reservation; readonly order: PaymentOrder }[];
 
@@ -213,11 +204,15 @@ export class MemoryReservations implements Reservations {
     this.#usedBeforeSeconds = recovered.usedBeforeSeconds;
     this.#serial = recovered.lastSerial;
     for (const end of recovered.ends) {
-      this.#recover(end.key, end.validBeforeSeconds, end.serial, end.kind, end.transaction);
+      this.#refuseSecond(end.key);
+      this.#used.add(end, end.serial, this.#dueMsOf(end.validBeforeSeconds));
     }
     this.recoveredCases = recovered.cases.flatMap(({ serial, order, transaction, isRepeatable }) => {
-      const { validBeforeSeconds } = order.authorization;
-      const reservation = this.#recover(order.key, validBeforeSeconds, serial, 'unknown', transaction);
+      const reservation = new OpenReservation(order.key, order.authorization.validBeforeSeconds, serial);
+      reservation.state = 'unknown';
+      reservation.transaction = transaction;
+      this.#refuseSecond(order.key);
+      this.#open.set(order.key, reservation);
       return isRepeatable ? [{ reservation, order }] : [];
     });
   }
@@ -226,145 +221,113 @@ export class MemoryReservations implements Reservations {
     return this.#journal.fault();
   }
 
-  /** Live entries. */
+  /** Live authorizations, open and used. */
   get count(): number {
-    return this.#entries.size;
+    return this.#open.size + this.#used.count;
   }
 
   reserve(key: ReservationKey, validBeforeSeconds: number): Reserved {
     this.#removeDue();
-    const present = this.#entries.get(key);
-    if (present !== undefined) return { kind: 'taken', standing: standing(present) };
+    const standing = this.standingOf(key);
+    if (standing !== undefined) return { kind: 'taken', standing };
     const fault = this.#journal.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
     if (validBeforeSeconds <= this.#usedBeforeSeconds) {
       return { kind: 'unavailable', detail: 'the state was lost, and this may have been used before that' };
     }
-    if (this.#entries.size >= this.#countMax) return { kind: 'full' };
-    const entry = new Entry(key, validBeforeSeconds, ++this.#serial, this.#clock.monotonicMs() + STAY_MS);
-    this.#entries.set(key, entry);
-    this.#append(entry);
-    return { kind: 'reserved', reservation: entry };
+    if (this.count >= this.#countMax) return { kind: 'full' };
+    const reservation = new OpenReservation(key, validBeforeSeconds, ++this.#serial);
+    this.#open.set(key, reservation);
+    return { kind: 'reserved', reservation };
   }
 
   standingOf(key: ReservationKey): Standing | undefined {
-    const entry = this.#entries.get(key);
-    return entry === undefined ? undefined : standing(entry);
+    const open = this.#open.get(key);
+    return open === undefined ? this.#used.find(key) : standingOfOpen(open);
   }
 
   release(reservation: Reservation): void {
-    this.#remove(this.#entryOf(reservation, 'reserved'));
+    this.#close(this.#openOf(reservation, 'reserved'), 'free');
   }
 
   async recordIntent(reservation: Reservation, order: PaymentOrder): Promise<void> {
-    const entry = this.#entryOf(reservation, 'reserved');
-    entry.state = 'settling';
+    const open = this.#openOf(reservation, 'reserved');
+    open.state = 'settling';
     try {
-      await this.#journal.recordIntent(entry.serial, order);
+      await this.#journal.recordIntent(open.serial, order);
     } catch (failure) {
-      if (!(failure instanceof RecordInDoubtError)) entry.state = 'reserved';
+      if (!(failure instanceof RecordInDoubtError)) open.state = 'reserved';
       throw failure;
     }
   }
 
   async recordSettled(reservation: Reservation, transaction: string): Promise<void> {
-    const entry = this.#entryOf(reservation, 'settling', 'unknown');
-    await this.#journal.recordEnd(entry.serial, { ...endFields(entry), kind: 'settled', transaction });
-    entry.state = 'settled';
-    entry.transaction = transaction;
+    const open = this.#openOf(reservation, 'settling', 'unknown');
+    return this.#recordEnd(open, open.end('settled', transaction));
   }
 
   async recordUnknown(reservation: Reservation, transaction: string): Promise<void> {
-    const entry = this.#entryOf(reservation, 'settling', 'unknown');
-    const known = transaction === '' ? entry.transaction : transaction;
+    const open = this.#openOf(reservation, 'settling', 'unknown');
+    const known = transaction === '' ? open.transaction : transaction;
     // After a restart settling is unknown too, so only a hash is news.
-    if (known !== entry.transaction) await this.#journal.recordUnknown(entry.serial, known);
-    entry.state = 'unknown';
-    entry.transaction = known;
+    if (known !== open.transaction) await this.#journal.recordUnknown(open.serial, known);
+    open.state = 'unknown';
+    open.transaction = known;
   }
 
   async recordReleased(reservation: Reservation): Promise<void> {
-    const entry = this.#entryOf(reservation, 'settling', 'unknown');
-    await this.#journal.recordReleased(entry.serial);
-    this.#remove(entry);
+    const open = this.#openOf(reservation, 'settling', 'unknown');
+    await this.#journal.recordReleased(open.serial);
+    this.#close(open, 'free');
   }
 
   async recordDead(reservation: Reservation): Promise<void> {
-    const entry = this.#entryOf(reservation, 'unknown');
-    const { transaction } = entry;
-    await this.#journal.recordEnd(entry.serial, { ...endFields(entry), kind: 'dead', transaction });
-    entry.state = 'dead';
+    const open = this.#openOf(reservation, 'unknown');
+    return this.#recordEnd(open, open.end('dead', open.transaction));
+  }
+
+  async #recordEnd(open: OpenReservation, end: UsedAuthorization): Promise<void> {
+    checkTransaction(end.transaction);
+    await this.#journal.recordEnd(open.serial, end);
+    this.#used.add(end, open.serial, this.#clock.monotonicMs() + STAY_MS);
+    this.#close(open, 'ended');
+  }
+
+  #close(open: OpenReservation, state: 'ended' | 'free'): void {
+    this.#open.delete(open.key);
+    open.state = state;
   }
 
   /**
-   * An entry of an earlier process. Its monotonic clock is gone, so the wall clock says what is left of the stay, and no
+   * Of a used one of an earlier process. Its monotonic clock is gone, so the wall clock says what is left of the stay, and no
    * more than a whole one: a clock that was set back gives nobody a second sale, and one set forward forgets too early only
    * if it is set back again.
    */
-  #recover(
-    key: ReservationKey,
-    validBeforeSeconds: number,
-    serial: number,
-    state: 'settled' | 'dead' | 'unknown',
-    transaction: string,
-  ): Entry {
+  #dueMsOf(validBeforeSeconds: number): number {
     const leftMs = (validBeforeSeconds + MARGIN_SECONDS) * 1000 - this.#clock.nowMs();
-    const stayMs = Math.min(Math.max(leftMs, 0), STAY_MS);
-    const entry = new Entry(key, validBeforeSeconds, serial, this.#clock.monotonicMs() + stayMs);
-    entry.state = state;
-    entry.transaction = transaction;
-    const countBefore = this.#entries.size;
-    if (this.#entries.set(key, entry).size === countBefore) throw new Error('two records of one authorization');
-    this.#append(entry);
-    return entry;
+    return this.#clock.monotonicMs() + Math.min(Math.max(leftMs, 0), STAY_MS);
+  }
+
+  #refuseSecond(key: ReservationKey): void {
+    if (this.standingOf(key) !== undefined) throw new Error('two records of one authorization');
   }
 
   /** @throws Error when the reservation is not one of this store in one of the states */
-  #entryOf(reservation: Reservation, ...states: readonly State[]): Entry {
-    if (!(reservation instanceof Entry)) throw new Error('not a reservation of this store');
+  #openOf(reservation: Reservation, ...states: readonly State[]): OpenReservation {
+    if (!(reservation instanceof OpenReservation)) throw new Error('not a reservation of this store');
     if (!states.includes(reservation.state)) {
       throw new Error(`a reservation that is ${reservation.state}, not ${states.join(' or ')}`);
     }
     return reservation;
   }
 
-  #append(entry: Entry): void {
-    const newest = this.#ring.before;
-    entry.before = newest;
-    entry.after = this.#ring;
-    newest.after = entry;
-    this.#ring.before = entry;
-  }
-
-  #unlink(entry: Entry): void {
-    entry.before.after = entry.after;
-    entry.after.before = entry.before;
-  }
-
-  #remove(entry: Entry): void {
-    this.#unlink(entry);
-    this.#entries.delete(entry.key);
-    entry.state = 'free';
-  }
-
   #removeDue(): void {
-    const nowMs = this.#clock.nowMs();
     const monotonicMs = this.#clock.monotonicMs();
     for (let i = 0; i < REMOVALS_MAX; i++) {
-      const oldest = this.#ring.after;
-      if (oldest === this.#ring || oldest.dueMs > monotonicMs) return;
-      const isSafelyPast = nowMs > (oldest.validBeforeSeconds + MARGIN_SECONDS) * 1000;
-      // A request that still holds its reservation after twelve minutes keeps it: no deadline of ours lasts that long,
-      // so this is a bug elsewhere, and taking the entry away would add a double sale to it.
-      const isFinal = oldest.state === 'settled' || oldest.state === 'dead';
-      if (isSafelyPast && isFinal) {
-        this.#journal.forget(oldest.serial);
-        this.#remove(oldest);
-        continue;
-      }
-      oldest.dueMs = monotonicMs + STAY_MS;
-      this.#unlink(oldest);
-      this.#append(oldest);
+      const due = this.#used.removeDue(monotonicMs);
+      if (due === undefined) return;
+      if (this.#clock.nowMs() > (due.validBeforeSeconds + MARGIN_SECONDS) * 1000) this.#journal.forget(due.serial);
+      else this.#used.add(due, due.serial, monotonicMs + STAY_MS);
     }
   }
 }

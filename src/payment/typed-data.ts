@@ -4,7 +4,7 @@
  * made where the signature is recovered.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { decodeHexInto, encodeUtf8 } from '../base/codec.ts';
+import { decodeDigits, encodeHex, encodeUtf8 } from '../base/codec.ts';
 import { CHAIN_ID, USDC_DOMAIN_VERSION, USDC_LOWER, USDC_NAME } from './network.ts';
 
 /** The signed message. Addresses and nonce are `0x` and hex of the right length in any case; numbers are uint256. */
@@ -21,51 +21,61 @@ const WORD_BYTES = 32;
 
 const hashOf = (text: string): Uint8Array => keccak_256(encodeUtf8(text));
 
-function putUint(into: DataView, at: number, value: bigint): void {
-  for (let i = 3, rest = value; i >= 0; i--, rest >>= 64n) into.setBigUint64(at + 8 * i, BigInt.asUintN(64, rest));
+const digitsOf = (bytes: Uint8Array): string => encodeHex(bytes).slice(2);
+const uintDigits = (value: bigint): string => value.toString(16).padStart(2 * WORD_BYTES, '0');
+
+/** @throws Error when it has not so many bytes; digits are checked with the whole */
+function hexDigits(hex: string, byteCount: number): string {
+  if (hex.length !== 2 + 2 * byteCount) throw new Error(`not hex of ${byteCount} bytes`);
+  return hex.slice(2);
 }
 
-function putHex(into: Uint8Array, at: number, hex: string, byteCount: number): void {
-  if (hex.length !== 2 + 2 * byteCount || !decodeHexInto(hex, 2, into, at, byteCount)) {
-    throw new Error('not hex of the declared length');
-  }
-}
+const ADDRESS_PADDING = '0'.repeat(24);
 
-function domainSeparatorOf(): Uint8Array {
-  const words = new Uint8Array(5 * WORD_BYTES);
-  words.set(hashOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'), 0);
-  words.set(hashOf(USDC_NAME), WORD_BYTES);
-  words.set(hashOf(USDC_DOMAIN_VERSION), 2 * WORD_BYTES);
-  putUint(new DataView(words.buffer), 3 * WORD_BYTES, CHAIN_ID);
-  putHex(words, 4 * WORD_BYTES + 12, USDC_LOWER, 20);
-  return keccak_256(words);
+function bytesOf(digits: string): Uint8Array {
+  const bytes = decodeDigits(digits);
+  if (bytes === undefined) throw new Error('not hex');
+  return bytes;
 }
 
 /** Equals `DOMAIN_SEPARATOR()` of the token contract. */
-export const DOMAIN_SEPARATOR: Uint8Array = domainSeparatorOf();
+export const DOMAIN_SEPARATOR: Uint8Array = keccak_256(
+  bytesOf(
+    digitsOf(hashOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')) +
+      digitsOf(hashOf(USDC_NAME)) +
+      digitsOf(hashOf(USDC_DOMAIN_VERSION)) +
+      uintDigits(CHAIN_ID) +
+      ADDRESS_PADDING +
+      hexDigits(USDC_LOWER, 20),
+  ),
+);
 
-const TYPE_HASH = hashOf(
-  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+const TYPE_HASH_DIGITS = digitsOf(
+  hashOf(
+    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+  ),
 );
 
 /** Type hash and six fields, a word each. */
 export const STRUCT_BYTES = 7 * WORD_BYTES;
 
 /**
- * The encoded struct, {@link STRUCT_BYTES}, fresh; addresses are right-aligned in their words.
+ * The encoded struct, {@link STRUCT_BYTES}, fresh; addresses are right-aligned in their words. Put together as digits and
+ * decoded at once, which takes a third of the time of field by field.
  * @throws Error when a field has not the form it is declared with: a bug in the caller
  */
 export function structOf(message: TransferMessage): Uint8Array {
-  const struct = new Uint8Array(STRUCT_BYTES);
-  const view = new DataView(struct.buffer);
-  struct.set(TYPE_HASH, 0);
-  putHex(struct, WORD_BYTES + 12, message.from, 20);
-  putHex(struct, 2 * WORD_BYTES + 12, message.to, 20);
-  putUint(view, 3 * WORD_BYTES, message.value);
-  putUint(view, 4 * WORD_BYTES, message.validAfter);
-  putUint(view, 5 * WORD_BYTES, message.validBefore);
-  putHex(struct, 6 * WORD_BYTES, message.nonce, 32);
-  return struct;
+  return bytesOf(
+    TYPE_HASH_DIGITS +
+      ADDRESS_PADDING +
+      hexDigits(message.from, 20) +
+      ADDRESS_PADDING +
+      hexDigits(message.to, 20) +
+      uintDigits(message.value) +
+      uintDigits(message.validAfter) +
+      uintDigits(message.validBefore) +
+      hexDigits(message.nonce, 32),
+  );
 }
 
 /** 0x19 0x01, domain separator, struct hash. Kept and overwritten: one call runs at a time. */

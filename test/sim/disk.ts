@@ -34,7 +34,7 @@ import type { EventRecord } from '../../src/callback/event.ts';
 import type { CallbackId } from '../../src/callback/identifier.ts';
 import type { CallbackRecord, LoadedCallback } from '../../src/callback/store.ts';
 import { orderOfText, type ReservationKey } from '../../src/payment/order.ts';
-import type { RecordedEnd } from '../../src/payment/reservations.ts';
+import type { UsedAuthorization } from '../../src/payment/used-authorizations.ts';
 import type { OpenState } from '../../src/state.ts';
 import type { Chance } from './chance.ts';
 import type { Profile } from './profile.ts';
@@ -51,7 +51,7 @@ interface PendingRow {
 /** The records of a state file, as durable as the disk has them. */
 class Records implements KeptRecords {
   readonly pending = new Map<number, PendingRow>();
-  readonly used = new Map<number, RecordedEnd>();
+  readonly used = new Map<number, UsedAuthorization>();
   readonly pendingKeys = new Map<ReservationKey, number>();
   readonly usedKeys = new Map<ReservationKey, number>();
   readonly spent = new Map<string, bigint>();
@@ -150,7 +150,7 @@ class Records implements KeptRecords {
     return 0;
   }
 
-  loadEnds(fromSeconds: number): (RecordedEnd & { readonly serial: number })[] {
+  loadEnds(fromSeconds: number): (UsedAuthorization & { readonly serial: number })[] {
     const ends = [...this.used].map(([serial, end]) => ({ serial, ...end })).sort((a, b) => a.serial - b.serial);
     const past = ends.filter(({ validBeforeSeconds }) => validBeforeSeconds < fromSeconds);
     this.#apply({ kind: 'forget', serials: past.map(({ serial }) => serial) });

@@ -12,11 +12,13 @@ import type { CallbackId, EventId } from '../../callback/identifier.ts';
 import type { BodyForm } from '../../callback/media-type.ts';
 import type { LoadedCallback, LoadedEvent } from '../../callback/store.ts';
 import { orderOfText } from '../../payment/order.ts';
-import type { RecordedCase, RecordedEnd } from '../../payment/reservations.ts';
+import type { RecordedCase } from '../../payment/reservations.ts';
+import type { UsedAuthorization } from '../../payment/used-authorizations.ts';
 import type { BatchResult, DatabaseOptions, Fault, Operation, RefusedOperation } from './operations.ts';
 import { checksumOfFields, DamagedError, endOfRecord, endRecord } from './records.ts';
 
-export const FORMAT_VERSION = 1;
+/** 2: keys are of SHA-256. */
+export const FORMAT_VERSION = 2;
 /** "pgst", so that `file` and SQLite's own tools can tell whose it is. */
 export const APPLICATION_ID = 0x70677374;
 
@@ -126,7 +128,9 @@ export class StateDatabase {
       if (version !== 0 && this.#pragma('application_id') !== APPLICATION_ID) {
         throw new DamagedError('it is not a state file');
       }
-      if (version > FORMAT_VERSION) throw new DamagedError(`its format ${version} is newer than this program`);
+      if (version !== 0 && version !== FORMAT_VERSION) {
+        throw new DamagedError(`its format is ${version}, and that of this program ${FORMAT_VERSION}`);
+      }
       this.#database.exec('PRAGMA journal_mode = WAL');
       this.#database.exec(`PRAGMA synchronous = ${sync}`);
       this.#database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -326,8 +330,8 @@ export class StateDatabase {
    * Used authorizations by serial, without those that ended before `fromSeconds`, which are removed.
    * @throws DamagedError, or what node:sqlite throws for damaged pages
    */
-  loadEnds(fromSeconds: number): (RecordedEnd & { readonly serial: number })[] {
-    const ends: (RecordedEnd & { readonly serial: number })[] = [];
+  loadEnds(fromSeconds: number): (UsedAuthorization & { readonly serial: number })[] {
+    const ends: (UsedAuthorization & { readonly serial: number })[] = [];
     const past: number[] = [];
     for (const row of this.#database.prepare('SELECT serial, record FROM used ORDER BY serial').iterate()) {
       const serial = row.serial as number;

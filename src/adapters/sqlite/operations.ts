@@ -6,7 +6,7 @@
 import type { EventRecord } from '../../callback/event.ts';
 import type { CallbackId } from '../../callback/identifier.ts';
 import type { CallbackRecord } from '../../callback/store.ts';
-import type { RecordedEnd } from '../../payment/reservations.ts';
+import type { UsedAuthorization } from '../../payment/used-authorizations.ts';
 
 /** A settlement that is about to begin. */
 export interface Intent {
@@ -24,7 +24,7 @@ export interface Intent {
 export type Operation =
   | Intent
   | { readonly kind: 'unknown'; readonly serial: number; readonly transaction: string }
-  | { readonly kind: 'end'; readonly serial: number; readonly end: RecordedEnd }
+  | { readonly kind: 'end'; readonly serial: number; readonly end: UsedAuthorization }
   | { readonly kind: 'release'; readonly serial: number }
   /** Used authorizations whose stay is over. */
   | { readonly kind: 'forget'; readonly serials: readonly number[] }

@@ -1,6 +1,7 @@
 /** The journal of the reservations, over the state file. */
 import { orderTextOf, type PaymentOrder } from '../../payment/order.ts';
-import type { RecordedEnd, ReservationJournal } from '../../payment/reservations.ts';
+import type { ReservationJournal } from '../../payment/reservations.ts';
+import type { UsedAuthorization } from '../../payment/used-authorizations.ts';
 import type { Journal } from './journal.ts';
 
 export class SqlitePayments implements ReservationJournal {
@@ -36,7 +37,7 @@ export class SqlitePayments implements ReservationJournal {
     return this.#journal.write({ kind: 'unknown', serial, transaction });
   }
 
-  recordEnd(serial: number, end: RecordedEnd): Promise<void> {
+  recordEnd(serial: number, end: UsedAuthorization): Promise<void> {
     return this.#journal.write({ kind: 'end', serial, end });
   }
 

@@ -11,7 +11,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { ReservationKey } from '../../payment/order.ts';
-import type { RecordedEnd } from '../../payment/reservations.ts';
+import type { UsedAuthorization } from '../../payment/used-authorizations.ts';
 
 /** A record is not what was written. */
 export class DamagedError extends Error {
@@ -31,7 +31,7 @@ function checksumOf(serial: number, record: Buffer): number {
   return crc32(record.subarray(4), crc32(serialBytes));
 }
 
-export function endRecord(serial: number, end: RecordedEnd): Buffer {
+export function endRecord(serial: number, end: UsedAuthorization): Buffer {
   const hasHash = end.transaction !== '';
   const record = Buffer.alloc(hasHash ? RECORD_BYTES_MAX : HASH_AT);
   record[4] = end.kind === 'settled' ? SETTLED : DEAD;
@@ -45,7 +45,7 @@ export function endRecord(serial: number, end: RecordedEnd): Buffer {
 const hashText = Buffer.from(`0x${'0'.repeat(64)}`, 'latin1');
 
 /** @throws DamagedError */
-export function endOfRecord(serial: number, bytes: Uint8Array): RecordedEnd {
+export function endOfRecord(serial: number, bytes: Uint8Array): UsedAuthorization {
   const record = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (record.length !== HASH_AT && record.length !== RECORD_BYTES_MAX) throw new DamagedError(`payment ${serial}`);
   if (record.readUInt32BE(0) !== checksumOf(serial, record)) throw new DamagedError(`payment ${serial}`);

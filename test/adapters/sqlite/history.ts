@@ -11,12 +11,8 @@ import type { EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import type { LoadedCallback } from '../../../src/callback/store.ts';
 import type { PaymentOrder } from '../../../src/payment/order.ts';
-import {
-  MemoryReservations,
-  type RecordedCase,
-  type RecordedEnd,
-  type Reservation,
-} from '../../../src/payment/reservations.ts';
+import { MemoryReservations, type RecordedCase, type Reservation } from '../../../src/payment/reservations.ts';
+import type { UsedAuthorization } from '../../../src/payment/used-authorizations.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { Folder } from './folder.ts';
@@ -42,7 +38,7 @@ const keyText = (key: string): string => Buffer.from(key, 'latin1').toString('he
 const bytesText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 interface Found {
-  readonly ends: Iterable<RecordedEnd>;
+  readonly ends: Iterable<UsedAuthorization>;
   readonly cases: readonly Pick<RecordedCase, 'order' | 'transaction'>[];
   readonly spent: Iterable<readonly [payer: string, atomic: bigint]>;
   readonly callbacks: readonly LoadedCallback[];

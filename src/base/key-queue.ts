@@ -1,0 +1,168 @@
+/**
+ * 128-bit keys in order of arrival: found by key, removed from the oldest end, each with a few bytes of its own. All of it
+ * lies in typed arrays, outside the garbage collector's reach: a Map of a million used keys costs Bun 10 ms at every
+ * collection of its young objects, since it was written to, and this costs nothing.
+ *
+ * The index is that of a sliding window (RFC 1951 §4, as deflate implementations keep it): `heads` holds the newest position
+ * of each bucket and a record's link the one before it in its bucket. Removal only moves the window's start: a position
+ * outside the window ends its chain, so nothing is ever taken out of the index.
+ */
+
+/** Digests as strings of 16 code units 0..255: any of their bits may choose a bucket. */
+export const KEY_LENGTH = 16;
+
+const BLOCK_RECORDS = 4096;
+const WORDS = KEY_LENGTH / 4;
+const FIRST_HEADS = 1 << 10;
+
+/** Records that lie together; room is made and given back by the block. */
+interface Block {
+  readonly keys: Uint32Array;
+  /** Low 32 bits of the position before in the bucket. */
+  readonly links: Uint32Array;
+  readonly values: Values;
+}
+
+/** Values of the keys of a block, one view for numbers and one for bytes. */
+export interface Values {
+  readonly view: DataView<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export class KeyQueue {
+  readonly #valueBytes: number;
+  /** The first one holds position {@link #first}. */
+  readonly #blocks: Block[] = [];
+  /** Low 32 bits of positions; a power of two of them, never fewer than half as many as records. */
+  #heads = new Uint32Array(FIRST_HEADS);
+  #first = 0;
+  #end = 0;
+  readonly #sought = new Uint32Array(WORDS);
+
+  /** @param valueBytes what belongs to each key, for the caller to read and write */
+  constructor(valueBytes: number) {
+    this.#valueBytes = valueBytes;
+  }
+
+  get size(): number {
+    return this.#end - this.#first;
+  }
+
+  /** Position of the oldest key, if there is one. Positions count up from 0 and are never used twice. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** Where the key stands, or undefined. */
+  find(key: string): number | undefined {
+    const sought = this.#read(key);
+    let behind = this.size;
+    let low = this.#heads[this.#bucketOf(sought)] as number;
+    for (;;) {
+      // From the window's start, so a position that has left it, even 2^32 ago, is no smaller than the one before it.
+      const distance = (low - this.#first) >>> 0;
+      if (distance >= behind) return undefined;
+      behind = distance;
+      const position = this.#first + distance;
+      const { keys, links } = this.#blockOf(position);
+      const record = position & (BLOCK_RECORDS - 1);
+      const at = record * WORDS;
+      if (
+        keys[at] === sought[0] &&
+        keys[at + 1] === sought[1] &&
+        keys[at + 2] === sought[2] &&
+        keys[at + 3] === sought[3]
+      ) {
+        return position;
+      }
+      low = links[record] as number;
+    }
+  }
+
+  /** Takes a key that is not there yet, as the newest; its value is zeros. Returns its position. */
+  append(key: string): number {
+    const sought = this.#read(key);
+    if (this.size >= this.#heads.length * 2) this.#spread();
+    const position = this.#end;
+    const record = position & (BLOCK_RECORDS - 1);
+    if (record === 0) {
+      const buffer = new ArrayBuffer(BLOCK_RECORDS * this.#valueBytes);
+      this.#blocks.push({
+        keys: new Uint32Array(BLOCK_RECORDS * WORDS),
+        links: new Uint32Array(BLOCK_RECORDS),
+        values: { view: new DataView(buffer), bytes: new Uint8Array(buffer) },
+      });
+    }
+    this.#end++;
+    const { keys } = this.#blockOf(position);
+    keys.set(sought, record * WORDS);
+    this.#link(position);
+    return position;
+  }
+
+  /** Does nothing when there is none. */
+  removeFirst(): void {
+    if (this.size === 0) return;
+    this.#first++;
+    if ((this.#first & (BLOCK_RECORDS - 1)) === 0) this.#blocks.shift();
+  }
+
+  keyAt(position: number): string {
+    const { keys } = this.#blockOf(position);
+    const at = (position & (BLOCK_RECORDS - 1)) * WORDS;
+    let key = '';
+    for (let word = at; word < at + WORDS; word++) {
+      const bits = keys[word] as number;
+      key += String.fromCharCode(bits & 0xff, (bits >>> 8) & 0xff, (bits >>> 16) & 0xff, bits >>> 24);
+    }
+    return key;
+  }
+
+  /** What holds the key's value, from {@link valueOffsetOf} on; good until the key is removed. */
+  valuesOf(position: number): Values {
+    return this.#blockOf(position).values;
+  }
+
+  valueOffsetOf(position: number): number {
+    return (position & (BLOCK_RECORDS - 1)) * this.#valueBytes;
+  }
+
+  #blockOf(position: number): Block {
+    const block = Math.floor(position / BLOCK_RECORDS) - Math.floor(this.#first / BLOCK_RECORDS);
+    return this.#blocks[block] as Block;
+  }
+
+  /** @throws Error for a key of another length: a bug in the caller */
+  #read(key: string): Uint32Array {
+    if (key.length !== KEY_LENGTH) throw new Error(`a key of ${key.length} code units, not ${KEY_LENGTH}`);
+    const sought = this.#sought;
+    for (let word = 0; word < WORDS; word++) {
+      const at = word * 4;
+      sought[word] =
+        key.charCodeAt(at) |
+        (key.charCodeAt(at + 1) << 8) |
+        (key.charCodeAt(at + 2) << 16) |
+        (key.charCodeAt(at + 3) << 24);
+    }
+    return sought;
+  }
+
+  #bucketOf(words: Uint32Array, at = 0): number {
+    return (words[at] as number) & (this.#heads.length - 1);
+  }
+
+  #link(position: number): void {
+    const { keys, links } = this.#blockOf(position);
+    const record = position & (BLOCK_RECORDS - 1);
+    const bucket = this.#bucketOf(keys, record * WORDS);
+    links[record] = this.#heads[bucket] as number;
+    this.#heads[bucket] = position;
+  }
+
+  /** Four times as many buckets. A million records take 15 ms; that many come once. */
+  #spread(): void {
+    this.#heads = new Uint32Array(this.#heads.length * 4);
+    // An empty bucket names position 0 and its likes, which is harmless in the window or outside it: keys are compared.
+    for (let position = this.#first; position < this.#end; position++) this.#link(position);
+  }
+}
