@@ -4,7 +4,7 @@
  * which they take the reference, so the old file is closed at once.
  */
 import { openSnapshotFile } from './adapters/snapshot-file.ts';
-import type { CurrentCatalogue, Shelf } from './api/jobs/envelope.ts';
+import { type CurrentCatalogue, Shelf } from './api/jobs/envelope.ts';
 import type { Clock } from './base/clock.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { openSnapshot } from './catalogue/snapshot.ts';
@@ -34,7 +34,7 @@ export function catalogueTaker(snapshot: string, clock: Clock): TakeCatalogue {
     const opened = synthetic ? buildSample(clock.nowMs()) : openSnapshot(openSnapshotFile(snapshot));
     const catalogue = new Catalogue(opened);
     catalogue.warm();
-    return { catalogue, synthetic };
+    return new Shelf(catalogue, synthetic);
   };
 }
 

@@ -20,13 +20,14 @@ import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
 import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
 import type { Caller } from '../../src/adapters/listen.ts';
+import { Shelf } from '../../src/api/jobs/envelope.ts';
 import { findSignals } from '../../src/api/jobs/signals.ts';
 import { openApp } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { readConfig } from '../../src/config.ts';
 import { bazaarOf } from '../../src/gates/discovery.ts';
-import type { Route } from '../../src/http/route.ts';
+import { JsonText, type Route } from '../../src/http/route.ts';
 import type { RecoveryPlace } from '../../src/payment/recovery-queue.ts';
 import { trustingPlace } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
@@ -163,22 +164,27 @@ class InProcessFacilitator extends HTTPFacilitatorClient {
   }
 }
 
-type Ask = (role: string | null | undefined, location: string | null | undefined) => object;
+/** The answer's JSON. */
+type Ask = (role: string | null | undefined, location: string | null | undefined) => string;
 
 /** The project's own handler of the signals route. */
 function signalsHandler(): Ask {
   if (values.catalogue === undefined) throw new Error('--catalogue is needed');
   const catalogue = openCatalogue(values.catalogue);
-  const services = { catalogue: { current: () => ({ catalogue, synthetic: true }) }, clock: systemClock };
+  const shelf = new Shelf(catalogue, true);
+  const services = { catalogue: { current: () => shelf }, clock: systemClock };
   const handle = findSignals.handle as unknown as (input: object, given: typeof services) => object;
-  return (role, location) => handle({ role, location, limit: 5, period: '7d' }, services);
+  return (role, location) => {
+    const answer = handle({ role, location, limit: 5, period: '7d' }, services);
+    return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
+  };
 }
 
 function free(): Promise<number> {
   const ask = signalsHandler();
   return listenAsTheProjectDoes(({ url }) => {
     const query = new URLSearchParams(url.slice(url.indexOf('?')));
-    return new Response(JSON.stringify(ask(query.get('role'), query.get('location'))), {
+    return new Response(ask(query.get('role'), query.get('location')), {
       headers: { 'content-type': 'application/json' },
     });
   });
@@ -207,7 +213,7 @@ async function official(verifies: boolean): Promise<number> {
   );
   hono.get(PATH, (context) => {
     const { role, location } = context.req.query();
-    return context.json(ask(role, location));
+    return context.body(ask(role, location), 200, { 'content-type': 'application/json' });
   });
   return listenAsTheProjectDoes((request) => hono.fetch(request));
 }

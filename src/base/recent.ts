@@ -6,14 +6,21 @@
  * Cost: 0.05 µs for a text that is known, 0.1 µs beside the answer for one that is not.
  */
 
-/** @param lengthMax a longer text is answered anew each time, so that the memory is bounded */
-export function recent<V>(answer: (text: string) => V, countMax: number, lengthMax: number): (text: string) => V {
+/**
+ * @param answer follows from the text; what else it is given says the same in another way
+ * @param lengthMax a longer text is answered anew each time, so that the memory is bounded
+ */
+export function recent<V, More extends readonly unknown[] = []>(
+  answer: (text: string, ...more: More) => V,
+  countMax: number,
+  lengthMax: number,
+): (text: string, ...more: More) => V {
   const answers = new Map<string, V>();
   const askedOnce = new Set<string>();
-  return (text) => {
+  return (text, ...more) => {
     const known = answers.get(text);
     if (known !== undefined) return known;
-    const made = answer(text);
+    const made = answer(text, ...more);
     if (text.length > lengthMax) return made;
     if (askedOnce.delete(text)) {
       if (answers.size >= countMax) answers.clear();

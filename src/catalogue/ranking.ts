@@ -59,6 +59,9 @@ export class CompanyRanking {
   /** By place, of companies that were in an answer. */
   readonly #shown: ({ readonly name: string; readonly domain: string | null } | undefined)[];
 
+  /** How often an observation has entered or left the period. */
+  #membership = 0;
+
   constructor(snapshot: Snapshot, runs: CompanyRuns) {
     const count = runs.rows.length;
     this.#snapshot = snapshot;
@@ -82,13 +85,25 @@ export class CompanyRanking {
    */
   rank(matches: Matches | undefined, period: ObservationPeriod, limit: number): Ranking {
     if (matches?.listedCount === 0) return { companies: [], matchingJobs: 0 };
-    const recentMoved = this.#recent.moveTo(period);
-    if (this.#firstObserved.moveTo(period) || recentMoved) this.#kept = undefined;
+    this.moveTo(period);
     if (matches !== undefined) return this.#ranked(matches.toSet(), matches.count, limit);
     if (this.#kept?.limit !== limit) {
       this.#kept = { limit, ranking: this.#ranked(this.#all, this.#all.length, limit) };
     }
     return this.#kept.ranking;
+  }
+
+  /**
+   * Makes the period that of the next ranking. Returns a number that is another one whenever an observation has entered or
+   * left the period: until then, rankings of the same matches are the same.
+   */
+  moveTo(period: ObservationPeriod): number {
+    const recentMoved = this.#recent.moveTo(period);
+    if (this.#firstObserved.moveTo(period) || recentMoved) {
+      this.#kept = undefined;
+      this.#membership++;
+    }
+    return this.#membership;
   }
 
   #ranked(matching: BitSet, matchingJobs: number, limit: number): Ranking {

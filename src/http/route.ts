@@ -28,6 +28,15 @@ export class Reply {
   }
 }
 
+/** An answer's JSON, where somebody has it as text already. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /**
  * An answer that comes into being only when every pass has settled: a callback's ten minutes start when it is paid for.
  * Nothing is kept until `confirm` is called; without it, nothing has to be undone.
@@ -146,7 +155,7 @@ export interface Call extends Visit, Told {
 
 type Input<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;
 
-export type Handled<T, C extends ErrorCode> = T | Reply | Provisional<T> | Refusal<C>;
+export type Handled<T, C extends ErrorCode> = T | JsonText | Reply | Provisional<T> | Refusal<C>;
 
 export interface Declaration<S, Q extends QuerySchema | undefined, A extends v.GenericSchema, C extends ErrorCode>
   extends Documentation {

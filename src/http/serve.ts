@@ -10,7 +10,7 @@ import type { Access, Gate, Pass, Question } from './access.ts';
 import { Refusal, refuse } from './errors.ts';
 import { type Parameters, type QueryDecoder, queryDecoder } from './query.ts';
 import type { Responder } from './respond.ts';
-import { type Call, Held, type Method, Provisional, Reply, type Route, type Told } from './route.ts';
+import { type Call, Held, JsonText, type Method, Provisional, Reply, type Route, type Told } from './route.ts';
 
 /** A route with everything that is prepared once: decoder, gates, headers. */
 export interface ServedRoute {
@@ -30,7 +30,10 @@ export type OnRefusal = (told: Told, refusal: Refusal) => void;
 /** Ready to be sent; made before anything is settled, so that nothing is paid for that cannot be said. */
 type Body = string | Reply;
 
-const bodyOf = (answer: unknown): Body => (answer instanceof Reply ? answer : JSON.stringify(answer));
+function bodyOf(answer: unknown): Body {
+  if (answer instanceof Reply) return answer;
+  return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
+}
 
 /** Questions that are remembered, a route: with an offer 5 KB each on Node and twice that on Bun. */
 const QUESTION_COUNT_MAX = 256;

@@ -1,4 +1,5 @@
 /** Small catalogues whose every text names their version, so that an answer shows which one it was made from. */
+import { Shelf } from '../../src/api/jobs/envelope.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Job } from '../../src/catalogue/job.ts';
@@ -45,6 +46,6 @@ export function takerOf(version: () => number | undefined): TakeCatalogue {
     const file = now === undefined ? FILES[0]?.subarray(0, 100) : FILES[now];
     const catalogue = new Catalogue(openSnapshot(memorySource('catalogue', file as Uint8Array)));
     catalogue.warm();
-    return { catalogue, synthetic: false };
+    return new Shelf(catalogue, false);
   };
 }

@@ -1,10 +1,12 @@
 /** GET /v1/jobs/company: one company's observed hiring activity over seven days. */
+
 import * as v from 'valibot';
 import { companyActivity } from '../../catalogue/company.ts';
 import { paid, perCaller } from '../../http/access.ts';
 import { refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { count, dateTime, envelope, isoTimeOrNull, type JobsServices, metaOf } from './envelope.ts';
+import { dateTime, periodEndingAt } from './answer-period.ts';
+import { count, envelope, isoTimeOrNull, type JobsServices, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, period } from './parameters.ts';
 import { hasCatalogue, noCatalogue } from './refusals.ts';
@@ -84,7 +86,7 @@ export const summarizeCompany = route<JobsServices>()({
         })),
         last_observed_at: isoTimeOrNull(activity.lastObservedMs),
       },
-      meta: metaOf(shelf, activity.cohort, clock.nowMs()),
+      meta: metaOf(shelf, activity.cohort, periodEndingAt(clock.nowMs())),
     };
   },
 });

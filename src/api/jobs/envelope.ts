@@ -7,7 +7,8 @@ import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import type { Catalogue, CohortFacts } from '../../catalogue/catalogue.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
-import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/period.ts';
+import { type AnswerPeriod, dateTime, observationPeriod } from './answer-period.ts';
+import { KeptAnswers } from './kept-answers.ts';
 
 /** What the jobs routes are given. */
 export interface JobsServices {
@@ -21,17 +22,20 @@ export interface CurrentCatalogue {
 }
 
 /** A catalogue with what is known of it beyond its rows. */
-export interface Shelf {
+export class Shelf {
   readonly catalogue: Catalogue;
   /** True for the built-in sample: the answers must say that its jobs are made up. */
   readonly synthetic: boolean;
+  /** Answers to signals questions that were asked before. */
+  readonly keptSignals = new KeptAnswers();
+
+  constructor(catalogue: Catalogue, synthetic: boolean) {
+    this.catalogue = catalogue;
+    this.synthetic = synthetic;
+  }
 }
 
-export const dateTime = v.pipe(v.string(), v.isoTimestamp());
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const days = v.literal(7);
-
-export const observationPeriod = v.strictObject({ start: dateTime, end: dateTime, days });
 
 const meta = v.strictObject({
   product: v.literal('SERVICE JOBS INTELLIGENCE'),
@@ -95,24 +99,20 @@ const LIMITATIONS = [
 const SAMPLED = `The scope has more active jobs than the cohort of ${COHORT_ROWS_MAX}: totals are null and counts are lower bounds.`;
 const SYNTHETIC = 'This server runs on its built-in sample: every job and company in it is made up.';
 
-export function periodOf(period: ObservationPeriod): v.InferInput<typeof observationPeriod> {
-  return { start: isoTime(period.startMs), end: isoTime(period.endMs), days: 7 };
-}
-
 /** What `meta` says of the shelf itself. */
 interface Provenance {
   readonly synthetic: boolean;
   readonly catalogue: { readonly snapshot: { readonly facts: { readonly skillsVersion: string } } };
 }
 
-export function metaOf(shelf: Provenance, cohort: CohortFacts, nowMs: number): Meta {
+export function metaOf(shelf: Provenance, cohort: CohortFacts, period: AnswerPeriod): Meta {
   const limitations: string[] = [...LIMITATIONS];
   if (cohort.sampled) limitations.push(SAMPLED);
   if (shelf.synthetic) limitations.push(SYNTHETIC);
   return {
     product: 'SERVICE JOBS INTELLIGENCE',
-    generated_at: isoTime(nowMs),
-    observation_period: periodOf(observationPeriodEndingAt(nowMs)),
+    generated_at: period.end,
+    observation_period: period,
     freshness: {
       last_observed_at: isoTimeOrNull(cohort.newestObservedMs),
       oldest_last_observed_at: isoTimeOrNull(cohort.oldestObservedMs),

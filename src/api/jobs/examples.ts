@@ -1,8 +1,10 @@
 /** What the contract shows as answers of the jobs routes: one moment, one company, made up. */
+
 import { isoTime } from '../../base/iso-time.ts';
 import type { CohortFacts } from '../../catalogue/catalogue.ts';
 import { observationPeriodEndingAt } from '../../catalogue/period.ts';
-import { type Meta, metaOf, periodOf } from './envelope.ts';
+import { periodOf } from './answer-period.ts';
+import { type Meta, metaOf } from './envelope.ts';
 
 const ANSWERED_MS = Date.UTC(2026, 10, 20, 12);
 const OBSERVED_MS = Date.UTC(2026, 10, 20, 9, 30);
@@ -21,5 +23,9 @@ export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number):
     newestObservedMs: OBSERVED_MS,
     oldestObservedMs: FIRST_OBSERVED_MS,
   };
-  return metaOf({ synthetic: false, catalogue: { snapshot: { facts: { skillsVersion: '1' } } } }, facts, ANSWERED_MS);
+  return metaOf(
+    { synthetic: false, catalogue: { snapshot: { facts: { skillsVersion: '1' } } } },
+    facts,
+    EXAMPLE_PERIOD,
+  );
 }

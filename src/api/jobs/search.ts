@@ -1,4 +1,5 @@
 /** GET /v1/jobs/search: up to ten observed jobs, newest observation first. */
+
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
@@ -6,7 +7,8 @@ import { search } from '../../catalogue/search.ts';
 import { paid, perCaller } from '../../http/access.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { dateTime, envelope, type JobsServices, metaOf } from './envelope.ts';
+import { dateTime, periodEndingAt } from './answer-period.ts';
+import { envelope, type JobsServices, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, employmentType, integer, remote, terms } from './parameters.ts';
 import { fromCatalogue, hasCatalogue, noCatalogue } from './refusals.ts';
@@ -95,7 +97,7 @@ export const searchJobs = route<JobsServices>()({
         returned_jobs: found.jobs.length,
         limit,
       },
-      meta: metaOf(shelf, found.cohort, clock.nowMs()),
+      meta: metaOf(shelf, found.cohort, periodEndingAt(clock.nowMs())),
     };
   },
 });

@@ -1,20 +1,13 @@
 /** GET /v1/jobs/signals: up to five companies with evidence of hiring activity. */
+
 import * as v from 'valibot';
 import { observationPeriodEndingAt } from '../../catalogue/period.ts';
 import { type SignalFilters, signals } from '../../catalogue/signals.ts';
 import { paid, perCaller } from '../../http/access.ts';
 import { route } from '../../http/route.ts';
+import { dateTime, observationPeriod, periodOf } from './answer-period.ts';
 import { companyName } from './company.ts';
-import {
-  count,
-  dateTime,
-  envelope,
-  isoTimeOrNull,
-  type JobsServices,
-  metaOf,
-  observationPeriod,
-  periodOf,
-} from './envelope.ts';
+import { count, envelope, isoTimeOrNull, type JobsServices, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD, exampleMeta } from './examples.ts';
 import { integer, period, terms } from './parameters.ts';
 import { hasCatalogue, noCatalogue } from './refusals.ts';
@@ -108,35 +101,37 @@ export const findSignals = route<JobsServices>()({
     const shelf = catalogue.current();
     if (shelf === undefined) return noCatalogue();
     const { role, location, department, limit } = input;
-    const filters = { role, location, department };
-    const nowMs = clock.nowMs();
-    const observed = observationPeriodEndingAt(nowMs);
-    const found = signals(shelf.catalogue, filters, limit, observed);
-    const criterion = criterionOf(filters);
-    const observation_period = periodOf(observed);
-    return {
-      data: {
-        companies: found.companies.map((entry) => ({
-          company: entry.company,
-          active_jobs: entry.activeJobs,
-          observed_sample_jobs: entry.observedSampleJobs,
-          recently_observed_jobs: entry.recentlyObservedJobs,
-          hiring_activity_score: entry.score,
-          supporting_evidence: {
-            criterion,
-            first_observed_jobs: entry.firstObservedJobs,
-            matching_sample_jobs: entry.observedSampleJobs,
-            scope: EVIDENCE_SCOPE,
-          },
-          last_observed_at: isoTimeOrNull(entry.lastObservedMs),
-          observation_period,
-        })),
-        returned_companies: found.companies.length,
-        limit,
-        matching_active_jobs: found.matchingActiveJobs,
-        observed_sample_jobs: found.observedSampleJobs,
-      },
-      meta: metaOf(shelf, found.cohort, nowMs),
-    };
+    const observed = observationPeriodEndingAt(clock.nowMs());
+    const membership = shelf.catalogue.ranking.moveTo(observed);
+    const question = JSON.stringify([role, location, department, limit]);
+    return shelf.keptSignals.answer(question, membership, periodOf(observed), () => {
+      const filters = { role, location, department };
+      const found = signals(shelf.catalogue, filters, limit, observed);
+      const criterion = criterionOf(filters);
+      return (period) => ({
+        data: {
+          companies: found.companies.map((entry) => ({
+            company: entry.company,
+            active_jobs: entry.activeJobs,
+            observed_sample_jobs: entry.observedSampleJobs,
+            recently_observed_jobs: entry.recentlyObservedJobs,
+            hiring_activity_score: entry.score,
+            supporting_evidence: {
+              criterion,
+              first_observed_jobs: entry.firstObservedJobs,
+              matching_sample_jobs: entry.observedSampleJobs,
+              scope: EVIDENCE_SCOPE,
+            },
+            last_observed_at: isoTimeOrNull(entry.lastObservedMs),
+            observation_period: period,
+          })),
+          returned_companies: found.companies.length,
+          limit,
+          matching_active_jobs: found.matchingActiveJobs,
+          observed_sample_jobs: found.observedSampleJobs,
+        },
+        meta: metaOf(shelf, found.cohort, period),
+      });
+    });
   },
 });
