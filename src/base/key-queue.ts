@@ -1,7 +1,7 @@
 /**
  * 128-bit keys in order of arrival: found by key, removed from the oldest end, each with a few bytes of its own. All of it
- * lies in typed arrays, outside the garbage collector's reach: a Map of a million used keys costs Bun 10 ms at every
- * collection of its young objects, since it was written to, and this costs nothing.
+ * lies in typed arrays, where the garbage collector does not look: Bun's reads a Map that was written to anew at each
+ * collection, however young what it collects.
  *
  * The index is that of a sliding window (RFC 1951 §4, as deflate implementations keep it): `heads` holds the newest position
  * of each bucket and a record's link the one before it in its bucket. Removal only moves the window's start: a position
