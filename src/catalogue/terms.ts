@@ -16,6 +16,14 @@ export function comparedText(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
 
+/** How many terms a filter has, without making them. */
+export function termCountOf(text: string): number {
+  if (!PLAIN.test(text)) return termsOf(text).length;
+  let count = 1;
+  for (let at = text.indexOf(' '); at >= 0; at = text.indexOf(' ', at + 1)) count++;
+  return count;
+}
+
 /** The terms of a filter, in order, repeats kept. An all-blank text has none. */
 export function termsOf(text: string): string[] {
   const compared = comparedText(text);

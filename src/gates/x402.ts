@@ -193,9 +193,11 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
   const invalid = (fault: PaymentFault, visit: Visit, detail?: string): Refusal =>
     ask('PAYMENT_INVALID', fault.message, visit, fault.error, undefined, detail ?? fault.error);
 
+  const { head: askHead } = refuse('PAYMENT_REQUIRED', askMessage);
   const offerFor = (search: string): Refusal => {
     const { header, members } = offer.challenge(search);
-    return new KeptRefusal('PAYMENT_REQUIRED', askMessage, { headers: { 'payment-required': header }, members });
+    const extras = { headers: { 'payment-required': header }, members };
+    return new KeptRefusal('PAYMENT_REQUIRED', askMessage, extras, askHead);
   };
 
   const unpaid = (visit: Visit, question: Question): Refusal => {

@@ -60,10 +60,12 @@ export class Refusal<C extends ErrorCode = ErrorCode> {
   readonly extras: RefusalExtras;
   #head: string | undefined;
 
-  constructor(code: C, message: string, extras: RefusalExtras) {
+  /** @param head what another refusal of the same code and message had there */
+  constructor(code: C, message: string, extras: RefusalExtras, head?: string) {
     this.code = code;
     this.message = message;
     this.extras = extras;
+    this.#head = head;
   }
 
   get status(): number {

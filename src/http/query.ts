@@ -72,6 +72,8 @@ function decoded(text: string): string | undefined {
 /** A name is shown in messages: long or odd ones are cut and escaped, never echoed whole. */
 const shown = (name: string): string => JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
+const ABORT_EARLY = { abortEarly: true };
+
 export type QueryDecoder = (search: string) => Parameters | Refusal;
 
 /** A decoder for one route's declaration, prepared once. */
@@ -80,6 +82,7 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
   for (const [name, entry] of Object.entries(schema?.entries ?? {})) {
     parameters.set(name, parameterOf(name, entry as v.GenericSchema));
   }
+  const declared = [...parameters.values()];
   const known = [...parameters.keys()].map((name) => `\`${name}\``).join(', ');
   const others = known === '' ? 'this route takes none' : `this route takes ${known}`;
 
@@ -93,22 +96,30 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
       at = end + 1;
       if (pair === '') continue;
       const equals = pair.indexOf('=');
-      const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
-      if (name === undefined) return refuse('INVALID_PARAMETER', 'a parameter name is not valid percent-encoded UTF-8');
-      const parameter = parameters.get(name);
+      const sent = equals < 0 ? pair : pair.slice(0, equals);
+      let parameter = parameters.get(sent);
       if (parameter === undefined) {
-        return refuse('UNKNOWN_PARAMETER', `unknown query parameter ${shown(name)}: ${others}`);
+        const name = decoded(sent);
+        if (name === undefined) {
+          return refuse('INVALID_PARAMETER', 'a parameter name is not valid percent-encoded UTF-8');
+        }
+        parameter = parameters.get(name);
+        if (parameter === undefined) {
+          return refuse('UNKNOWN_PARAMETER', `unknown query parameter ${shown(name)}: ${others}`);
+        }
       }
+      // The declared name, not the text that was sent: a runtime takes 0.1 (Bun) to 1 µs (Node) for a key it has not seen.
+      const { name } = parameter;
       if (name in values) return refuse('DUPLICATE_PARAMETER', `\`${name}\` is given more than once`);
       const text = equals < 0 ? '' : decoded(pair.slice(equals + 1));
       if (text === undefined || text.includes('\0')) {
         return refuse('INVALID_PARAMETER', `\`${name}\` is not valid percent-encoded UTF-8 text`);
       }
-      const parsed = v.safeParse(parameter.schema, parameter.fromText(text), { abortEarly: true });
+      const parsed = v.safeParse(parameter.schema, parameter.fromText(text), ABORT_EARLY);
       if (!parsed.success) return refuse(parameter.code, `\`${name}\` must be ${parameter.rule}`);
       values[name] = parsed.output;
     }
-    for (const parameter of parameters.values()) {
+    for (const parameter of declared) {
       if (parameter.name in values) continue;
       if (parameter.required) {
         return refuse('MISSING_PARAMETER', `\`${parameter.name}\` is required: ${parameter.rule}`);

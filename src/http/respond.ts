@@ -18,7 +18,12 @@ const JSON_TYPE = 'application/json';
 const CACHE_CONTROL_COUNT_MAX = 16;
 const CACHE_CONTROL_LENGTH_MAX = 100;
 
+/** Sets of names that are added to those of JSON: closed lists in the gates. */
+const ADDED_NAMES_COUNT_MAX = 32;
+const ADDED_NAMES_LENGTH_MAX = 200;
+
 type HeadersFor = (requestId: string) => Headers | HeaderRecord;
+type JsonHeadersFor = (more: HeaderRecord | undefined, requestId: string) => Headers | HeaderRecord;
 
 const encoder = new TextEncoder();
 
@@ -26,7 +31,7 @@ export class Responder {
   readonly #everywhere: HeaderRecord;
   readonly #copies: boolean;
   /** Headers of JSON by `cache-control`. */
-  readonly #jsonHeaders: (cacheControl: string) => HeadersFor;
+  readonly #jsonHeaders: (cacheControl: string) => JsonHeadersFor;
 
   /**
    * @param everywhere headers that every response of this server carries, names in lower case
@@ -35,7 +40,7 @@ export class Responder {
   constructor(everywhere: HeaderRecord, copies: boolean) {
     this.#everywhere = everywhere;
     this.#copies = copies;
-    const headersOf = (cacheControl: string): HeadersFor => this.#headersFor(cacheControl, undefined);
+    const headersOf = (cacheControl: string): JsonHeadersFor => this.#jsonHeadersFor(cacheControl);
     this.#jsonHeaders = recent(headersOf, CACHE_CONTROL_COUNT_MAX, CACHE_CONTROL_LENGTH_MAX);
   }
 
@@ -46,11 +51,7 @@ export class Responder {
     more: HeaderRecord | undefined,
     requestId: string,
   ): Response {
-    const headers =
-      more === undefined
-        ? this.#jsonHeaders(cacheControl)(requestId)
-        : { ...this.#jsonRecord(cacheControl, more), 'x-request-id': requestId };
-    return new Response(body, { status, headers });
+    return new Response(body, { status, headers: this.#jsonHeaders(cacheControl)(more, requestId) });
   }
 
   reply(
@@ -96,6 +97,29 @@ export class Responder {
     const headers = this.#headersFor('no-store', refusal.extras.headers);
     const body = this.#copies ? bytesFor(refusal) : (requestId: string) => bodyOf(refusal, requestId);
     return (requestId) => new Response(body(requestId), { status, headers: headers(requestId) });
+  }
+
+  #jsonHeadersFor(cacheControl: string): JsonHeadersFor {
+    const alone = this.#headersFor(cacheControl, undefined);
+    if (!this.#copies) {
+      return (more, requestId) =>
+        more === undefined ? alone(requestId) : { ...this.#jsonRecord(cacheControl, more), 'x-request-id': requestId };
+    }
+    // One for each list of names, so that every response writes over all that the last one added.
+    const headersWith = recent(
+      () => new Headers(this.#jsonRecord(cacheControl, undefined)),
+      ADDED_NAMES_COUNT_MAX,
+      ADDED_NAMES_LENGTH_MAX,
+    );
+    return (more, requestId) => {
+      if (more === undefined) return alone(requestId);
+      const names = Object.keys(more);
+      const headers = headersWith(names.join());
+      const joined = this.#joined(more) as HeaderRecord;
+      for (const name of names) headers.set(name, joined[name]!);
+      headers.set('x-request-id', requestId);
+      return headers;
+    };
   }
 
   #headersFor(cacheControl: string, more: HeaderRecord | undefined): HeadersFor {

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES } from '../../catalogue/job.ts';
-import { TERM_COUNT_MAX, termsOf } from '../../catalogue/terms.ts';
+import { TERM_COUNT_MAX, termCountOf } from '../../catalogue/terms.ts';
 import type { ParameterRule } from '../../http/query.ts';
 
 const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
@@ -23,7 +23,7 @@ export function terms({ min, max, matching }: { min: number; max: number; matchi
   return v.pipe(
     v.string(),
     v.trim(),
-    v.check((text) => codePointsWithin(text, min, max) && termsOf(text).length <= TERM_COUNT_MAX),
+    v.check((text) => codePointsWithin(text, min, max) && termCountOf(text) <= TERM_COUNT_MAX),
     rule({
       rule: `${min} to ${max} characters after trimming, at most ${TERM_COUNT_MAX} terms (${matching})`,
       jsonSchema: { minLength: min, maxLength: max },

@@ -1,0 +1,61 @@
+/** Headers that are prepared once and written over: what one response was given is never on another. */
+import { describe, expect, it } from 'vitest';
+import { KeptRefusal, refuse } from '../../src/http/errors.ts';
+import { Responder } from '../../src/http/respond.ts';
+
+const EVERYWHERE = { 'access-control-allow-origin': 'https://shop.example', vary: 'Origin' };
+
+describe.each([
+  { copies: true, because: 'prepared Headers are copied by the Response' },
+  { copies: false, because: 'each Response is given a record' },
+])('the headers of responses, when $because', ({ copies }) => {
+  const base = (requestId: string) => ({
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    ...EVERYWHERE,
+    'x-request-id': requestId,
+  });
+
+  it('are those of the one that was asked for, whatever others were given', () => {
+    const responder = new Responder(EVERYWHERE, copies);
+    const asked = [
+      { 'payment-required': 'one' },
+      { 'retry-after': '5' },
+      undefined,
+      { 'payment-required': 'two', 'payment-response': 'refused' },
+      { 'payment-required': 'three' },
+      undefined,
+      { 'retry-after': '1', 'payment-response': 'pending' },
+      { 'payment-response': 'settled' },
+      { 'retry-after': '2' },
+    ];
+    const responses = [...asked, ...asked].map((headers, i) =>
+      responder.refusal(refuse('PAYMENT_INVALID', 'no', { headers }), `req_${i}`),
+    );
+    for (const [i, response] of responses.entries()) {
+      expect(Object.fromEntries(response.headers)).toEqual({ ...base(`req_${i}`), ...asked[i % asked.length] });
+    }
+  });
+
+  it('join what the answer varies by to what the server does', () => {
+    const responder = new Responder(EVERYWHERE, copies);
+    for (const vary of ['Accept', 'Cookie', 'Accept']) {
+      const response = responder.refusal(refuse('NOT_FOUND', 'no', { headers: { vary } }), 'req_1');
+      expect(response.headers.get('vary')).toBe(`Origin, ${vary}`);
+    }
+  });
+
+  it('are the same for an answer that is given again and again', async () => {
+    const responder = new Responder(EVERYWHERE, copies);
+    const { head } = refuse('PAYMENT_REQUIRED', 'pay "me"');
+    const extras = { headers: { 'payment-required': 'offer' }, members: ',"x402Version":2' };
+    const kept = new KeptRefusal('PAYMENT_REQUIRED', 'pay "me"', extras, head);
+    for (const requestId of ['req_1', 'req_2', 'req_3']) {
+      const response = responder.refusal(kept, requestId);
+      expect(response.status).toBe(402);
+      expect(Object.fromEntries(response.headers)).toEqual({ ...base(requestId), 'payment-required': 'offer' });
+      const error = { code: 'PAYMENT_REQUIRED', message: 'pay "me"', request_id: requestId };
+      expect(await response.json()).toEqual({ error, x402Version: 2 });
+    }
+  });
+});
