@@ -44,13 +44,25 @@ function distinctTerms(text: string | undefined): readonly string[] {
   const distinct: string[] = [];
   for (const term of terms) if (!distinct.includes(term)) distinct.push(term);
   if (distinct.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${distinct.length} terms`);
+  // One bit for what a unit is modulo 32: most terms have a bit that another one lacks, and need no look inside.
+  const units = distinct.map(unitBitsOf);
   const needed: string[] = [];
-  for (const term of distinct) {
+  for (let i = 0; i < distinct.length; i++) {
+    const term = distinct[i]!;
     let isNeeded = true;
-    for (const other of distinct) if (other.length > term.length && other.includes(term)) isNeeded = false;
+    for (let j = 0; j < distinct.length; j++) {
+      if ((units[i]! & ~units[j]!) === 0 && distinct[j]!.length > term.length && distinct[j]!.includes(term))
+        isNeeded = false;
+    }
     if (isNeeded) needed.push(term);
   }
   return needed;
+}
+
+function unitBitsOf(term: string): number {
+  let bits = 0;
+  for (let i = 0; i < term.length; i++) bits |= 1 << (term.charCodeAt(i) & 31);
+  return bits;
 }
 
 export function isUnfiltered(wanted: Wanted): boolean {
