@@ -53,10 +53,13 @@ export class FoundJobs {
    */
   at(rows: readonly number[]): FoundJob[] {
     const kept = this.#kept;
-    const count = this.#cold?.count ?? 0;
-    for (const row of rows) if (row >= count) return this.#read(rows);
+    for (const row of rows) if (row >= kept.length) return this.#read(rows);
     const jobs: FoundJob[] = [];
-    for (const row of rows) jobs.push(kept[row] ?? this.#made(row));
+    for (const row of rows) {
+      let job = kept[row];
+      if (job === undefined) job = this.#made(row);
+      jobs.push(job);
+    }
     return jobs;
   }
 

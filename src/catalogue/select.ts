@@ -56,16 +56,19 @@ export function selectByIndex(part: CohortPart, wanted: Wanted, enough: number):
   return true;
 }
 
-/** Puts terms among what was found already. Says whether each lies somewhere. */
-function addTerms(
-  texts: readonly string[],
-  index: TermIndex | undefined,
-  bitmaps: RowBitmap[],
-  listed: FoundTerm[],
-): boolean {
-  for (const text of texts) {
+/**
+ * Puts terms among what was found already. Says whether each lies somewhere; one that does not is the first of `texts` from then on,
+ * since it is likely to be the one that ends the question in the next part too.
+ */
+function addTerms(texts: string[], index: TermIndex | undefined, bitmaps: RowBitmap[], listed: FoundTerm[]): boolean {
+  for (let i = 0; i < texts.length; i++) {
+    const text = texts[i]!;
     const found = index?.find(text);
-    if (found === undefined) return false;
+    if (found === undefined) {
+      texts[i] = texts[0]!;
+      texts[0] = text;
+      return false;
+    }
     if (found.wordsStart < 0) addByCount(found, listed);
     else addByCount(found, bitmaps);
   }

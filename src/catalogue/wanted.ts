@@ -1,13 +1,18 @@
 /** What a question asks of a row, taken from filters as they were written (decisions §3, "Order, cohort, matching"). */
 import type { EmploymentType, RemoteStatus } from './job.ts';
-import { comparedText, TERM_COUNT_MAX, termsOf } from './terms.ts';
+import { comparedText, TERM_COUNT_MAX } from './terms.ts';
 
-/** What a question asks of a row. Texts are in compared form; no terms and `undefined` ask nothing. */
+const BLANK = 0x20;
+
+/**
+ * What a question asks of a row. Texts are in compared form; no terms and `undefined` ask nothing. Terms may be put in another order
+ * by whoever looks for them.
+ */
 export interface Wanted {
-  readonly title: readonly string[];
-  readonly location: readonly string[];
+  readonly title: string[];
+  readonly location: string[];
   /** In title, company name, department and skills, each term in any of them. */
-  readonly keyword: readonly string[];
+  readonly keyword: string[];
   /** The whole department. */
   readonly department: string | undefined;
   readonly remoteStatus: RemoteStatus | undefined;
@@ -37,32 +42,43 @@ export function wantedOf(filters: WrittenFilters): Wanted {
 }
 
 /** Each term once, and none that lies inside another one: a text that holds `senior` holds `e`. */
-function distinctTerms(text: string | undefined): readonly string[] {
+function distinctTerms(text: string | undefined): string[] {
   if (text === undefined) return [];
-  const terms = termsOf(text);
-  if (terms.length < 2) return terms;
-  const distinct: string[] = [];
-  for (const term of terms) if (!distinct.includes(term)) distinct.push(term);
-  if (distinct.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${distinct.length} terms`);
-  // One bit for what a unit is modulo 32: most terms have a bit that another one lacks, and need no look inside.
-  const units = distinct.map(unitBitsOf);
-  const needed: string[] = [];
-  for (let i = 0; i < distinct.length; i++) {
-    const term = distinct[i]!;
-    let isNeeded = true;
-    for (let j = 0; j < distinct.length; j++) {
-      if ((units[i]! & ~units[j]!) === 0 && distinct[j]!.length > term.length && distinct[j]!.includes(term))
-        isNeeded = false;
+  const compared = comparedText(text);
+  if (!compared.includes(' ')) return compared === '' ? [] : [compared];
+  const terms: string[] = [];
+  /** Of each term one bit for every unit modulo 32: most terms have one that another term lacks, and need no look inside. */
+  const bits: number[] = [];
+  let termBits = 0;
+  for (let i = 0, start = 0; i <= compared.length; i++) {
+    const unit = i < compared.length ? compared.charCodeAt(i) : BLANK;
+    if (unit !== BLANK) {
+      termBits |= 1 << (unit & 31);
+      continue;
     }
-    if (isNeeded) needed.push(term);
+    const term = compared.slice(start, i);
+    if (!terms.includes(term)) {
+      terms.push(term);
+      bits.push(termBits);
+    }
+    start = i + 1;
+    termBits = 0;
   }
-  return needed;
+  if (terms.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${terms.length} terms`);
+  let needed: string[] | undefined;
+  for (let i = 0; i < terms.length; i++) {
+    if (!isInside(i, terms, bits)) needed?.push(terms[i]!);
+    else needed ??= terms.slice(0, i);
+  }
+  return needed ?? terms;
 }
 
-function unitBitsOf(term: string): number {
-  let bits = 0;
-  for (let i = 0; i < term.length; i++) bits |= 1 << (term.charCodeAt(i) & 31);
-  return bits;
+function isInside(place: number, terms: readonly string[], bits: readonly number[]): boolean {
+  const term = terms[place]!;
+  for (let i = 0; i < terms.length; i++) {
+    if ((bits[place]! & ~bits[i]!) === 0 && terms[i]!.length > term.length && terms[i]!.includes(term)) return true;
+  }
+  return false;
 }
 
 export function isUnfiltered(wanted: Wanted): boolean {
