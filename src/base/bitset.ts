@@ -50,7 +50,7 @@ export class BitSet implements WordRun {
       into.set(words.subarray(first, first + length));
       return true;
     }
-    // All out of one array, whose place and length stay in registers: two arrays more would take twice the time on Node.
+    // All out of one array, whose place and length stay in registers: with several arrays Node takes two to three times as long.
     const b = starts[1]!;
     const c = starts[2] ?? first;
     const d = starts[3] ?? first;
@@ -158,12 +158,13 @@ export function bitCountOf(word: number): number {
 }
 
 /**
- * Writes into `into` those of `numbers[start] .. numbers[start + count - 1]` that are members of a set. `into` may be `numbers` itself
- * where `start` is 0.
+ * Writes into `into` those of `numbers[start] .. numbers[start + count - 1]` that are members of `words[wordsStart ..]`, laid out
+ * as in the class. `into` may be `numbers` itself where `start` is 0.
  * returns  the number written
  */
 export function keepMembers(
-  { words, wordsStart }: WordRun,
+  words: Int32Array,
+  wordsStart: number,
   numbers: Uint16Array,
   start: number,
   count: number,
@@ -181,8 +182,8 @@ export function keepMembers(
 
 /**
  * Writes into `into` the `limit` smallest numbers, ascending, that every one of some sets has, or all when there are fewer. The first
- * four sets, best those with the fewest members, are looked at in every word, the rest where those leave something. For eleven sets
- * of 313 words and two numbers 1.2 µs on Node, where keeping set after set takes 4.
+ * four sets, best those with the fewest members, are looked at in every word, the rest where those leave something. Eleven sets
+ * of 313 words take 1.2 µs on Node 26.10.0 (1.1 on Bun 1.4.5); with the sets in several arrays 3.2.
  * words   where the sets start at `starts`, at least one; `wordCount` words each
  * returns  the number written
  */

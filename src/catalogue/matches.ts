@@ -100,9 +100,9 @@ export class Matches {
   }
 
   /** Keeps the matches that are in a set of positions, too. Says whether any is left. */
-  keepSet(positions: WordRun): boolean {
-    if (this.#listedCount < 0) return this.#set.intersectWords(positions.words, positions.wordsStart);
-    const kept = keepMembers(positions, this.#list, this.#listStart, this.#listedCount, this.#own);
+  keepSet({ words, wordsStart }: WordRun): boolean {
+    if (this.#listedCount < 0) return this.#set.intersectWords(words, wordsStart);
+    const kept = keepMembers(words, wordsStart, this.#list, this.#listStart, this.#listedCount, this.#own);
     this.#listAs(this.#own, 0, kept);
     return kept !== 0;
   }

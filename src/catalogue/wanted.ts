@@ -1,8 +1,6 @@
 /** What a question asks of a row, taken from filters as they were written (decisions §3, "Order, cohort, matching"). */
 import type { EmploymentType, RemoteStatus } from './job.ts';
-import { comparedText, TERM_COUNT_MAX } from './terms.ts';
-
-const BLANK = 0x20;
+import { comparedText, TERM_COUNT_MAX, termsOf } from './terms.ts';
 
 /**
  * What a question asks of a row. Texts are in compared form; no terms and `undefined` ask nothing. Terms may be put in another order
@@ -44,39 +42,30 @@ export function wantedOf(filters: WrittenFilters): Wanted {
 /** Each term once, and none that lies inside another one: a text that holds `senior` holds `e`. */
 function distinctTerms(text: string | undefined): string[] {
   if (text === undefined) return [];
-  const compared = comparedText(text);
-  if (!compared.includes(' ')) return compared === '' ? [] : [compared];
-  const terms: string[] = [];
-  /** Of each term one bit for every unit modulo 32: most terms have one that another term lacks, and need no look inside. */
-  const bits: number[] = [];
-  let termBits = 0;
-  for (let i = 0, start = 0; i <= compared.length; i++) {
-    const unit = i < compared.length ? compared.charCodeAt(i) : BLANK;
-    if (unit !== BLANK) {
-      termBits |= 1 << (unit & 31);
-      continue;
-    }
-    const term = compared.slice(start, i);
-    if (!terms.includes(term)) {
-      terms.push(term);
-      bits.push(termBits);
-    }
-    start = i + 1;
-    termBits = 0;
-  }
-  if (terms.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${terms.length} terms`);
-  let needed: string[] | undefined;
-  for (let i = 0; i < terms.length; i++) {
-    if (!isInside(i, terms, bits)) needed?.push(terms[i]!);
-    else needed ??= terms.slice(0, i);
-  }
-  return needed ?? terms;
+  const terms = termsOf(text);
+  if (terms.length < 2) return terms;
+  const distinct: string[] = [];
+  for (const term of terms) if (!distinct.includes(term)) distinct.push(term);
+  if (distinct.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${distinct.length} terms`);
+  const units: number[] = [];
+  for (const term of distinct) units.push(unitBitsOf(term));
+  const needed: string[] = [];
+  for (let i = 0; i < distinct.length; i++) if (!isInside(i, distinct, units)) needed.push(distinct[i]!);
+  return needed;
 }
 
-function isInside(place: number, terms: readonly string[], bits: readonly number[]): boolean {
+/** One bit for every unit modulo 32: most terms have one that another term lacks, and need no look inside. */
+function unitBitsOf(term: string): number {
+  let bits = 0;
+  for (let i = 0; i < term.length; i++) bits |= 1 << (term.charCodeAt(i) & 31);
+  return bits;
+}
+
+/** units  of each term what `unitBitsOf` says */
+function isInside(place: number, terms: readonly string[], units: readonly number[]): boolean {
   const term = terms[place]!;
   for (let i = 0; i < terms.length; i++) {
-    if ((bits[place]! & ~bits[i]!) === 0 && terms[i]!.length > term.length && terms[i]!.includes(term)) return true;
+    if (terms[i]!.length > term.length && (units[place]! & ~units[i]!) === 0 && terms[i]!.includes(term)) return true;
   }
   return false;
 }
