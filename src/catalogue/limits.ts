@@ -56,10 +56,10 @@ export const REMEMBERED_TEXTS_MAX = 65_536;
 export const KEPT_JOBS_MAX = 1000;
 
 /**
- * Bytes of ids and source URLs of the catalogue's cohort that are kept in memory: some 1.2 MB for the 10000 rows of real
- * postings. A cohort with longer ones is read from the file row by row.
+ * Bytes of what answers show of the catalogue's cohort that are kept in memory: of ids and source URLs together, some 1.2 MB for the
+ * 10000 rows of real postings, and of each dictionary's texts. Longer ones are read row by row, from the file or where they lie.
  */
-export const KEPT_COLD_BYTES_MAX = 2 ** 23;
+export const KEPT_TEXT_BYTES_MAX = 2 ** 23;
 
 /**
  * Bitmaps of one term index: 1.25 KB each for 10000 rows, so at most 2.6 MB together. Real and synthetic postings have 200

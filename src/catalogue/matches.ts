@@ -3,7 +3,7 @@
  * one, else a set, whose words are. Owned by a part of a cohort and filled again by the next question: fresh arrays would cost
  * more than most questions (1.3 KB outside the heap each, 0.7 µs and the collector's time).
  */
-import { BitSet, keepMembers } from '../base/bitset.ts';
+import { BitSet, keepMembers, type WordRun, writeFirstOfAll } from '../base/bitset.ts';
 import { LISTED_ROWS_MAX } from './limits.ts';
 import type { FoundTerm } from './term-index.ts';
 
@@ -56,7 +56,7 @@ export class Matches {
   /** What holds a term of the part's own index matches. */
   startWithTerm(term: FoundTerm): void {
     const { index } = term;
-    if (term.bitmap >= 0 || term.rowCountMax > LISTED_ROWS_MAX) {
+    if (term.wordsStart >= 0 || term.rowCountMax > LISTED_ROWS_MAX) {
       this.#listedCount = -1;
       index.writeRows(term, this.#set);
       return;
@@ -64,6 +64,22 @@ export class Matches {
     const start = index.postingsStartOf(term);
     if (start >= 0) this.#listAs(index.postings, start, term.rowCountMax);
     else this.#listAs(this.#own, 0, index.listRows(term, this.#own, this.#scratch));
+  }
+
+  /** What all of some sets of positions, at least one, have matches: the smallest `enough` of them or, when those are many, all. */
+  startWithSets(sets: readonly WordRun[], enough: number): void {
+    const { words } = sets[0]!;
+    const starts: number[] = [];
+    for (const set of sets) if (set.words === words) starts.push(set.wordsStart);
+    if (enough <= LISTED_ROWS_MAX && starts.length === sets.length) {
+      this.#listAs(this.#own, 0, writeFirstOfAll(words, starts, this.#set.words.length, enough, this.#own));
+      return;
+    }
+    this.#listedCount = -1;
+    let isAny = this.#set.readWords(words, starts);
+    for (const set of sets)
+      if (isAny && set.words !== words) isAny = this.#set.intersectWords(set.words, set.wordsStart);
+    if (!isAny) this.startWithNone();
   }
 
   /** Adds one to the matches, which were none at the start. */
@@ -78,17 +94,15 @@ export class Matches {
 
   /** Keeps the matches that hold a term of the part's own index. Says whether any is left. */
   keepTerm(term: FoundTerm): boolean {
-    if (this.#listedCount < 0) return term.index.keepRows(term, this.#set, this.#scratch);
-    const own = this.#own;
-    const kept = term.index.keepListed(term, this.#list, this.#listStart, this.#listedCount, own, this.#scratch);
-    this.#listAs(own, 0, kept);
-    return kept !== 0;
+    if (term.wordsStart >= 0) return this.keepSet(term);
+    term.index.writeRows(term, this.#scratch);
+    return this.keepSet(this.#scratch);
   }
 
-  /** Keeps the matches that are in `positions`, too. Says whether any is left. */
-  keepSet(positions: BitSet): boolean {
-    if (this.#listedCount < 0) return this.#set.intersect(positions);
-    const kept = keepMembers(positions.words, 0, this.#list, this.#listStart, this.#listedCount, this.#own);
+  /** Keeps the matches that are in a set of positions, too. Says whether any is left. */
+  keepSet({ words, wordsStart }: WordRun): boolean {
+    if (this.#listedCount < 0) return this.#set.intersectWords(words, wordsStart);
+    const kept = keepMembers(words, wordsStart, this.#list, this.#listStart, this.#listedCount, this.#own);
     this.#listAs(this.#own, 0, kept);
     return kept !== 0;
   }

@@ -64,8 +64,9 @@ function newestOfCompany(snapshot: Snapshot, cohort: Cohort, wanted: Wanted, lim
   for (const part of cohort.parts) {
     if (newest.length === limit) break;
     const isBuilt = part.isIndexedFor(wanted);
-    if ((isBuilt || mayBuild) && selectByIndex(part, wanted)) newest.push(...part.newestMatches(limit - newest.length));
-    else {
+    if ((isBuilt || mayBuild) && selectByIndex(part, wanted, limit - newest.length)) {
+      newest.push(...part.newestMatches(limit - newest.length));
+    } else {
       scan ??= new RowScan(snapshot, wanted, cohort.rows.length);
       for (const place of scan.matchesAmong(part.rows, limit - newest.length)) newest.push(part.rows[place]!);
     }

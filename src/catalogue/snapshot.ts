@@ -9,7 +9,7 @@
  *
  * Cost: 70 bytes a job in memory for a million synthetic jobs, 59 for ten million (bench/snapshot-load.ts). The columns are frozen by agreement: nobody writes to them.
  */
-import { Buffer } from 'node:buffer';
+import { Buffer, isAscii } from 'node:buffer';
 import * as v from 'valibot';
 import type { CompanyDomain } from './company-domain.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from './job.ts';
@@ -90,6 +90,14 @@ const TIME_MAX_MS = 8.64e15;
 export interface ColdRow {
   readonly id: string;
   readonly sourceUrl: string;
+}
+
+/** What of it is kept in memory, of rows below `count`. */
+export interface KeptColdRows {
+  readonly count: number;
+  rowAt(row: number): ColdRow;
+  /** The same, where possible as `TextColumn.pieceOf` gives texts. */
+  piecesAt(row: number): ColdRow;
 }
 
 export class Snapshot {
@@ -280,18 +288,25 @@ export class Snapshot {
    * `bytesMax` together.
    * throws  SnapshotChangedError when the file was altered in place
    */
-  firstColdRows(count: number, bytesMax: number): ((row: number) => ColdRow) | undefined {
+  firstColdRows(count: number, bytesMax: number): KeptColdRows | undefined {
     const places = uint32sIn(this.#readCold(this.#coldOffsetsAt, (count * 2 + 1) * 4));
     for (let i = 1; i < places.length; i++) if (places[i]! < places[i - 1]!) throw this.#changed();
     const length = places[count * 2]!;
     if (places[0] !== 0 || length > this.#coldTextLength) throw this.#changed();
     if (length > bytesMax) return undefined;
-    const text = this.#readCold(this.#coldTextAt, length);
+    const bytes = this.#readCold(this.#coldTextAt, length);
     if (!this.#source.intact()) throw this.#changed();
-    return (row) => ({
-      id: textIn(text, places[row * 2]!, places[row * 2 + 1]!),
-      sourceUrl: textIn(text, places[row * 2 + 1]!, places[row * 2 + 2]!),
+    const rowAt = (row: number): ColdRow => ({
+      id: textIn(bytes, places[row * 2]!, places[row * 2 + 1]!),
+      sourceUrl: textIn(bytes, places[row * 2 + 1]!, places[row * 2 + 2]!),
     });
+    if (!isAscii(bytes)) return { count, rowAt, piecesAt: rowAt };
+    const units = bytes.toString('latin1');
+    const piecesAt = (row: number): ColdRow => ({
+      id: units.slice(places[row * 2]!, places[row * 2 + 1]!),
+      sourceUrl: units.slice(places[row * 2 + 1]!, places[row * 2 + 2]!),
+    });
+    return { count, rowAt, piecesAt };
   }
 
   #readCold(offset: number, length: number): Buffer {

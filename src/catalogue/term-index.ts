@@ -8,7 +8,7 @@
  * postings than that has words: whatever lies in more rows has a bitmap, a piece of a word as well as a word. The index is
  * built once a cohort and field group.
  */
-import { BitSet, keepMembers } from '../base/bitset.ts';
+import { BitSet, type WordRun } from '../base/bitset.ts';
 import { INDEX_UNITS_MAX, PART_INDEX_UNITS_MAX, PART_ROWS_MAX, TERM_BITMAPS_MAX } from './limits.ts';
 
 /** The compared texts (terms.ts) of one field for the rows of a cohort. */
@@ -83,15 +83,19 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
 /** So many postings are as quick as the shortest bitmap. */
 const LISTED_POSTINGS_MIN = 64;
 
+/** Rows of a cohort as a set among others of as many words. */
+export interface RowBitmap extends WordRun {
+  /** At most this many rows are in it. */
+  readonly rowCountMax: number;
+}
+
 /** Where a term lies in an index: a run of its suffixes. */
-export interface FoundTerm {
+export interface FoundTerm extends RowBitmap {
   readonly index: TermIndex;
   readonly start: number;
   readonly end: number;
-  /** At most this many rows hold it. */
-  readonly rowCountMax: number;
-  /** Where the bitmap of its rows starts; -1 = it has none. */
-  readonly bitmap: number;
+  /** Where the bitmap of its rows starts in `words`; -1 = it has none. */
+  readonly wordsStart: number;
 }
 
 /** The tokens of an index, and every place that a term can lie at. */
@@ -106,6 +110,11 @@ interface SuffixOrder {
   readonly tokenOf: Uint32Array;
   /** Where the suffixes that begin with a rank start; one more element than there are ranks, 0 included. */
   readonly firstWith: Uint32Array;
+  /**
+   * Where the suffixes that begin with a rank r and go on with s, 0 = not at all, start: element r * (ranks + 1) + s, with the ranks
+   * counted without 0; the suffixes end where those of the next element start. Empty where it would be longer than there are suffixes.
+   */
+  readonly firstWithPair: Uint32Array;
 }
 
 /** unitCount  code units of all tokens, and one more for each */
@@ -143,12 +152,27 @@ function suffixOrderOf(tokens: readonly string[], unitCount: number): SuffixOrde
     firstWith[place] = firstWith[place]! + 1;
   }
   for (let rank = 1; rank < firstWith.length; rank++) firstWith[rank] = firstWith[rank]! + firstWith[rank - 1]!;
-  return { text, rankOf, suffixes, tokenOf: suffixes.map((suffix) => tokenAt[suffix]!), firstWith };
+  const tokenOf = suffixes.map((suffix) => tokenAt[suffix]!);
+  return { text, rankOf, suffixes, tokenOf, firstWith, firstWithPair: pairsIn(text, suffixes, rankCount) };
+}
+
+function pairsIn(text: Uint16Array, suffixes: Uint32Array, rankCount: number): Uint32Array {
+  const span = rankCount + 1;
+  if (span * span > suffixes.length) return new Uint32Array(0);
+  const firstWithPair = new Uint32Array(span * span + 1);
+  for (const suffix of suffixes) {
+    const place = text[suffix]! * span + text[suffix + 1]! + 1;
+    firstWithPair[place] = firstWithPair[place]! + 1;
+  }
+  for (let i = 1; i < firstWithPair.length; i++) firstWithPair[i] = firstWithPair[i]! + firstWithPair[i - 1]!;
+  return firstWithPair;
 }
 
 export class TermIndex {
   readonly #order: SuffixOrder;
   readonly #rowCount: number;
+  /** Of one bitmap. */
+  readonly #wordCount: number;
   /** Postings of the suffixes before each place; one more element than there are suffixes. */
   readonly #postingSums: Float64Array;
   readonly #postingOffsets: Uint32Array;
@@ -157,9 +181,10 @@ export class TermIndex {
 
   /** Terms with more postings have a bitmap. */
   readonly #listedPostingsMax: number;
-  /** Bitmaps of the cohort's rows one after another, and where that of a range of suffixes starts, by `rangeKeyOf`. */
-  readonly #bitmaps: Int32Array;
-  readonly #bitmapOf: ReadonlyMap<number, number>;
+  /** Bitmaps of the cohort's rows, one for each numbered range of suffixes, one after another from a place on. */
+  #bitmaps: Int32Array;
+  #bitmapsStart = 0;
+  readonly #ranges: RangeNumbers;
   /** Scratch of `find`: the ranks of the term. */
   #ranks = new Uint16Array(128);
 
@@ -177,6 +202,7 @@ export class TermIndex {
     this.#postingSums = postingSums;
 
     const wordCount = (rowCount + 31) >>> 5;
+    this.#wordCount = wordCount;
     this.#listedPostingsMax = Math.max(wordCount, LISTED_POSTINGS_MIN);
     let ranges: SuffixRange[] | undefined;
     while (true) {
@@ -185,7 +211,7 @@ export class TermIndex {
       this.#listedPostingsMax *= 2;
     }
     this.#bitmaps = new Int32Array(ranges.length * wordCount);
-    const bitmapOf = new Map<number, number>();
+    this.#ranges = new RangeNumbers(ranges);
     const rows = new BitSet(rowCount);
     // The ranges inside a range come after it, and are put together before it.
     for (let i = ranges.length - 1; i >= 0; i--) {
@@ -194,14 +220,12 @@ export class TermIndex {
       let done = start;
       for (const inner of inside) {
         this.#addSuffixes(done, inner.start, rows);
-        rows.addWords(this.#bitmaps, bitmapOf.get(rangeKeyOf(inner.start, inner.end))!);
+        rows.addWords(this.#bitmaps, this.#ranges.numberOf(inner.start, inner.end) * wordCount);
         done = inner.end;
       }
       this.#addSuffixes(done, end, rows);
       rows.writeWords(this.#bitmaps, i * wordCount);
-      bitmapOf.set(rangeKeyOf(start, end), i * wordCount);
     }
-    this.#bitmapOf = bitmapOf;
   }
 
   /** The same for rows in another order. placeOf  by row: its place in that order */
@@ -211,10 +235,22 @@ export class TermIndex {
     return new TermIndex(this.#order, this.#rowCount, this.#postingOffsets, postings);
   }
 
+  /** Words of all bitmaps. */
+  get bitmapsLength(): number {
+    return this.#ranges.size * this.#wordCount;
+  }
+
+  /** Puts the bitmaps into `words` from `start` on, among others that questions look at together with them (bitset.ts). */
+  moveBitmaps(words: Int32Array, start: number): void {
+    words.set(this.#bitmaps.subarray(this.#bitmapsStart, this.#bitmapsStart + this.bitmapsLength), start);
+    this.#bitmaps = words;
+    this.#bitmapsStart = start;
+  }
+
   /** Where a term lies, which has no blank and is not empty; `undefined` when it lies in no token. */
   find(term: string): FoundTerm | undefined {
     const { length } = term;
-    const { firstWith, rankOf } = this.#order;
+    const { firstWith, firstWithPair, rankOf } = this.#order;
     if (length > this.#ranks.length) this.#ranks = new Uint16Array(length);
     const ranks = this.#ranks;
     for (let i = 0; i < length; i++) {
@@ -224,30 +260,32 @@ export class TermIndex {
     }
     let start = firstWith[ranks[0]!]!;
     let end = firstWith[ranks[0]! + 1]!;
-    if (length > 1) {
-      start = this.#firstNotBefore(length, start, end);
-      if (start === end || !this.#beginsWith(start, length)) return undefined;
-      end = this.#firstWithout(length, start, end);
+    let known = 1;
+    if (length > 1 && firstWithPair.length > 0) {
+      const pair = ranks[0]! * (firstWith.length - 1) + ranks[1]!;
+      start = firstWithPair[pair]!;
+      end = firstWithPair[pair + 1]!;
+      if (start === end) return undefined;
+      known = 2;
+    }
+    if (length > known) {
+      start = this.#firstNotBefore(known, length, start, end);
+      if (start === end || !this.#beginsWith(start, known, length)) return undefined;
+      end = this.#firstWithout(known, length, start, end);
     }
     const rowCountMax = this.#postingSums[end]! - this.#postingSums[start]!;
-    const bitmap = rowCountMax <= this.#listedPostingsMax ? -1 : this.#bitmapOf.get(rangeKeyOf(start, end))!;
-    return { index: this, start, end, rowCountMax, bitmap };
+    const hasBitmap = rowCountMax > this.#listedPostingsMax;
+    const wordsStart = hasBitmap ? this.#bitmapsStart + this.#ranges.numberOf(start, end) * this.#wordCount : -1;
+    return { index: this, start, end, rowCountMax, words: this.#bitmaps, wordsStart };
   }
 
   /** Makes `rows`, a set of the cohort's rows, those of a term that was found here. */
-  writeRows({ bitmap, end, start }: FoundTerm, rows: BitSet): void {
-    if (bitmap >= 0) rows.readWords(this.#bitmaps, bitmap);
+  writeRows(found: FoundTerm, rows: BitSet): void {
+    if (found.wordsStart >= 0) rows.readWords(found.words, [found.wordsStart]);
     else {
       rows.clear();
-      this.#addSuffixes(start, end, rows);
+      this.#addSuffixes(found.start, found.end, rows);
     }
-  }
-
-  /** Keeps the rows that the term is in, in `rows`; `scratch` is a set of the same length. Says whether any is left. */
-  keepRows(found: FoundTerm, rows: BitSet, scratch: BitSet): boolean {
-    if (found.bitmap >= 0) return rows.intersectWords(this.#bitmaps, found.bitmap);
-    this.writeRows(found, scratch);
-    return rows.intersectWords(scratch.words, 0);
   }
 
   /** Rows of token after token; not to be modified. */
@@ -286,24 +324,6 @@ export class TermIndex {
     return count;
   }
 
-  /**
-   * Writes into `into` those of `rows[first] .. rows[first + count - 1]` that the term is in; `into` may be `rows` itself where
-   * `first` is 0, and `scratch` is a set of the cohort's rows.
-   * returns  the number written
-   */
-  keepListed(
-    found: FoundTerm,
-    rows: Uint16Array,
-    first: number,
-    count: number,
-    into: Uint16Array,
-    scratch: BitSet,
-  ): number {
-    if (found.bitmap >= 0) return keepMembers(this.#bitmaps, found.bitmap, rows, first, count, into);
-    this.writeRows(found, scratch);
-    return keepMembers(scratch.words, 0, rows, first, count, into);
-  }
-
   #addSuffixes(start: number, end: number, into: BitSet): void {
     const { tokenOf } = this.#order;
     const offsets = this.#postingOffsets;
@@ -314,10 +334,10 @@ export class TermIndex {
   }
 
   /**
-   * In `from .. to`, whose suffixes share the first rank: the place of the first suffix that does not come before the first
-   * `length` of `#ranks`.
+   * In `from .. to`, whose suffixes begin with the first `known` of `#ranks`: the place of the first suffix that does not come before
+   * the first `length` of them.
    */
-  #firstNotBefore(length: number, from: number, to: number): number {
+  #firstNotBefore(known: number, length: number, from: number, to: number): number {
     const { suffixes, text } = this.#order;
     const ranks = this.#ranks;
     let low = from;
@@ -325,7 +345,7 @@ export class TermIndex {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const at = suffixes[middle]!;
-      let i = 1;
+      let i = known;
       // A token ends with 0, which equals no rank of a term, so this stops at the end of the token.
       while (i < length && text[at + i] === ranks[i]) i++;
       if (i < length && text[at + i]! < ranks[i]!) low = middle + 1;
@@ -334,26 +354,26 @@ export class TermIndex {
     return low;
   }
 
-  /** In `from .. to`, of which the first suffix begins with those ranks: the place of the first that does not, or `to`. */
-  #firstWithout(length: number, from: number, to: number): number {
+  /** The same, where the first suffix begins with those `length` ranks: the place of the first that does not, or `to`. */
+  #firstWithout(known: number, length: number, from: number, to: number): number {
     // Most terms lie in a few suffixes, so steps that double get there sooner than halving all that follow.
     let step = 1;
-    while (from + step < to && this.#beginsWith(from + step, length)) step *= 2;
+    while (from + step < to && this.#beginsWith(from + step, known, length)) step *= 2;
     let low = from + (step >>> 1) + 1;
     let high = Math.min(from + step, to);
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#beginsWith(middle, length)) low = middle + 1;
+      if (this.#beginsWith(middle, known, length)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  #beginsWith(place: number, length: number): boolean {
+  #beginsWith(place: number, known: number, length: number): boolean {
     const { suffixes, text } = this.#order;
     const ranks = this.#ranks;
     const at = suffixes[place]!;
-    for (let i = 1; i < length; i++) if (text[at + i] !== ranks[i]) return false;
+    for (let i = known; i < length; i++) if (text[at + i] !== ranks[i]) return false;
     return true;
   }
 }
@@ -368,9 +388,37 @@ interface SuffixRange {
   readonly inside: SuffixRange[];
 }
 
-/** One number a range; there are less than 2^20 suffixes. */
-function rangeKeyOf(start: number, end: number): number {
-  return start * 2 ** 20 + (end - start);
+/** Numbers of ranges, which are their places in a list, in an open-addressed hash table. */
+class RangeNumbers {
+  readonly size: number;
+  /** Start, end and number of a range in each slot; an end of 0 is a free slot. A power of two of slots, at most half full. */
+  readonly #slots: Uint32Array;
+  readonly #mask: number;
+
+  constructor(ranges: readonly SuffixRange[]) {
+    this.size = ranges.length;
+    const slotCount = 2 ** Math.ceil(Math.log2(2 * ranges.length + 1));
+    this.#mask = slotCount - 1;
+    this.#slots = new Uint32Array(slotCount * 3);
+    for (const [number, { end, start }] of ranges.entries()) {
+      let slot = this.#firstSlotOf(start, end);
+      while (this.#slots[slot * 3 + 1] !== 0) slot = (slot + 1) & this.#mask;
+      this.#slots.set([start, end, number], slot * 3);
+    }
+  }
+
+  /** Of a range that is in the list. */
+  numberOf(start: number, end: number): number {
+    const slots = this.#slots;
+    let slot = this.#firstSlotOf(start, end);
+    while (slots[slot * 3] !== start || slots[slot * 3 + 1] !== end) slot = (slot + 1) & this.#mask;
+    return slots[slot * 3 + 2]!;
+  }
+
+  #firstSlotOf(start: number, end: number): number {
+    const hash = Math.imul(start, 0x2c1b3c6d) ^ Math.imul(end, 0x01000193);
+    return (hash ^ (hash >>> 15)) & this.#mask;
+  }
 }
 
 /**

@@ -15,6 +15,10 @@ export class TextColumn {
   /** The same bytes four at a time, filled up with zeros. */
   readonly #quads: Int32Array;
 
+  /** The bytes of the first texts, each as one code unit, and how many texts that are. */
+  #units = '';
+  #unitsCount = 0;
+
   /** Compared forms that were asked for, by code. */
   readonly #compared: (string | undefined)[] = [];
 
@@ -31,6 +35,22 @@ export class TextColumn {
   textOf(code: number): string {
     // 135 ns where a TextDecoder takes 234 (Node 26; Bun 104 and 139), and a leading U+FEFF stays.
     return this.#text.toString('utf8', this.#offsets[code]!, this.#offsets[code + 1]!);
+  }
+
+  /** Makes `pieceOf` quick for the first `count` texts, unless they take more than `bytesMax`. */
+  keepFirst(count: number, bytesMax: number): void {
+    const length = this.#offsets[count]!;
+    this.#unitsCount = length > bytesMax ? 0 : count;
+    this.#units = length > bytesMax ? '' : this.#text.toString('latin1', 0, length);
+  }
+
+  /**
+   * The same text, cut out of a long one where that is possible: 15 ns where `textOf` takes 180 (Node 26.10.0; Bun 1.4.5 22 and
+   * 138). Node takes twice as long to write it out again, 0.07 µs, so it is for an answer that is written once.
+   */
+  pieceOf(code: number): string {
+    if (code >= this.#unitsCount || !this.isAscii(code)) return this.textOf(code);
+    return this.#units.slice(this.#offsets[code]!, this.#offsets[code + 1]!);
   }
 
   /** UTF-8 of all texts one after another; not to be modified. */

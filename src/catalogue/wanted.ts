@@ -2,12 +2,15 @@
 import type { EmploymentType, RemoteStatus } from './job.ts';
 import { comparedText, TERM_COUNT_MAX, termsOf } from './terms.ts';
 
-/** What a question asks of a row. Texts are in compared form; no terms and `undefined` ask nothing. */
+/**
+ * What a question asks of a row. Texts are in compared form; no terms and `undefined` ask nothing. Terms may be put in another order
+ * by whoever looks for them.
+ */
 export interface Wanted {
-  readonly title: readonly string[];
-  readonly location: readonly string[];
+  readonly title: string[];
+  readonly location: string[];
   /** In title, company name, department and skills, each term in any of them. */
-  readonly keyword: readonly string[];
+  readonly keyword: string[];
   /** The whole department. */
   readonly department: string | undefined;
   readonly remoteStatus: RemoteStatus | undefined;
@@ -37,20 +40,34 @@ export function wantedOf(filters: WrittenFilters): Wanted {
 }
 
 /** Each term once, and none that lies inside another one: a text that holds `senior` holds `e`. */
-function distinctTerms(text: string | undefined): readonly string[] {
+function distinctTerms(text: string | undefined): string[] {
   if (text === undefined) return [];
   const terms = termsOf(text);
   if (terms.length < 2) return terms;
   const distinct: string[] = [];
   for (const term of terms) if (!distinct.includes(term)) distinct.push(term);
   if (distinct.length > TERM_COUNT_MAX) throw new RangeError(`a filter has ${distinct.length} terms`);
+  const units: number[] = [];
+  for (const term of distinct) units.push(unitBitsOf(term));
   const needed: string[] = [];
-  for (const term of distinct) {
-    let isNeeded = true;
-    for (const other of distinct) if (other.length > term.length && other.includes(term)) isNeeded = false;
-    if (isNeeded) needed.push(term);
-  }
+  for (let i = 0; i < distinct.length; i++) if (!isInside(i, distinct, units)) needed.push(distinct[i]!);
   return needed;
+}
+
+/** One bit for every unit modulo 32: most terms have one that another term lacks, and need no look inside. */
+function unitBitsOf(term: string): number {
+  let bits = 0;
+  for (let i = 0; i < term.length; i++) bits |= 1 << (term.charCodeAt(i) & 31);
+  return bits;
+}
+
+/** units  of each term what `unitBitsOf` says */
+function isInside(place: number, terms: readonly string[], units: readonly number[]): boolean {
+  const term = terms[place]!;
+  for (let i = 0; i < terms.length; i++) {
+    if (terms[i]!.length > term.length && (units[place]! & ~units[i]!) === 0 && terms[i]!.includes(term)) return true;
+  }
+  return false;
 }
 
 export function isUnfiltered(wanted: Wanted): boolean {

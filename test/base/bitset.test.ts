@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BitSet, bitCountOf, keepMembers } from '../../src/base/bitset.ts';
+import { BitSet, bitCountOf, keepMembers, writeFirstOfAll } from '../../src/base/bitset.ts';
 
 function membersOf(set: BitSet): number[] {
   return set.first(set.length);
@@ -59,7 +59,7 @@ describe('a bit set', () => {
         const added = setOf(200, left);
         added.addWords(words, 1);
         expect(membersOf(added)).toEqual(ascending([...new Set([...left, ...right])]));
-        added.readWords(words, 1);
+        added.readWords(words, [1]);
         expect(membersOf(added)).toEqual(ascending(right));
 
         const both = ascending(left.filter((member) => right.includes(member)));
@@ -68,6 +68,29 @@ describe('a bit set', () => {
         expect(one.count).toBe(left.length);
         expect(one.intersect(other)).toBe(both.length > 0);
         expect(membersOf(one)).toEqual(both);
+      }),
+    );
+  });
+});
+
+describe('what several sets have in common', () => {
+  it('is the same as a set, as its smallest numbers, and as a filter gives it', () => {
+    const set = fc.array(fc.nat(99), { minLength: 60, maxLength: 300 });
+    fc.assert(
+      fc.property(fc.array(set, { minLength: 1, maxLength: 9 }), fc.integer({ min: 1, max: 100 }), (sets, limit) => {
+        const words = new Int32Array(1 + sets.length * 5);
+        const starts = sets.map((members, i) => {
+          setOf(100, members).writeWords(words, 1 + i * 5);
+          return 1 + i * 5;
+        });
+        const expected = Array.from({ length: 100 }, (_, i) => i).filter((i) => sets.every((each) => each.includes(i)));
+        const common = setOf(100, [5]);
+        // What one set has is not looked at.
+        expect(common.readWords(words, starts)).toBe(starts.length === 1 || expected.length > 0);
+        expect(membersOf(common)).toEqual(expected);
+        const into = new Uint16Array(100);
+        const written = writeFirstOfAll(words, starts, 4, limit, into);
+        expect([...into.subarray(0, written)]).toEqual(expected.slice(0, limit));
       }),
     );
   });
