@@ -31,7 +31,10 @@ export async function measure({ size }: Context): Promise<Figure[]> {
   deepStrictEqual(reservations.count, liveCount);
 
   const used = newKey();
-  ok(reservations.reserve(used, VALID_BEFORE_SECONDS).kind === 'reserved');
+  const reserved = reservations.reserve(used, VALID_BEFORE_SECONDS);
+  ok(reserved.kind === 'reserved');
+  await reservations.recordIntent(reserved.reservation, order);
+  await reservations.recordSettled(reserved.reservation, order.signature.slice(0, 66));
   deepStrictEqual(reservations.reserve(used, VALID_BEFORE_SECONDS).kind, 'taken');
   const keys = Array.from({ length: 4096 }, newKey);
   let turn = 0;

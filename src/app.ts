@@ -188,12 +188,14 @@ export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> 
 }
 
 async function openAppOn(
-  state: OpenState,
+  opened: OpenState,
   verification: OpenVerification,
   config: AppConfig,
   ports: AppPorts,
 ): Promise<App> {
   const { clock, random, timers = systemTimers } = ports;
+  // What was read at the start is not held for as long as the server runs: it may be a million records.
+  const { recovered: _recovered, ledger: _ledger, ...state } = opened;
   const responder = new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false);
   const startedMs = clock.monotonicMs();
   const shelf = openShelf(ports.takeCatalogue ?? catalogueTaker(config.snapshot, clock));
@@ -203,7 +205,7 @@ async function openAppOn(
     recoveries[resolution.kind]++;
     ports.onResolution(resolution);
   };
-  const till = openTill(config, clock, random, verification.queue, onResolution, state, ports);
+  const till = openTill(config, clock, random, verification.queue, onResolution, opened, ports);
   const inbox = new Inbox(config.callbackBytes, {
     clock,
     random,

@@ -9,9 +9,10 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-function countOf(text: string, character: string): number {
+/** How often, but no more than one past `enough`. */
+function countOf(text: string, character: string, enough: number): number {
   let count = 0;
-  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
+  for (let at = text.indexOf(character); at !== -1 && count <= enough; at = text.indexOf(character, at + 1)) count++;
   return count;
 }
 
@@ -20,7 +21,7 @@ function countOf(text: string, character: string): number {
  * refuses it.
  */
 export function isDeeperThan(depthMax: number, text: string): boolean {
-  if (countOf(text, '{') + countOf(text, '[') <= depthMax) return false;
+  if (countOf(text, '{', depthMax) + countOf(text, '[', depthMax) <= depthMax) return false;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     switch (text.charCodeAt(i)) {

@@ -8,12 +8,14 @@
  * outside the window ends its chain, so nothing is ever taken out of the index.
  */
 
-/** Digests as strings of 16 code units 0..255: any of their bits may choose a bucket. */
+import { type Random, systemRandom } from './random.ts';
+
+/** Strings of 16 code units 0..255. */
 export const KEY_LENGTH = 16;
 
 const BLOCK_RECORDS = 4096;
 const WORDS = KEY_LENGTH / 4;
-const FIRST_HEADS = 1 << 10;
+const FIRST_HEADS_BITS = 10;
 
 /** Records that lie together; room is made and given back by the block. */
 interface Block {
@@ -34,14 +36,22 @@ export class KeyQueue {
   /** The first one holds position {@link #first}. */
   readonly #blocks: Block[] = [];
   /** Low 32 bits of positions; a power of two of them, never fewer than half as many as records. */
-  #heads = new Uint32Array(FIRST_HEADS);
+  #heads = new Uint32Array(1 << FIRST_HEADS_BITS);
+  #headsBits = FIRST_HEADS_BITS;
   #first = 0;
   #end = 0;
   readonly #sought = new Uint32Array(WORDS);
+  /** Odd numbers. */
+  readonly #salt = new Uint32Array(WORDS);
 
-  /** @param valueBytes what belongs to each key, for the caller to read and write */
-  constructor(valueBytes: number) {
+  /**
+   * @param valueBytes what belongs to each key, for the caller to read and write
+   * @param random of the salt: who chooses keys must not know the bucket of any. Nothing else depends on it
+   */
+  constructor(valueBytes: number, random: Random = systemRandom) {
     this.#valueBytes = valueBytes;
+    const salt = new DataView(random.bytes(KEY_LENGTH).slice().buffer);
+    for (let word = 0; word < WORDS; word++) this.#salt[word] = salt.getUint32(word * 4) | 1;
   }
 
   get size(): number {
@@ -148,7 +158,14 @@ export class KeyQueue {
   }
 
   #bucketOf(words: Uint32Array, at = 0): number {
-    return (words[at] as number) & (this.#heads.length - 1);
+    const salt = this.#salt;
+    const mixed =
+      Math.imul(words[at] as number, salt[0] as number) +
+      Math.imul(words[at + 1] as number, salt[1] as number) +
+      Math.imul(words[at + 2] as number, salt[2] as number) +
+      Math.imul(words[at + 3] as number, salt[3] as number);
+    // Of a product the high bits depend on all bits below.
+    return (mixed | 0) >>> (32 - this.#headsBits);
   }
 
   #link(position: number): void {
@@ -161,7 +178,8 @@ export class KeyQueue {
 
   /** Four times as many buckets. A million records take 15 ms; that many come once. */
   #spread(): void {
-    this.#heads = new Uint32Array(this.#heads.length * 4);
+    this.#headsBits += 2;
+    this.#heads = new Uint32Array(1 << this.#headsBits);
     // An empty bucket names position 0 and its likes, which is harmless in the window or outside it: keys are compared.
     for (let position = this.#first; position < this.#end; position++) this.#link(position);
   }

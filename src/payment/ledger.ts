@@ -12,7 +12,7 @@ import { KeyQueue } from '../base/key-queue.ts';
 import type { PaymentOrder, ReservationKey } from './order.ts';
 import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from './settlement.ts';
 
-/** Transfers a ledger can hold, 25 bytes each. Past it, payments wait for a restart. */
+/** Transfers a ledger can hold, about 25 bytes each. Past it, payments wait for a restart. */
 export const TRANSFER_COUNT_MAX = 8_000_000;
 
 const READY: Readiness = { kind: 'ready' };

@@ -289,12 +289,13 @@ export class MemoryReservations implements Reservations {
   async #recordEnd(open: OpenReservation, end: UsedAuthorization): Promise<void> {
     checkTransaction(end.transaction);
     await this.#journal.recordEnd(open.serial, end);
+    if (open.state === 'ended') return;
     this.#used.add(end, open.serial, this.#clock.monotonicMs() + STAY_MS);
     this.#close(open, 'ended');
   }
 
   #close(open: OpenReservation, state: 'ended' | 'free'): void {
-    this.#open.delete(open.key);
+    if (this.#open.get(open.key) === open) this.#open.delete(open.key);
     open.state = state;
   }
 

@@ -17,7 +17,7 @@ import type { UsedAuthorization } from '../../payment/used-authorizations.ts';
 import type { BatchResult, DatabaseOptions, Fault, Operation, RefusedOperation } from './operations.ts';
 import { checksumOfFields, DamagedError, endOfRecord, endRecord } from './records.ts';
 
-/** 2: keys are of SHA-256. */
+/** 1 had keys of Keccak-256 in `used`, 2 has them of SHA-256. */
 export const FORMAT_VERSION = 2;
 /** "pgst", so that `file` and SQLite's own tools can tell whose it is. */
 export const APPLICATION_ID = 0x70677374;
@@ -128,9 +128,7 @@ export class StateDatabase {
       if (version !== 0 && this.#pragma('application_id') !== APPLICATION_ID) {
         throw new DamagedError('it is not a state file');
       }
-      if (version !== 0 && version !== FORMAT_VERSION) {
-        throw new DamagedError(`its format is ${version}, and that of this program ${FORMAT_VERSION}`);
-      }
+      if (version > FORMAT_VERSION) throw new DamagedError(`its format ${version} is newer than this program`);
       this.#database.exec('PRAGMA journal_mode = WAL');
       this.#database.exec(`PRAGMA synchronous = ${sync}`);
       this.#database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -144,6 +142,20 @@ export class StateDatabase {
       this.#database.close();
       throw failure;
     }
+  }
+
+  /**
+   * Takes a file of an earlier format over, and says whether it was one. Its used authorizations have keys that cannot be
+   * made anew, so they give way to refusing whatever ends before `usedBeforeSeconds`; all else stays.
+   */
+  upgrade(usedBeforeName: string, usedBeforeSeconds: number): boolean {
+    if (this.#pragma('user_version') === FORMAT_VERSION) return false;
+    this.#inTransaction(() => {
+      this.#run('DELETE FROM used');
+      this.setMeta(usedBeforeName, Math.max(this.meta(usedBeforeName), usedBeforeSeconds));
+      this.#database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
+    });
+    return true;
   }
 
   /** Carries the log over into the file, if nobody else has it open. */

@@ -45,7 +45,7 @@ function problemOf(path: string, generationMin: number): string | undefined {
     const first = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
     if (first('PRAGMA application_id') !== APPLICATION_ID) return 'it is not a state file';
     const version = first('PRAGMA user_version') as number;
-    if (version !== FORMAT_VERSION) return `its format is ${version}, and that of this program ${FORMAT_VERSION}`;
+    if (version > FORMAT_VERSION) return `its format ${version} is newer than this program`;
     const verdict = String(first('PRAGMA quick_check(1)'));
     if (verdict !== 'ok') return `it is damaged: ${verdict.split('\n')[0]}`;
     const generation = first("SELECT value FROM meta WHERE name = 'generation'");

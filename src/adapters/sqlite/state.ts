@@ -170,6 +170,8 @@ export function stateOver(
 /** Any authorization that was good before now ends before this. */
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
 
+const UPGRADED = `the state of an earlier version was taken over; what may have been used before is refused for ${MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS} s`;
+
 /** @throws Lost; what isDamage knows; anything else when the folder cannot be used */
 function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): Kept {
   const { stateDir, sync, isPlay } = options;
@@ -186,10 +188,11 @@ function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeS
     const generation = database.meta(GENERATION);
     if (marker !== null && generation < marker.generation) throw new Lost(`${path} is an older copy`);
     if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
+    const isUpgraded = database.upgrade(USED_BEFORE, usedBefore(clock));
     const kept = keptOf(database, isPlay, clock);
     database.setMeta(GENERATION, generation + 1);
     writeMarker(stateDir, { generation: generation + 1, sync });
-    return kept;
+    return isUpgraded ? { ...kept, notices: [UPGRADED, ...kept.notices] } : kept;
   } finally {
     database.close();
   }

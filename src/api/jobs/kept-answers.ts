@@ -7,7 +7,7 @@ import { recent } from '../../base/recent.ts';
 import { JsonText } from '../../http/route.ts';
 import type { AnswerPeriod } from './answer-period.ts';
 
-/** 4 KB each. */
+/** 7 KB each. */
 const ANSWER_COUNT_MAX = 1000;
 const QUESTION_LENGTH_MAX = 512;
 
