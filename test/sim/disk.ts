@@ -234,6 +234,8 @@ export class Disk {
   /** The next commit fails for good. */
   breaksNext = false;
   isHealed = false;
+  /** When an event could not be read back, the last time. */
+  readonly unreadMs = new Map<string, number>();
   /** Told of every batch that is posted, before anything becomes of it. */
   onPosted: (operations: readonly Operation[]) => void = () => {};
   /** Told of every batch that became durable. */
@@ -372,7 +374,10 @@ export class Disk {
           const isFailing = !this.isHealed && this.#profile.diskFaultsPerMinute > 0 && this.#chance.is(0.01);
           const event = this.records.readEvent(callback, eventId);
           if (this.#database !== undefined) this.#compareRead(this.#database, callback, eventId, event);
-          if (isFailing) this.onFault(0);
+          if (isFailing) {
+            this.unreadMs.set(eventId, this.#world.nowMs);
+            this.onFault(0);
+          }
           reply({ kind: 'read', id, event, ...(isFailing ? { fault: 'disk I/O error' } : {}) }, this.#latencyMs());
           return;
         }

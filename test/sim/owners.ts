@@ -10,6 +10,7 @@ import {
   TOMBSTONE_MS,
 } from '../../src/callback/limits.ts';
 import type { Chance } from './chance.ts';
+import type { Disk } from './disk.ts';
 import { codeOf, type Network } from './network.ts';
 import type { Profile } from './profile.ts';
 import { type Answer, BASE_URL, type Exchange, type Life, type Server } from './server.ts';
@@ -50,14 +51,16 @@ export class Owners {
   readonly #profile: Profile;
   readonly #server: Server;
   readonly #network: Network;
+  readonly #disk: Disk;
   #markCount = 0;
 
-  constructor(world: World, chance: Chance, profile: Profile, server: Server, network: Network) {
+  constructor(world: World, chance: Chance, profile: Profile, server: Server, network: Network, disk: Disk) {
     this.#world = world;
     this.#chance = chance;
     this.#profile = profile;
     this.#server = server;
     this.#network = network;
+    this.#disk = disk;
   }
 
   /** A creation was answered; its owner has it, or has lost it. */
@@ -320,6 +323,9 @@ export class Owners {
     const isGone = exchange.request.signal.aborted;
     if (exchange.life.isDraining || isGone) return;
     if (stayMs < seconds * 1000 - 2) world.fail('I10 waits', `${what}: timed out after ${stayMs} of ${seconds} s`);
+    // Who was waiting for an event that could not be read back waits on by the clock: nothing later may come before it.
+    const { unreadMs } = this.#disk;
+    if ([...box.acked.keys(), ...box.order].some((id) => (unreadMs.get(id) ?? -1) >= exchange.arrivedMs)) return;
     const isStored = [...box.acked].some(([id, ackedMs]) => {
       const at = box.order.indexOf(id);
       return ackedMs < exchange.arrivedMs && (at < 0 || at >= place);

@@ -72,7 +72,7 @@ class Run {
       signing,
     };
     this.#buyers = new Buyers(parts, draws.fork());
-    this.#owners = new Owners(world, draws.fork(), profile, this.#server, this.#network);
+    this.#owners = new Owners(world, draws.fork(), profile, this.#server, this.#network, this.#disk);
     this.#buyers.onCreated = (answer, exchange) => this.#owners.created(answer, exchange);
     this.#disk.onPosted = (operations) => this.#posted(operations);
     this.#disk.onDurable = (operations) => this.#durable(operations);
