@@ -25,7 +25,7 @@ type WasmRecover = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1, isCompr
 
 const PUBLIC_KEY_BYTES = 65;
 const UNCOMPRESSED = 4;
-/** Recoveries of each library that are timed: about 15 ms with noble on Node. */
+/** Recoveries of each library that are timed: 21 to 28 ms with noble in a fresh process. */
 const TIMED_COUNT = 5;
 
 /** What a busy machine does to a library's times falls on its median; its fastest says what it can do. */

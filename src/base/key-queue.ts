@@ -7,7 +7,6 @@
  * of each bucket and a record's link the one before it in its bucket. Removal only moves the window's start: a position
  * outside the window ends its chain, so nothing is ever taken out of the index.
  */
-
 import { type Random, systemRandom } from './random.ts';
 
 /** Strings of 16 code units 0..255. */
@@ -69,7 +68,7 @@ export class KeyQueue {
     let behind = this.size;
     let low = this.#heads[this.#bucketOf(sought)] as number;
     for (;;) {
-      // From the window's start, so a position that has left it, even 2^32 ago, is no smaller than the one before it.
+      // A chain leads from newer to older: a position that has left the window, or comes again after 2^32, is not older.
       const distance = (low - this.#first) >>> 0;
       if (distance >= behind) return undefined;
       behind = distance;
@@ -176,7 +175,7 @@ export class KeyQueue {
     this.#heads[bucket] = position;
   }
 
-  /** Four times as many buckets. A million records take 15 ms; that many come once. */
+  /** Four times as many buckets. The last time on the way to a million, at half of it, takes 57 ms on Node and 33 on Bun. */
   #spread(): void {
     this.#headsBits += 2;
     this.#heads = new Uint32Array(1 << this.#headsBits);

@@ -62,7 +62,7 @@ function skillField(rows: Uint32Array, { skillOffsets, skills, skillNames }: Sna
 }
 
 /** A part of the same rows in another order. */
-export interface SourcePart {
+interface SourcePart {
   readonly part: CohortPart;
   /** By position in that part: the position in this one. */
   readonly positionOf: Uint16Array;

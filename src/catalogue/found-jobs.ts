@@ -3,6 +3,7 @@ import type { CompanyDomain } from './company-domain.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from './job.ts';
 import { KEPT_JOBS_MAX, KEPT_TEXT_BYTES_MAX } from './limits.ts';
 import type { ColdRow, KeptColdRows, Snapshot } from './snapshot.ts';
+import type { TextColumn } from './text-column.ts';
 
 /** A job as the search question shows it. */
 export interface FoundJob {
@@ -65,44 +66,27 @@ export class FoundJobs {
 
   #made(row: number): FoundJob {
     const cold = this.#cold!;
-    if (row >= KEPT_JOBS_MAX) return this.#ofPieces(row, cold.piecesAt(row));
-    const job = this.#described(row, cold.rowAt(row));
+    if (row >= KEPT_JOBS_MAX) return this.#described(row, cold.piecesAt(row), true);
+    const job = this.#described(row, cold.rowAt(row), false);
     this.#kept[row] = job;
     return job;
   }
 
   #read(rows: readonly number[]): FoundJob[] {
-    return this.#snapshot.coldRows(rows).map((cold, i) => this.#described(rows[i]!, cold));
+    return this.#snapshot.coldRows(rows).map((cold, i) => this.#described(rows[i]!, cold, false));
   }
 
-  #described(row: number, { id, sourceUrl }: ColdRow): FoundJob {
+  /** inPieces  for one answer: quicker to make, slower to write out */
+  #described(row: number, { id, sourceUrl }: ColdRow, inPieces: boolean): FoundJob {
     const snapshot = this.#snapshot;
     const employer = snapshot.employer[row]!;
     const location = snapshot.location[row]!;
     return {
       id,
-      title: snapshot.titles.textOf(snapshot.title[row]!),
-      company: snapshot.employerNames.textOf(employer),
-      companyDomain: snapshot.domainOf(snapshot.employerCompany[employer]!),
-      location: location === 0 ? null : snapshot.locations.textOf(location),
-      remoteStatus: REMOTE_STATUSES[snapshot.remoteStatus[row]!]!,
-      employmentType: EMPLOYMENT_TYPES[snapshot.employmentType[row]!]!,
-      sourceUrl,
-      lastObservedMs: snapshot.lastObserved[row]!,
-    };
-  }
-
-  /** The same for one answer: quicker to make, slower to write out. */
-  #ofPieces(row: number, { id, sourceUrl }: ColdRow): FoundJob {
-    const snapshot = this.#snapshot;
-    const employer = snapshot.employer[row]!;
-    const location = snapshot.location[row]!;
-    return {
-      id,
-      title: snapshot.titles.pieceOf(snapshot.title[row]!),
-      company: snapshot.employerNames.pieceOf(employer),
+      title: textIn(snapshot.titles, snapshot.title[row]!, inPieces),
+      company: textIn(snapshot.employerNames, employer, inPieces),
       companyDomain: this.#domainOf(employer),
-      location: location === 0 ? null : snapshot.locations.pieceOf(location),
+      location: location === 0 ? null : textIn(snapshot.locations, location, inPieces),
       remoteStatus: REMOTE_STATUSES[snapshot.remoteStatus[row]!]!,
       employmentType: EMPLOYMENT_TYPES[snapshot.employmentType[row]!]!,
       sourceUrl,
@@ -119,6 +103,9 @@ export class FoundJobs {
     return domain;
   }
 }
+
+const textIn = (column: TextColumn, code: number, inPieces: boolean): string =>
+  inPieces ? column.pieceOf(code) : column.textOf(code);
 
 /** One more than the largest of the first codes. */
 function codeCountOf(codes: Uint32Array, count: number): number {

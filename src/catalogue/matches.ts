@@ -53,10 +53,10 @@ export class Matches {
     this.#set.addFrom(positions, 0, positions.length);
   }
 
-  /** What holds a term of the part's own index matches. */
+  /** What holds a term of the part's own index that has no bitmap matches. */
   startWithTerm(term: FoundTerm): void {
     const { index } = term;
-    if (term.wordsStart >= 0 || term.rowCountMax > LISTED_ROWS_MAX) {
+    if (term.rowCountMax > LISTED_ROWS_MAX) {
       this.#listedCount = -1;
       index.writeRows(term, this.#set);
       return;
@@ -92,9 +92,8 @@ export class Matches {
     else this.#own[this.#listedCount++] = position;
   }
 
-  /** Keeps the matches that hold a term of the part's own index. Says whether any is left. */
+  /** Keeps the matches that hold a term of the part's own index that has no bitmap. Says whether any is left. */
   keepTerm(term: FoundTerm): boolean {
-    if (term.wordsStart >= 0) return this.keepSet(term);
     term.index.writeRows(term, this.#scratch);
     return this.keepSet(this.#scratch);
   }

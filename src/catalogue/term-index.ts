@@ -4,9 +4,9 @@
  * tokens, which are a few per cent of the text. A suffix array over them finds every token that a term lies in, posting
  * lists give the rows of each token, bitmaps those of the frequent ones.
  *
- * Cost of a term: two binary searches (10 to 20 steps), then either one pass over the words of a bitmap or no more
- * postings than that has words: whatever lies in more rows has a bitmap, a piece of a word as well as a word. The index is
- * built once a cohort and field group.
+ * Cost of a term: a look at its first two letters and two binary searches (10 to 20 steps) for the rest, then either one pass over
+ * the words of a bitmap or about as many postings as that has words: whatever lies in more rows has a bitmap, a piece of a
+ * word as well as a word, unless those are more than TERM_BITMAPS_MAX. The index is built once a cohort and field group.
  */
 import { BitSet, type WordRun } from '../base/bitset.ts';
 import { INDEX_UNITS_MAX, PART_INDEX_UNITS_MAX, PART_ROWS_MAX, TERM_BITMAPS_MAX } from './limits.ts';

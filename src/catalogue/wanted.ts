@@ -18,7 +18,7 @@ export interface Wanted {
 }
 
 /** Filters as they were written. */
-export interface WrittenFilters {
+interface WrittenFilters {
   role?: string | undefined;
   location?: string | undefined;
   keyword?: string | undefined;

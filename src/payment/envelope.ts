@@ -4,8 +4,8 @@
  * last value; that is safe because nothing of the client's text travels further: what goes to a facilitator is built anew
  * from the fields parsed here and from our own offer (`order.ts`). Unknown keys are ignored.
  *
- * Cost: for a header of 2.3 KB a ninetieth of a signature recovery on Node 26 and a fiftieth on Bun 1.4 (24 of 2,130 µs and 15
- * of 770 µs on a busy machine); a header over 8 KiB is not looked at.
+ * Cost: 8 µs on Node 26 and 5 on Bun 1.4 for a header of 1.1 KB, where the fastest recovery of a signature takes 400; a header
+ * over 8 KiB is not looked at.
  */
 import { decodeBase64, decodeUtf8Latin1 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';

@@ -100,7 +100,8 @@ export interface Recovered {
   readonly ends: Iterable<UsedAuthorization & { readonly serial: number }>;
   readonly cases: readonly RecordedCase[];
   /**
-   * Authorizations that end before this may have been used without a record of it: the state was lost. 0 = none was.
+   * Authorizations that end before this may have been used without a record of it: the state was lost, or of an earlier
+   * format. 0 = neither.
    */
   readonly usedBeforeSeconds: number;
   /** The highest serial so far: new ones come after it. */
@@ -233,7 +234,7 @@ export class MemoryReservations implements Reservations {
     const fault = this.#journal.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
     if (validBeforeSeconds <= this.#usedBeforeSeconds) {
-      return { kind: 'unavailable', detail: 'the state was lost, and this may have been used before that' };
+      return { kind: 'unavailable', detail: 'this may have been used before what is on record' };
     }
     if (this.count >= this.#countMax) return { kind: 'full' };
     const reservation = new OpenReservation(key, validBeforeSeconds, ++this.#serial);

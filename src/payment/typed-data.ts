@@ -1,7 +1,7 @@
 /**
  * EIP-712 struct and digest of an EIP-3009 `TransferWithAuthorization` for USDC on Base (x402-v2 §4.2). The domain separator
- * is computed once. A struct is a text of digits, decoded; its digest is two keccaks, 15 µs on Node 26 and 11 µs on Bun 1.4, so it is
- * made where the signature is recovered.
+ * is computed once. A struct is a text of digits, decoded; its digest is two keccaks, 15 µs on Node 26 and 11 µs on Bun 1.4,
+ * so it is made where the signature is recovered.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { decodeDigits, encodeHex, encodeUtf8 } from '../base/codec.ts';
@@ -66,8 +66,8 @@ const TYPE_HASH_DIGITS = digitsOf(
 export const STRUCT_BYTES = 7 * WORD_BYTES;
 
 /**
- * The encoded struct, {@link STRUCT_BYTES}, fresh but not to be transferred (it may lie in a buffer with others); addresses are right-aligned in their words. Put together as digits and
- * decoded at once, which takes a third of the time of field by field.
+ * The encoded struct, {@link STRUCT_BYTES}, fresh but not to be transferred (it may lie in a buffer with others); addresses
+ * are right-aligned in their words.
  * @throws Error when a field has not the form it is declared with: a bug in the caller
  */
 export function structOf(message: TransferMessage): Uint8Array {

@@ -463,6 +463,16 @@ describe('storing', () => {
   });
 });
 
+/** Its events cannot be read back for a while. */
+class Unreadable extends MemoryStore {
+  isFailing = true;
+
+  override async read(...of: Parameters<MemoryStore['read']>): ReturnType<MemoryStore['read']> {
+    if (this.isFailing) throw new Error('the disk');
+    return super.read(...of);
+  }
+}
+
 describe('waiting', () => {
   it('gets a stored event at once, oldest first, and the chain gives each once in order (reliability 195)', async () => {
     const { inbox, create, post } = openInbox();
@@ -623,41 +633,29 @@ describe('waiting', () => {
   });
 
   it('goes on when a long event cannot be read back, and finds it when it asks again', async () => {
-    let isFailing = true;
-    class Unreadable extends MemoryStore {
-      override async read(...of: Parameters<MemoryStore['read']>): ReturnType<MemoryStore['read']> {
-        if (isFailing) throw new Error('the disk');
-        return super.read(...of);
-      }
-    }
-    const { time, inbox, create, post, faults } = openInbox({ store: new Unreadable() });
+    const store = new Unreadable();
+    const { time, inbox, create, post, faults } = openInbox({ store });
     const { id } = await create();
     const waited = waitOn(inbox, id, null, 5_000);
     expect((await post(id, 'x'.repeat(9_000))).kind).toBe('stored');
     expect(faults).toHaveLength(1);
     time.pass(5_000);
     expect(await waited).toEqual({ kind: 'timed-out' });
-    isFailing = false;
+    store.isFailing = false;
     expect((await waitOn(inbox, id, null, 5_000)).kind).toBe('event');
     expect(inbox.counts.waits).toBe(0);
   });
 
   it('whose long event cannot be read back is told of no later one, and ends with its callback', async () => {
-    let isFailing = true;
-    class Unreadable extends MemoryStore {
-      override async read(...of: Parameters<MemoryStore['read']>): ReturnType<MemoryStore['read']> {
-        if (isFailing) throw new Error('the disk');
-        return super.read(...of);
-      }
-    }
-    const { time, inbox, create, post } = openInbox({ store: new Unreadable() });
+    const store = new Unreadable();
+    const { time, inbox, create, post } = openInbox({ store });
     const { id } = await create();
     time.pass(590_000); // its end comes before the wait's
     const waited = waitOn(inbox, id, null, 30_000);
     const long = await post(id, 'x'.repeat(9_000));
     await post(id, 'short');
     expect(inbox.counts.waits).toBe(1);
-    isFailing = false;
+    store.isFailing = false;
     expect(await waitOn(inbox, id, null, 5_000)).toMatchObject({
       kind: 'event',
       eventId: (long as { eventId: string }).eventId,

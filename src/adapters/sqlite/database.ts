@@ -19,6 +19,8 @@ import { checksumOfFields, DamagedError, endOfRecord, endRecord } from './record
 
 /** 1 had keys of Keccak-256 in `used`, 2 has them of SHA-256. */
 export const FORMAT_VERSION = 2;
+/** In `meta`: what ends before it may have been used without a record of it. */
+export const USED_BEFORE = 'used_before_seconds';
 /** "pgst", so that `file` and SQLite's own tools can tell whose it is. */
 export const APPLICATION_ID = 0x70677374;
 
@@ -148,11 +150,11 @@ export class StateDatabase {
    * Takes a file of an earlier format over, and says whether it was one. Its used authorizations have keys that cannot be
    * made anew, so they give way to refusing whatever ends before `usedBeforeSeconds`; all else stays.
    */
-  upgrade(usedBeforeName: string, usedBeforeSeconds: number): boolean {
+  upgrade(usedBeforeSeconds: number): boolean {
     if (this.#pragma('user_version') === FORMAT_VERSION) return false;
     this.#inTransaction(() => {
       this.#run('DELETE FROM used');
-      this.setMeta(usedBeforeName, Math.max(this.meta(usedBeforeName), usedBeforeSeconds));
+      this.setMeta(USED_BEFORE, Math.max(this.meta(USED_BEFORE), usedBeforeSeconds));
       this.#database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
     });
     return true;

@@ -20,7 +20,7 @@ import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/network.t
 import { MARGIN_SECONDS, type Recovered, type ReservationJournal } from '../../payment/reservations.ts';
 import { makeFolder } from '../make-folder.ts';
 import { SqliteCallbacks } from './callbacks.ts';
-import { isDamage, StateDatabase } from './database.ts';
+import { isDamage, StateDatabase, USED_BEFORE } from './database.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
 import { lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
@@ -91,7 +91,6 @@ const NOTHING_KEPT: Kept = {
 };
 
 const GENERATION = 'generation';
-const USED_BEFORE = 'used_before_seconds';
 const messageOf = (failure: unknown): string =>
   (failure instanceof Error ? failure.message : String(failure)).split('\n')[0] as string;
 
@@ -188,7 +187,7 @@ function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeS
     const generation = database.meta(GENERATION);
     if (marker !== null && generation < marker.generation) throw new Lost(`${path} is an older copy`);
     if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
-    const isUpgraded = database.upgrade(USED_BEFORE, usedBefore(clock));
+    const isUpgraded = database.upgrade(usedBefore(clock));
     const kept = keptOf(database, isPlay, clock);
     database.setMeta(GENERATION, generation + 1);
     writeMarker(stateDir, { generation: generation + 1, sync });

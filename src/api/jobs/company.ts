@@ -1,5 +1,4 @@
 /** GET /v1/jobs/company: one company's observed hiring activity over seven days. */
-
 import * as v from 'valibot';
 import { companyActivity } from '../../catalogue/company.ts';
 import { paid, perCaller } from '../../http/access.ts';

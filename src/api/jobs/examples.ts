@@ -1,5 +1,4 @@
 /** What the contract shows as answers of the jobs routes: one moment, one company, made up. */
-
 import { isoTime } from '../../base/iso-time.ts';
 import type { CohortFacts } from '../../catalogue/catalogue.ts';
 import { observationPeriodEndingAt } from '../../catalogue/period.ts';

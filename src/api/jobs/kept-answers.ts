@@ -1,7 +1,7 @@
 /**
  * Answers to questions that are asked again. Two answers to one question differ in their times only, as long as no
  * observation has entered or left the period between them; so from its third time on an answer is a text with the times put
- * in, 2 µs where counting and writing it take 25.
+ * in: 5 µs where counting and writing it take 38 (Node 26.10.0; Bun 1.4.5 6 and 22).
  */
 import { recent } from '../../base/recent.ts';
 import { JsonText } from '../../http/route.ts';

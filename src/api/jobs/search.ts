@@ -1,5 +1,4 @@
 /** GET /v1/jobs/search: up to ten observed jobs, newest observation first. */
-
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';

@@ -1,5 +1,4 @@
 /** GET /v1/jobs/signals: up to five companies with evidence of hiring activity. */
-
 import * as v from 'valibot';
 import { observationPeriodEndingAt } from '../../catalogue/period.ts';
 import { type SignalFilters, signals } from '../../catalogue/signals.ts';
