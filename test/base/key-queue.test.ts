@@ -1,20 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KEY_LENGTH, KeyQueue } from '../../src/base/key-queue.ts';
+import { type Random, systemRandom } from '../../src/base/random.ts';
 
-/** The given numbers are its first and last code units, and nothing else is, so that buckets and keys collide. */
+/** Draws zeros, so the salt is known, and the bucket of {@link keyOf} follows from the last code unit alone. */
+const zeros: Random = { bytes: (count) => new Uint8Array(count), uuid: () => '' };
+
+/** The given numbers are its first and last code units, and nothing else is. */
 const keyOf = (first: number, last: number): string =>
   String.fromCharCode(first, ...Array.from({ length: KEY_LENGTH - 2 }, () => 0), last);
 
 describe('a queue of keys', () => {
   it('is a map with an order, whatever comes and goes', () => {
     const step = fc.oneof(
-      { weight: 3, arbitrary: fc.record({ first: fc.nat(3), last: fc.nat(255) }) },
+      { weight: 3, arbitrary: fc.record({ first: fc.nat(255), last: fc.nat(1) }) },
       { weight: 1, arbitrary: fc.constant('remove' as const) },
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-        const queue = new KeyQueue(8);
+      fc.property(fc.array(step, { maxLength: 300 }), fc.constantFrom(zeros, systemRandom), (steps, random) => {
+        const queue = new KeyQueue(8, random);
         const model = new Map<string, number>();
         let written = 0;
         for (const one of steps) {
