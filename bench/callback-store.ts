@@ -3,16 +3,16 @@
  * longest turn when all of them end at once, and callbacks that are full of long bodies.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { systemTimers } from '../src/adapters/system-timers.ts';
+import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { type Clock, systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
 import type { Timers } from '../src/base/timers.ts';
 import { retainedHeaders, type Webhook } from '../src/callback/event.ts';
-import { ExpiryMap } from '../src/callback/expiry-map.ts';
-import { type Created, Inbox } from '../src/callback/inbox.ts';
+import { ExpiryMap } from '../src/callback/inbox/expiry-map.ts';
+import { type Created, Inbox } from '../src/callback/inbox/inbox.ts';
+import { MemoryStore } from '../src/callback/inbox/memory-store.ts';
 import { CLAIM_BYTES, LIFETIME_MS, SWEEP_PAUSE_MS, TOMBSTONE_MS } from '../src/callback/limits.ts';
 import { bodyFormOf } from '../src/callback/media-type.ts';
-import { MemoryStore } from '../src/callback/memory-store.ts';
 import { type Context, type Figure, figureOf, heapBytes, pause, type Size, sized } from './harness.ts';
 
 /** Real time that can jump: what falls due by a jump fires in the next turns, as real timers would. */

@@ -1,6 +1,6 @@
 /** `GET /v1/jobs/company`: the largest company's cohort, and smaller ones. Every answer is compared with the model first. */
 import { deepStrictEqual } from 'node:assert/strict';
-import { companyActivity } from '../src/catalogue/company.ts';
+import { companyActivity } from '../src/catalogue/questions/company.ts';
 import { NaiveCatalogue } from '../test/support/naive-catalogue.ts';
 import { type Context, type Figure, timed } from './harness.ts';
 import { companiesBySize, domainAt, modelRowsOf, openCatalogue } from './synthetic-catalogue.ts';

@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { digestOf, structOf } from '../src/payment/typed-data.ts';
+import { digestOf, structOf } from '../src/payment/protocol/typed-data.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
 import { RUNTIME } from './harness.ts';
 

@@ -29,11 +29,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Catalogue } from '../src/catalogue/catalogue.ts';
-import { companyActivity } from '../src/catalogue/company.ts';
 import type { Job } from '../src/catalogue/job.ts';
-import { observationPeriodEndingAt } from '../src/catalogue/period.ts';
-import { search } from '../src/catalogue/search.ts';
-import { signals } from '../src/catalogue/signals.ts';
+import { companyActivity } from '../src/catalogue/questions/company.ts';
+import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
+import { search } from '../src/catalogue/questions/search.ts';
+import { signals } from '../src/catalogue/questions/signals.ts';
 import { NaiveCatalogue } from '../test/support/naive-catalogue.ts';
 import { isBun, quantile, RUNTIME } from './harness.ts';
 import {

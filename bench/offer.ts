@@ -4,14 +4,14 @@
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
-import { findSignals } from '../src/api/jobs/signals.ts';
-import { openApp } from '../src/app.ts';
+import { bazaarOf } from '../src/access/x402-discovery.ts';
+import { openApp } from '../src/app/app.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
-import { readConfig } from '../src/config.ts';
-import { bazaarOf } from '../src/gates/discovery.ts';
+import { readConfig } from '../src/config/config.ts';
 import type { Route } from '../src/http/route.ts';
-import { prepareOffer } from '../src/payment/requirements.ts';
+import { findSignals } from '../src/modules/jobs/signals.ts';
+import { prepareOffer } from '../src/payment/protocol/requirements.ts';
 import { PAYEE } from '../test/payment/fixture.ts';
 import { type Context, type Figure, isBun, timed, timedAsync } from './harness.ts';
 

@@ -5,7 +5,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
 import { PART_ROWS_MAX } from '../src/catalogue/limits.ts';
-import { search } from '../src/catalogue/search.ts';
+import { search } from '../src/catalogue/questions/search.ts';
 import { NaiveCatalogue } from '../test/support/naive-catalogue.ts';
 import { type Context, type Figure, figureOf, sized, timed } from './harness.ts';
 import {

@@ -1,7 +1,7 @@
 /** `GET /v1/jobs/signals`: the aggregation over the cohort. Every answer is compared with the row-by-row model first. */
 import { deepStrictEqual } from 'node:assert/strict';
-import { observationPeriodEndingAt } from '../src/catalogue/period.ts';
-import { signals } from '../src/catalogue/signals.ts';
+import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
+import { signals } from '../src/catalogue/questions/signals.ts';
 import { NaiveCatalogue } from '../test/support/naive-catalogue.ts';
 import { type Context, type Figure, timed } from './harness.ts';
 import { modelRows, NOW_MS, openCatalogue, SIGNAL_QUESTIONS } from './synthetic-catalogue.ts';

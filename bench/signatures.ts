@@ -9,14 +9,14 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { parseArgs } from 'node:util';
-import { chooseRecovery } from '../src/adapters/recovery.ts';
-import { RecoveryThread } from '../src/adapters/recovery-thread.ts';
-import { systemTimers } from '../src/adapters/system-timers.ts';
+import { systemTimers } from '../src/adapters/process/system-timers.ts';
+import { chooseRecovery } from '../src/adapters/verification/recovery.ts';
+import { RecoveryThread } from '../src/adapters/verification/recovery-thread.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { authorizationStruct, checkPayment, signerFault } from '../src/payment/authorization.ts';
-import { decodePayment } from '../src/payment/envelope.ts';
-import { checkedRecovery, noblePublicKey, type Recover, type Recovered } from '../src/payment/signature.ts';
-import { digestOf } from '../src/payment/typed-data.ts';
+import { authorizationStruct, checkPayment, signerFault } from '../src/payment/protocol/authorization.ts';
+import { decodePayment } from '../src/payment/protocol/envelope.ts';
+import { digestOf } from '../src/payment/protocol/typed-data.ts';
+import { checkedRecovery, noblePublicKey, type Recover, type Recovered } from '../src/payment/signature/signature.ts';
 import { NOW_MS, searchOffer, signedPayment } from '../test/payment/fixture.ts';
 import { encodeHeader } from '../test/support/wallet.ts';
 import { RUNTIME } from './harness.ts';

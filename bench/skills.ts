@@ -5,9 +5,9 @@
 import { ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { htmlText } from '../src/ingest/html-text.ts';
-import { loadSkillExtractor } from '../src/ingest/skills.ts';
-import { synthRecords } from '../src/ingest/synth.ts';
+import { htmlText } from '../src/ingest/input/html-text.ts';
+import { loadSkillExtractor } from '../src/ingest/skills/skills.ts';
+import { synthRecords } from '../src/ingest/synth/synth.ts';
 import { type Context, type Figure, figureOf, sized } from './harness.ts';
 
 const REAL = new URL('../../shared/data/real/', import.meta.url);

@@ -5,11 +5,11 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { openSnapshotFile } from '../src/adapters/snapshot-file.ts';
+import { openSnapshotFile } from '../src/adapters/files/snapshot-file.ts';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
-import { observationPeriodEndingAt } from '../src/catalogue/period.ts';
-import { signals } from '../src/catalogue/signals.ts';
-import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot.ts';
+import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
+import { signals } from '../src/catalogue/questions/signals.ts';
+import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot/snapshot.ts';
 import { type Context, type Figure, figureOf, peakResidentBytes, sized } from './harness.ts';
 import { NOW_MS, SIGNAL_QUESTIONS } from './synthetic-catalogue.ts';
 

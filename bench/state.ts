@@ -8,18 +8,18 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StateDatabase } from '../src/adapters/sqlite/database.ts';
-import type { OpenWriter, Operation } from '../src/adapters/sqlite/operations.ts';
-import { openSqliteState, STATE_FILE } from '../src/adapters/sqlite/state.ts';
-import { systemTimers } from '../src/adapters/system-timers.ts';
-import { type App, openApp } from '../src/app.ts';
+import { systemTimers } from '../src/adapters/process/system-timers.ts';
+import { type App, openApp } from '../src/app/app.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
-import { configOf } from '../src/config.ts';
-import { orderTextOf, reservationKeyOf } from '../src/payment/order.ts';
+import { configOf } from '../src/config/config.ts';
+import { orderTextOf, reservationKeyOf } from '../src/payment/protocol/order.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX } from '../src/payment/reservations.ts';
-import { memoryState } from '../src/state.ts';
+import { memoryState } from '../src/storage/open-backend.ts';
+import { StateDatabase } from '../src/storage/sqlite/database.ts';
+import type { OpenWriter, Operation } from '../src/storage/sqlite/operations.ts';
+import { openSqliteState, STATE_FILE } from '../src/storage/sqlite/state.ts';
 import { orderFor } from '../test/payment/fixture.ts';
 import { promptPlace, trustingPlace } from '../test/support/recovery.ts';
 import {
@@ -99,7 +99,7 @@ async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifyi
         throw failure;
       },
       onResolution() {},
-      recoveryPlace: isVerifying ? promptPlace() : trustingPlace(payerBytes),
+      recoveryWorker: isVerifying ? promptPlace() : trustingPlace(payerBytes),
       openState: async (_, ports) => {
         if (folder === undefined || sync === undefined) return memoryState();
         const options = { stateDir: folder, sync, isPlay: true, mayReset: false, commitDelayMs };

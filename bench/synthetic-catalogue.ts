@@ -2,18 +2,18 @@
  * The catalogue that the benches ask: `src/ingest/synth.ts` with a fixed seed and day, so that every run on every runtime has
  * the same bytes. 20,000 jobs already fill the cohort of 10,000; a million are the full size.
  */
-import { openSnapshotFile, writeSnapshotFile } from '../src/adapters/snapshot-file.ts';
-import { SnapshotBuilder } from '../src/catalogue/build.ts';
+import { openSnapshotFile, writeSnapshotFile } from '../src/adapters/files/snapshot-file.ts';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../src/catalogue/company-domain.ts';
 import type { Job } from '../src/catalogue/job.ts';
 import { COHORT_ROWS_MAX } from '../src/catalogue/limits.ts';
-import type { SearchFilters } from '../src/catalogue/search.ts';
-import type { SignalFilters } from '../src/catalogue/signals.ts';
-import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot.ts';
+import type { SearchFilters } from '../src/catalogue/questions/search.ts';
+import type { SignalFilters } from '../src/catalogue/questions/signals.ts';
+import { SnapshotBuilder } from '../src/catalogue/snapshot/build.ts';
+import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot/snapshot.ts';
 import { parseNative } from '../src/ingest/native.ts';
-import { loadSkillExtractor } from '../src/ingest/skills.ts';
-import { synthRecords } from '../src/ingest/synth.ts';
+import { loadSkillExtractor } from '../src/ingest/skills/skills.ts';
+import { synthRecords } from '../src/ingest/synth/synth.ts';
 
 export const SEED = 7;
 /** The moment of every question, and the last of the observations. */

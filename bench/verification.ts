@@ -4,9 +4,9 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { checkPayment, signerFault } from '../src/payment/authorization.ts';
-import { decodePayment } from '../src/payment/envelope.ts';
-import { recoverWithNoble } from '../src/payment/signature.ts';
+import { checkPayment, signerFault } from '../src/payment/protocol/authorization.ts';
+import { decodePayment } from '../src/payment/protocol/envelope.ts';
+import { recoverWithNoble } from '../src/payment/signature/signature.ts';
 import {
   authorizationDigest,
   NOW_MS,

@@ -22,12 +22,12 @@ import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { systemTimers } from '../src/adapters/system-timers.ts';
+import { systemTimers } from '../src/adapters/process/system-timers.ts';
+import { openVerification } from '../src/adapters/verification/open-verification.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { readConfig } from '../src/config.ts';
-import { recoverWithNoble } from '../src/payment/signature.ts';
-import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/typed-data.ts';
-import { openVerification } from '../src/verification.ts';
+import { readConfig } from '../src/config/config.ts';
+import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/protocol/typed-data.ts';
+import { recoverWithNoble } from '../src/payment/signature/signature.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
 import { RUNTIME } from './harness.ts';
 
@@ -107,7 +107,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
   const struct = randomBytes(STRUCT_BYTES);
   const first = signatures[0] as Uint8Array;
   deepStrictEqual(
-    await verification.queue.recover({ struct, signature: first, client: '', gone: () => false }),
+    await verification.queue.recover({ struct, signature: first, client: '', isDisconnected: () => false }),
     recoverWithNoble(digestOf(struct), first),
   );
   let count = 0;
@@ -119,7 +119,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
         struct: randomBytes(STRUCT_BYTES),
         signature,
         client: '',
-        gone: () => false,
+        isDisconnected: () => false,
       });
       if (recovery.ok === 'turned-away') throw new Error(recovery.reason);
       count++;

@@ -4,10 +4,10 @@
  *   const app = await createPaygrade({ snapshot: 'jobs.snapshot', stateDir: 'state', baseUrl: 'https://api.example.com' });
  *   Bun.serve({ fetch: (request) => app.fetch(request) });
  */
-import { openApp, type RequestRecord } from './app.ts';
+import { openApp, type RequestRecord } from './app/app.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
-import { configOf, originOf } from './config.ts';
+import { configOf, originOf } from './config/config.ts';
 
 type Setting = string | number | bigint | boolean | null | undefined;
 

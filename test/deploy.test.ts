@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { IDLE_TIMEOUT_SECONDS } from '../src/adapters/listen.ts';
+import { IDLE_TIMEOUT_SECONDS } from '../src/adapters/listen/listen.ts';
 import { PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../src/callback/limits.ts';
 import { EXIT_USAGE } from '../src/cli/command.ts';
-import { readConfig, VARIABLES } from '../src/config.ts';
-import { OFFER_HEADER_BYTES_MAX } from '../src/payment/requirements.ts';
+import { readConfig, VARIABLES } from '../src/config/config.ts';
+import { OFFER_HEADER_BYTES_MAX } from '../src/payment/protocol/requirements.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const textOf = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');

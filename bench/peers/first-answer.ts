@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import type { SignalFilters } from '../../src/catalogue/signals.ts';
+import type { SignalFilters } from '../../src/catalogue/questions/signals.ts';
 import type { NativeRecord } from '../../src/ingest/native.ts';
 import { heapBytes, pause, peakResidentBytes } from '../harness.ts';
 
@@ -35,11 +35,11 @@ let kept: unknown;
 async function snapshotWay(): Promise<(path: string, question: Question) => FirstAnswer> {
   const [{ openSnapshotFile }, { Catalogue }, { observationPeriodEndingAt }, { signals }, { openSnapshot }] =
     await Promise.all([
-      import('../../src/adapters/snapshot-file.ts'),
+      import('../../src/adapters/files/snapshot-file.ts'),
       import('../../src/catalogue/catalogue.ts'),
-      import('../../src/catalogue/period.ts'),
-      import('../../src/catalogue/signals.ts'),
-      import('../../src/catalogue/snapshot.ts'),
+      import('../../src/catalogue/questions/period.ts'),
+      import('../../src/catalogue/questions/signals.ts'),
+      import('../../src/catalogue/snapshot/snapshot.ts'),
     ]);
   return (path, { filters, nowMs }) => {
     const catalogue = new Catalogue(openSnapshot(openSnapshotFile(path)));

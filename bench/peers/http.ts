@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { privateKeyToAccount } from 'viem/accounts';
 import { encodeHex } from '../../src/base/codec.ts';
-import type { Authorization } from '../../src/payment/authorization.ts';
+import type { Authorization } from '../../src/payment/protocol/authorization.ts';
 import { authorizationDigest } from '../../test/payment/fixture.ts';
 import { quantile } from '../harness.ts';
 import { PAYER, type WireResponse } from './wire.ts';

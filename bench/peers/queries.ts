@@ -14,12 +14,12 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api';
-import { companyActivity } from '../../src/catalogue/company.ts';
 import type { Job } from '../../src/catalogue/job.ts';
 import { COHORT_ROWS_MAX, PART_ROWS_MAX } from '../../src/catalogue/limits.ts';
-import { observationPeriodEndingAt } from '../../src/catalogue/period.ts';
-import { type FoundJob, type SearchFilters, search } from '../../src/catalogue/search.ts';
-import { type SignalFilters, signals } from '../../src/catalogue/signals.ts';
+import { companyActivity } from '../../src/catalogue/questions/company.ts';
+import { observationPeriodEndingAt } from '../../src/catalogue/questions/period.ts';
+import { type FoundJob, type SearchFilters, search } from '../../src/catalogue/questions/search.ts';
+import { type SignalFilters, signals } from '../../src/catalogue/questions/signals.ts';
 import { isBun, quantile, RUNTIME } from '../harness.ts';
 import {
   companiesBySize,

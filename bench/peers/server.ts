@@ -19,16 +19,16 @@ import { ExactEvmScheme } from '@x402/evm/exact/server';
 import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
 import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
-import type { Caller } from '../../src/adapters/listen.ts';
-import { Shelf } from '../../src/api/jobs/envelope.ts';
-import { findSignals } from '../../src/api/jobs/signals.ts';
-import { openApp } from '../../src/app.ts';
+import { bazaarOf } from '../../src/access/x402-discovery.ts';
+import type { Caller } from '../../src/adapters/listen/listen.ts';
+import { openApp } from '../../src/app/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { readConfig } from '../../src/config.ts';
-import { bazaarOf } from '../../src/gates/discovery.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { JsonText, type Route } from '../../src/http/route.ts';
-import type { RecoveryPlace } from '../../src/payment/recovery-queue.ts';
+import { Shelf } from '../../src/modules/jobs/envelope.ts';
+import { findSignals } from '../../src/modules/jobs/signals.ts';
+import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { trustingPlace } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
 import { openCatalogue } from '../synthetic-catalogue.ts';
@@ -54,13 +54,13 @@ type Handler = (request: Request, caller: Caller) => Response | Promise<Response
 
 async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
   const { listen } = isBun
-    ? await import('../../src/adapters/listen-bun.ts')
-    : await import('../../src/adapters/listen-node.ts');
+    ? await import('../../src/adapters/listen/listen-bun.ts')
+    : await import('../../src/adapters/listen/listen-node.ts');
   const unreadable = (): Response => new Response(null, { status: 400 });
   return (await listen({ host: '127.0.0.1', port: 0, fetch, unreadable })).port;
 }
 
-async function app(recoveryPlace: RecoveryPlace | undefined): Promise<number> {
+async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> {
   const config = readConfig({
     SNAPSHOT: values.catalogue,
     STATE_DIR: ':memory:',
@@ -75,7 +75,7 @@ async function app(recoveryPlace: RecoveryPlace | undefined): Promise<number> {
     onFailure: (failure: unknown) => console.error(failure),
     onResolution: () => {},
     copiesIntoResponse: isBun,
-    ...(recoveryPlace === undefined ? {} : { recoveryPlace }),
+    ...(recoveryWorker === undefined ? {} : { recoveryWorker }),
   };
   const opened = await openApp({ ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' }, ports);
   return listenAsTheProjectDoes((request, caller) => opened.fetch(request, caller));

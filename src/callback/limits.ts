@@ -84,7 +84,7 @@ export function tombstoneCountMax(capacityBytes: number): number {
 }
 
 /** Ids without a callback whose rate is counted; the one seen longest ago is forgotten, which costs nobody anything. */
-export const STRANGER_COUNT_MAX = 16_384;
+export const UNKNOWN_ID_COUNT_MAX = 16_384;
 
 /**
  * Between two sweeps of one map, at least: a twentieth of a callback's life. Whoever asks for an entry finds it ended all the

@@ -4,13 +4,13 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Cohort } from './cohort.ts';
-import { CohortPart } from './cohort-part.ts';
-import { type CompanyRuns, companyRunsOf } from './company-runs.ts';
-import { FoundJobs } from './found-jobs.ts';
+import { CohortPart } from './index/cohort-part.ts';
+import { type CompanyRuns, companyRunsOf } from './index/company-runs.ts';
+import { CompanyRanking } from './index/ranking.ts';
 import { COHORT_ROWS_MAX, KEPT_COHORT_ROWS_MAX, PART_ROWS_MAX } from './limits.ts';
-import { CompanyRanking } from './ranking.ts';
-import type { Snapshot } from './snapshot.ts';
-import { CodeCounts } from './top-codes.ts';
+import { FoundJobs } from './questions/found-jobs.ts';
+import { CodeCounts } from './questions/top-codes.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
 
 // The questions' answers carry these facts, and whoever reads an answer gets their type from here.
 export type { CohortFacts } from './cohort.ts';

@@ -3,9 +3,9 @@
  * one part. A company's are parts of at most PART_ROWS_MAX rows, newest observations first: a question waits for the index of
  * one part at most, never for that of all.
  */
-import { CohortPart } from './cohort-part.ts';
+import { CohortPart } from './index/cohort-part.ts';
 import { PART_ROWS_MAX } from './limits.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
 
 /** What an answer says about the rows it was taken from. */
 export interface CohortFacts {

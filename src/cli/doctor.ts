@@ -3,7 +3,7 @@
  * nothing and takes no lock, so it can be run beside the server. Exit code 0: nothing must be mended; 1: something must; 2:
  * it was called wrongly.
  */
-import { type Config, ConfigError, configFaults, readConfig } from '../config.ts';
+import { type Config, ConfigError, configFaults, readConfig } from '../config/config.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
 import { checkPort, checkPublic } from './doctor/address-checks.ts';
 import { type Finding, Findings, type Verdict } from './doctor/finding.ts';

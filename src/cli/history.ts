@@ -1,7 +1,8 @@
 /** `history`: what opened, changed, closed and reopened in a catalogue, or which feeds came in, oldest first. */
-import { HistoryDatabase, HistoryError, type HistoryQuery } from '../adapters/sqlite/history-database.ts';
-import { dateTimeOf, parseDateTime } from '../ingest/date-time.ts';
-import { EVENT_KINDS } from '../ingest/observation.ts';
+
+import { EVENT_KINDS } from '../ingest/history/observation.ts';
+import { dateTimeOf, parseDateTime } from '../ingest/input/date-time.ts';
+import { HistoryDatabase, HistoryError, type HistoryQuery } from '../storage/history/database.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';

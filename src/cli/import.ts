@@ -4,14 +4,14 @@
  * the process, the catalogue is as before or after.
  */
 import { resolve } from 'node:path';
-import { HistoryDatabase, HistoryError } from '../adapters/sqlite/history-database.ts';
-import { type FeedOutcome, HistoryImport } from '../adapters/sqlite/history-import.ts';
 import { grouped } from '../base/grouped.ts';
-import { type FileSummary, Intake } from '../ingest/build-snapshot.ts';
-import { dateInName, dateTimeOf, parseDateTime } from '../ingest/date-time.ts';
-import { InputError, type Inputs, openInputs } from '../ingest/input.ts';
-import { SHAPES } from '../ingest/shapes.ts';
-import { loadSkillExtractor } from '../ingest/skills.ts';
+import { dateInName, dateTimeOf, parseDateTime } from '../ingest/input/date-time.ts';
+import { InputError, type Inputs, openInputs } from '../ingest/input/input.ts';
+import { type FileSummary, Intake } from '../ingest/intake.ts';
+import { SHAPES } from '../ingest/shapes/shapes.ts';
+import { loadSkillExtractor } from '../ingest/skills/skills.ts';
+import { HistoryDatabase, HistoryError } from '../storage/history/database.ts';
+import { type FeedOutcome, HistoryImport } from '../storage/history/import.ts';
 import { CommandError, command, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
 import { AUTO, Complaints, MANIFEST_OPTION, manifestFrom, shapeTeller, takeAll } from './intake.ts';
 import type { Io } from './io.ts';

@@ -1,10 +1,10 @@
 /** What `import` and `snapshot build` share: the manifest, the way through all inputs, and how it is told. */
 import { readFile } from 'node:fs/promises';
 import { grouped } from '../base/grouped.ts';
-import { type BoardManifest, parseBoardManifest } from '../ingest/board-manifest.ts';
-import type { Intake, Rejection } from '../ingest/build-snapshot.ts';
-import type { InputFile, Member } from '../ingest/input.ts';
-import type { Shape } from '../ingest/shape.ts';
+import type { InputFile, Member } from '../ingest/input/input.ts';
+import type { Intake, Rejection } from '../ingest/intake.ts';
+import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
+import type { Shape } from '../ingest/shapes/shape.ts';
 import { CommandError, quoted, type TextOption } from './command.ts';
 import { systemCodeOf } from './new-file.ts';
 

@@ -2,16 +2,17 @@
  * `paygrade serve`: the server on a socket, until SIGTERM. Every variable of the operator's contract is a flag too.
  * SIGHUP takes the catalogue anew; a second SIGTERM or SIGINT ends at once, as the system would.
  */
-import type { Listener, ListenOptions } from '../adapters/listen.ts';
-import { lineLog } from '../adapters/log-lines.ts';
-import { StateError } from '../adapters/sqlite/state.ts';
-import { type App, openApp, type RequestRecord } from '../app.ts';
+
+import { lineLog } from '../adapters/files/log-lines.ts';
+import type { Listener, ListenOptions } from '../adapters/listen/listen.ts';
+import { type App, openApp, type RequestRecord } from '../app/app.ts';
+import { SAMPLE } from '../app/catalogue-holder.ts';
 import { systemRandom } from '../base/random.ts';
-import { SnapshotError } from '../catalogue/snapshot.ts';
-import { SAMPLE } from '../catalogue-shelf.ts';
-import { type Config, ConfigError, LOG_LEVELS, type LogLevel, originOf, readConfig } from '../config.ts';
+import { SnapshotError } from '../catalogue/snapshot/snapshot.ts';
+import { type Config, ConfigError, LOG_LEVELS, type LogLevel, originOf, readConfig } from '../config/config.ts';
 import { refuse } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
+import { StateError } from '../storage/sqlite/state.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
@@ -32,7 +33,8 @@ function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): C
 }
 
 async function listenerOf(options: ListenOptions): Promise<Listener> {
-  const adapter = 'Bun' in globalThis ? import('../adapters/listen-bun.ts') : import('../adapters/listen-node.ts');
+  const adapter =
+    'Bun' in globalThis ? import('../adapters/listen/listen-bun.ts') : import('../adapters/listen/listen-node.ts');
   try {
     return await (await adapter).listen(options);
   } catch (failure) {

@@ -1,5 +1,5 @@
 /** The operator's variables as flags: one of the same meaning each, which wins over the environment. */
-import { VARIABLES } from '../config.ts';
+import { VARIABLES } from '../config/config.ts';
 import type { TextOption } from './command.ts';
 import type { Io } from './io.ts';
 

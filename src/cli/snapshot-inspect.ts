@@ -1,9 +1,9 @@
 /** `snapshot inspect`: what a catalogue file holds and how it came to be. */
 
-import { openSnapshotFile } from '../adapters/snapshot-file.ts';
+import { openSnapshotFile } from '../adapters/files/snapshot-file.ts';
 import { grouped } from '../base/grouped.ts';
-import { openSnapshot, type Snapshot, SnapshotError } from '../catalogue/snapshot.ts';
-import { dateTimeOf } from '../ingest/date-time.ts';
+import { openSnapshot, type Snapshot, SnapshotError } from '../catalogue/snapshot/snapshot.ts';
+import { dateTimeOf } from '../ingest/input/date-time.ts';
 import { CommandError, command, EXIT_OK } from './command.ts';
 
 /** throws CommandError with the one line that the reader has for a file it refuses */

@@ -3,14 +3,14 @@
  * give the same bytes, so the file says that it was built on that day.
  */
 
-import { writeSnapshotFile } from '../adapters/snapshot-file.ts';
+import { writeSnapshotFile } from '../adapters/files/snapshot-file.ts';
 import { grouped } from '../base/grouped.ts';
-import { SnapshotBuilder } from '../catalogue/build.ts';
-import { SnapshotError } from '../catalogue/snapshot.ts';
-import { parseDateTime } from '../ingest/date-time.ts';
+import { SnapshotBuilder } from '../catalogue/snapshot/build.ts';
+import { SnapshotError } from '../catalogue/snapshot/snapshot.ts';
+import { parseDateTime } from '../ingest/input/date-time.ts';
 import { type NativeRecord, parseNative } from '../ingest/native.ts';
-import { loadSkillExtractor } from '../ingest/skills.ts';
-import { synthRecords } from '../ingest/synth.ts';
+import { loadSkillExtractor } from '../ingest/skills/skills.ts';
+import { synthRecords } from '../ingest/synth/synth.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import { NewFile } from './new-file.ts';
 import { Progress } from './progress.ts';

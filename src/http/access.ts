@@ -20,7 +20,7 @@ export function paid<P extends `${number}`>(priceUsdc: P): { readonly kind: 'x40
 }
 
 /** Room for what the answer will come to hold, claimed before anybody pays for it. */
-export const roomToKeep = { kind: 'capacity' } as const;
+export const storageCapacity = { kind: 'capacity' } as const;
 
 /** What a gate may see of a request. */
 export interface Visit {
@@ -33,7 +33,7 @@ export interface Visit {
   /** The caller's address: the socket's, or the proxy's word for it where the operator trusts one. */
   clientAddress(): string;
   /** True once the client has gone away. */
-  gone(): boolean;
+  isDisconnected(): boolean;
 }
 
 /** What was asked. The same object may come when it is asked again, so what depends on it alone is kept here. */

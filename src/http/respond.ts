@@ -7,7 +7,7 @@
  * unpaid offer); the adapter on Node wants records, and would send bytes later than it is given them.
  */
 import { encodeUtf8 } from '../base/codec.ts';
-import { recent } from '../base/recent.ts';
+import { memoizeRecent } from '../base/memoize-recent.ts';
 import { KeptRefusal, type Refusal } from './errors.ts';
 import type { Reply } from './route.ts';
 
@@ -41,7 +41,7 @@ export class Responder {
     this.#everywhere = everywhere;
     this.#copies = copies;
     const headersOf = (cacheControl: string): JsonHeadersFor => this.#jsonHeadersFor(cacheControl);
-    this.#jsonHeaders = recent(headersOf, CACHE_CONTROL_COUNT_MAX, CACHE_CONTROL_LENGTH_MAX);
+    this.#jsonHeaders = memoizeRecent(headersOf, CACHE_CONTROL_COUNT_MAX, CACHE_CONTROL_LENGTH_MAX);
   }
 
   json(
@@ -106,7 +106,7 @@ export class Responder {
         more === undefined ? alone(requestId) : { ...this.#jsonRecord(cacheControl, more), 'x-request-id': requestId };
     }
     // One for each list of names, so that every response writes over all that the last one added.
-    const headersWith = recent(
+    const headersWith = memoizeRecent(
       () => new Headers(this.#jsonRecord(cacheControl, undefined)),
       ADDED_NAMES_COUNT_MAX,
       ADDED_NAMES_LENGTH_MAX,

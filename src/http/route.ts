@@ -3,7 +3,7 @@
  * read this object; none keeps a copy.
  */
 import type * as v from 'valibot';
-import type { GoneListener } from '../base/gone-listener.ts';
+import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Access, Visit } from './access.ts';
 import type { ErrorCode, Refusal } from './errors.ts';
 import type { QuerySchema } from './query.ts';
@@ -150,7 +150,7 @@ export interface Call extends Visit, Told {
   /** The request itself, for its body. */
   readonly request: Request;
   /** Tells the listener when the client goes away: once, some time after, or when its answer has gone out, or never. */
-  whenGone(listener: GoneListener): void;
+  onDisconnect(listener: DisconnectListener): void;
 }
 
 type Input<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;

@@ -5,7 +5,7 @@
  * an unpaid offer costs more than the offer.
  */
 
-import { recent } from '../base/recent.ts';
+import { memoizeRecent } from '../base/memoize-recent.ts';
 import type { Access, Gate, Pass, Question } from './access.ts';
 import { Refusal, refuse } from './errors.ts';
 import { type Parameters, type QueryDecoder, queryDecoder } from './query.ts';
@@ -58,7 +58,7 @@ export function servedRoute<S>(
 ): ServedRoute {
   const decode: QueryDecoder = route.query === undefined ? () => NO_INPUT : queryDecoder(route.query);
   const decoded = (search: string): DecodedQuestion => ({ input: decode(search), offer: undefined });
-  const questionOf = recent(decoded, QUESTION_COUNT_MAX, URL_LENGTH_MAX);
+  const questionOf = memoizeRecent(decoded, QUESTION_COUNT_MAX, URL_LENGTH_MAX);
   const gates = route.access.map((access) => gateFor(route, access));
   const isPaid = route.access.some((access) => access.kind === 'x402');
   /** What nothing is made of need not be remembered. */

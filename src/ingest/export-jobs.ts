@@ -5,9 +5,9 @@
  * has no first line, so its facts do not travel.
  */
 import type { Job } from '../catalogue/job.ts';
-import type { Snapshot } from '../catalogue/snapshot.ts';
-import { exportFactsOf } from './build-snapshot.ts';
-import { dateTimeOf } from './date-time.ts';
+import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';
+import { dateTimeOf } from './input/date-time.ts';
+import { exportFactsOf } from './intake.ts';
 import type { NativeRecord } from './native.ts';
 
 export function nativeOf(job: Job): Required<Omit<NativeRecord, 'description'>> {

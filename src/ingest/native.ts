@@ -5,8 +5,8 @@
  */
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../catalogue/job.ts';
-import { parseDateTime } from './date-time.ts';
-import type { SkillExtractor } from './skills.ts';
+import { parseDateTime } from './input/date-time.ts';
+import type { SkillExtractor } from './skills/skills.ts';
 
 /** The object on a line, as the other shapes and the synthetic catalogue write it. Absent reads as `null`. */
 export interface NativeRecord {

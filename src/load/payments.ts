@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
 import { QUIET_THREAD } from '../base/quiet-thread.ts';
-import { RUNWAY_SECONDS } from '../payment/network.ts';
+import { RUNWAY_SECONDS } from '../payment/protocol/network.ts';
 import type { SignedBatch, SigningOrder } from './signer.ts';
 import type { LoadOffer, SignedPayment } from './signing.ts';
 import { LoadError } from './target.ts';

@@ -1,6 +1,6 @@
 /** Receipts of paid answers, checked as a customer would (x402-v2 §2.6). */
 import { decodeBase64, decodeUtf8Latin1 } from '../base/codec.ts';
-import { NETWORK } from '../payment/network.ts';
+import { NETWORK } from '../payment/protocol/network.ts';
 import { type Answer, headerOf } from './connection.ts';
 
 interface ReceiptWire {

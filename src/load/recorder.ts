@@ -87,7 +87,7 @@ export class Recorder {
   }
 
   /** Latencies so far of what came as expected, for the live line. */
-  recent(): LatencySummary | null {
+  memoizeRecent(): LatencySummary | null {
     return this.#stretch.summary();
   }
 

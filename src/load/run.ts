@@ -395,7 +395,7 @@ function showPictures(
   const timer = setInterval(() => {
     const nowMs = clock.monotonicMs();
     const count = recorder.warmUpCount + recorder.expectedCount + recorder.unexpectedCount;
-    const recent = recorder.recent();
+    const recent = recorder.memoizeRecent();
     onPicture({
       elapsedMs: nowMs - startMs,
       totalMs: endMs - startMs,

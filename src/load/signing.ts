@@ -15,8 +15,8 @@ import {
   SCHEME,
   USDC_LOWER,
   X402_VERSION,
-} from '../payment/network.ts';
-import { digestOf, structOf } from '../payment/typed-data.ts';
+} from '../payment/protocol/network.ts';
+import { digestOf, structOf } from '../payment/protocol/typed-data.ts';
 
 /** What one paid request costs, and what a payment for it echoes. */
 export interface LoadOffer {

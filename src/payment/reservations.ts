@@ -12,12 +12,12 @@
  * certain that no money moved.
  */
 import type { Clock } from '../base/clock.ts';
-import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from './network.ts';
-import type { PaymentOrder, ReservationKey } from './order.ts';
+import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from './protocol/network.ts';
+import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
 import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
 /** What a key that is not free is doing. */
-export type Standing =
+export type ReservationStatus =
   | { readonly kind: 'reserved' }
   | { readonly kind: 'settling' }
   /** `transaction` is '' when no hash is known. */
@@ -34,7 +34,7 @@ export interface Reservation {
 
 export type Reserved =
   | { readonly kind: 'reserved'; readonly reservation: Reservation }
-  | { readonly kind: 'taken'; readonly standing: Standing }
+  | { readonly kind: 'taken'; readonly standing: ReservationStatus }
   /** No room for another live authorization. */
   | { readonly kind: 'full' }
   /** Nothing can be recorded at the moment, or it cannot be told whether this authorization is fresh. */
@@ -55,7 +55,7 @@ export interface Reservations {
   fault(): string | undefined;
   /** One indivisible step: looks the key up and takes it, or says what it is doing. */
   reserve(key: ReservationKey, validBeforeSeconds: number): Reserved;
-  standingOf(key: ReservationKey): Standing | undefined;
+  statusOf(key: ReservationKey): ReservationStatus | undefined;
   /** reserved -> free. Nothing was recorded about it, so there is nothing to wait for. */
   release(reservation: Reservation): void;
   /** reserved -> settling: the intent. Must resolve before settlement is asked for anything. */
@@ -155,7 +155,7 @@ class OpenReservation implements Reservation {
   }
 }
 
-function standingOfOpen({ state, transaction }: OpenReservation): Standing {
+function statusOfOpen({ state, transaction }: OpenReservation): ReservationStatus {
   switch (state) {
     case 'reserved':
     case 'settling':
@@ -229,7 +229,7 @@ export class MemoryReservations implements Reservations {
 
   reserve(key: ReservationKey, validBeforeSeconds: number): Reserved {
     this.#removeDue();
-    const standing = this.standingOf(key);
+    const standing = this.statusOf(key);
     if (standing !== undefined) return { kind: 'taken', standing };
     const fault = this.#journal.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
@@ -242,9 +242,9 @@ export class MemoryReservations implements Reservations {
     return { kind: 'reserved', reservation };
   }
 
-  standingOf(key: ReservationKey): Standing | undefined {
+  statusOf(key: ReservationKey): ReservationStatus | undefined {
     const open = this.#open.get(key);
-    return open === undefined ? this.#used.find(key) : standingOfOpen(open);
+    return open === undefined ? this.#used.find(key) : statusOfOpen(open);
   }
 
   release(reservation: Reservation): void {
@@ -311,7 +311,7 @@ export class MemoryReservations implements Reservations {
   }
 
   #refuseSecond(key: ReservationKey): void {
-    if (this.standingOf(key) !== undefined) throw new Error('two records of one authorization');
+    if (this.statusOf(key) !== undefined) throw new Error('two records of one authorization');
   }
 
   /** @throws Error when the reservation is not one of this store in one of the states */

@@ -1,6 +1,6 @@
 /** Cases 1 to 24 of the reliability catalogue: what is decided before anybody pays. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { searchJobs } from '../../src/api/jobs/search.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { type Answer, expectError, expectOffer, expectPaid, parsedBody } from '../support/answers.ts';
 import { expectAtPaceOf } from '../support/pace.ts';
 import { exchange, rawGet, requestText } from '../support/raw-socket.ts';

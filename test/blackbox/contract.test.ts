@@ -10,8 +10,8 @@ import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x40
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERY_ROUTE, SERVICE_ROUTES, TAGS } from '../../src/api/routes.ts';
-import { exampleSearchOf } from '../../src/gates/discovery.ts';
+import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
+import { EVERY_ROUTE, SERVICE_ROUTES, TAGS } from '../../src/modules/routes.ts';
 import { type Answer, answerOf, expectError, expectOffer, expectPaid, parsedBody } from '../support/answers.ts';
 import { type Contract, HOOK_URL, Published, publishedContract } from '../support/published.ts';
 import { RUNTIMES } from '../support/server.ts';

@@ -1,8 +1,8 @@
 /** A running server as its customers meet it: the three paid routes, their offers, and payments for them. */
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { summarizeCompany } from '../../src/api/jobs/company.ts';
-import { searchJobs } from '../../src/api/jobs/search.ts';
-import { findSignals } from '../../src/api/jobs/signals.ts';
+import { summarizeCompany } from '../../src/modules/jobs/company.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
+import { findSignals } from '../../src/modules/jobs/signals.ts';
 import { type Answer, get } from '../support/answers.ts';
 import { type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { buy, type Changes, encodeHeader, offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';

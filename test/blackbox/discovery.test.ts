@@ -1,9 +1,9 @@
 /** The documents by which programs find what is sold: each names every route that it is about, as the server serves it. */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERY_ROUTE, TAGS } from '../../src/api/routes.ts';
-import { x402Listing } from '../../src/api/service/x402-listing.ts';
-import { exampleSearchOf } from '../../src/gates/discovery.ts';
+import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
+import { EVERY_ROUTE, TAGS } from '../../src/modules/routes.ts';
+import { x402Listing } from '../../src/modules/service/x402-listing.ts';
 import { answerOf } from '../support/answers.ts';
 import { HOOK_URL, publishedContract } from '../support/published.ts';
 import { RUNTIMES } from '../support/server.ts';

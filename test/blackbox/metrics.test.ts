@@ -1,6 +1,6 @@
 /** `GET /metrics` of a real server: what customers did is what it counts, in a page that Prometheus can read. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERY_ROUTE } from '../../src/api/routes.ts';
+import { EVERY_ROUTE } from '../../src/modules/routes.ts';
 import { VERSION } from '../../src/version.ts';
 import { expectError, expectPaid } from '../support/answers.ts';
 import { MetricsPage } from '../support/metrics-page.ts';

@@ -5,9 +5,9 @@ import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x4
 import axios, { type AxiosError, type AxiosResponse } from 'axios';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { summarizeCompany } from '../../src/api/jobs/company.ts';
-import { searchJobs } from '../../src/api/jobs/search.ts';
-import { findSignals } from '../../src/api/jobs/signals.ts';
+import { summarizeCompany } from '../../src/modules/jobs/company.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
+import { findSignals } from '../../src/modules/jobs/signals.ts';
 import { checkPublished } from '../support/published.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';

@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSqliteState } from '../../src/adapters/sqlite/state.ts';
-import { systemTimers } from '../../src/adapters/system-timers.ts';
+import { systemTimers } from '../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
+import { openSqliteState } from '../../src/storage/sqlite/state.ts';
 import { FakeFacilitator } from '../support/fake-facilitator.ts';
 import { NOW_MS, type Ran, run } from './captured-io.ts';
 

@@ -625,9 +625,9 @@ describe('a catalogue that cannot be used', () => {
     const pages = Number(Object.values(small.prepare('PRAGMA page_count').get() as object)[0]);
     small.close();
     expect(pages).toBeGreaterThan(1);
-    const { HistoryDatabase } = await import('../../src/adapters/sqlite/history-database.ts');
-    const { HistoryImport } = await import('../../src/adapters/sqlite/history-import.ts');
-    const { greenhouseShape } = await import('../../src/ingest/shape-greenhouse.ts');
+    const { HistoryDatabase } = await import('../../src/storage/history/database.ts');
+    const { HistoryImport } = await import('../../src/storage/history/import.ts');
+    const { greenhouseShape } = await import('../../src/ingest/shapes/greenhouse.ts');
     const history = HistoryDatabase.openForImport(at('catalogue'));
     history.database.exec(`PRAGMA max_page_count = ${pages}`);
     const merging = new HistoryImport(history, { observedAtMs: NOW_MS, skillsVersion: '1' });

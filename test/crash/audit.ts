@@ -108,7 +108,7 @@ async function auditPayment(
   authorization: Authorization,
   counts: AuditCounts | undefined,
 ): Promise<boolean> {
-  const standing = await shop.standingOf(authorization);
+  const standing = await shop.statusOf(authorization);
   if (standing === undefined) throw new BrokenPromise('the server ended while it was audited');
   const { state, transaction } = standing;
   const movement = shop.facilitator?.movementOf(authorization.nonce);
@@ -233,7 +233,7 @@ export async function settleDown(shop: Shop): Promise<void> {
   for (;;) {
     const unknown: Authorization[] = [];
     await forEach(open, async (authorization) => {
-      const standing = await shop.standingOf(authorization);
+      const standing = await shop.statusOf(authorization);
       const movement = shop.facilitator?.movementOf(authorization.nonce);
       const broken = (why: string): BrokenPromise => new BrokenPromise(`${nameOf(authorization)} ${why}`);
       switch (standing?.state) {

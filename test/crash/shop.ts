@@ -275,10 +275,7 @@ export class Shop {
   }
 
   /** What the server says of an authorization now; undefined: it was killed meanwhile. */
-  async standingOf({
-    payer,
-    nonce,
-  }: Authorization): Promise<{ state: string; transaction: string | null } | undefined> {
+  async statusOf({ payer, nonce }: Authorization): Promise<{ state: string; transaction: string | null } | undefined> {
     const answer = await this.ask(`/v1/payments/eip155:8453/${payer}/${nonce}`);
     if (answer?.text === undefined) return undefined;
     if (answer.status === 404) return { state: 'free', transaction: null };

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
-import { summarizeCompany } from '../../src/api/jobs/company.ts';
-import { searchJobs } from '../../src/api/jobs/search.ts';
-import { findSignals } from '../../src/api/jobs/signals.ts';
 import { Refusal } from '../../src/http/errors.ts';
 import { queryDecoder } from '../../src/http/query.ts';
+import { summarizeCompany } from '../../src/modules/jobs/company.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
+import { findSignals } from '../../src/modules/jobs/signals.ts';
 
 const search = queryDecoder(searchJobs.query);
 const company = queryDecoder(summarizeCompany.query);

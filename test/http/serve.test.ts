@@ -43,8 +43,8 @@ function setUp(options: { handle: Handler; gates: readonly ((trail: string[]) =>
     requestId: 'req_1',
     header: () => null,
     clientAddress: () => '',
-    gone: () => false,
-    whenGone: () => {},
+    isDisconnected: () => false,
+    onDisconnect: () => {},
   };
   const serve = (search = '') => served.serve(call, search);
   const ask = (search = ''): Response | Promise<Response> => {

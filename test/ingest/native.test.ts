@@ -9,7 +9,7 @@ import {
   SKILL_LENGTH_MAX,
   URL_LENGTH_MAX,
 } from '../../src/ingest/native.ts';
-import { loadSkillExtractor } from '../../src/ingest/skills.ts';
+import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
 
 const skills = loadSkillExtractor();
 

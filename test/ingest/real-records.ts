@@ -1,7 +1,7 @@
 /** Records of one real document, read the way the command reads it. */
 import { text } from 'node:stream/consumers';
-import { openInputs } from '../../src/ingest/input.ts';
-import type { Shape } from '../../src/ingest/shape.ts';
+import { openInputs } from '../../src/ingest/input/input.ts';
+import type { Shape } from '../../src/ingest/shapes/shape.ts';
 import { realFile } from './real-data.ts';
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

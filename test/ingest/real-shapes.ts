@@ -1,9 +1,9 @@
 /** Records of any real file, read and recognised as `--format auto` does it. */
-import { openInputs } from '../../src/ingest/input.ts';
-import { shapeOfDocument, shapeOfRecords } from '../../src/ingest/recognise.ts';
-import { type Envelope, NO_ENVELOPE, type Shape } from '../../src/ingest/shape.ts';
-import { SHAPES } from '../../src/ingest/shapes.ts';
-import { contentOf } from '../../src/ingest/source-content.ts';
+import { openInputs } from '../../src/ingest/input/input.ts';
+import { shapeOfDocument, shapeOfRecords } from '../../src/ingest/input/recognise.ts';
+import { contentOf } from '../../src/ingest/input/source-content.ts';
+import { type Envelope, NO_ENVELOPE, type Shape } from '../../src/ingest/shapes/shape.ts';
+import { SHAPES } from '../../src/ingest/shapes/shapes.ts';
 import { realFile } from './real-data.ts';
 
 export interface RealFile {

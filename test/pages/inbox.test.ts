@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Listener } from '../../src/adapters/listen.ts';
-import { listen } from '../../src/adapters/listen-node.ts';
-import { type App, openApp } from '../../src/app.ts';
+import type { Listener } from '../../src/adapters/listen/listen.ts';
+import { listen } from '../../src/adapters/listen/listen-node.ts';
+import { type App, openApp } from '../../src/app/app.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import {
   axeViolations,
   CHROMIUM,

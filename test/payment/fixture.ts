@@ -1,12 +1,17 @@
 /** Payments for the tests of this folder: one offer, one moment, signatures of an independent implementation (viem). */
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { type Authorization, authorizationStruct, checkPayment, signerFault } from '../../src/payment/authorization.ts';
-import { decodePayment, type PaymentFault } from '../../src/payment/envelope.ts';
-import { type Address, parseAddress } from '../../src/payment/network.ts';
-import { type PaymentOrder, paymentOrder } from '../../src/payment/order.ts';
-import { type Offer, prepareOffer } from '../../src/payment/requirements.ts';
-import { recoverWithNoble } from '../../src/payment/signature.ts';
-import { digestOf } from '../../src/payment/typed-data.ts';
+import {
+  type Authorization,
+  authorizationStruct,
+  checkPayment,
+  signerFault,
+} from '../../src/payment/protocol/authorization.ts';
+import { decodePayment, type PaymentFault } from '../../src/payment/protocol/envelope.ts';
+import { type Address, parseAddress } from '../../src/payment/protocol/network.ts';
+import { type PaymentOrder, paymentOrder } from '../../src/payment/protocol/order.ts';
+import { type Offer, prepareOffer } from '../../src/payment/protocol/requirements.ts';
+import { digestOf } from '../../src/payment/protocol/typed-data.ts';
+import { recoverWithNoble } from '../../src/payment/signature/signature.ts';
 import {
   type Changes,
   decodeHeader,

@@ -4,9 +4,9 @@
  */
 import { encodeHex } from '../../src/base/codec.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
-import type { Authorization } from '../../src/payment/authorization.ts';
-import { NETWORK } from '../../src/payment/network.ts';
-import { reservationKeyOf } from '../../src/payment/order.ts';
+import type { Authorization } from '../../src/payment/protocol/authorization.ts';
+import { NETWORK } from '../../src/payment/protocol/network.ts';
+import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
 import { COMPANY, freshnessOf, versionsIn } from './catalogues.ts';
 import type { Chance } from './chance.ts';
 import type { Disk } from './disk.ts';

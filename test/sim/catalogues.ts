@@ -1,10 +1,11 @@
 /** Small catalogues whose every text names their version, so that an answer shows which one it was made from. */
-import { Shelf } from '../../src/api/jobs/envelope.ts';
+
+import type { TakeCatalogue } from '../../src/app/catalogue-holder.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Job } from '../../src/catalogue/job.ts';
-import { memorySource, openSnapshot } from '../../src/catalogue/snapshot.ts';
-import type { TakeCatalogue } from '../../src/catalogue-shelf.ts';
+import { memorySource, openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import { Shelf } from '../../src/modules/jobs/envelope.ts';
 import { bytesOfJobs } from '../support/opened-jobs.ts';
 
 export const VERSION_COUNT = 3;

@@ -10,8 +10,15 @@ import { cpSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { StateDatabase } from '../../src/adapters/sqlite/database.ts';
-import { Journal } from '../../src/adapters/sqlite/journal.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { EventRecord } from '../../src/callback/event.ts';
+import type { CallbackId } from '../../src/callback/identifier.ts';
+import type { CallbackRecord, LoadedCallback } from '../../src/callback/inbox/store.ts';
+import { orderOfText, type ReservationKey } from '../../src/payment/protocol/order.ts';
+import type { UsedAuthorization } from '../../src/payment/used-authorizations.ts';
+import type { OpenState } from '../../src/storage/open-backend.ts';
+import { StateDatabase } from '../../src/storage/sqlite/database.ts';
+import { Journal } from '../../src/storage/sqlite/journal.ts';
 import type {
   BatchResult,
   Operation,
@@ -19,7 +26,7 @@ import type {
   WriterEvents,
   WriterReply,
   WriterRequest,
-} from '../../src/adapters/sqlite/operations.ts';
+} from '../../src/storage/sqlite/operations.ts';
 import {
   type Kept,
   type KeptRecords,
@@ -28,14 +35,7 @@ import {
   STATE_FILE,
   type StatePorts,
   stateOver,
-} from '../../src/adapters/sqlite/state.ts';
-import type { Clock } from '../../src/base/clock.ts';
-import type { EventRecord } from '../../src/callback/event.ts';
-import type { CallbackId } from '../../src/callback/identifier.ts';
-import type { CallbackRecord, LoadedCallback } from '../../src/callback/store.ts';
-import { orderOfText, type ReservationKey } from '../../src/payment/order.ts';
-import type { UsedAuthorization } from '../../src/payment/used-authorizations.ts';
-import type { OpenState } from '../../src/state.ts';
+} from '../../src/storage/sqlite/state.ts';
 import type { Chance } from './chance.ts';
 import type { Profile } from './profile.ts';
 import type { World } from './world.ts';

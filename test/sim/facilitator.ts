@@ -3,7 +3,7 @@
  * process of the server. Each call draws what becomes of it, from a lost packet to a success that is a lie. The chain keeps
  * the token's rules: window, one transfer a nonce, balance.
  */
-import { checksummed, NETWORK, USDC_LOWER } from '../../src/payment/network.ts';
+import { checksummed, NETWORK, USDC_LOWER } from '../../src/payment/protocol/network.ts';
 import type { Chance } from './chance.ts';
 import type { Profile } from './profile.ts';
 import type { Purchase } from './purchase.ts';

@@ -1,5 +1,5 @@
 /** One authorization, what the world knows of it, and what is said about it: the truth that answers are measured by. */
-import type { ReservationKey } from '../../src/payment/order.ts';
+import type { ReservationKey } from '../../src/payment/protocol/order.ts';
 import type { Payer } from './signer.ts';
 
 export type RouteName = 'search' | 'company' | 'signals' | 'create';

@@ -2,9 +2,10 @@
  * One run: a world from one seed. First everything goes wrong that the run's profile has; then faults stop, and whatever was
  * begun has to end; then every lifetime passes, and everything that was held has to be given back.
  */
-import type { Operation } from '../../src/adapters/sqlite/operations.ts';
+
 import { CLAIM_BYTES, LIFETIME_MS, TOMBSTONE_MS } from '../../src/callback/limits.ts';
-import { orderOfText } from '../../src/payment/order.ts';
+import { orderOfText } from '../../src/payment/protocol/order.ts';
+import type { Operation } from '../../src/storage/sqlite/operations.ts';
 import { Buyers } from './buyers.ts';
 import { Chance } from './chance.ts';
 import { Disk } from './disk.ts';

@@ -3,11 +3,11 @@
  * to the world; when it is killed, its ports go dead in the middle of whatever it was doing, and nothing that it still has
  * to say is heard. Kills come between steps and at the n-th call to the outside, so between any two effects.
  */
-import { type App, openApp } from '../../src/app.ts';
+import { type App, openApp } from '../../src/app/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Timers } from '../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { checkPublished } from '../support/published.ts';
 import { promptPlace } from '../support/recovery.ts';
 import { takerOf, VERSION_COUNT } from './catalogues.ts';
@@ -140,7 +140,7 @@ export class Server {
         clock,
         timers,
         random: this.#chance.fork(),
-        recoveryPlace: promptPlace(this.#signing.recover),
+        recoveryWorker: promptPlace(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
         openState: (_config, ports) => this.#disk.open(life, ports),
         takeCatalogue: takerOf(() => this.fileVersion),

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EventRecord } from '../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../src/callback/identifier.ts';
-import type { CallbackRecord, CallbackStore } from '../../src/callback/store.ts';
+import type { CallbackRecord, CallbackStore } from '../../src/callback/inbox/store.ts';
 
 export interface StateUnderTest {
   readonly store: CallbackStore;

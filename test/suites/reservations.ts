@@ -1,7 +1,7 @@
 /** What every store of reservations promises, whatever it is made of. The test owns the clock. */
 import { describe, expect, it } from 'vitest';
-import type { PaymentOrder } from '../../src/payment/order.ts';
-import type { Reservation, Reservations, Reserved, Standing } from '../../src/payment/reservations.ts';
+import type { PaymentOrder } from '../../src/payment/protocol/order.ts';
+import type { Reservation, ReservationStatus, Reservations, Reserved } from '../../src/payment/reservations.ts';
 import { orderFor } from '../payment/fixture.ts';
 import { ManualTime } from '../support/manual-time.ts';
 
@@ -33,7 +33,7 @@ export function describeReservations(name: string, open: (time: ManualTime, coun
     it('gives a key to the first who asks and its standing to everybody after', () => {
       const { store, order, reserve, taken } = setUp();
       const one = order();
-      expect(store.standingOf(one.key)).toBeUndefined();
+      expect(store.statusOf(one.key)).toBeUndefined();
       expect(taken(one).key).toBe(one.key);
       for (let i = 0; i < 3; i++) expect(reserve(one)).toEqual({ kind: 'taken', standing: { kind: 'reserved' } });
       expect(reserve(order()).kind).toBe('reserved');
@@ -42,7 +42,7 @@ export function describeReservations(name: string, open: (time: ManualTime, coun
     const PATHS: readonly [
       string,
       (store: Reservations, held: Reservation, one: PaymentOrder) => Promise<void>,
-      Standing | undefined,
+      ReservationStatus | undefined,
     ][] = [
       ['a release', async (store, held) => store.release(held), undefined],
       ['an intent', (store, held, one) => store.recordIntent(held, one), { kind: 'settling' }],
@@ -112,7 +112,7 @@ export function describeReservations(name: string, open: (time: ManualTime, coun
       const { store, order, reserve, taken } = setUp();
       const one = order();
       await path(store, taken(one), one);
-      expect(store.standingOf(one.key)).toEqual(standing);
+      expect(store.statusOf(one.key)).toEqual(standing);
       expect(reserve(one)).toEqual(
         standing === undefined ? expect.objectContaining({ kind: 'reserved' }) : { kind: 'taken', standing },
       );
@@ -128,7 +128,7 @@ export function describeReservations(name: string, open: (time: ManualTime, coun
       expect(() => store.release(held)).toThrow();
       await store.recordSettled(held, HASH);
       await expect((async () => store.recordReleased(held))()).rejects.toThrow();
-      expect(store.standingOf(one.key)).toEqual({ kind: 'settled', transaction: HASH });
+      expect(store.statusOf(one.key)).toEqual({ kind: 'settled', transaction: HASH });
     });
 
     it('takes a right that was given back for none, even when somebody else holds the key now', () => {
@@ -138,7 +138,7 @@ export function describeReservations(name: string, open: (time: ManualTime, coun
       store.release(first);
       taken(one);
       expect(() => store.release(first)).toThrow();
-      expect(store.standingOf(one.key)).toEqual({ kind: 'reserved' });
+      expect(store.statusOf(one.key)).toEqual({ kind: 'reserved' });
     });
 
     it('refuses when it is full, drops nothing, and has room again after a release', async () => {
@@ -163,7 +163,7 @@ export function describeReservations(name: string, open: (time: ManualTime, coun
     };
     const isUsed = (kit: ReturnType<typeof setUp>, one: PaymentOrder): boolean => {
       kit.reserve(kit.order()); // any later request
-      return kit.store.standingOf(one.key)?.kind === 'settled';
+      return kit.store.statusOf(one.key)?.kind === 'settled';
     };
 
     it('keeps what was used until ten minutes after its window, and lets it go some time later', async () => {
@@ -221,7 +221,7 @@ export function describeReservations(name: string, open: (time: ManualTime, coun
       await kit.store.recordUnknown(held, '');
       kit.time.pass(DAY);
       for (let i = 0; i < 10; i++) kit.reserve(kit.order());
-      expect(kit.store.standingOf(one.key)).toEqual({ kind: 'unknown', transaction: '' });
+      expect(kit.store.statusOf(one.key)).toEqual({ kind: 'unknown', transaction: '' });
     });
   });
 }

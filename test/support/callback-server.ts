@@ -3,18 +3,19 @@
  * and Bun. Prints `listening on URL`; SIGTERM drains. `CALLBACK_BYTES` bounds it; with `PAYMENT=taken` creation is free,
  * otherwise it is paid for in the play ledger. `GET /counts` shows what it holds.
  */
-import type { Caller } from '../../src/adapters/listen.ts';
-import { systemTimers } from '../../src/adapters/system-timers.ts';
-import { CALLBACK_ROUTES } from '../../src/api/routes.ts';
+
+import { capacityGate } from '../../src/access/capacity.ts';
+import { readTokenGate } from '../../src/access/read-token.ts';
+import { createX402Gate } from '../../src/access/x402.ts';
+import { bazaarOf } from '../../src/access/x402-discovery.ts';
+import type { Caller } from '../../src/adapters/listen/listen.ts';
+import { systemTimers } from '../../src/adapters/process/system-timers.ts';
+import { openTill } from '../../src/app/till.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { Inbox } from '../../src/callback/inbox.ts';
-import { MemoryStore } from '../../src/callback/memory-store.ts';
-import { readConfig } from '../../src/config.ts';
-import { capacityGate } from '../../src/gates/capacity.ts';
-import { bazaarOf } from '../../src/gates/discovery.ts';
-import { readTokenGate } from '../../src/gates/read-token.ts';
-import { createX402Gate } from '../../src/gates/x402.ts';
+import { Inbox } from '../../src/callback/inbox/inbox.ts';
+import { MemoryStore } from '../../src/callback/inbox/memory-store.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { Access, Gate } from '../../src/http/access.ts';
 import { refuse } from '../../src/http/errors.ts';
 import { Responder } from '../../src/http/respond.ts';
@@ -22,8 +23,8 @@ import { type Call, Held, type Route } from '../../src/http/route.ts';
 import { pathFinder } from '../../src/http/router.ts';
 import { servedRoute } from '../../src/http/serve.ts';
 import { targetOf } from '../../src/http/target.ts';
-import { RecoveryQueue } from '../../src/payment/recovery-queue.ts';
-import { openTill } from '../../src/till.ts';
+import { CALLBACK_ROUTES } from '../../src/modules/routes.ts';
+import { RecoveryQueue } from '../../src/payment/signature/recovery-queue.ts';
 import { promptPlace } from './recovery.ts';
 
 const store = new MemoryStore();
@@ -108,9 +109,9 @@ function fetch(request: Request, caller: Caller): Promise<Response> {
     params: {},
     header: (name) => request.headers.get(name),
     clientAddress: () => caller.address,
-    gone: () => (caller.isGone === undefined ? request.signal.aborted : caller.isGone()),
-    whenGone(listener) {
-      if (caller.whenGone !== undefined) caller.whenGone(listener);
+    isDisconnected: () => (caller.isDisconnected === undefined ? request.signal.aborted : caller.isDisconnected()),
+    onDisconnect(listener) {
+      if (caller.onDisconnect !== undefined) caller.onDisconnect(listener);
       else request.signal.addEventListener('abort', listener, { once: true });
     },
   });
@@ -118,8 +119,8 @@ function fetch(request: Request, caller: Caller): Promise<Response> {
 
 const isBun = process.versions.bun !== undefined;
 const { listen } = isBun
-  ? await import('../../src/adapters/listen-bun.ts')
-  : await import('../../src/adapters/listen-node.ts');
+  ? await import('../../src/adapters/listen/listen-bun.ts')
+  : await import('../../src/adapters/listen/listen-node.ts');
 const listener = await listen({
   host: '127.0.0.1',
   port: Number(process.env.PORT ?? 0),

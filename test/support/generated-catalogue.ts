@@ -5,8 +5,8 @@
  */
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../../src/catalogue/job.ts';
-import type { SearchFilters } from '../../src/catalogue/search.ts';
-import type { SignalFilters } from '../../src/catalogue/signals.ts';
+import type { SearchFilters } from '../../src/catalogue/questions/search.ts';
+import type { SignalFilters } from '../../src/catalogue/questions/signals.ts';
 
 /** The moment of the questions; a Wednesday. */
 export const NOW_MS = Date.UTC(2026, 6, 15, 12);

@@ -3,11 +3,11 @@
  * sharing nothing with the engine but types. It is the judge of the engine.
  */
 import type { CohortFacts } from '../../src/catalogue/catalogue.ts';
-import type { CompanyActivity } from '../../src/catalogue/company.ts';
 import type { Job } from '../../src/catalogue/job.ts';
-import type { ObservationPeriod } from '../../src/catalogue/period.ts';
-import type { FoundJob, SearchFilters } from '../../src/catalogue/search.ts';
-import type { CompanySignal, SignalFilters, Signals } from '../../src/catalogue/signals.ts';
+import type { CompanyActivity } from '../../src/catalogue/questions/company.ts';
+import type { ObservationPeriod } from '../../src/catalogue/questions/period.ts';
+import type { FoundJob, SearchFilters } from '../../src/catalogue/questions/search.ts';
+import type { CompanySignal, SignalFilters, Signals } from '../../src/catalogue/questions/signals.ts';
 
 const CANDIDATES = 10_000;
 

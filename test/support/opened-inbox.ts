@@ -1,14 +1,14 @@
 /** An inbox on a time that the test owns, and short ways to use it. */
 
-import type { GoneListener } from '../../src/base/gone-listener.ts';
+import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import { retainedHeaders, type Webhook } from '../../src/callback/event.ts';
 import type { CallbackId } from '../../src/callback/identifier.ts';
-import { type Created, Inbox, type Received, type Waited } from '../../src/callback/inbox.ts';
+import { type Created, Inbox, type Received, type Waited } from '../../src/callback/inbox/inbox.ts';
+import { MemoryStore } from '../../src/callback/inbox/memory-store.ts';
+import type { CallbackStore } from '../../src/callback/inbox/store.ts';
+import type { Client } from '../../src/callback/inbox/waiters.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
-import { MemoryStore } from '../../src/callback/memory-store.ts';
-import type { CallbackStore } from '../../src/callback/store.ts';
-import type { Client } from '../../src/callback/waiters.ts';
 import { ManualTime, SeededRandom } from './manual-time.ts';
 
 export interface OpenedInbox {
@@ -71,11 +71,11 @@ export function openInbox(
 
 /** A client that stays, or leaves when `leave` is called. */
 export function client(): Client & { leave(): void } {
-  const listeners: GoneListener[] = [];
+  const listeners: DisconnectListener[] = [];
   let isGone = false;
   return {
-    gone: () => isGone,
-    whenGone: (listener) => listeners.push(listener),
+    isDisconnected: () => isGone,
+    onDisconnect: (listener) => listeners.push(listener),
     leave() {
       isGone = true;
       for (const listener of listeners.splice(0)) listener.handleEvent();

@@ -1,7 +1,8 @@
 /** Jobs as an open snapshot, by way of the file's bytes. */
-import { SnapshotBuilder } from '../../src/catalogue/build.ts';
+
 import type { Job } from '../../src/catalogue/job.ts';
-import { memorySource, openSnapshot, type Snapshot } from '../../src/catalogue/snapshot.ts';
+import { SnapshotBuilder } from '../../src/catalogue/snapshot/build.ts';
+import { memorySource, openSnapshot, type Snapshot } from '../../src/catalogue/snapshot/snapshot.ts';
 
 export const FACTS = { builtAtMs: 1_700_000_000_000, sourceRows: 7, rejectedRows: 1, skillsVersion: 'test-1' };
 

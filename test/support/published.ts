@@ -7,10 +7,10 @@
  * the contract test sees to it that a running server publishes the very same one.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { PAGE_PATHS } from '../../src/api/pages/routes.ts';
-import { EVERY_ROUTE, TAGS } from '../../src/api/routes.ts';
+import { openApiOf } from '../../src/http/documents/openapi.ts';
 import { ERROR_STATUS } from '../../src/http/errors.ts';
-import { openApiOf } from '../../src/http/openapi.ts';
+import { PAGE_PATHS } from '../../src/modules/pages/routes.ts';
+import { EVERY_ROUTE, TAGS } from '../../src/modules/routes.ts';
 
 interface Media {
   readonly schema?: object;

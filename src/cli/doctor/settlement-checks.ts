@@ -1,8 +1,10 @@
 /** Checks of what takes the money: the recipient, the facilitator, its clock against ours, the size of the offers. */
-import { EVERY_ROUTE } from '../../api/routes.ts';
-import { type Config, originOf } from '../../config.ts';
-import { paidRouteOf } from '../../gates/listing.ts';
-import { offerOfRoute } from '../../gates/x402.ts';
+
+import { offerOfRoute } from '../../access/x402.ts';
+import { paidRouteOf } from '../../access/x402-listing.ts';
+import { SERVICE_NAME } from '../../app/till.ts';
+import { type Config, originOf } from '../../config/config.ts';
+import { EVERY_ROUTE } from '../../modules/routes.ts';
 import {
   type Address,
   NETWORK,
@@ -12,9 +14,8 @@ import {
   USDC_NAME,
   X402_VERSION,
   ZERO_ADDRESS,
-} from '../../payment/network.ts';
-import { SEARCH_BYTES_MAX } from '../../payment/requirements.ts';
-import { SERVICE_NAME } from '../../till.ts';
+} from '../../payment/protocol/network.ts';
+import { SEARCH_BYTES_MAX } from '../../payment/protocol/requirements.ts';
 import { ask, fieldsOf } from './ask.ts';
 import { type Finding, Findings, oneLine } from './finding.ts';
 

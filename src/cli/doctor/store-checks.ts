@@ -1,14 +1,14 @@
 /** Checks of what lies on the disk: the catalogue and the state. Nothing is locked, made or written. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { openSnapshotFile } from '../../adapters/snapshot-file.ts';
-import { inspectState } from '../../adapters/sqlite/inspect.ts';
-import { LOCK_FILE } from '../../adapters/sqlite/lock.ts';
-import { MARKER_FILE } from '../../adapters/sqlite/marker.ts';
-import { STATE_FILE } from '../../adapters/sqlite/state.ts';
-import { openSnapshot, SnapshotError } from '../../catalogue/snapshot.ts';
-import { NO_CATALOGUE, SAMPLE } from '../../catalogue-shelf.ts';
-import { type Config, IN_MEMORY } from '../../config.ts';
+import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { NO_CATALOGUE, SAMPLE } from '../../app/catalogue-holder.ts';
+import { openSnapshot, SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { type Config, IN_MEMORY } from '../../config/config.ts';
+import { inspectState } from '../../storage/sqlite/inspect.ts';
+import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
+import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
+import { STATE_FILE } from '../../storage/sqlite/state.ts';
 import { type Finding, Findings, sizeText } from './finding.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,0 +1,95 @@
+/**
+ * The files of the pages: our own from `pages/`, and the API reference's library (swagger-ui-dist), which the build puts
+ * beside the compiled program and which a checkout has among its packages. A closed list, read when it is first asked for.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { PageFile, PageFiles } from '../../modules/pages/services.ts';
+
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+/** Name -> type. */
+const OWN_FILES: Readonly<Record<string, string>> = {
+  'style.css': CSS,
+  'docs.css': CSS,
+  'docs.js': SCRIPT,
+  'inbox.js': SCRIPT,
+  'bytes.js': SCRIPT,
+  'json-text.js': SCRIPT,
+  'copy.js': SCRIPT,
+  'icon.svg': 'image/svg+xml',
+};
+
+/** Name -> type and file of the library. */
+const LIBRARY_FILES: Readonly<Record<string, readonly [type: string, file: string]>> = {
+  'reference.js': [SCRIPT, 'swagger-ui-bundle.js'],
+};
+
+/** Hex digits of SHA-256 that tell one file from another. */
+const DIGEST_LENGTH = 20;
+
+const compress = promisify(gzip);
+const digestOf = (parts: readonly (string | Uint8Array)[]): string => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex').slice(0, DIGEST_LENGTH);
+};
+
+/** Beside the compiled program, in a build beside the sources, or among the packages; undefined where none has it. */
+function libraryFile(file: string): string | URL | undefined {
+  const built = ['../../vendor/', '../../../dist/vendor/'].map((folder) => new URL(folder + file, import.meta.url));
+  const found = built.find((place) => existsSync(place));
+  if (found !== undefined) return found;
+  try {
+    return createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`);
+  } catch {
+    return undefined; // installed without the packages of development: /docs says so, everything else is whole
+  }
+}
+
+function pageFile(type: string, path: string | URL): PageFile {
+  const bytes = readFileSync(path);
+  let gzipped: Promise<Uint8Array> | undefined;
+  return {
+    type,
+    bytes,
+    digest: digestOf([bytes]),
+    gzipped() {
+      gzipped ??= compress(bytes);
+      return gzipped;
+    },
+  };
+}
+
+function readAll(): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  for (const [name, type] of Object.entries(OWN_FILES)) {
+    files.set(name, pageFile(type, new URL(`../../../pages/${name}`, import.meta.url)));
+  }
+  for (const [name, [type, file]] of Object.entries(LIBRARY_FILES)) {
+    const path = libraryFile(file);
+    if (path !== undefined) files.set(name, pageFile(type, path));
+  }
+  return files;
+}
+
+/** A server that nobody visits with a browser never reads them. */
+export function openPageFiles(): PageFiles {
+  let files: ReadonlyMap<string, PageFile> | undefined;
+  let digest: string | undefined;
+  const all = (): ReadonlyMap<string, PageFile> => {
+    files ??= readAll();
+    return files;
+  };
+  return {
+    get digest() {
+      digest ??= digestOf([...all()].flatMap(([name, file]) => [name, file.digest]));
+      return digest;
+    },
+    find: (name) => all().get(name),
+  };
+}

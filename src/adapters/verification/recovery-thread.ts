@@ -1,0 +1,159 @@
+/**
+ * Recoveries on a thread of its own, so that no recovery holds the loop that answers. Jobs of one turn go over together. A
+ * thread that dies is replaced after a pause; what it was doing stays undone and is told so.
+ */
+import { Worker } from 'node:worker_threads';
+import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { RecoveryJob, RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
+import type { Recovered } from '../../payment/signature/signature.ts';
+import { encodeJobs, OUTCOME_BYTES, outcomeAt, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
+
+/** Work that a thread is handed ahead: enough to keep it busy over a slow turn of the main thread, and no more. */
+const AHEAD_MS = 5;
+const AHEAD_COUNT_MIN = 2;
+const AHEAD_COUNT_MAX = 32;
+const RESTART_PAUSE_MS = 1000;
+
+/** Same ending as this file: run as it is or from the build. */
+const ENTRY = new URL(`./recovery-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+export interface ThreadPorts {
+  readonly timers: Timers;
+  /** The thread died (why, one line), or works again (undefined). Its place is out of order, or in order, already. */
+  readonly onFault: (fault: string | undefined) => void;
+}
+
+interface Job {
+  readonly job: RecoveryJob;
+  readonly done: (recovered: Recovered | undefined) => void;
+}
+
+export class RecoveryThread implements RecoveryWorker {
+  readonly #options: ThreadOptions;
+  readonly #ports: ThreadPorts;
+  #worker: Worker | undefined;
+  #cancelRestart: (() => void) | undefined;
+  /** Jobs at a time; 0 while there is no thread. */
+  #aheadCount = 0;
+  #recoveryMs = 0;
+  /** Taken in this turn, not yet sent. */
+  #taken: Job[] = [];
+  /** In the order in which outcomes come back. */
+  #sent: Job[] = [];
+  #isClosed = false;
+
+  private constructor(options: ThreadOptions, ports: ThreadPorts) {
+    this.#options = options;
+    this.#ports = ports;
+  }
+
+  /** @throws Error by rejecting, when a thread cannot be started at all */
+  static async start(
+    options: ThreadOptions,
+    ports: ThreadPorts,
+  ): Promise<{ readonly thread: RecoveryThread; readonly ready: ThreadReady }> {
+    const thread = new RecoveryThread(options, ports);
+    return { thread, ready: await thread.#open() };
+  }
+
+  isHealthy(): boolean {
+    return this.#aheadCount > 0;
+  }
+
+  recoveryMs(): number {
+    return this.#recoveryMs;
+  }
+
+  freeCount(): number {
+    return Math.max(0, this.#aheadCount - this.#taken.length - this.#sent.length);
+  }
+
+  start(job: RecoveryJob, done: (recovered: Recovered | undefined) => void): void {
+    // After the turn's I/O: whoever else is read in this turn shares the message.
+    if (this.#taken.length === 0) setImmediate(() => this.#send());
+    this.#taken.push({ job, done });
+    if (this.#taken.length + this.#sent.length === 1) this.#worker?.ref();
+  }
+
+  /** For tests: the thread ends, as it would for lack of memory. */
+  kill(): void {
+    void this.#worker?.terminate();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelRestart?.();
+    this.#aheadCount = 0;
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+    this.#giveUp();
+  }
+
+  #open(): Promise<ThreadReady> {
+    const worker = new Worker(ENTRY, { workerData: this.#options, ...QUIET_THREAD });
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: ThreadReady | Uint8Array) => {
+        if (message instanceof Uint8Array) {
+          this.#onOutcomes(message);
+          return;
+        }
+        this.#worker = worker;
+        this.#recoveryMs = message.recoveryMs;
+        const ahead = Math.round(AHEAD_MS / message.recoveryMs);
+        this.#aheadCount = Math.max(AHEAD_COUNT_MIN, Math.min(AHEAD_COUNT_MAX, ahead));
+        worker.unref();
+        resolve(message);
+      });
+      const onEnd = (why: string): void => {
+        reject(new Error(why));
+        if (this.#worker === worker) this.#onDeath(why);
+      };
+      worker.on('error', (failure: Error) => onEnd(`a verification thread failed: ${failure.message}`));
+      worker.on('exit', () => onEnd('a verification thread ended'));
+    });
+  }
+
+  #send(): void {
+    if (this.#taken.length === 0) return;
+    const jobs = this.#taken;
+    this.#taken = [];
+    this.#sent.push(...jobs);
+    this.#worker?.postMessage(encodeJobs(jobs.map(({ job }) => job)));
+  }
+
+  #onOutcomes(outcomes: Uint8Array): void {
+    const count = outcomes.length / OUTCOME_BYTES;
+    const finished = this.#sent.splice(0, count);
+    if (this.#taken.length + this.#sent.length === 0) this.#worker?.unref();
+    for (const [i, { done }] of finished.entries()) done(outcomeAt(outcomes, i));
+  }
+
+  #onDeath(why: string): void {
+    this.#worker = undefined;
+    this.#aheadCount = 0;
+    this.#giveUp();
+    if (this.#isClosed) return;
+    this.#ports.onFault(why);
+    this.#restartLater();
+  }
+
+  #restartLater(): void {
+    this.#cancelRestart = this.#ports.timers.after(RESTART_PAUSE_MS, () => {
+      this.#open().then(
+        () => this.#ports.onFault(undefined),
+        () => {
+          if (!this.#isClosed) this.#restartLater();
+        },
+      );
+    });
+  }
+
+  #giveUp(): void {
+    const undone = [...this.#sent, ...this.#taken];
+    this.#sent = [];
+    this.#taken = [];
+    for (const { done } of undone) done(undefined);
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * One callback in memory and its states (callback.md, "States and transitions"): active until it expires or is deleted,
+ * whichever comes first, and nothing after that. Everything but its identity is made when it is first needed: most
+ * callbacks see one or two webhooks.
+ */
+import { RateWindow } from '../../base/rate-window.ts';
+import type { HeldEvent } from '../event.ts';
+import type { CallbackId } from '../identifier.ts';
+import { RATE_COUNT_MAX, RATE_WINDOW_MS } from '../limits.ts';
+import { Waiters, type WaitPorts } from './waiters.ts';
+
+export type CallbackState = 'active' | 'expired' | 'deleted';
+
+const NO_EVENTS: readonly HeldEvent[] = Object.freeze([]);
+
+export function newRateWindow(): RateWindow {
+  return new RateWindow(RATE_COUNT_MAX, RATE_WINDOW_MS);
+}
+
+export class Callback {
+  readonly id: CallbackId;
+  readonly tokenDigest: Uint8Array;
+  /** Wall clock, milliseconds since 1970; for showing only. */
+  readonly expiresAtMs: number;
+  /** Monotonic; decides. The callback is expired at this very moment. */
+  readonly endsAtMs: number;
+  state: CallbackState = 'active';
+  /** Stored events in receipt order; grows only, and is replaced by an empty one at the end. */
+  events: readonly HeldEvent[] = NO_EVENTS;
+  /** `received_at` of the last event, seconds since 1970; a later event is never given an earlier one. */
+  lastReceivedSeconds = 0;
+  rate: RateWindow | undefined;
+  waiters: Waiters | undefined;
+  /** Cancels the timer of its end, which there is while somebody may be waiting for it. */
+  cancelEnd: (() => void) | undefined;
+  /** The last append under way, if any; it never rejects. Appends to one callback run one after another. */
+  storing: Promise<unknown> | undefined;
+
+  constructor(id: CallbackId, tokenDigest: Uint8Array, expiresAtMs: number, endsAtMs: number) {
+    this.id = id;
+    this.tokenDigest = tokenDigest;
+    this.expiresAtMs = expiresAtMs;
+    this.endsAtMs = endsAtMs;
+  }
+
+  rateWindow(): RateWindow {
+    this.rate ??= newRateWindow();
+    return this.rate;
+  }
+
+  waiting(ports: WaitPorts): Waiters {
+    this.waiters ??= new Waiters(ports);
+    return this.waiters;
+  }
+
+  addEvent(event: HeldEvent): void {
+    this.events = [...this.events, event];
+  }
+
+  /** Lets go of everything that was stored. */
+  end(state: 'expired' | 'deleted'): void {
+    this.state = state;
+    this.events = NO_EVENTS;
+  }
+}

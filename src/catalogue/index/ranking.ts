@@ -1,0 +1,206 @@
+/**
+ * Companies of the catalogue's cohort in order of hiring activity (decisions §3, "Signals"). A company is a run of positions
+ * (company-runs.ts), so its matching jobs, those observed recently and those first observed are bits of three sets, counted
+ * a word at a time. The largest companies come first, and none is counted once a company with as few rows as the next
+ * one cannot be among the best.
+ *
+ * Without filters the answer changes only when one of the period's ends moves past an observation; the last one is kept.
+ */
+import { BitSet, bitCountOf } from '../../base/bitset.ts';
+import type { ObservationPeriod } from '../questions/period.ts';
+import { scoreHundredths } from '../questions/score.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { CompanyRuns } from './company-runs.ts';
+import type { Matches } from './matches.ts';
+import { PeriodSet, placeIn } from './period-set.ts';
+
+export interface RankedCompany {
+  readonly name: string;
+  readonly domain: string | null;
+  /** Matching jobs of the company in the cohort. */
+  readonly observed: number;
+  /** Of those: last observed inside the period. */
+  readonly recent: number;
+  /** Of those: first observed inside the period. */
+  readonly firstObserved: number;
+  /** 0 .. 10000. */
+  readonly scoreHundredths: number;
+  /** Newest last observation of those, milliseconds. */
+  readonly lastObservedMs: number;
+}
+
+export interface Ranking {
+  /** At most as many as were wanted, in order. */
+  readonly companies: readonly RankedCompany[];
+  readonly matchingJobs: number;
+}
+
+/** A company with a matching job. */
+interface Counted {
+  /** Place among the companies of the runs. */
+  readonly place: number;
+  /** Its matching jobs, of those the recent ones, and the position of the newest. */
+  readonly observed: number;
+  readonly recent: number;
+  readonly newest: number;
+}
+
+export class CompanyRanking {
+  readonly #snapshot: Snapshot;
+  readonly #runs: CompanyRuns;
+  /** Place of each position's company. */
+  readonly #placeOf: Uint16Array;
+  readonly #all: BitSet;
+  /** Positions last observed inside the period of the last question, and those first observed inside it. */
+  readonly #recent: PeriodSet;
+  readonly #firstObserved: PeriodSet;
+  /** Without filters, for the same period. */
+  #kept: { readonly limit: number; readonly ranking: Ranking } | undefined;
+  /** By place, of companies that were in an answer. */
+  readonly #shown: ({ readonly name: string; readonly domain: string | null } | undefined)[];
+
+  /** How often an observation has entered or left the period. */
+  #membership = 0;
+
+  constructor(snapshot: Snapshot, runs: CompanyRuns) {
+    const count = runs.rows.length;
+    this.#snapshot = snapshot;
+    this.#runs = runs;
+    this.#placeOf = new Uint16Array(count);
+    for (let place = 0; place < runs.companies.length; place++) {
+      this.#placeOf.fill(place, runs.offsets[place]!, runs.offsets[place + 1]!);
+    }
+    // Of its length from the start: an array that is filled here and there becomes a hash table.
+    this.#shown = new Array<undefined>(runs.companies.length).fill(undefined);
+    this.#all = new BitSet(count);
+    this.#all.fill();
+    // Rows are newest last observation first.
+    this.#recent = new PeriodSet(snapshot.lastObserved.slice(0, count).reverse(), runs.positionOf.slice().reverse());
+    this.#firstObserved = inOrderOfTime(snapshot.firstObserved.subarray(0, count), runs.positionOf);
+  }
+
+  /**
+   * The best `limit` companies among those of `matches`, or among all where that is not given.
+   * The answer may be one that is kept, and is not to be modified.
+   */
+  rank(matches: Matches | undefined, period: ObservationPeriod, limit: number): Ranking {
+    if (matches?.listedCount === 0) return { companies: [], matchingJobs: 0 };
+    this.moveTo(period);
+    if (matches !== undefined) return this.#ranked(matches.toSet(), matches.count, limit);
+    if (this.#kept?.limit !== limit) {
+      this.#kept = { limit, ranking: this.#ranked(this.#all, this.#all.length, limit) };
+    }
+    return this.#kept.ranking;
+  }
+
+  /**
+   * Makes the period that of the next ranking. Returns a number that is another one whenever an observation has entered or
+   * left the period: until then, rankings of the same matches are the same.
+   */
+  moveTo(period: ObservationPeriod): number {
+    const recentMoved = this.#recent.moveTo(period);
+    if (this.#firstObserved.moveTo(period) || recentMoved) {
+      this.#kept = undefined;
+      this.#membership++;
+    }
+    return this.#membership;
+  }
+
+  #ranked(matching: BitSet, matchingJobs: number, limit: number): Ranking {
+    const best = this.#best(matching, limit);
+    return { companies: best.map((company) => this.#described(company, matching)), matchingJobs };
+  }
+
+  #best(matching: BitSet, limit: number): Counted[] {
+    const placeOf = this.#placeOf;
+    const { offsets } = this.#runs;
+    const words = matching.words;
+    const recentWords = this.#recent.positions.words;
+    const best: Counted[] = [];
+    /** Recent jobs of the last of the best, once there are `limit`: a company with fewer is not among them. */
+    let enough = 0;
+    let w = 0;
+    /** What of the word at `w` has not been counted. */
+    let word = words.length === 0 ? 0 : words[0]!;
+    while (true) {
+      while (word === 0) {
+        if (++w >= words.length) return best;
+        word = words[w]!;
+      }
+      const newest = (w << 5) + 31 - Math.clz32(word & -word);
+      const place = placeOf[newest]!;
+      const past = offsets[place + 1]!;
+      // No company from here on has more rows than this one.
+      if (past - offsets[place]! < enough) return best;
+      let observed = 0;
+      let recent = 0;
+      for (const lastWord = past >>> 5; w < lastWord; word = ++w < words.length ? words[w]! : 0) {
+        observed += bitCountOf(word);
+        recent += bitCountOf(word & recentWords[w]!);
+      }
+      const inside = word & ((1 << (past & 31)) - 1);
+      if (inside !== 0) {
+        observed += bitCountOf(inside);
+        recent += bitCountOf(inside & recentWords[w]!);
+        word ^= inside;
+      }
+      if (recent < enough) continue;
+      let at = best.length;
+      while (at > 0 && this.#comesBefore(place, observed, recent, newest, best[at - 1]!)) at--;
+      if (at === limit) continue;
+      if (best.length === limit) best.pop();
+      best.splice(at, 0, { place, observed, recent, newest });
+      if (best.length === limit) enough = best[limit - 1]!.recent;
+    }
+  }
+
+  /** Whether a company, given by the fields of `Counted`, comes before another one. Most do not, and need no object. */
+  #comesBefore(place: number, observed: number, recent: number, newest: number, other: Counted): boolean {
+    if (recent !== other.recent) return recent > other.recent;
+    const score = scoreHundredths(recent, observed);
+    const otherScore = scoreHundredths(other.recent, other.observed);
+    if (score !== otherScore) return score > otherScore;
+    const last = this.#lastObservedAt(newest);
+    const otherLast = this.#lastObservedAt(other.newest);
+    if (last !== otherLast) return last > otherLast;
+    // Codes are in order of domain or compared name.
+    return this.#runs.companies[place]! < this.#runs.companies[other.place]!;
+  }
+
+  #lastObservedAt(position: number): number {
+    return this.#snapshot.lastObserved[this.#runs.rows[position]!]!;
+  }
+
+  #described({ newest, observed, place, recent }: Counted, matching: BitSet): RankedCompany {
+    const { companies, offsets } = this.#runs;
+    let shown = this.#shown[place];
+    if (shown === undefined) {
+      const code = companies[place]!;
+      shown = { name: this.#snapshot.shownNameOf(code), domain: this.#snapshot.domainOf(code) };
+      this.#shown[place] = shown;
+    }
+    return {
+      name: shown.name,
+      domain: shown.domain,
+      observed,
+      recent,
+      firstObserved: matching.countOfBoth(this.#firstObserved.positions, offsets[place]!, offsets[place + 1]!),
+      scoreHundredths: scoreHundredths(recent, observed),
+      lastObservedMs: this.#lastObservedAt(newest),
+    };
+  }
+}
+
+/** times of rows, and the position of each row */
+function inOrderOfTime(times: Float64Array, positionOf: Uint16Array): PeriodSet {
+  const sorted = times.slice().sort();
+  const order = new Uint16Array(times.length);
+  /** By place of the first of equal times: how many of them have been placed. */
+  const placed = new Uint16Array(times.length);
+  for (let row = 0; row < times.length; row++) {
+    const first = placeIn(sorted, times[row]!, false);
+    order[first + placed[first]!] = positionOf[row]!;
+    placed[first] = placed[first]! + 1;
+  }
+  return new PeriodSet(sorted, order);
+}

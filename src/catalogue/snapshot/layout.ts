@@ -1,0 +1,131 @@
+/**
+ * The form of a snapshot file (decisions §3, "Snapshot"), version 1. Little-endian throughout.
+ *
+ *   byte 0   magic, 8 bytes
+ *        8   format version            Uint32
+ *       12   length of the JSON header Uint32, a multiple of 8 (filled up with blanks)
+ *       16   CRC-32 of the JSON header Uint32
+ *       20   zero                      Uint32
+ *       24   JSON header, then the sections of `SECTIONS` in that order, each at the next multiple of 8, the bytes
+ *            between them zero; the last section ends the file
+ *
+ * Every byte is under a checksum or has one permitted value, so a file that differs in one bit is refused.
+ */
+import { crc32 } from 'node:zlib';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import * as v from 'valibot';
+import { ROW_COUNT_MAX, SKILLS_VERSION_LENGTH_MAX } from '../limits.ts';
+
+/** The first byte is no ASCII, and a program that rewrites line ends breaks the last two, as in PNG. */
+export const MAGIC = Uint8Array.of(0x8a, 0x50, 0x41, 0x59, 0x47, 0x52, 0x0d, 0x0a);
+
+export const FORMAT_VERSION = 1;
+
+export const PREFIX_BYTES = 24;
+
+export const ELEMENT_BYTES = { u8: 1, u16: 2, u32: 4, f64: 8 } as const;
+export type ElementType = keyof typeof ELEMENT_BYTES;
+
+/**
+ * What a section holds, in the order of the file. Rows are numbered in the order of the catalogue: active before
+ * closed, newest last observation first, then id by code unit. Codes are numbered by first appearance in that order,
+ * except departments, skills and companies, which are numbered by text, so that comparing codes compares texts.
+ * Code 0 of location and department is "not recorded" and its text is empty. Offsets have one more element than what
+ * they divide. Times are milliseconds since the epoch.
+ */
+export const SECTIONS = [
+  { name: 'lastObserved', types: ['f64'] },
+  { name: 'firstObserved', types: ['f64'] },
+  { name: 'title', types: ['u32'] },
+  { name: 'employer', types: ['u32'] },
+  { name: 'location', types: ['u32'] },
+  { name: 'department', types: ['u16', 'u32'] },
+  { name: 'remoteStatus', types: ['u8'] },
+  { name: 'employmentType', types: ['u8'] },
+  { name: 'skillOffsets', types: ['u32'] },
+  { name: 'skills', types: ['u16', 'u32'] },
+  { name: 'titleOffsets', types: ['u32'] },
+  { name: 'titleText', types: ['u8'] },
+  // An employer is a pair of recorded name and company; a company has as many employers as it has spellings.
+  { name: 'employerCompany', types: ['u32'] },
+  { name: 'employerNameOffsets', types: ['u32'] },
+  { name: 'employerNameText', types: ['u8'] },
+  // 1 = the key of the company is its domain, 0 = the compared form of its name. On equal keys the domain is first.
+  { name: 'companyHasDomain', types: ['u8'] },
+  { name: 'companyKeyOffsets', types: ['u32'] },
+  { name: 'companyKeyText', types: ['u8'] },
+  { name: 'locationOffsets', types: ['u32'] },
+  { name: 'locationText', types: ['u8'] },
+  { name: 'departmentOffsets', types: ['u32'] },
+  { name: 'departmentText', types: ['u8'] },
+  { name: 'skillTextOffsets', types: ['u32'] },
+  { name: 'skillText', types: ['u8'] },
+  // Cold: read a row at a time. The id of row r starts at element 2r, its source URL at 2r + 1 and ends at 2r + 2.
+  { name: 'coldOffsets', types: ['u32'] },
+  { name: 'coldText', types: ['u8'] },
+] as const satisfies readonly { name: string; types: readonly ElementType[] }[];
+
+export type SectionName = (typeof SECTIONS)[number]['name'];
+
+/** Sections before this place of the list are kept in memory. */
+export const FIRST_COLD_SECTION = SECTIONS.findIndex((section) => section.name === 'coldOffsets');
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+const sectionSchema = v.strictObject({
+  name: v.string(),
+  type: v.picklist(['u8', 'u16', 'u32', 'f64']),
+  offset: count,
+  byteLength: count,
+  /** CRC-32 of the section's bytes. */
+  checksum: v.pipe(count, v.maxValue(0xffffffff)),
+});
+
+export const headerSchema = v.strictObject({
+  rows: v.pipe(count, v.maxValue(ROW_COUNT_MAX)),
+  active: count,
+  /** What the build says about itself (build.ts): no part of the content, and so none of its digest. */
+  facts: v.strictObject({
+    builtAtMs: v.pipe(v.number(), v.safeInteger()),
+    sourceRows: count,
+    rejectedRows: count,
+    skillsVersion: v.pipe(v.string(), v.maxLength(SKILLS_VERSION_LENGTH_MAX)),
+  }),
+  sections: v.array(sectionSchema),
+});
+
+export type Header = v.InferOutput<typeof headerSchema>;
+export type Section = Header['sections'][number];
+
+/**
+ * SHA-256, in hex, over the row counts and the sections' names, types, lengths and checksums: the same for the same
+ * set of jobs, whatever the build says about itself.
+ */
+export function contentDigestOf(header: Pick<Header, 'rows' | 'active' | 'sections'>): string {
+  const content = header.sections.map(({ name, type, byteLength, checksum }) => [name, type, byteLength, checksum]);
+  return bytesToHex(sha256(new TextEncoder().encode(JSON.stringify([header.rows, header.active, content]))));
+}
+
+/** The checksum of `bytes`, or of what `checksum` covers followed by `bytes`. Node 3.7 GB/s, Bun 10 GB/s. */
+export function checksumOf(bytes: Uint8Array, checksum = 0): number {
+  return crc32(bytes, checksum);
+}
+
+/** The next multiple of 8: where a section may start. */
+export function aligned(offset: number): number {
+  return Math.ceil(offset / 8) * 8;
+}
+
+/** The bytes before the first section. */
+export function encodeHeader(header: Header): Uint8Array {
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const bytes = new Uint8Array(PREFIX_BYTES + aligned(json.length)).fill(0x20, PREFIX_BYTES);
+  bytes.set(MAGIC);
+  bytes.set(json, PREFIX_BYTES);
+  const prefix = new DataView(bytes.buffer);
+  prefix.setUint32(8, FORMAT_VERSION, true);
+  prefix.setUint32(12, bytes.length - PREFIX_BYTES, true);
+  prefix.setUint32(16, checksumOf(bytes.subarray(PREFIX_BYTES)), true);
+  return bytes;
+}

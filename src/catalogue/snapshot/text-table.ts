@@ -1,0 +1,134 @@
+/**
+ * Distinct texts while a snapshot is built: each gets the next number the first time it is seen. UTF-8 in one growing
+ * array, found again through an open-addressed hash table. Per text: its bytes, 4 for its end, 4 for its hash and 8 to
+ * 16 for its slot; a Map of strings takes about 100 more. Texts are well-formed Unicode.
+ */
+import { TEXT_BYTES_MAX } from '../limits.ts';
+import { SnapshotError } from './snapshot.ts';
+import { compareText } from './text-order.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+export class TextBytes {
+  bytes = new Uint8Array(1024);
+  length = 0;
+
+  /** Makes sure that `count` more bytes fit. */
+  reserve(count: number): void {
+    const needed = this.length + count;
+    if (needed <= this.bytes.length) return;
+    if (needed > TEXT_BYTES_MAX) throw new SnapshotError('the texts of the catalogue take more than 4 GiB');
+    const length = Math.min(TEXT_BYTES_MAX, Math.max(needed, this.bytes.length * 2));
+    // The old array's memory goes at once: with doubling, waiting for the collector would keep as much again.
+    this.bytes = new Uint8Array(this.bytes.buffer.transfer(length));
+  }
+
+  /** Writes a text behind the last one; it belongs to the array once `length` is moved past it. Returns its bytes' end. */
+  write(text: string): number {
+    // UTF-8 has at most three bytes for each code unit.
+    this.reserve(text.length * 3);
+    const { bytes, length } = this;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > 0x7f) return length + encoder.encodeInto(text, bytes.subarray(length)).written;
+      bytes[length + i] = unit;
+    }
+    return length + text.length;
+  }
+
+  append(text: string): void {
+    this.length = this.write(text);
+  }
+}
+
+export class TextTable {
+  readonly #text = new TextBytes();
+  /** End of each text in the bytes; a text starts where the one before it ends. */
+  #ends = new Uint32Array(64);
+  #hashes = new Uint32Array(64);
+  /** Number of a text + 1; 0 is a free slot. A power of two long, at most half full. */
+  #slots = new Uint32Array(128);
+  #size = 0;
+
+  /** Distinct texts so far; the next new one gets this number. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#text.bytes;
+  }
+
+  startOf(number: number): number {
+    return number === 0 ? 0 : this.#ends[number - 1]!;
+  }
+
+  endOf(number: number): number {
+    return this.#ends[number]!;
+  }
+
+  textOf(number: number): string {
+    return decoder.decode(this.#text.bytes.subarray(this.startOf(number), this.endOf(number)));
+  }
+
+  /** The number of a text that is in the table, or of a new one after adding it. */
+  numberOf(text: string): number {
+    const start = this.#text.length;
+    const end = this.#text.write(text);
+    const bytes = this.#text.bytes;
+    const hash = hashOf(bytes, start, end);
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    for (let held = this.#slots[slot]!; held !== 0; held = this.#slots[slot]!) {
+      if (this.#hashes[held - 1] === hash && this.#holds(held - 1, start, end)) return held - 1;
+      slot = (slot + 1) & mask;
+    }
+    const number = this.#size++;
+    if (number === this.#ends.length) this.#grow();
+    this.#text.length = end;
+    this.#ends[number] = end;
+    this.#hashes[number] = hash;
+    if (this.#size * 2 > this.#slots.length) this.#spread();
+    else this.#slots[slot] = number + 1;
+    return number;
+  }
+
+  /** Two texts of the table in code-unit order, as a comparator answers. */
+  compare(left: number, right: number): number {
+    const { bytes } = this.#text;
+    return compareText(bytes, this.startOf(left), this.endOf(left), bytes, this.startOf(right), this.endOf(right));
+  }
+
+  #holds(number: number, start: number, end: number): boolean {
+    const bytes = this.#text.bytes;
+    const from = this.startOf(number);
+    if (this.endOf(number) - from !== end - start) return false;
+    for (let i = start; i < end; i++) if (bytes[i] !== bytes[from + i - start]) return false;
+    return true;
+  }
+
+  #grow(): void {
+    this.#ends = new Uint32Array(this.#ends.buffer.transfer(this.#ends.byteLength * 2));
+    this.#hashes = new Uint32Array(this.#hashes.buffer.transfer(this.#hashes.byteLength * 2));
+  }
+
+  #spread(): void {
+    const slots = new Uint32Array(this.#slots.length * 2);
+    const mask = slots.length - 1;
+    for (let number = 0; number < this.#size; number++) {
+      let slot = this.#hashes[number]! & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = number + 1;
+    }
+    this.#slots = slots;
+  }
+}
+
+/** FNV-1a over the bytes, then mixed once more, because the low bits choose the slot. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}

@@ -1,0 +1,124 @@
+/**
+ * Ashby, the public posting API: one document a board, {"jobs": [...], "apiVersion": "1"}. An empty board is fine. Which
+ * board it is stands only in the postings' own addresses, jobs.ashbyhq.com/<board>/<id>.
+ *
+ * id                 `ashby:<board>:<id>`: an id occurs on two boards when a company has moved from one to the other
+ * company, domain    the command line, else the manifest (by board, then by file name), else the board's name, no domain
+ * location           `location`, then `secondaryLocations[].location`
+ * department         `department`, else `team`
+ * remote_status      `workplaceType`, else `isRemote` when true; a false one may be on site or hybrid, so it is unknown
+ * first, last        `publishedAt` (when missing or later, the observation), the observation
+ * status             active: a board holds what is open. A posting that is not listed is refused, since it is not public
+ */
+import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
+import { firstText, flagOf, htmlOf, listOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import {
+  boardOf,
+  hasAll,
+  joinedPlaces,
+  listedUnder,
+  NOT_AN_OBJECT,
+  type Shape,
+  type ShapeContext,
+  type Shaped,
+  shapedOf,
+} from './shape.ts';
+
+const EMPLOYMENT: ReadonlyMap<string, EmploymentType> = new Map([
+  ['FullTime', 'full_time'],
+  ['PartTime', 'part_time'],
+  ['Contract', 'contract'],
+  ['Temporary', 'temporary'],
+  ['Intern', 'internship'],
+]);
+
+const WORKPLACE: ReadonlyMap<string, RemoteStatus> = new Map([
+  ['Remote', 'remote'],
+  ['Hybrid', 'hybrid'],
+  ['OnSite', 'on_site'],
+]);
+
+const BOARD_HOST = 'jobs.ashbyhq.com';
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** File name without its endings, as a board would be called. */
+function stemOf(fileName: string): string {
+  return decoded(fileName.replace(/\.gz$/i, '').replace(/\.json$/i, ''));
+}
+
+/** The board's token, decoded; a board on a company's own host is known by its file only. */
+function boardToken(jobUrl: string, fileName: string | null): string | undefined {
+  if (URL.canParse(jobUrl)) {
+    const url = new URL(jobUrl);
+    const token = decoded(url.pathname.split('/')[1] ?? '').trim();
+    if (url.hostname === BOARD_HOST && token !== '') return token;
+  }
+  return fileName === null ? undefined : stemOf(fileName) || undefined;
+}
+
+/** A place stands in an object, or as mere text in copies of a board. */
+function placeNameOf(place: unknown): string | null {
+  return textOf(objectOf(place)?.location ?? place);
+}
+
+function nativeOf(record: unknown, context: ShapeContext): Shaped {
+  const job = objectOf(record);
+  if (!job) return NOT_AN_OBJECT;
+  if (flagOf(job.isListed) === false) {
+    return { ok: false, field: 'isListed', reason: 'is false: the posting is not public', isUnlisted: true };
+  }
+  const id = textOf(job.id);
+  if (id === null) return { ok: false, field: 'id', reason: 'is missing or blank' };
+  const url = urlOf(job.jobUrl);
+  if (url === null) return { ok: false, field: 'jobUrl', reason: 'is missing or blank' };
+  const token = boardToken(url, context.fileName);
+  if (token === undefined) return { ok: false, field: 'jobUrl', reason: 'does not name its board' };
+
+  const board = boardOf(token, context, { company: context.envelope?.company ?? null });
+  return shapedOf(
+    {
+      shape: 'ashby',
+      board: token,
+      sourceId: id,
+      title: ['title', textOf(job.title)],
+      company: ['jobUrl', board.company],
+      url: ['jobUrl', url],
+      domain: board.domain,
+      location: joinedPlaces([placeNameOf(job.location), ...listOf(job.secondaryLocations).map(placeNameOf)]),
+      department: firstText(job.department, job.team),
+      remoteStatus:
+        WORKPLACE.get(textOf(job.workplaceType) ?? '') ?? (flagOf(job.isRemote) === true ? 'remote' : 'unknown'),
+      employmentType: EMPLOYMENT.get(textOf(job.employmentType) ?? '') ?? 'unknown',
+      description: htmlOf(job.descriptionHtml) ?? htmlOf(job.descriptionPlain),
+      times: { publishedMs: timeOf(job.publishedAt) },
+    },
+    context,
+  );
+}
+
+export const ashbyShape: Shape = {
+  name: 'ashby',
+  summary: 'a job board as Ashby publishes it, one JSON file a board',
+  perBoard: true,
+  observedBy: 'reader',
+  marks: '"jobUrl" with "title" and "isListed" or "publishedAt"',
+  recordsOf(document) {
+    // Rows on their own are taken; an empty list of them is not how Ashby says that a board is empty.
+    if (Array.isArray(document) && document.length === 0) {
+      return { ok: false, reason: 'is not an Ashby board: it is an empty array' };
+    }
+    return listedUnder(document, ['jobs'], 'an Ashby board');
+  },
+  recognises: (record) =>
+    hasAll(record, 'jobUrl', 'title') &&
+    (record.isListed ?? record.employmentType ?? record.publishedAt ?? record.descriptionHtml) !== undefined,
+  claims: (document) => Array.isArray(document.jobs) && document.apiVersion !== undefined,
+  nativeOf,
+};

@@ -1,0 +1,80 @@
+/**
+ * Who a job board belongs to. A board's feed names only its token; the manifest, one JSON object, gives it a company name
+ * and domain: {"<board token or file name>": {"company": "Acme, Inc.", "domain": "acme.com"}}. Keys are matched exactly.
+ * A third entry, "url", is the address of the board itself, for feeds whose postings have only paths (Workday's list).
+ */
+import * as v from 'valibot';
+import { COMPANY_DOMAIN_LENGTH_MAX, parseCompanyDomain } from '../../catalogue/company-domain.ts';
+import { NAME_LENGTH_MAX } from '../native.ts';
+
+export interface Board {
+  /** null: the board's token is all that is known. */
+  readonly company: string | null;
+  readonly domain: string | null;
+  /** Address of the board itself, http or https, without a slash at its end; absent or null: not known. */
+  readonly url?: string | null;
+}
+
+export type BoardManifest = ReadonlyMap<string, Board>;
+
+export type BoardManifestParse =
+  | { readonly ok: true; readonly manifest: BoardManifest }
+  /** `reason` is a sentence that begins with the entry it is about. */
+  | { readonly ok: false; readonly reason: string };
+
+const entry = v.strictObject(
+  {
+    company: v.optional(
+      v.pipe(
+        v.string('company must be a string'),
+        v.trim(),
+        v.nonEmpty('company is blank'),
+        v.maxLength(NAME_LENGTH_MAX, `company is longer than ${NAME_LENGTH_MAX} characters`),
+      ),
+    ),
+    domain: v.optional(
+      v.pipe(
+        v.string('domain must be a string'),
+        v.maxLength(COMPANY_DOMAIN_LENGTH_MAX, 'domain is too long'),
+        v.check((text) => parseCompanyDomain(text) !== undefined, 'domain must be a domain name such as example.com'),
+        v.transform((text) => text.toLowerCase()),
+      ),
+    ),
+    url: v.optional(
+      v.pipe(
+        v.string('url must be a string'),
+        v.regex(/^https?:\/\/[^\s\\]+$/i, 'url must be an http or https URL'),
+        v.transform((text) => text.replace(/\/+$/, '')),
+      ),
+    ),
+  },
+  (issue) =>
+    issue.expected === 'never'
+      ? `has a field it does not know, ${issue.received}: only company, domain and url are read`
+      : 'must be an object with company, domain and url',
+);
+
+const manifest = v.record(v.string(), entry, 'must be a JSON object of boards');
+
+/** Reads the text of a manifest file. */
+export function parseBoardManifest(text: string): BoardManifestParse {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, reason: 'is not JSON' };
+  }
+  // valibot takes an array for a record of its places.
+  if (Array.isArray(value)) return { ok: false, reason: 'must be a JSON object of boards' };
+  const parsed = v.safeParse(manifest, value, { abortEarly: true });
+  if (!parsed.success) {
+    const issue = parsed.issues[0];
+    const key = issue.path?.[0]?.key;
+    return { ok: false, reason: key === undefined ? issue.message : `${JSON.stringify(key)}: ${issue.message}` };
+  }
+  const boards = new Map<string, Board>();
+  for (const [key, board] of Object.entries(parsed.output)) {
+    boards.set(key, { company: board.company ?? null, domain: board.domain ?? null, url: board.url ?? null });
+  }
+  return { ok: true, manifest: boards };
+}

@@ -1,0 +1,87 @@
+/**
+ * schema.org JobPosting in JSON-LD: one object, an array, a `@graph`, an ItemList, or the scripts of an HTML page. The
+ * fields are read in posting-ld.ts.
+ *
+ * id                 `jsonld:<host or company>:<identifier>`; without an identifier a hash
+ * company, domain    command line, manifest, `hiringOrganization.name` and the host of its `sameAs` or `url`
+ * source_url         `url` (or `@id`, `mainEntityOfPage`), else the page's own address (canonical link, og:url) when it holds
+ *                    one posting. A posting that has none is refused
+ * first, last        `datePosted`, the observation
+ */
+
+import { listOf, objectOf, urlOf } from '../input/source-field.ts';
+import { isJobPosting, postingFieldsOf } from './posting-ld.ts';
+import { boardOf, NOT_AN_OBJECT, type Shape, type ShapeContext, type Shaped, shapedOf, slugOf } from './shape.ts';
+
+const NAME = 'jsonld';
+
+/** Nested lists are looked into this deep: a graph of item lists of items is three. */
+const DEPTH_MAX = 6;
+
+function postingsIn(value: unknown, depth: number, found: unknown[]): unknown[] {
+  if (depth > DEPTH_MAX) return found;
+  for (const item of listOf(value)) {
+    const node = objectOf(item);
+    if (Array.isArray(item)) postingsIn(item, depth + 1, found);
+    else if (node === undefined) continue;
+    else if (isJobPosting(node)) found.push(node);
+    else {
+      for (const key of ['@graph', 'itemListElement', 'item', 'mainEntity', 'jobs', 'items']) {
+        if (node[key] !== undefined) postingsIn(node[key], depth + 1, found);
+      }
+    }
+  }
+  return found;
+}
+
+function hostOf(text: string | null): string | null {
+  return text !== null && URL.canParse(text) ? new URL(text).hostname.replace(/^www\./, '') || null : null;
+}
+
+/** An address among the values; `@id` is one only when it is not a name within the page. */
+function addressOf(...values: readonly unknown[]): string | null {
+  for (const value of values) {
+    const text = urlOf(objectOf(value)?.['@id'] ?? value);
+    if (text !== null && /^https?:\/\//i.test(text)) return text;
+  }
+  return null;
+}
+
+function nativeOf(record: unknown, context: ShapeContext): Shaped {
+  const posting = objectOf(record);
+  if (!posting) return NOT_AN_OBJECT;
+  const fields = postingFieldsOf(posting);
+  const url = addressOf(posting.url, posting.mainEntityOfPage, posting['@id']) ?? context.envelope?.url ?? null;
+  if (fields.company === null && context.board.company === null) {
+    return { ok: false, field: 'hiringOrganization', reason: 'is missing or blank' };
+  }
+  const token = hostOf(url) ?? slugOf(fields.company ?? '');
+  const board = boardOf(token, context, { company: fields.company, domain: fields.domain });
+  return shapedOf(
+    {
+      ...fields,
+      shape: NAME,
+      board: token,
+      sourceId: fields.identifier,
+      title: ['title', fields.title],
+      company: ['hiringOrganization', board.company],
+      url: ['url', url],
+      domain: board.domain,
+    },
+    context,
+  );
+}
+
+export const jsonldShape: Shape = {
+  name: NAME,
+  summary: 'schema.org JobPosting in JSON-LD, also inside an HTML page',
+  perBoard: true,
+  observedBy: 'reader',
+  marks: '"@type": "JobPosting"',
+  recordsOf(document) {
+    const records = postingsIn(document, 0, []);
+    return records.length > 0 ? { ok: true, records } : { ok: false, reason: 'has no JobPosting in JSON-LD' };
+  },
+  recognises: isJobPosting,
+  nativeOf,
+};

@@ -1,0 +1,94 @@
+/**
+ * Lever, the public postings API (api.lever.co/v0/postings/<site>?mode=json, and api.eu.lever.co): an array of postings.
+ * The site's name stands only in the postings' addresses, jobs.lever.co/<site>/<id>.
+ *
+ * id                 `lever:<site>:<id>`
+ * company, domain    command line, manifest, else the site's name and no domain
+ * location           `categories.allLocations`, else `categories.location`
+ * department         `categories.department`, else `categories.team`
+ * remote_status      `workplaceType`: remote, hybrid, onsite (on-site); unspecified is unknown
+ * employment_type    `categories.commitment`, free text in the employer's language, by the table of employment-terms.ts
+ * description        `description` (with `opening`), `lists[]`, `additional`
+ * first, last        `createdAt` (epoch milliseconds), the observation
+ */
+
+import { joinedHtml, listOf, objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
+import {
+  boardOf,
+  boardOfFileName,
+  hasAll,
+  joinedPlaces,
+  listedUnder,
+  NOT_AN_OBJECT,
+  type Shape,
+  type ShapeContext,
+  type Shaped,
+  shapedOf,
+  slugOf,
+} from './shape.ts';
+
+const NAME = 'lever';
+const HOST = /^jobs(?:\.[a-z]+)?\.lever\.co$/;
+
+function siteOfUrl(text: string | null): string | null {
+  if (text === null || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  return HOST.test(url.hostname) ? url.pathname.split('/')[1]?.toLowerCase() || null : null;
+}
+
+function descriptionOf(job: SourceRecord): string | null {
+  const lists = listOf(job.lists).map((item) => {
+    const list = objectOf(item);
+    return joinedHtml(textOf(list?.text), list?.content);
+  });
+  return joinedHtml(job.description || job.descriptionPlain, ...lists, job.additional || job.additionalPlain);
+}
+
+function nativeOf(record: unknown, context: ShapeContext): Shaped {
+  const job = objectOf(record);
+  if (!job) return NOT_AN_OBJECT;
+  const id = textOf(job.id);
+  if (id === null) return { ok: false, field: 'id', reason: 'is missing' };
+  const url = urlOf(job.hostedUrl ?? job.applyUrl);
+  const envelope = context.envelope;
+  const site =
+    siteOfUrl(url) ??
+    envelope?.board ??
+    (envelope?.company ? slugOf(envelope.company) : null) ??
+    boardOfFileName(context.fileName, NAME);
+  if (site === null) return { ok: false, field: 'hostedUrl', reason: 'does not name its board' };
+  const board = boardOf(site, context, { company: envelope?.company ?? null });
+  const categories = objectOf(job.categories) ?? {};
+  const all = listOf(categories.allLocations).map(textOf);
+  return shapedOf(
+    {
+      shape: NAME,
+      board: site,
+      sourceId: id,
+      title: ['text', textOf(job.text)],
+      company: ['hostedUrl', board.company],
+      url: ['hostedUrl', url],
+      domain: board.domain,
+      location: joinedPlaces([textOf(categories.location), ...all]),
+      department: textOf(categories.department) ?? textOf(categories.team),
+      remoteStatus: workplaceOf(textOf(job.workplaceType)),
+      employmentType: employmentTypeOf(textOf(categories.commitment)),
+      description: descriptionOf(job),
+      times: { publishedMs: timeOf(job.createdAt) },
+    },
+    context,
+  );
+}
+
+export const leverShape: Shape = {
+  name: NAME,
+  summary: 'a job board as Lever publishes it, a JSON array of postings',
+  perBoard: true,
+  observedBy: 'reader',
+  marks: '"hostedUrl" with "text" and "categories"',
+  recordsOf: (document) => listedUnder(document, ['postings', 'jobs', 'data'], 'a Lever board'),
+  recognises: (record) =>
+    hasAll(record, 'text', 'categories') && (record.hostedUrl !== undefined || record.applyUrl !== undefined),
+  nativeOf,
+};

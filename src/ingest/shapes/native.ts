@@ -1,0 +1,24 @@
+/**
+ * The native format (decisions §3) as a shape: a record is a native record already, and native.ts judges it. Lines of it
+ * are the operator's own, so a bad one is not left out in silence (build-snapshot.ts).
+ */
+
+import { objectOf } from '../input/source-field.ts';
+import type { NativeRecord } from '../native.ts';
+import { hasAll, listedUnder, NOT_AN_OBJECT, type Shape } from './shape.ts';
+
+export const nativeShape: Shape = {
+  name: 'native',
+  summary: 'one JSON object a line, as `snapshot export` writes it',
+  perBoard: false,
+  observedBy: 'source',
+  marks: '"source_url" with "first_observed_at" and "last_observed_at"',
+  recordsOf: (document) => listedUnder(document, [], 'native'),
+  recognises: (record) =>
+    hasAll(record, 'source_url', 'title') &&
+    (record.first_observed_at !== undefined || record.last_observed_at !== undefined),
+  nativeOf(record) {
+    const fields = objectOf(record);
+    return fields ? { ok: true, record: fields as unknown as NativeRecord, board: 'native' } : NOT_AN_OBJECT;
+  },
+};

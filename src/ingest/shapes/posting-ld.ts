@@ -1,0 +1,84 @@
+/**
+ * schema.org JobPosting (https://schema.org/JobPosting) as fields of a draft: what Teamtailor's feed and job pages share.
+ * Values may stand alone or in arrays, and types may be plain text where the vocabulary allows it.
+ *
+ * location           `jobLocation[].address`: locality, region, country; else `applicantLocationRequirements`
+ * remote_status      remote when `jobLocationType` is TELECOMMUTE; its absence says nothing
+ * employment_type    `employmentType`: FULL_TIME, PART_TIME, CONTRACTOR, TEMPORARY, INTERN, ...
+ * department         none: `occupationalCategory` and `industry` classify the job, not the company's departments
+ * status             closed when `validThrough` is past
+ */
+import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
+import {
+  endTimeOf,
+  firstText,
+  joinedHtml,
+  listOf,
+  objectOf,
+  type SourceRecord,
+  textOf,
+  timeOf,
+} from '../input/source-field.ts';
+import { employmentTypeOf } from './employment-terms.ts';
+import { companyDomainOfUrl } from './job-sites.ts';
+import { joinedPlaces, placeOf, type Times } from './shape.ts';
+
+function nameOf(value: unknown): string | null {
+  return textOf(objectOf(value)?.name ?? value);
+}
+
+export function isJobPosting(value: unknown): boolean {
+  const types = listOf(objectOf(value)?.['@type']);
+  return types.some(
+    (type) => type === 'JobPosting' || type === 'schema:JobPosting' || /schema\.org\/JobPosting$/.test(String(type)),
+  );
+}
+
+export interface PostingFields {
+  readonly identifier: string | null;
+  readonly title: string | null;
+  readonly company: string | null;
+  readonly domain: string | null;
+  readonly location: string | null;
+  readonly remoteStatus: RemoteStatus;
+  readonly employmentType: EmploymentType;
+  readonly description: string | null;
+  readonly times: Times;
+}
+
+function placesOf(posting: SourceRecord): string | null {
+  const places = listOf(posting.jobLocation).flatMap((item) => {
+    const place = objectOf(item);
+    if (!place) return [textOf(item)];
+    return listOf(place.address ?? place).map((part) => {
+      const address = objectOf(part);
+      if (!address) return textOf(part);
+      const named = placeOf(address.addressLocality, address.addressRegion, nameOf(address.addressCountry));
+      return named ?? nameOf(place.name);
+    });
+  });
+  return joinedPlaces(places) ?? joinedPlaces(listOf(posting.applicantLocationRequirements).map(nameOf));
+}
+
+export function postingFieldsOf(posting: SourceRecord): PostingFields {
+  const identifier = listOf(posting.identifier).map((item) => textOf(objectOf(item)?.value ?? item))[0] ?? null;
+  const organisation = listOf(posting.hiringOrganization)[0];
+  const fields = objectOf(organisation) ?? {};
+  const addresses = [...listOf(fields.sameAs), ...listOf(fields.url)];
+  const domains = addresses.map((address) => companyDomainOfUrl(textOf(address) ?? ''));
+  const telecommute = listOf(posting.jobLocationType).some((type) => /^telecommute$/i.test(textOf(type) ?? ''));
+  const skills = listOf(posting.skills)
+    .map(nameOf)
+    .filter((skill) => skill !== null);
+  return {
+    identifier,
+    title: firstText(posting.title, posting.name),
+    company: nameOf(organisation),
+    domain: domains.find((domain) => domain !== null) ?? null,
+    location: placesOf(posting),
+    remoteStatus: telecommute ? 'remote' : 'unknown',
+    employmentType: employmentTypeOf(...listOf(posting.employmentType).map(textOf)),
+    description: joinedHtml(posting.description, posting.responsibilities, posting.qualifications, skills.join(', ')),
+    times: { publishedMs: timeOf(posting.datePosted), endMs: endTimeOf(posting.validThrough) },
+  };
+}

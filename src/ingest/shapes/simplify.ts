@@ -1,0 +1,100 @@
+/**
+ * SimplifyJobs, the `listings.json` of its public lists (and of lists made from them): an array of postings that people
+ * collect, with times in epoch seconds.
+ *
+ * id                 `simplify:<id>`; without one, `simplify:<company>:<hash>`
+ * company_domain     the host of `company_url`, unless that leads to a job site's page about the company
+ * location           `locations`, joined
+ * remote_status      only when an entry of `locations` begins with the word: "Remote in USA", "Hybrid Remote"
+ * employment_type    internship when `terms` (or `season`) names seasons, as the lists of internships have them
+ * first, last        `date_posted`, `date_updated` (when missing, `date_posted`; without both, the observation); the earlier
+ *                    of the two is the first
+ * status             closed when `active` or `is_visible` says no. One that the list has hidden is no longer to be
+ *                    observed as open, which is all that closed says; it is kept, because it was observed
+ */
+import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
+import { flagOf, listOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { ID_LENGTH_MAX } from '../native.ts';
+import { companyDomainOfUrl } from './job-sites.ts';
+import {
+  hasAll,
+  hashOf,
+  joinedPlaces,
+  NOT_AN_OBJECT,
+  type Shape,
+  type ShapeContext,
+  type Shaped,
+  shapedOf,
+  slugOf,
+} from './shape.ts';
+
+const NAME = 'simplify';
+
+const REMOTE_PLACE = /^remote\b/i;
+const HYBRID_PLACE = /^hybrid\b/i;
+const SEASON = /^(?:spring|summer|fall|autumn|winter)(?: \d{4})?$/i;
+
+function remoteStatusOf(places: readonly string[]): RemoteStatus {
+  if (places.some((place) => REMOTE_PLACE.test(place.trim()))) return 'remote';
+  return places.some((place) => HYBRID_PLACE.test(place.trim())) ? 'hybrid' : 'unknown';
+}
+
+function employmentTypeOf(terms: readonly string[]): EmploymentType {
+  return terms.some((term) => SEASON.test(term.trim())) ? 'internship' : 'unknown';
+}
+
+/** The listing's own id as it stands, without its company: lists made from one another share ids. null for none. */
+function ownIdOf(value: unknown): string | null {
+  const id = typeof value === 'string' && value.trim() !== '' ? value : textOf(value);
+  if (id === null) return null;
+  const own = `${NAME}:${id}`;
+  return own.length <= ID_LENGTH_MAX ? own : `${NAME}:${hashOf([id])}`;
+}
+
+function nativeOf(record: unknown, context: ShapeContext): Shaped {
+  const job = objectOf(record);
+  if (!job) return NOT_AN_OBJECT;
+  const company = textOf(job.company_name);
+  const places = listOf(job.locations)
+    .map(textOf)
+    .filter((place) => place !== null);
+  const terms = [...listOf(job.terms), ...listOf(job.season)].map(textOf).filter((term) => term !== null);
+  const postedMs = timeOf(job.date_posted);
+  const shaped = shapedOf(
+    {
+      shape: NAME,
+      // One list holds many companies, and says nothing of those that it has no posting of.
+      board: slugOf(company ?? ''),
+      sourceId: null,
+      title: ['title', textOf(job.title)],
+      company: ['company_name', company],
+      url: ['url', urlOf(job.url)],
+      domain: companyDomainOfUrl(urlOf(job.company_url) ?? ''),
+      location: joinedPlaces(places),
+      remoteStatus: remoteStatusOf(places),
+      employmentType: employmentTypeOf(terms),
+      times: {
+        firstSeenMs: postedMs,
+        lastSeenMs: timeOf(job.date_updated) ?? postedMs,
+        closed: flagOf(job.active) === false || flagOf(job.is_visible) === false,
+      },
+    },
+    context,
+  );
+  const id = ownIdOf(job.id);
+  return shaped.ok && id !== null ? { ...shaped, record: { ...shaped.record, id } } : shaped;
+}
+
+export const simplifyShape: Shape = {
+  name: NAME,
+  summary: 'the listings.json of a SimplifyJobs list',
+  perBoard: false,
+  observedBy: 'source',
+  marks: '"company_name" with "date_posted", "date_updated" and "active"',
+  recognises: (record) => hasAll(record, 'company_name', 'date_posted', 'date_updated', 'active', 'url'),
+  recordsOf(document) {
+    if (!Array.isArray(document)) return { ok: false, reason: 'is not a SimplifyJobs list: it is no JSON array' };
+    return { ok: true, records: document };
+  },
+  nativeOf,
+};

@@ -1,0 +1,81 @@
+/**
+ * Teamtailor, the JSON Feed of a careers site (<site>/jobs.json): {version, title, home_page_url, items}, each item with
+ * the posting's JSON-LD under `_jobposting` (posting-ld.ts reads it).
+ *
+ * id                 `teamtailor:<site>:<id>`; the site is the subdomain of teamtailor.com, else the host of the address
+ * company, domain    command line, manifest, the posting's organisation, the feed's `title`; the domain is the
+ *                    organisation's, else that of a careers site of the company's own
+ * department         none in the feed
+ * first, last        `date_published`, the observation
+ */
+
+import { htmlOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { companyDomainOfPosting } from './job-sites.ts';
+import { postingFieldsOf } from './posting-ld.ts';
+import {
+  boardOf,
+  boardOfFileName,
+  envelopeOf,
+  listedUnder,
+  NOT_AN_OBJECT,
+  type Shape,
+  type ShapeContext,
+  type Shaped,
+  shapedOf,
+} from './shape.ts';
+
+const NAME = 'teamtailor';
+
+function siteOfUrl(text: string | null): string | null {
+  if (text === null || !URL.canParse(text)) return null;
+  const { hostname } = new URL(text);
+  // career.teamtailor.com is Teamtailor's own site; <company>.teamtailor.com and <company>.<region>.teamtailor.com others'.
+  return hostname.endsWith('.teamtailor.com') ? (hostname.split('.')[0] ?? null) : hostname;
+}
+
+function nativeOf(record: unknown, context: ShapeContext): Shaped {
+  const item = objectOf(record);
+  if (!item) return NOT_AN_OBJECT;
+  const fields = postingFieldsOf(objectOf(item._jobposting) ?? {});
+  const id = textOf(item.id) ?? fields.identifier;
+  const url = urlOf(item.url) ?? urlOf(item.external_url);
+  const site = siteOfUrl(url) ?? boardOfFileName(context.fileName, NAME);
+  if (site === null) return { ok: false, field: 'url', reason: 'is missing or blank' };
+  const board = boardOf(site, context, {
+    company: fields.company ?? context.envelope?.company ?? null,
+    domain: fields.domain ?? companyDomainOfPosting(url),
+  });
+  return shapedOf(
+    {
+      ...fields,
+      shape: NAME,
+      board: site,
+      sourceId: id,
+      title: ['title', textOf(item.title) ?? fields.title],
+      company: ['title of the feed', board.company],
+      url: ['url', url],
+      domain: board.domain,
+      description: htmlOf(item.content_html) ?? fields.description ?? htmlOf(item.content_text),
+      times: { ...fields.times, publishedMs: timeOf(item.date_published) ?? fields.times.publishedMs ?? null },
+    },
+    context,
+  );
+}
+
+export const teamtailorShape: Shape = {
+  name: NAME,
+  summary: 'the JSON Feed of a Teamtailor careers site',
+  perBoard: true,
+  observedBy: 'reader',
+  marks: '"_jobposting" with "url"',
+  recordsOf(document) {
+    const found = listedUnder(document, ['items'], 'a Teamtailor feed');
+    const feed = objectOf(document);
+    if (!found.ok || !feed) return found;
+    return { ...found, envelope: { ...envelopeOf(feed), company: textOf(feed.title) } };
+  },
+  recognises: (record) => record._jobposting !== undefined,
+  claims: (document) =>
+    Array.isArray(document.items) && String(document.version ?? '').startsWith('https://jsonfeed.org/'),
+  nativeOf,
+};

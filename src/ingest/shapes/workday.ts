@@ -1,0 +1,135 @@
+/**
+ * Workday, the job search of a careers site (POST /wday/cxs/<tenant>/<site>/jobs): {total, jobPostings}; its detail of one
+ * posting, {jobPostingInfo, hiringOrganization}; and both joined in rows by scrapers, with `detail_url`, `_raw_listing`
+ * and `_raw_detail`.
+ *
+ * The list has paths only. An address needs the site's own, which the detail (`externalUrl`), the row (`detail_url`), the
+ * wrapper (`base_url`) or the manifest (`url`) gives; without one a posting has no address and is refused.
+ *
+ * id                 `workday:<tenant>:<requisition>`: `jobReqId`, else what stands behind the last `_` of the path, else
+ *                    `bulletFields[0]`. `-1`, `-2` behind it are kept: they are postings of one requisition
+ * company, domain    command line, manifest, tenant. `hiringOrganization` is a legal entity, other for each country
+ * location           `location` and `additionalLocations` of the detail, else `locationsText`; "3 Locations" is no place
+ * department         none: job families are a facet of the search, not a field of the posting
+ * remote, employment `remoteType`, `timeType`
+ * first, last        `startDate` of the detail, the observation; "Posted 30+ Days Ago" is no date
+ * status             closed when the detail says that it is no longer `posted`
+ */
+
+import {
+  firstText,
+  flagOf,
+  joinedHtml,
+  listOf,
+  objectOf,
+  type SourceRecord,
+  textOf,
+  timeOf,
+  urlOf,
+} from '../input/source-field.ts';
+import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
+import {
+  boardOf,
+  boardOfFileName,
+  envelopeOf,
+  hasAll,
+  joinedPlaces,
+  listedUnder,
+  NOT_AN_OBJECT,
+  type Shape,
+  type ShapeContext,
+  type Shaped,
+  shapedOf,
+} from './shape.ts';
+
+const NAME = 'workday';
+
+const HOST = /^([a-z0-9_-]+)\.(?:wd\d+\.)?(?:myworkdayjobs|myworkdayjobs-impl|myworkdaysite)\.com$/;
+const SEVERAL = /^\d+ (?:locations?|standorte?|lieux|sites|ubicaciones|localidades|sedi|locaties)$/i;
+
+function tenantOfUrl(text: string | null): string | null {
+  if (text === null || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  const tenant = HOST.exec(url.hostname)?.[1] ?? null;
+  // wd5.myworkdaysite.com/en-US/recruiting/<tenant>/<site>/job/...
+  if (tenant !== null && !/^wd\d+$/.test(tenant)) return tenant;
+  return /\/recruiting\/([^/]+)\//.exec(url.pathname)?.[1] ?? null;
+}
+
+function requisitionOf(info: SourceRecord, path: string | null, bullets: unknown): string | null {
+  const tail = path === null ? null : (/_([^_/?#]+)\/?(?:[?#].*)?$/.exec(path)?.[1] ?? null);
+  return tail ?? textOf(info.jobReqId) ?? textOf(listOf(bullets)[0]);
+}
+
+function nativeOf(record: unknown, context: ShapeContext): Shaped {
+  const row = objectOf(record);
+  if (!row) return NOT_AN_OBJECT;
+  const listing = objectOf(row._raw_listing) ?? row;
+  const detail = objectOf(row._raw_detail) ?? row;
+  const info = objectOf(detail.jobPostingInfo) ?? {};
+  const path = urlOf(listing.externalPath ?? row.external_path);
+  const envelope = context.envelope;
+  const known = tenantOfUrl(envelope?.url ?? null) ?? envelope?.board ?? boardOfFileName(context.fileName, NAME) ?? '';
+  const site = boardOf(known, context).url ?? envelope?.url ?? null;
+  const url =
+    urlOf(row.detail_url ?? row.job_url ?? row.url) ??
+    urlOf(info.externalUrl) ??
+    (site !== null && path !== null ? `${site}${path.startsWith('/') ? '' : '/'}${path}` : null);
+  if (url === null) {
+    return {
+      ok: false,
+      field: 'externalPath',
+      reason: 'has no host, and neither the document nor --manifest gives one',
+    };
+  }
+  const tenant = tenantOfUrl(url) ?? (known === '' ? null : known);
+  if (tenant === null) return { ok: false, field: 'externalPath', reason: 'does not name its tenant' };
+  const board = boardOf(tenant, context);
+  const places = [info.location, ...listOf(info.additionalLocations)].map((place) =>
+    textOf(objectOf(place)?.descriptor ?? place),
+  );
+  const listed = firstText(row.location, listing.locationsText);
+  return shapedOf(
+    {
+      shape: NAME,
+      board: tenant,
+      sourceId: requisitionOf(info, path ?? url, listing.bulletFields),
+      title: ['title', firstText(row.title, listing.title, info.title)],
+      company: ['company', board.company],
+      url: ['externalPath', url],
+      domain: board.domain,
+      location: joinedPlaces(places) ?? (listed !== null && SEVERAL.test(listed) ? null : listed),
+      remoteStatus: workplaceOf(firstText(info.remoteType, listing.remoteType, row.remoteType)),
+      employmentType: employmentTypeOf(firstText(info.timeType, listing.timeType, row.timeType)),
+      description: joinedHtml(info.jobDescription ?? row.description),
+      times: {
+        publishedMs: timeOf(info.startDate),
+        endMs: timeOf(info.endDate),
+        closed: flagOf(info.posted) === false,
+      },
+    },
+    context,
+  );
+}
+
+export const workdayShape: Shape = {
+  name: NAME,
+  summary: 'the job search of a Workday careers site, as it answers or as scrapers keep it',
+  perBoard: true,
+  observedBy: 'reader',
+  marks: '"externalPath", "_raw_detail" or "jobPostingInfo"',
+  recordsOf(document) {
+    const wrapper = objectOf(document);
+    if (wrapper && hasAll(wrapper, 'jobPostingInfo')) {
+      return { ok: true, records: [wrapper], envelope: envelopeOf(wrapper) };
+    }
+    return listedUnder(document, ['jobPostings', 'jobs'], 'a Workday job search');
+  },
+  recognises: (record) =>
+    record.externalPath !== undefined ||
+    record.jobPostingInfo !== undefined ||
+    (record.external_path !== undefined && record.title !== undefined) ||
+    objectOf(objectOf(record._raw_detail)?.jobPostingInfo) !== undefined,
+  claims: (document) => Array.isArray(document.jobPostings) && document.total !== undefined,
+  nativeOf,
+};

@@ -1,0 +1,18 @@
+/** The observation period as answers say it. */
+import * as v from 'valibot';
+import { isoTime } from '../../base/iso-time.ts';
+import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
+
+export const dateTime = v.pipe(v.string(), v.isoTimestamp());
+const days = v.literal(7);
+
+export const observationPeriod = v.strictObject({ start: dateTime, end: dateTime, days });
+
+/** Its end is also when the answer was made. */
+export type AnswerPeriod = Readonly<v.InferInput<typeof observationPeriod>>;
+
+export function periodOf(period: ObservationPeriod): AnswerPeriod {
+  return { start: isoTime(period.startMs), end: isoTime(period.endMs), days: 7 };
+}
+
+export const periodEndingAt = (nowMs: number): AnswerPeriod => periodOf(observationPeriodEndingAt(nowMs));

@@ -1,0 +1,30 @@
+/** What the contract shows as answers of the jobs routes: one moment, one company, made up. */
+import { isoTime } from '../../base/iso-time.ts';
+import type { CohortFacts } from '../../catalogue/catalogue.ts';
+import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
+import { periodOf } from './answer-period.ts';
+import { type Meta, metaOf } from './envelope.ts';
+
+const ANSWERED_MS = Date.UTC(2026, 10, 20, 12);
+const OBSERVED_MS = Date.UTC(2026, 10, 20, 9, 30);
+const FIRST_OBSERVED_MS = Date.UTC(2026, 9, 2, 8);
+
+export const EXAMPLE_OBSERVED_AT = isoTime(OBSERVED_MS);
+export const EXAMPLE_COMPANY = { name: 'Example', domain: 'example.com' } as const;
+export const EXAMPLE_PERIOD = periodOf(observationPeriodEndingAt(ANSWERED_MS));
+
+/** `meta` of an answer from a cohort of so many jobs. */
+export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number): Meta {
+  const facts: CohortFacts = {
+    scope,
+    sampled: false,
+    candidateJobs,
+    newestObservedMs: OBSERVED_MS,
+    oldestObservedMs: FIRST_OBSERVED_MS,
+  };
+  return metaOf(
+    { synthetic: false, catalogue: { snapshot: { facts: { skillsVersion: '1' } } } },
+    facts,
+    EXAMPLE_PERIOD,
+  );
+}

@@ -1,0 +1,102 @@
+/** GET /v1/jobs/search: up to ten observed jobs, newest observation first. */
+import * as v from 'valibot';
+import { isoTime } from '../../base/iso-time.ts';
+import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
+import { search } from '../../catalogue/questions/search.ts';
+import { paid, perCaller } from '../../http/access.ts';
+import { Refusal } from '../../http/errors.ts';
+import { route } from '../../http/route.ts';
+import { dateTime, periodEndingAt } from './answer-period.ts';
+import { envelope, type JobsServices, metaOf } from './envelope.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
+import { companyDomain, employmentType, integer, remote, terms } from './parameters.ts';
+import { fromCatalogue, hasCatalogue, noCatalogue } from './refusals.ts';
+
+const RESULT_COUNT_MAX = 10;
+
+const job = v.strictObject({
+  id: v.string(),
+  title: v.string(),
+  company: v.string(),
+  company_domain: v.nullable(v.string()),
+  location: v.nullable(v.string()),
+  remote_status: v.picklist(REMOTE_STATUSES),
+  employment_type: v.picklist(EMPLOYMENT_TYPES),
+  source_url: v.pipe(v.string(), v.url()),
+  last_observed_at: dateTime,
+});
+
+const searchData = v.strictObject({
+  jobs: v.pipe(v.array(job), v.maxLength(RESULT_COUNT_MAX)),
+  returned_jobs: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(RESULT_COUNT_MAX)),
+  limit: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(RESULT_COUNT_MAX)),
+});
+
+export const searchJobs = route<JobsServices>()({
+  operation: 'searchJobs',
+  method: 'GET',
+  path: '/v1/jobs/search',
+  summary: 'Search up to 10 observed jobs',
+  description: 'Active jobs of the monitored catalogue that match every filter, most recently observed first.',
+  access: [perCaller, paid('0.02')],
+  query: v.strictObject({
+    keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
+    location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
+    company: v.optional(companyDomain),
+    remote: v.optional(remote),
+    employment_type: v.optional(employmentType),
+    limit: v.optional(integer(1, RESULT_COUNT_MAX), RESULT_COUNT_MAX),
+  }),
+  answer: envelope(searchData),
+  errors: ['CATALOGUE_UNAVAILABLE', 'UPSTREAM_INVALID_RESPONSE'],
+  examples: {
+    query: { keyword: 'data engineer', remote: true, limit: 3 },
+    answer: {
+      data: {
+        jobs: [
+          {
+            id: 'ashby:example:7f3a',
+            title: 'Senior Data Engineer',
+            company: EXAMPLE_COMPANY.name,
+            company_domain: EXAMPLE_COMPANY.domain,
+            location: 'Berlin, Germany',
+            remote_status: 'remote',
+            employment_type: 'full_time',
+            source_url: 'https://jobs.example.com/7f3a',
+            last_observed_at: EXAMPLE_OBSERVED_AT,
+          },
+        ],
+        returned_jobs: 1,
+        limit: 3,
+      },
+      meta: exampleMeta('monitored catalogue', 4210),
+    },
+  },
+  ready: hasCatalogue,
+  handle(input, { catalogue, clock }) {
+    const shelf = catalogue.current();
+    if (shelf === undefined) return noCatalogue();
+    const { keyword, location, company, remote, employment_type, limit } = input;
+    const filters = { keyword, location, company, remote, employmentType: employment_type };
+    const found = fromCatalogue(() => search(shelf.catalogue, filters, limit));
+    if (found instanceof Refusal) return found;
+    return {
+      data: {
+        jobs: found.jobs.map((job) => ({
+          id: job.id,
+          title: job.title,
+          company: job.company,
+          company_domain: job.companyDomain,
+          location: job.location,
+          remote_status: job.remoteStatus,
+          employment_type: job.employmentType,
+          source_url: job.sourceUrl,
+          last_observed_at: isoTime(job.lastObservedMs),
+        })),
+        returned_jobs: found.jobs.length,
+        limit,
+      },
+      meta: metaOf(shelf, found.cohort, periodEndingAt(clock.nowMs())),
+    };
+  },
+});

@@ -1,0 +1,136 @@
+/** GET /v1/jobs/signals: up to five companies with evidence of hiring activity. */
+import * as v from 'valibot';
+import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
+import { type SignalFilters, signals } from '../../catalogue/questions/signals.ts';
+import { paid, perCaller } from '../../http/access.ts';
+import { route } from '../../http/route.ts';
+import { dateTime, observationPeriod, periodOf } from './answer-period.ts';
+import { companyName } from './company.ts';
+import { count, envelope, isoTimeOrNull, type JobsServices, metaOf } from './envelope.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD, exampleMeta } from './examples.ts';
+import { integer, period, terms } from './parameters.ts';
+import { hasCatalogue, noCatalogue } from './refusals.ts';
+
+const COMPANY_COUNT_MAX = 5;
+
+const signal = v.strictObject({
+  company: companyName,
+  active_jobs: v.nullable(count),
+  observed_sample_jobs: count,
+  recently_observed_jobs: count,
+  hiring_activity_score: v.pipe(v.number(), v.minValue(0), v.maxValue(100)),
+  supporting_evidence: v.strictObject({
+    criterion: v.string(),
+    first_observed_jobs: count,
+    matching_sample_jobs: count,
+    scope: v.string(),
+  }),
+  last_observed_at: v.nullable(dateTime),
+  observation_period: observationPeriod,
+});
+
+const signalsData = v.strictObject({
+  companies: v.pipe(v.array(signal), v.maxLength(COMPANY_COUNT_MAX)),
+  returned_companies: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(COMPANY_COUNT_MAX)),
+  limit: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(COMPANY_COUNT_MAX)),
+  matching_active_jobs: v.nullable(count),
+  observed_sample_jobs: count,
+});
+
+const EVIDENCE_SCOPE = 'candidate cohort of the monitored catalogue';
+
+/** The filters in words: what a job had to be in order to count. */
+function criterionOf({ role, location, department }: SignalFilters): string {
+  const parts = [
+    role === undefined ? undefined : `title contains every term of ${JSON.stringify(role)}`,
+    location === undefined ? undefined : `location contains every term of ${JSON.stringify(location)}`,
+    department === undefined ? undefined : `department is ${JSON.stringify(department)}`,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? 'active jobs, no filter' : `active jobs whose ${parts.join(' and ')}`;
+}
+
+export const findSignals = route<JobsServices>()({
+  operation: 'findSignals',
+  method: 'GET',
+  path: '/v1/jobs/signals',
+  summary: 'Find up to 5 companies with evidence of hiring activity',
+  description:
+    'Companies in the catalogue with active jobs that match every filter, those with the most recently observed jobs first.',
+  access: [perCaller, paid('0.09')],
+  query: v.strictObject({
+    role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
+    location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
+    department: v.optional(terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' })),
+    period: v.optional(period, '7d'),
+    limit: v.optional(integer(1, COMPANY_COUNT_MAX), COMPANY_COUNT_MAX),
+  }),
+  answer: envelope(signalsData),
+  errors: ['CATALOGUE_UNAVAILABLE'],
+  examples: {
+    query: { role: 'data engineer', limit: 3 },
+    answer: {
+      data: {
+        companies: [
+          {
+            company: EXAMPLE_COMPANY,
+            active_jobs: 3,
+            observed_sample_jobs: 3,
+            recently_observed_jobs: 2,
+            hiring_activity_score: 66.67,
+            supporting_evidence: {
+              criterion: criterionOf({ role: 'data engineer' }),
+              first_observed_jobs: 1,
+              matching_sample_jobs: 3,
+              scope: EVIDENCE_SCOPE,
+            },
+            last_observed_at: EXAMPLE_OBSERVED_AT,
+            observation_period: EXAMPLE_PERIOD,
+          },
+        ],
+        returned_companies: 1,
+        limit: 3,
+        matching_active_jobs: 3,
+        observed_sample_jobs: 3,
+      },
+      meta: exampleMeta('monitored catalogue', 4210),
+    },
+  },
+  ready: hasCatalogue,
+  handle(input, { catalogue, clock }) {
+    const shelf = catalogue.current();
+    if (shelf === undefined) return noCatalogue();
+    const { role, location, department, limit } = input;
+    const observed = observationPeriodEndingAt(clock.nowMs());
+    const membership = shelf.catalogue.ranking.moveTo(observed);
+    const question = JSON.stringify([role, location, department, limit]);
+    return shelf.keptSignals.answer(question, membership, periodOf(observed), () => {
+      const filters = { role, location, department };
+      const found = signals(shelf.catalogue, filters, limit, observed);
+      const criterion = criterionOf(filters);
+      return (period) => ({
+        data: {
+          companies: found.companies.map((entry) => ({
+            company: entry.company,
+            active_jobs: entry.activeJobs,
+            observed_sample_jobs: entry.observedSampleJobs,
+            recently_observed_jobs: entry.recentlyObservedJobs,
+            hiring_activity_score: entry.score,
+            supporting_evidence: {
+              criterion,
+              first_observed_jobs: entry.firstObservedJobs,
+              matching_sample_jobs: entry.observedSampleJobs,
+              scope: EVIDENCE_SCOPE,
+            },
+            last_observed_at: isoTimeOrNull(entry.lastObservedMs),
+            observation_period: period,
+          })),
+          returned_companies: found.companies.length,
+          limit,
+          matching_active_jobs: found.matchingActiveJobs,
+          observed_sample_jobs: found.observedSampleJobs,
+        },
+        meta: metaOf(shelf, found.cohort, period),
+      });
+    });
+  },
+});

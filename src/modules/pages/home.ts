@@ -1,0 +1,238 @@
+/** GET /: what this server sells, at which price, what its catalogue holds and how a first answer is bought. */
+import { grouped } from '../../base/grouped.ts';
+import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
+import { type ObservationDays, observationDays } from '../../catalogue/questions/observation-days.ts';
+import type { Route } from '../../http/route.ts';
+import type { Shelf } from '../jobs/envelope.ts';
+import { pageRoute } from './document.ts';
+import { type Html, html } from './html.ts';
+import type { PageServices } from './services.ts';
+
+/** Days of the chart. */
+const CHART_DAY_COUNT = 30;
+const DAY_MS = 86_400_000;
+
+interface CatalogueFacts {
+  readonly activeJobs: number;
+  readonly closedJobs: number;
+  readonly companies: number;
+  readonly newestObservedMs: number | null;
+  readonly observed: ObservationDays | undefined;
+  readonly isSynthetic: boolean;
+}
+
+/** A catalogue does not change while it is served, so its rows are counted once. */
+const factsByShelf = new WeakMap<Shelf, CatalogueFacts>();
+
+function factsOf(shelf: Shelf): CatalogueFacts {
+  let facts = factsByShelf.get(shelf);
+  if (facts === undefined) {
+    const { snapshot } = shelf.catalogue;
+    facts = {
+      activeJobs: snapshot.activeCount,
+      closedJobs: snapshot.rowCount - snapshot.activeCount,
+      companies: snapshot.companyCount,
+      newestObservedMs: snapshot.newestObservedMs,
+      observed: observationDays(snapshot, CHART_DAY_COUNT),
+      isSynthetic: shelf.synthetic,
+    };
+    factsByShelf.set(shelf, facts);
+  }
+  return facts;
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+const AGES = [
+  [DAY_MS, 'day'],
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+] as const;
+
+/** How long ago, in the largest unit that fits. */
+export function ageOf(ms: number, nowMs: number): string {
+  const ageMs = nowMs - ms;
+  for (const [unitMs, unit] of AGES) {
+    const count = Math.floor(ageMs / unitMs);
+    if (count >= 1) return `${grouped(count)} ${unit}${count === 1 ? '' : 's'} ago`;
+  }
+  return ageMs < 0 ? 'in the future' : 'less than a minute ago';
+}
+
+const priceOf = ({ access }: Route): string | undefined => access.find((way) => way.kind === 'x402')?.priceUsdc;
+
+/** `/v1/jobs/search?keyword=data+engineer&limit=3`, from the example of the declaration. */
+function exampleUrl({ path, examples }: Route, baseUrl: string): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(examples?.query ?? {})) query.append(name, String(value));
+  return `${baseUrl}${path}${query.size === 0 ? '' : `?${query}`}`;
+}
+
+function priceRow(operation: Route): Html {
+  const names = Object.keys(operation.query?.entries ?? {});
+  return html`<tr>
+<th scope="row">${operation.summary}<code class="usage">${operation.method} ${operation.path}${
+    names.length === 0 ? undefined : html`<wbr><span class="faint">?${names.join(', ')}</span>`
+  }</code></th>
+<td class="price">${priceOf(operation)} <span class="unit">USDC</span></td>
+</tr>
+`;
+}
+
+/** Bars in a box of 100 by 100 that is stretched to its place; the labels are text beside it and keep their size. */
+function chart({ firstDayMs, counts }: ObservationDays): Html {
+  const max = Math.max(...counts, 1);
+  const lastDayMs = firstDayMs + (counts.length - 1) * DAY_MS;
+  const width = 100 / counts.length;
+  const bars = Array.from(counts, (count, day) => {
+    const height = (100 * count) / max;
+    const label = `${dayOf(firstDayMs + day * DAY_MS)}: ${grouped(count)}`;
+    return html`<rect x="${(day * width + width * 0.12).toFixed(3)}" y="${(100 - height).toFixed(3)}" width="${(
+      width * 0.76
+    ).toFixed(3)}" height="${height.toFixed(3)}"><title>${label}</title></rect>`;
+  });
+  const rows = Array.from(
+    counts,
+    (count, day) => html`<tr><th scope="row">${dayOf(firstDayMs + day * DAY_MS)}</th><td>${grouped(count)}</td></tr>\n`,
+  );
+  const summary = `Jobs by the day they were last observed, ${dayOf(firstDayMs)} to ${dayOf(lastDayMs)}; at most ${grouped(max)} on one day.`;
+  return html`<figure class="chart">
+<figcaption>Observations a day <span class="faint">jobs, by the UTC day they were last seen at their source</span></figcaption>
+<div class="plot"><span class="plot-max">${grouped(max)}</span>
+<svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="${summary}">${bars}</svg></div>
+<div class="plot-days"><span>${dayOf(firstDayMs)}</span><span>${dayOf(lastDayMs)}</span></div>
+<details><summary>The same as a table</summary>
+<table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Jobs last observed</th></tr></thead>
+<tbody>
+${rows}</tbody></table>
+</details>
+</figure>`;
+}
+
+function catalogueSection(shelf: Shelf | undefined, nowMs: number): Html {
+  if (shelf === undefined) {
+    return html`<section aria-labelledby="catalogue"><h2 id="catalogue">What the catalogue holds</h2>
+<p>No catalogue is loaded on this server: questions about jobs are answered with 503 and cost nothing. Callbacks are sold.</p>
+</section>`;
+  }
+  const facts = factsOf(shelf);
+  const { newestObservedMs, closedJobs } = facts;
+  return html`<section aria-labelledby="catalogue">
+<h2 id="catalogue">What the catalogue holds</h2>
+${
+  facts.isSynthetic
+    ? html`<p class="note"><strong>Sample data.</strong> Every job and company in this catalogue is made up.</p>`
+    : undefined
+}
+<dl class="figures">
+<div><dt>Active jobs</dt><dd>${grouped(facts.activeJobs)}${
+    closedJobs === 0 ? undefined : html`<small>and ${grouped(closedJobs)} closed</small>`
+  }</dd></div>
+<div><dt>Companies</dt><dd>${grouped(facts.companies)}<small>with a job, active or closed</small></dd></div>
+<div><dt>Newest observation</dt><dd>${
+    newestObservedMs === null
+      ? 'none'
+      : html`<time datetime="${new Date(newestObservedMs).toISOString()}">${ageOf(newestObservedMs, nowMs)}</time><small>${minuteOf(newestObservedMs)}</small>`
+  }</dd></div>
+</dl>
+${facts.observed === undefined ? undefined : chart(facts.observed)}
+<p>Figures are counted over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs, of the whole catalogue
+or of the company that is asked for. Every answer states what it covered and how fresh it is; where there was more than the
+cohort, totals are <code>null</code> instead of guesses. The figures describe this catalogue, not the labour market.</p>
+</section>`;
+}
+
+const CLIENT_PACKAGES = '@x402/fetch @x402/evm viem';
+
+function clientScript(url: string, method: string, network: string): string {
+  const init = method === 'GET' ? '' : `, { method: '${method}' }`;
+  return `import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
+import { ExactEvmScheme } from '@x402/evm';
+import { privateKeyToAccount } from 'viem/accounts';
+
+const account = privateKeyToAccount(process.env.PRIVATE_KEY);
+const schemes = [{ network: '${network}', client: new ExactEvmScheme(account) }];
+const payingFetch = wrapFetchWithPaymentFromConfig(fetch, { schemes });
+
+const answer = await payingFetch('${url}'${init});
+console.log(answer.status, answer.headers.get('PAYMENT-RESPONSE'));
+console.log(await answer.json());`;
+}
+
+function buyingSection(operation: Route, { facts }: PageServices): Html {
+  const { baseUrl, network, isPlay, payTo } = facts;
+  const url = exampleUrl(operation, baseUrl);
+  const { method } = operation;
+  return html`<section aria-labelledby="buy">
+<h2 id="buy">Buy a first answer</h2>
+<ol class="steps">
+<li><h3>Ask, and be told the price</h3>
+<p>The answer is <code>402</code> with an offer in its body and, for programs, in its <code>PAYMENT-REQUIRED</code> header.</p>
+<pre data-copy><code>curl -i ${method === 'GET' ? '' : `-X ${method} `}'${url}'</code></pre></li>
+<li><h3>Let an x402 client pay</h3>
+<p>Any client of <a href="https://github.com/x402-foundation/x402">x402</a> version 2 signs the transfer and asks again. ${
+    isPlay
+      ? html`This server settles in a play ledger, so a wallet without any funds will do.`
+      : html`The wallet needs ${priceOf(operation)} USDC on Base, and no gas.`
+  }</p>
+<pre data-copy><code>npm install ${CLIENT_PACKAGES}</code></pre>
+<pre data-copy><code id="client">${clientScript(url, method, network)}</code></pre></li>
+<li><h3>Read the answer and keep the receipt</h3>
+<p>A signed authorization buys exactly one answer. A question that cannot be answered is not charged; a payment whose end is
+unclear is looked into, and <code>GET /v1/payments/{network}/{payer}/{nonce}</code> says free of charge what became of it.</p></li>
+</ol>
+<dl class="terms">
+<div><dt>Network</dt><dd><code>${network}</code></dd></div>
+<div><dt>Settlement</dt><dd>${isPlay ? 'play ledger, nothing on a chain' : 'USDC on Base, by an x402 facilitator'}</dd></div>
+<div><dt>Paid to</dt><dd><code class="wrap">${payTo}</code></dd></div>
+</dl>
+</section>`;
+}
+
+/** The operation that the page explains buying with: one about jobs where there are jobs to sell. */
+function firstPurchase(paid: readonly Route[], hasJobs: boolean): Route | undefined {
+  const ofJobs = paid.filter(({ path }) => path.startsWith('/v1/jobs/') === hasJobs);
+  return ofJobs[0] ?? paid[0];
+}
+
+function main(services: PageServices): Html {
+  const { catalogue, clock, operations, facts } = services;
+  const shelf = catalogue.current();
+  const paid = operations.filter((operation) => priceOf(operation) !== undefined);
+  const free = operations.filter(
+    ({ access, method, path }) => access.length === 0 && method === 'GET' && !path.includes(':'),
+  );
+  const first = firstPurchase(paid, shelf !== undefined);
+  return html`<div class="hero">
+<h1>Answers about hiring, one request at a time</h1>
+<p class="lead">Ask over HTTP, be told the price, sign a USDC transfer, and get JSON that says how much of the catalogue it saw.
+No account, no key, no subscription.</p>
+${
+  facts.isPlay
+    ? html`<p class="note"><strong>Play money.</strong> Signatures are really verified here, but payments move in a play ledger and nothing is on a chain.</p>`
+    : undefined
+}
+<p class="actions">${first === undefined ? undefined : html`<a class="button" href="#buy">Buy a first answer</a>`} <a href="./docs">Read the reference</a></p>
+</div>
+<section aria-labelledby="prices">
+<h2 id="prices">What is sold</h2>
+<table class="prices">
+<thead><tr><th scope="col">Request</th><th scope="col" class="price">Price</th></tr></thead>
+<tbody>
+${paid.map(priceRow)}</tbody>
+</table>
+<p>Free: ${free.map(({ path }, i) => html`${i === 0 ? undefined : ', '}<a href=".${path}"><code>${path}</code></a>`)}.
+A callback is a webhook address for ten minutes; once it is paid for, receiving and reading cost nothing.
+Watch one in the <a href="./inbox">inbox</a>.</p>
+</section>
+${catalogueSection(shelf, clock.nowMs())}
+${first === undefined ? undefined : buyingSection(first, services)}`;
+}
+
+export const home = pageRoute('homePage', '/', 'What this server sells, for people', {
+  title: 'paygrade: answers about hiring, one request at a time',
+  description: 'Bounded, deterministic answers about hiring for USDC, paid with x402. No account, no key.',
+  scripts: ['copy.js'],
+  main,
+});

@@ -1,0 +1,96 @@
+/**
+ * EIP-712 struct and digest of an EIP-3009 `TransferWithAuthorization` for USDC on Base (x402-v2 §4.2). The domain separator
+ * is computed once. A struct is a text of digits, decoded; its digest is two keccaks, 15 µs on Node 26 and 11 µs on Bun 1.4,
+ * so it is made where the signature is recovered.
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { decodeDigits, encodeHex, encodeUtf8 } from '../../base/codec.ts';
+import { CHAIN_ID, USDC_DOMAIN_VERSION, USDC_LOWER, USDC_NAME } from './network.ts';
+
+/** The signed message. Addresses and nonce are `0x` and hex of the right length in any case; numbers are uint256. */
+export interface TransferMessage {
+  readonly from: string;
+  readonly to: string;
+  readonly value: bigint;
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+  readonly nonce: string;
+}
+
+const WORD_BYTES = 32;
+
+const hashOf = (text: string): Uint8Array => keccak_256(encodeUtf8(text));
+
+const digitsOf = (bytes: Uint8Array): string => encodeHex(bytes).slice(2);
+
+/** @throws Error when it is no uint256 */
+function uintDigits(value: bigint): string {
+  const digits = value.toString(16).padStart(2 * WORD_BYTES, '0');
+  if (digits.length !== 2 * WORD_BYTES) throw new Error('not a uint256');
+  return digits;
+}
+
+/** @throws Error when it has not so many bytes; digits are checked with the whole */
+function hexDigits(hex: string, byteCount: number): string {
+  if (hex.length !== 2 + 2 * byteCount) throw new Error(`not hex of ${byteCount} bytes`);
+  return hex.slice(2);
+}
+
+const ADDRESS_PADDING = '0'.repeat(24);
+
+function bytesOf(digits: string): Uint8Array {
+  const bytes = decodeDigits(digits);
+  if (bytes === undefined) throw new Error('not hex');
+  return bytes;
+}
+
+/** Equals `DOMAIN_SEPARATOR()` of the token contract. */
+export const DOMAIN_SEPARATOR: Uint8Array = keccak_256(
+  bytesOf(
+    digitsOf(hashOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')) +
+      digitsOf(hashOf(USDC_NAME)) +
+      digitsOf(hashOf(USDC_DOMAIN_VERSION)) +
+      uintDigits(CHAIN_ID) +
+      ADDRESS_PADDING +
+      hexDigits(USDC_LOWER, 20),
+  ),
+);
+
+const TYPE_HASH_DIGITS = digitsOf(
+  hashOf(
+    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+  ),
+);
+
+/** Type hash and six fields, a word each. */
+export const STRUCT_BYTES = 7 * WORD_BYTES;
+
+/**
+ * The encoded struct, {@link STRUCT_BYTES}, fresh but not to be transferred (it may lie in a buffer with others); addresses
+ * are right-aligned in their words.
+ * @throws Error when a field has not the form it is declared with: a bug in the caller
+ */
+export function structOf(message: TransferMessage): Uint8Array {
+  return bytesOf(
+    TYPE_HASH_DIGITS +
+      ADDRESS_PADDING +
+      hexDigits(message.from, 20) +
+      ADDRESS_PADDING +
+      hexDigits(message.to, 20) +
+      uintDigits(message.value) +
+      uintDigits(message.validAfter) +
+      uintDigits(message.validBefore) +
+      hexDigits(message.nonce, 32),
+  );
+}
+
+/** 0x19 0x01, domain separator, struct hash. Kept and overwritten: one call runs at a time. */
+const signed = new Uint8Array(2 + 2 * WORD_BYTES);
+signed.set([0x19, 0x01], 0);
+signed.set(DOMAIN_SEPARATOR, 2);
+
+/** What is signed: 32 bytes, fresh. */
+export function digestOf(struct: Uint8Array): Uint8Array {
+  signed.set(keccak_256(struct), 2 + WORD_BYTES);
+  return keccak_256(signed);
+}

@@ -1,0 +1,356 @@
+/**
+ * The history of a catalogue: one SQLite file in the catalogue's folder, in rollback-journal mode, so that at rest it is one
+ * file. Opening, checking and reading are here; history-import.ts writes.
+ *
+ * Tables: `board`; `feed`, every listing that came in (time, rows, complete or not); `job`, what is known of each job now,
+ * with a checksum, as the database checks the shape of its pages only; `event`, what opened, changed, closed and reopened,
+ * when; `dictionary`, versions that skills were extracted with. Times are milliseconds since the epoch, UTC.
+ *
+ * One transaction holds a whole import, so a kill leaves the catalogue as before or after it, and SQLite's own lock keeps a
+ * second import out. Readers go on until the import writes its pages out.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { makeFolder } from '../../adapters/files/make-folder.ts';
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
+import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
+import { checksumOfFields } from '../sqlite/records.ts';
+
+/** The catalogue cannot be used. The message is one line for the person at the terminal. */
+export class HistoryError extends Error {}
+
+export const HISTORY_FILE = 'catalogue.sqlite';
+const FORMAT_VERSION = 1;
+/** "pgca", so that `file` and SQLite's own tools can tell whose it is. */
+const APPLICATION_ID = 0x70676361;
+/** A reader waits so long for an import that is writing its pages out. */
+const BUSY_MS = 10_000;
+/** Negative: KiB. 64 MiB keep the inner pages of a million jobs' index in memory. */
+const CACHE_SIZE = -65_536;
+
+const SCHEMA = `
+  CREATE TABLE board (serial INTEGER PRIMARY KEY, shape TEXT NOT NULL, token TEXT NOT NULL, UNIQUE (shape, token));
+  CREATE TABLE feed (
+    board INTEGER NOT NULL, at_ms INTEGER NOT NULL, rows INTEGER NOT NULL, is_complete INTEGER NOT NULL,
+    PRIMARY KEY (board, at_ms)
+  ) WITHOUT ROWID;
+  CREATE TABLE job (
+    serial INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, board INTEGER NOT NULL, title TEXT NOT NULL,
+    company TEXT NOT NULL, company_domain TEXT, location TEXT, department TEXT, remote_status TEXT NOT NULL,
+    employment_type TEXT NOT NULL, source_url TEXT NOT NULL, skills TEXT NOT NULL, has_own_skills INTEGER NOT NULL,
+    dictionary INTEGER NOT NULL, description_digest TEXT, first_observed_ms INTEGER NOT NULL,
+    last_observed_ms INTEGER NOT NULL, present_ms INTEGER NOT NULL, is_source_closed INTEGER NOT NULL,
+    closed_ms INTEGER, checksum INTEGER NOT NULL
+  );
+  CREATE INDEX job_of_board ON job (board, present_ms);
+  CREATE TABLE event (
+    serial INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL,
+    field TEXT, before TEXT, after TEXT
+  );
+  CREATE INDEX event_by_time ON event (at_ms);
+  CREATE INDEX event_of_job ON event (job);
+  CREATE TABLE dictionary (serial INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);
+`;
+
+export type Row = Record<string, unknown>;
+
+const BUSY = 5;
+const LOCKED = 6;
+
+function codeOf(failure: unknown): number | undefined {
+  const { errcode } = (failure ?? {}) as { errcode?: unknown };
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}
+
+/** A failure of the system or of SQLite as the one line that a person gets; a bug is thrown on. */
+export function historyErrorOf(failure: unknown, path: string): Error {
+  if (failure instanceof HistoryError) return failure;
+  const code = codeOf(failure);
+  if (code === BUSY || code === LOCKED) return new HistoryError(`${path} is in use by an import`);
+  const { message, code: name } = failure as NodeJS.ErrnoException;
+  const isSystem = typeof name === 'string' && 'syscall' in (failure as object);
+  if (code === undefined && !isSystem) return failure as Error;
+  return new HistoryError(`${path}: ${isSystem ? `cannot be used (${name})` : String(message).split('\n')[0]}`);
+}
+
+/** A stored job with its place. */
+export interface StoredJob extends KnownJob {
+  readonly serial: number;
+  readonly board: number;
+  readonly dictionary: number;
+}
+
+export interface HistoryEvent {
+  readonly atMs: number;
+  readonly kind: EventKind;
+  readonly id: string;
+  readonly title: string;
+  readonly company: string;
+  readonly shape: string;
+  readonly board: string;
+  readonly field: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface HistoryFeed {
+  readonly atMs: number;
+  readonly shape: string;
+  readonly board: string;
+  readonly rows: number;
+  readonly isComplete: boolean;
+}
+
+export interface HistoryQuery {
+  /** `shape:token`, or a token of any shape. */
+  readonly board?: string;
+  readonly job?: string;
+  readonly kind?: EventKind;
+  /** Both ends included. */
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+}
+
+export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
+  const { job: fields } = job;
+  return checksumOfFields(
+    fields.id,
+    job.board,
+    fields.title,
+    fields.company,
+    fields.companyDomain ?? '',
+    fields.location ?? '',
+    fields.department ?? '',
+    fields.remoteStatus,
+    fields.employmentType,
+    fields.sourceUrl,
+    JSON.stringify(fields.skills),
+    Number(job.hasOwnSkills),
+    job.dictionary,
+    job.descriptionDigest ?? '',
+    job.firstMs,
+    job.lastMs,
+    job.presentMs,
+    Number(job.isSourceClosed),
+    job.closedMs ?? '',
+  );
+}
+
+export class HistoryDatabase {
+  /** Of the file, for messages. */
+  readonly path: string;
+  readonly database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  private constructor(path: string, database: DatabaseSync) {
+    this.path = path;
+    this.database = database;
+  }
+
+  /**
+   * Opens the history in `folder` for an import, makes both where they are not, and begins the import's transaction.
+   * throws  HistoryError: in use by another import, damaged, of something else, or newer than this program
+   */
+  static openForImport(folder: string): HistoryDatabase {
+    const path = join(folder, HISTORY_FILE);
+    try {
+      makeFolder(folder);
+    } catch (failure) {
+      const { code } = failure as NodeJS.ErrnoException;
+      throw new HistoryError(`${folder} cannot be a catalogue: ${code === 'EEXIST' ? 'it is a file' : code}`);
+    }
+    return HistoryDatabase.#opened(path, (history) => {
+      // Waiting is of no use: an import takes as long as its files.
+      history.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
+      if (history.#pragma('user_version') !== 0) return;
+      history.database.exec(
+        `${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`,
+      );
+    });
+  }
+
+  /** throws  HistoryError: there is none, or as above */
+  static openForReading(folder: string): HistoryDatabase {
+    const path = join(folder, HISTORY_FILE);
+    if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
+    return HistoryDatabase.#opened(path, (history) => {
+      // A transaction, so that all that is read is of one moment.
+      history.database.exec('BEGIN');
+      if (history.#pragma('user_version') === 0)
+        throw new HistoryError(`${folder} holds no catalogue: nothing was imported`);
+    });
+  }
+
+  static #opened(path: string, begin: (history: HistoryDatabase) => void): HistoryDatabase {
+    let database: DatabaseSync | undefined;
+    try {
+      if (existsSync(path) && !statSync(path).isFile()) throw new HistoryError(`${path} is not a file`);
+      database = new DatabaseSync(path);
+      const history = new HistoryDatabase(path, database);
+      database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA cache_size = ${CACHE_SIZE}; PRAGMA temp_store = FILE`);
+      const version = history.#pragma('user_version');
+      const isEmpty = history.#pragma('page_count') === 0;
+      if (!isEmpty && history.#pragma('application_id') !== APPLICATION_ID) {
+        throw new HistoryError(`${path} is not a catalogue's history, but some other database`);
+      }
+      if (version > FORMAT_VERSION) {
+        throw new HistoryError(`${path} has format ${version}, which is newer than this program (${FORMAT_VERSION})`);
+      }
+      begin(history);
+      const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as Row)[0];
+      if (found !== 'ok') throw new HistoryError(`${path} is damaged: ${String(found).split('\n')[0]}`);
+      return history;
+    } catch (failure) {
+      database?.close();
+      throw historyErrorOf(failure, path);
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.database.close();
+  }
+
+  #pragma(name: string): number {
+    return Number(Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Row)[0]);
+  }
+
+  /** A prepared statement, kept. */
+  statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** throws HistoryError: the row is not what was written */
+  storedJobOf(row: Row): StoredJob {
+    let skills: unknown;
+    try {
+      skills = JSON.parse(String(row.skills));
+    } catch {
+      // Told below.
+    }
+    const job: StoredJob = {
+      serial: row.serial as number,
+      board: row.board as number,
+      dictionary: row.dictionary as number,
+      job: {
+        id: row.id as string,
+        title: row.title as string,
+        company: row.company as string,
+        companyDomain: row.company_domain as CompanyDomain | null,
+        location: row.location as string | null,
+        department: row.department as string | null,
+        remoteStatus: row.remote_status as RemoteStatus,
+        employmentType: row.employment_type as EmploymentType,
+        sourceUrl: row.source_url as string,
+        skills: Array.isArray(skills) ? skills : [],
+      },
+      descriptionDigest: row.description_digest as string | null,
+      hasOwnSkills: row.has_own_skills === 1,
+      isSourceClosed: row.is_source_closed === 1,
+      firstMs: row.first_observed_ms as number,
+      lastMs: row.last_observed_ms as number,
+      presentMs: row.present_ms as number,
+      closedMs: row.closed_ms as number | null,
+    };
+    if (row.checksum !== checksumOfJob(job)) {
+      throw new HistoryError(`${this.path} is damaged: job ${JSON.stringify(row.id)} is not what was written`);
+    }
+    return job;
+  }
+
+  /** Every job as the catalogue knows it. throws HistoryError */
+  *jobs(): Generator<Job, void, void> {
+    try {
+      for (const row of this.statement('SELECT * FROM job ORDER BY serial').iterate()) {
+        const { job, firstMs, lastMs, closedMs } = this.storedJobOf(row as Row);
+        const status = closedMs === null ? 'active' : 'closed';
+        yield { ...job, firstObservedMs: firstMs, lastObservedMs: lastMs, status };
+      }
+    } catch (failure) {
+      throw historyErrorOf(failure, this.path);
+    }
+  }
+
+  /** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. */
+  skillVersions(): string[] {
+    const rows = this.statement(
+      `SELECT version FROM dictionary WHERE serial IN (SELECT DISTINCT dictionary FROM job WHERE has_own_skills = 0)
+       ORDER BY serial DESC`,
+    ).all() as Row[];
+    return rows.map(({ version }) => String(version));
+  }
+
+  /** Rows of all feeds together. */
+  feedRows(): number {
+    return Number((this.statement('SELECT total(rows) AS rows FROM feed').get() as Row).rows);
+  }
+
+  /** Oldest first. throws HistoryError */
+  *events(query: HistoryQuery): Generator<HistoryEvent, void, void> {
+    const { where, values } = conditionOf(query, 'event');
+    const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
+      FROM event JOIN job ON job.serial = event.job JOIN board ON board.serial = job.board ${where}
+      ORDER BY event.at_ms, event.serial`;
+    for (const row of this.#rows(sql, values)) {
+      yield {
+        atMs: row.at_ms as number,
+        kind: row.kind as EventKind,
+        id: row.id as string,
+        title: row.title as string,
+        company: row.company as string,
+        shape: row.shape as string,
+        board: row.token as string,
+        field: row.field as string | null,
+        before: row.before as string | null,
+        after: row.after as string | null,
+      };
+    }
+  }
+
+  /** Oldest first. throws HistoryError */
+  *feeds(query: Pick<HistoryQuery, 'board' | 'sinceMs' | 'untilMs'>): Generator<HistoryFeed, void, void> {
+    const { where, values } = conditionOf(query, 'feed');
+    const sql = `SELECT feed.at_ms, shape, token, rows, is_complete
+      FROM feed JOIN board ON board.serial = feed.board ${where} ORDER BY feed.at_ms, shape, token`;
+    for (const row of this.#rows(sql, values)) {
+      yield {
+        atMs: row.at_ms as number,
+        shape: row.shape as string,
+        board: row.token as string,
+        rows: row.rows as number,
+        isComplete: row.is_complete === 1,
+      };
+    }
+  }
+
+  *#rows(sql: string, values: readonly (string | number)[]): Generator<Row, void, void> {
+    try {
+      for (const row of this.database.prepare(sql).iterate(...values)) yield row as Row;
+    } catch (failure) {
+      throw historyErrorOf(failure, this.path);
+    }
+  }
+}
+
+function conditionOf(query: HistoryQuery, table: 'event' | 'feed'): { where: string; values: (string | number)[] } {
+  const values: (string | number)[] = [];
+  const conditions: string[] = [];
+  const add = (condition: string, ...bound: (string | number)[]): void => {
+    conditions.push(condition);
+    values.push(...bound);
+  };
+  const { board, job, kind, sinceMs, untilMs } = query;
+  if (board !== undefined) add("(board.token = ? OR board.shape || ':' || board.token = ?)", board, board);
+  if (job !== undefined) add('job.id = ?', job);
+  if (kind !== undefined) add('kind = ?', kind);
+  if (sinceMs !== undefined) add(`${table}.at_ms >= ?`, sinceMs);
+  if (untilMs !== undefined) add(`${table}.at_ms <= ?`, untilMs);
+  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
+}

@@ -1,0 +1,266 @@
+/**
+ * Durable state in a folder (decisions §2 STATE_DIR, §4, §5; reliability E): `state.db` with its log, `state.json` that says
+ * it exists, `lock` that keeps a second process out.
+ *
+ * What is promised. With sync `full`, whatever was acknowledged survives a killed process, a crashed system and lost power,
+ * as far as the disk keeps what it says it has synced. With `normal`, it survives a killed process; a crashed system or lost
+ * power may take the last commits (some seconds' worth), and then an authorization of these seconds may buy once more.
+ *
+ * Start: lock, look through the log, let SQLite recover, check pages and checksums, read everything into memory, carry the
+ * log over, hand the file to the writer thread. A damaged file is left as it is: then nothing is sold, and the message names
+ * it.
+ */
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from '../../adapters/files/make-folder.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { CallbackStore, LoadedCallback } from '../../callback/inbox/store.ts';
+import { TOMBSTONE_MS } from '../../callback/limits.ts';
+import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
+import { MARGIN_SECONDS, type Recovered, type ReservationJournal } from '../../payment/reservations.ts';
+import type { KeptLedger } from '../../payment/settlement/ledger.ts';
+import { SqliteCallbacks } from './callbacks.ts';
+import { isDamage, StateDatabase, USED_BEFORE } from './database.ts';
+import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
+import { lockState } from './lock.ts';
+import { isDamagedLogFile } from './log-check.ts';
+import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
+import type { DatabaseOptions } from './operations.ts';
+import { SqlitePayments } from './payments.ts';
+import { DamagedError } from './records.ts';
+
+export const STATE_FILE = 'state.db';
+
+/** The server cannot start on this folder; the message is one line. */
+export class StateError extends Error {
+  override readonly name = 'StateError';
+}
+
+export interface StateOptions {
+  /** Made if it is not there. */
+  readonly stateDir: string;
+  readonly sync: 'full' | 'normal';
+  /** Settlements move play money. */
+  readonly isPlay: boolean;
+  /**
+   * The operator's word that a missing or damaged state is given up: what is there is put aside, and what may have been used
+   * before is refused until its window is over.
+   */
+  readonly mayReset: boolean;
+  /** For tests and benches: see DatabaseOptions. */
+  readonly commitDelayMs?: number | undefined;
+}
+
+export type StatePorts = JournalPorts;
+
+export interface SqliteState {
+  readonly payments: ReservationJournal;
+  /** What the reservations take over. */
+  readonly recovered: Recovered;
+  /** What the play ledger takes over. */
+  readonly ledger: KeptLedger;
+  readonly callbacks: CallbackStore;
+  /** Why nothing can be written now; undefined = it can. */
+  fault(): string | undefined;
+  /** Transactions committed since the start, and the records in them. */
+  commits(): { readonly batchCount: number; readonly operationCount: number };
+  /** What the operator must be told at start. */
+  readonly notices: readonly string[];
+  /** undefined when the state is damaged and nothing is written. */
+  readonly journal: Journal | undefined;
+  /** Writes what waits, closes the file and gives up the lock. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** What a start finds. */
+export interface Kept {
+  readonly recovered: Recovered;
+  readonly ledger: KeptLedger;
+  readonly callbacks: readonly LoadedCallback[];
+  readonly notices: readonly string[];
+}
+
+/** What a start reads, see {@link StateDatabase}. */
+export type KeptRecords = Pick<StateDatabase, 'meta' | 'loadEnds' | 'loadCases' | 'loadSpent' | 'loadCallbacks'>;
+
+const NOTHING_KEPT: Kept = {
+  recovered: { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 },
+  ledger: { spent: [], used: [] },
+  callbacks: [],
+  notices: [],
+};
+
+const GENERATION = 'generation';
+const messageOf = (failure: unknown): string =>
+  (failure instanceof Error ? failure.message : String(failure)).split('\n')[0] as string;
+
+/** The state file is not the one that was last in use here. */
+class Lost extends Error {}
+
+/** @throws StateError */
+export async function openSqliteState(options: StateOptions, ports: StatePorts): Promise<SqliteState> {
+  const { stateDir } = options;
+  let lock: ReturnType<typeof lockState>;
+  try {
+    makeFolder(stateDir, 0o700);
+    lock = lockState(stateDir);
+  } catch (failure) {
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
+  }
+  if (lock === undefined) throw new StateError(`STATE_DIR ${stateDir} is in use by another process`);
+  try {
+    return await openLocked(options, ports, () => lock.release());
+  } catch (failure) {
+    lock.release();
+    if (failure instanceof StateError) throw failure;
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
+  }
+}
+
+async function openLocked(options: StateOptions, ports: StatePorts, release: () => void): Promise<SqliteState> {
+  const path = join(options.stateDir, STATE_FILE);
+  let kept: Kept;
+  try {
+    kept = loadKept(path, options, ports.clock);
+  } catch (failure) {
+    const isLost = failure instanceof Lost;
+    if (!isLost && !isDamage(failure)) throw failure;
+    if (options.mayReset) {
+      const aside = putAside(path, ports.clock.nowMs());
+      const anew = loadKept(path, options, ports.clock, usedBefore(ports.clock));
+      kept = { ...anew, notices: [`the state was begun anew (${messageOf(failure)})${aside}`, ...anew.notices] };
+    } else if (isLost) {
+      throw new StateError(
+        `${failure.message}: used payments would be sold again; put it back, or give it up with STATE_RESET=true`,
+      );
+    } else {
+      return damagedState(path, `${path} is damaged (${messageOf(failure)})`, release);
+    }
+  }
+  const database: DatabaseOptions = { path, sync: options.sync, commitDelayMs: options.commitDelayMs };
+  return stateOver(new Journal(database, ports), kept, options.isPlay, ports.clock, release);
+}
+
+/**
+ * The state whose records were read and whose journal is open.
+ * @param release called after the journal is closed
+ */
+export function stateOver(
+  journal: Journal,
+  kept: Kept,
+  isPlay: boolean,
+  clock: Clock,
+  release: () => void,
+): SqliteState {
+  return {
+    ...kept,
+    payments: new SqlitePayments(journal, isPlay),
+    callbacks: new SqliteCallbacks(journal, clock, kept.callbacks),
+    fault: () => journal.fault(),
+    commits: () => ({ batchCount: journal.batchCount, operationCount: journal.operationCount }),
+    journal,
+    async close() {
+      await journal.close();
+      release();
+    },
+  };
+}
+
+/** Any authorization that was good before now ends before this. */
+const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
+
+const UPGRADED = `the state of an earlier version was taken over; what may have been used before is refused for ${MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS} s`;
+
+/** @throws Lost; what isDamage knows; anything else when the folder cannot be used */
+function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): Kept {
+  const { stateDir, sync, isPlay } = options;
+  const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
+  if (marker === undefined) throw new Lost(`${join(stateDir, MARKER_FILE)} is damaged`);
+  const isThere = existsSync(path) && statSync(path).size > 0;
+  if (marker !== null && !isThere) throw new Lost(`${path} is missing`);
+  if (isThere && marker?.sync !== 'normal' && isDamagedLogFile(`${path}-wal`)) {
+    throw new DamagedError('its log is damaged in the middle');
+  }
+  const database = new StateDatabase({ path, sync: 'full' });
+  try {
+    if (isThere) database.check();
+    const generation = database.meta(GENERATION);
+    if (marker !== null && generation < marker.generation) throw new Lost(`${path} is an older copy`);
+    if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
+    const isUpgraded = database.upgrade(usedBefore(clock));
+    const kept = keptOf(database, isPlay, clock);
+    database.setMeta(GENERATION, generation + 1);
+    writeMarker(stateDir, { generation: generation + 1, sync });
+    return isUpgraded ? { ...kept, notices: [UPGRADED, ...kept.notices] } : kept;
+  } finally {
+    database.close();
+  }
+}
+
+/** Everything that is taken over; what is too old to matter is removed. @throws what isDamage knows */
+export function keptOf(records: KeptRecords, isPlay: boolean, clock: Clock): Kept {
+  const nowMs = clock.nowMs();
+  const ends = records.loadEnds(Math.floor(nowMs / 1000) - MARGIN_SECONDS);
+  const cases = records.loadCases().map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
+  const spent = isPlay ? records.loadSpent() : [];
+  return {
+    recovered: {
+      ends,
+      cases,
+      usedBeforeSeconds: records.meta(USED_BEFORE),
+      lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0),
+    },
+    ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
+    callbacks: records.loadCallbacks(nowMs, nowMs - TOMBSTONE_MS),
+    notices: noticesOf(cases),
+  };
+}
+
+function noticesOf(cases: readonly { readonly isRepeatable: boolean }[]): string[] {
+  const repeatedCount = cases.filter(({ isRepeatable }) => isRepeatable).length;
+  const foreignCount = cases.length - repeatedCount;
+  const notices: string[] = [];
+  if (repeatedCount > 0) notices.push(`settlements without a known end, now looked into: ${repeatedCount}`);
+  if (foreignCount > 0) {
+    notices.push(`settlements begun with another SETTLEMENT, left as they are until it is back: ${foreignCount}`);
+  }
+  return notices;
+}
+
+/** Renames what is there; says so. */
+function putAside(path: string, nowMs: number): string {
+  const suffix = `.lost-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
+  let said = '';
+  for (const ending of ['', '-wal', '-shm']) {
+    if (!existsSync(path + ending)) continue;
+    renameSync(path + ending, `${path}${suffix}${ending}`);
+    said = `; the old one is ${path}${suffix}`;
+  }
+  return said;
+}
+
+/** Nothing is read from it and nothing written. */
+function damagedState(path: string, why: string, release: () => void): SqliteState {
+  const fault = `${why}: no payments are taken; put back a sound copy, or give it up with STATE_RESET=true`;
+  const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
+  const nothing = async (): Promise<undefined> => undefined;
+  return {
+    ...NOTHING_KEPT,
+    payments: {
+      fault: () => fault,
+      recordIntent: refuse,
+      recordUnknown: refuse,
+      recordEnd: refuse,
+      recordReleased: refuse,
+      forget: () => {},
+    },
+    callbacks: { create: refuse, append: refuse, read: nothing, delete: refuse, expire: refuse, load: async () => [] },
+    fault: () => fault,
+    commits: () => ({ batchCount: 0, operationCount: 0 }),
+    notices: [fault],
+    journal: undefined,
+    async close() {
+      release();
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** What is looked at before a paid route is listed anywhere: a route that nobody could use stops the start. */
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { bazaarOf, exampleSearchOf } from '../../src/access/x402-discovery.ts';
+import { paidRouteOf } from '../../src/access/x402-listing.ts';
+import { paid } from '../../src/http/access.ts';
+import { type Documentation, type Method, type Route, route } from '../../src/http/route.ts';
+import { EVERY_ROUTE } from '../../src/modules/routes.ts';
+
+const declared = (changes: {
+  method?: Method;
+  path?: `/${string}`;
+  examples?: NonNullable<Documentation['examples']>;
+}): Route =>
+  route<never>()({
+    operation: 'ask',
+    method: 'GET',
+    path: '/ask',
+    summary: 'Ask',
+    access: [paid('0.01')],
+    query: v.strictObject({
+      company: v.pipe(v.string(), v.minLength(2), v.metadata({ rule: 'two characters' })),
+      limit: v.optional(v.pipe(v.number(), v.metadata({ rule: 'a number' })), 1),
+    }),
+    answer: v.strictObject({ data: v.string() }),
+    errors: [],
+    handle: () => ({ data: '' }),
+    examples: { query: { company: 'example.com', limit: 2 } },
+    ...changes,
+  });
+
+describe('a listed route', () => {
+  it('is taken with an example that it would answer itself', () => {
+    const good = declared({});
+    expect(exampleSearchOf(good)).toBe('?company=example.com&limit=2');
+    expect(bazaarOf(good).info).toMatchObject({ input: { method: 'GET', queryParams: { company: 'example.com' } } });
+  });
+
+  it.each([
+    ['no example', { examples: {} }, /GET \/ask: its own example is refused: `company` is required/],
+    ['an example out of its rule', { examples: { query: { company: 'a' } } }, /`company` must be two characters/],
+    ['an unknown name', { examples: { query: { company: 'ab', page: 1 } } }, /unknown query parameter "page"/],
+    ['a path with parameters', { path: '/ask/:id' }, /a path with parameters is not listed/],
+    ['another method', { method: 'DELETE' }, /only GET and POST are listed/],
+  ] as const)('%s stops the start', (_, changes, message) => {
+    expect(() => bazaarOf(declared(changes))).toThrow(message);
+  });
+
+  it('is every paid route of ours, and no free one', () => {
+    for (const one of EVERY_ROUTE) {
+      const price = one.access.find((access) => access.kind === 'x402')?.priceUsdc;
+      expect(paidRouteOf(one)?.priceUsdc, one.path).toBe(price);
+    }
+  });
+});

@@ -1,0 +1,608 @@
+/** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
+import { describe, expect, it } from 'vitest';
+import { contractShare, createX402Gate, type PaidRoute, type Till } from '../../src/access/x402.ts';
+import type { Pass, Visit } from '../../src/http/access.ts';
+import { Refusal } from '../../src/http/errors.ts';
+import { digestOf } from '../../src/payment/protocol/typed-data.ts';
+import { MemoryReservations } from '../../src/payment/reservations.ts';
+import { LocalLedger } from '../../src/payment/settlement/ledger.ts';
+import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
+import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from '../../src/payment/settlement/settlement.ts';
+import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
+import { type Recover, recoverWithNoble } from '../../src/payment/signature/signature.ts';
+import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
+import { ManualTime, settle } from '../support/manual-time.ts';
+import { promptPlace } from '../support/recovery.ts';
+import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
+
+const HASH = `0x${'ab'.repeat(32)}`;
+const ROUTE: PaidRoute = {
+  method: 'GET',
+  path: '/v1/jobs/search',
+  description: 'Search up to 10 observed jobs',
+  priceUsdc: '0.02',
+  bazaar: { info: { input: { type: 'http', method: 'GET' } }, schema: { type: 'object' } },
+};
+
+/** A settlement that does as told and counts. */
+class Scripted implements Settlement {
+  takesContractSignatures = true;
+  ready: Readiness = { kind: 'ready' };
+  verified: () => Promise<VerifyOutcome> = async () => ({ kind: 'valid' });
+  settled: () => Promise<SettleOutcome> = async () => ({ kind: 'settled', transaction: HASH });
+  verifyCount = 0;
+  settleCount = 0;
+  readiness(): Readiness {
+    return this.ready;
+  }
+  verify(): Promise<VerifyOutcome> {
+    this.verifyCount++;
+    return this.verified();
+  }
+  settle(): Promise<SettleOutcome> {
+    this.settleCount++;
+    return this.settled();
+  }
+}
+
+function visit(
+  payment: string | null,
+  headers: Record<string, string> = {},
+  search = '',
+  client = '127.0.0.1',
+): Visit & { isGone: boolean } {
+  return {
+    path: ROUTE.path,
+    search,
+    isGone: false,
+    header: (name) => (name === 'payment-signature' ? payment : (headers[name] ?? null)),
+    clientAddress: () => client,
+    isDisconnected() {
+      return this.isGone;
+    },
+  };
+}
+
+function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, place?: RecoveryWorker) {
+  const time = new ManualTime(NOW_MS);
+  const reservations = new MemoryReservations(time, 100_000);
+  let recoverCount = 0;
+  const recover: Recover = (digest, signature) => {
+    recoverCount++;
+    return recoverWithNoble(digest, signature);
+  };
+  const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onResolution: () => {} });
+  const till: Till = {
+    baseUrl: 'https://api.example.com',
+    payTo: PAYEE,
+    reservations,
+    settlement,
+    reconciler,
+    recoveries: new RecoveryQueue([place ?? promptPlace(recover)], time, time),
+    contracts: contractShare(),
+    clock: time,
+    ...change,
+  };
+  const gate = createX402Gate(ROUTE, till);
+  const admit = async (header: string | null, one: Visit = visit(header)): Promise<Pass | Refusal> => {
+    const admitted = await gate.admit(one, { offer: undefined });
+    if (admitted === undefined) throw new Error('a paid route let somebody through with nothing held');
+    return admitted;
+  };
+  const refused = async (header: string | null, one?: Visit): Promise<Refusal> => {
+    const admitted = await admit(header, one);
+    if (!(admitted instanceof Refusal)) throw new Error('expected a refusal, got a pass');
+    return admitted;
+  };
+  const passed = async (header: string, one?: Visit): Promise<Pass> => {
+    const admitted = await admit(header, one);
+    if (admitted instanceof Refusal) throw new Error(`expected a pass, got ${admitted.code}: ${admitted.message}`);
+    return admitted;
+  };
+  return {
+    time,
+    reservations,
+    reconciler,
+    settlement,
+    till,
+    gate,
+    admit,
+    refused,
+    passed,
+    recoverCount: () => recoverCount,
+  };
+}
+
+const ledger = (atomic = 100_000_000n) => new LocalLedger(atomic, new ManualTime(NOW_MS));
+const signed = async (changes: Changes = {}, index = 0): Promise<string> =>
+  encodeHeader(await signedPayment(changes, payer(index)));
+
+const offered = (refusal: Refusal): { error: string } => {
+  expect(refusal.status).toBe(402);
+  expect(JSON.parse(`{"error":0${refusal.extras.members}}`)).toMatchObject({
+    x402Version: 2,
+    accepts: [{ amount: '20000' }],
+  });
+  return decodeHeader(refusal.extras.headers?.['payment-required'] ?? null);
+};
+const responseOf = (headers: Readonly<Record<string, string>> | undefined): Record<string, unknown> =>
+  decodeHeader(headers?.['payment-response'] ?? null);
+
+describe('a request without a payment', () => {
+  it.each([null, ''])('is offered the price at once, with nothing asked of anybody (header %j)', (header) => {
+    const kit = setUp(new Scripted());
+    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), { offer: undefined });
+    if (!(answer instanceof Refusal)) throw new Error('not synchronous');
+    expect(answer.code).toBe('PAYMENT_REQUIRED');
+    expect(offered(answer)).toMatchObject({
+      error: 'PAYMENT-SIGNATURE header is required',
+      resource: { url: 'https://api.example.com/v1/jobs/search?keyword=rust' },
+      extensions: { bazaar: ROUTE.bazaar },
+    });
+    expect([kit.settlement.verifyCount, kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0, 0]);
+  });
+
+  it('hears that version 1 is not spoken here (case 27)', async () => {
+    const kit = setUp(new Scripted());
+    const refusal = await kit.refused(null, visit(null, { 'x-payment': await signed() }));
+    expect(refusal.code).toBe('PAYMENT_REQUIRED');
+    expect(offered(refusal).error).toMatch(/v1 is not supported/);
+  });
+
+  it('gets no offer while nothing can be settled, and one while it is only busy', async () => {
+    const kit = setUp(new Scripted());
+    kit.settlement.ready = { kind: 'unreachable' };
+    const refusal = await kit.refused(null);
+    expect(refusal.code).toBe('SETTLEMENT_UNAVAILABLE');
+    expect(refusal.extras.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^[1-9][0-9]*$/) });
+    expect(refusal.extras.headers).not.toHaveProperty('payment-required');
+    kit.settlement.ready = { kind: 'busy' };
+    expect((await kit.refused(null)).code).toBe('PAYMENT_REQUIRED');
+  });
+});
+
+describe('a payment that is not acceptable', () => {
+  it('is asked for again with the reason, and nothing is recovered, reserved or asked', async () => {
+    const kit = setUp(new Scripted());
+    const payment = await signedPayment();
+    const headers = ['x', 'AAAA', `${encodeHeader(payment)}, ${encodeHeader(payment)}`, 'A'.repeat(9000)];
+    headers.push(edited(payment, 'accepted.amount', '1'), edited(payment, 'payload.authorization.value', '20001'));
+    headers.push(edited(payment, 'resource.url', 'https://api.example.com/v1/jobs/company'));
+    for (const header of headers) {
+      const answer = kit.gate.admit(visit(header), { offer: undefined });
+      if (!(answer instanceof Refusal)) throw new Error('not synchronous');
+      expect(answer.code).toBe('PAYMENT_INVALID');
+      expect(offered(answer).error).toMatch(/^[a-z_0-9]+$/);
+      expect(answer.extras.headers).not.toHaveProperty('payment-response');
+    }
+    expect([kit.recoverCount(), kit.settlement.verifyCount, kit.reservations.count]).toEqual([0, 0, 0]);
+  });
+
+  it('with a forged signature reserves nothing and learns nothing, before and after the victim pays (case 64)', async () => {
+    const kit = setUp(new Scripted());
+    const payment = await signedPayment();
+    const other = await signedPayment({}, payer(1));
+    const forged = edited(payment, 'payload.signature', other.payload.signature);
+    const before = await kit.refused(forged);
+    expect(before.code).toBe('PAYMENT_INVALID');
+    expect(kit.reservations.count).toBe(0);
+    await (await kit.passed(encodeHeader(payment))).settle();
+    const after = await kit.refused(forged);
+    expect(after.extras).toEqual(before.extras);
+    expect(after.message).toBe(before.message);
+  });
+
+  it('by a contract wallet is refused with the reason where settlement is local (case 56)', async () => {
+    const kit = setUp(ledger());
+    const refusal = await kit.refused(edited(await signedPayment(), 'payload.signature', `0x${'ab'.repeat(66)}`));
+    expect(refusal.code).toBe('PAYMENT_INVALID');
+    expect(refusal.message).toMatch(/contract wallets/);
+    expect(kit.recoverCount()).toBe(0);
+  });
+});
+
+describe('a paid request', () => {
+  it('gets a pass, pays once, and the receipt; the same payment is 409 with that receipt ever after', async () => {
+    const kit = setUp(ledger());
+    const header = await signed();
+    const pass = await kit.passed(header);
+    const headers = await pass.settle();
+    if (headers instanceof Refusal) throw new Error(headers.code);
+    expect(responseOf(headers)).toEqual({
+      success: true,
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      network: 'eip155:8453',
+      payer: payer().address,
+    });
+    for (const again of [
+      header,
+      header.replace(/=+$/, ''),
+      encodeHeader({ more: 1, ...(decodeHeader(header) as object) }),
+    ]) {
+      const refusal = await kit.refused(again);
+      expect(refusal.code).toBe('PAYMENT_ALREADY_USED');
+      expect(refusal.extras.headers).toEqual(headers);
+    }
+    expect(kit.settlement.totals().transferCount).toBe(1);
+  });
+
+  it('sent 300 times at once passes once, is 409 for the rest, and settles once', async () => {
+    const kit = setUp(new Scripted());
+    const header = await signed();
+    const admitted = await Promise.all(Array.from({ length: 300 }, () => kit.admit(header)));
+    const passes = admitted.filter((one): one is Pass => !(one instanceof Refusal));
+    const refusals = admitted.filter((one): one is Refusal => one instanceof Refusal);
+    expect(passes).toHaveLength(1);
+    expect(refusals).toHaveLength(299);
+    for (const one of refusals) {
+      expect(one.code).toBe('PAYMENT_ALREADY_USED');
+      expect(one.extras.headers).toEqual({ 'retry-after': '1' });
+    }
+    await passes[0]?.settle();
+    expect([kit.settlement.verifyCount, kit.settlement.settleCount]).toEqual([1, 1]);
+  });
+
+  it('signed again with another window over the same nonce is 409 (case 76); another payer’s same nonce is not (case 77)', async () => {
+    const kit = setUp(new Scripted());
+    const nonce = `0x${'5'.repeat(64)}` as const;
+    await kit.passed(await signed({ authorization: { nonce } }));
+    const again = await signed({ authorization: { nonce, validBefore: String(NOW_SECONDS + 100) } });
+    expect((await kit.refused(again)).code).toBe('PAYMENT_ALREADY_USED');
+    await kit.passed(await signed({ authorization: { nonce } }, 1));
+  });
+
+  it.each(['busy', 'unreachable'] as const)('that was used is 409 even while the settlement is %s', async (kind) => {
+    const kit = setUp(new Scripted());
+    const header = await signed();
+    await (await kit.passed(header)).settle();
+    kit.settlement.ready = { kind };
+    expect((await kit.refused(header)).code).toBe('PAYMENT_ALREADY_USED');
+  });
+
+  it('that was released is free for another try', async () => {
+    const kit = setUp(new Scripted());
+    const header = await signed();
+    for (let i = 0; i < 3; i++) (await kit.passed(header)).release();
+    expect(kit.settlement.settleCount).toBe(0);
+    expect(kit.reservations.count).toBe(0);
+    expect(await (await kit.passed(header)).settle()).not.toBeInstanceOf(Refusal);
+  });
+
+  it('whose client went away before settlement is not charged, and after it is finished (case 107)', async () => {
+    const kit = setUp(new Scripted());
+    const header = await signed();
+    const one = visit(header);
+    const pass = await kit.passed(header, one);
+    one.isGone = true;
+    expect(await pass.settle()).toBeInstanceOf(Refusal);
+    expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0]);
+    const other = visit(header);
+    kit.settlement.settled = async () => {
+      other.isGone = true;
+      return { kind: 'settled', transaction: HASH };
+    };
+    expect(await (await kit.passed(header, other)).settle()).not.toBeInstanceOf(Refusal);
+  });
+
+  it('waits for a free place when the settlement is busy or the store is full, and reserves nothing (cases 80, 99)', async () => {
+    const busy = setUp(new Scripted());
+    for (const kind of ['busy', 'unreachable'] as const) {
+      busy.settlement.ready = { kind };
+      const refusal = await busy.refused(await signed());
+      expect(refusal.code).toBe('SETTLEMENT_UNAVAILABLE');
+      expect(refusal.extras.headers).toHaveProperty('retry-after');
+    }
+    expect([busy.reservations.count, busy.settlement.verifyCount]).toEqual([0, 0]);
+    const reservations = new MemoryReservations(new ManualTime(NOW_MS), 1);
+    const full = setUp(new Scripted(), { reservations });
+    const first = await signed();
+    await full.passed(first);
+    expect((await full.refused(await signed())).code).toBe('SETTLEMENT_UNAVAILABLE');
+    expect((await full.refused(first)).code).toBe('PAYMENT_ALREADY_USED');
+  });
+});
+
+describe('verification by the settlement', () => {
+  it.each<[string, VerifyOutcome, string, string | undefined]>([
+    [
+      'refuses for a known reason',
+      { kind: 'invalid', reason: 'insufficient_funds', detail: 'd' },
+      'PAYMENT_INVALID',
+      'insufficient_funds',
+    ],
+    [
+      'refuses in its own words',
+      { kind: 'invalid', reason: 'evil_word', detail: 'd' },
+      'PAYMENT_INVALID',
+      'invalid_exact_evm_verification_failed',
+    ],
+    [
+      'gives no reason',
+      { kind: 'invalid', reason: undefined, detail: 'd' },
+      'PAYMENT_INVALID',
+      'invalid_exact_evm_verification_failed',
+    ],
+    [
+      'does not answer',
+      { kind: 'unavailable', detail: 'd', retryAfterSeconds: 9 },
+      'SETTLEMENT_UNAVAILABLE',
+      undefined,
+    ],
+  ])('that %s frees the authorization', async (_, outcome, code, error) => {
+    const kit = setUp(new Scripted());
+    kit.settlement.verified = async () => outcome;
+    const header = await signed();
+    const refusal = await kit.refused(header);
+    expect(refusal.code).toBe(code);
+    expect(refusal.extras.detail).toBe('d');
+    if (error === undefined) expect(refusal.extras.headers).toEqual({ 'retry-after': '9' });
+    else expect(offered(refusal).error).toBe(error);
+    expect(kit.reservations.count).toBe(0);
+    kit.settlement.verified = async () => ({ kind: 'valid' });
+    await kit.passed(header);
+  });
+
+  it('that throws is a bug and leaves nothing reserved', async () => {
+    const kit = setUp(new Scripted());
+    kit.settlement.verified = () => Promise.reject(new Error('bug'));
+    await expect(kit.admit(await signed())).rejects.toThrow('bug');
+    expect(kit.reservations.count).toBe(0);
+  });
+
+  it('comes before the reservation where only the chain can check the signature', async () => {
+    const kit = setUp(new Scripted());
+    const header = edited(await signedPayment(), 'payload.signature', `0x${'ab'.repeat(66)}`);
+    let isReservedDuring = true;
+    kit.settlement.verified = async () => {
+      isReservedDuring = kit.reservations.count > 0;
+      return { kind: 'valid' };
+    };
+    const admitted = await Promise.all([kit.admit(header), kit.admit(header)]);
+    expect(isReservedDuring).toBe(false);
+    expect(admitted.filter((one) => one instanceof Refusal).map((one) => (one as Refusal).code)).toEqual([
+      'PAYMENT_ALREADY_USED',
+    ]);
+    expect(kit.recoverCount()).toBe(0);
+    await (admitted.find((one) => !(one instanceof Refusal)) as Pass).settle();
+    kit.settlement.verified = async () => ({
+      kind: 'invalid',
+      reason: 'invalid_exact_evm_nonce_already_used',
+      detail: 'd',
+    });
+    const replay = await kit.refused(header);
+    expect(replay.code).toBe('PAYMENT_ALREADY_USED');
+    expect(responseOf(replay.extras.headers)).toMatchObject({ success: true, transaction: HASH });
+    kit.settlement.verified = async () => ({ kind: 'invalid', reason: 'invalid_exact_evm_signature', detail: 'd' });
+    expect((await kit.refused(header)).code).toBe('PAYMENT_INVALID');
+  });
+});
+
+describe('settlement', () => {
+  it('refused is 402 with what happened and a new offer, and the authorization is free (cases 82, 93)', async () => {
+    const kit = setUp(ledger(19_999n));
+    const header = await signed();
+    for (let i = 0; i < 2; i++) {
+      const refusal = await (await kit.passed(header)).settle();
+      if (!(refusal instanceof Refusal)) throw new Error('settled');
+      expect(refusal.code).toBe('PAYMENT_NOT_SETTLED');
+      expect(offered(refusal).error).toBe('insufficient_funds');
+      expect(responseOf(refusal.extras.headers)).toEqual({
+        success: false,
+        errorReason: 'insufficient_funds',
+        transaction: '',
+        network: 'eip155:8453',
+        payer: payer().address,
+      });
+    }
+    expect(kit.reservations.count).toBe(0);
+  });
+
+  it('keeps a facilitator’s own words from the client', async () => {
+    const kit = setUp(new Scripted());
+    kit.settlement.settled = async () => ({
+      kind: 'refused',
+      reason: 'evil_word',
+      transaction: '',
+      detail: 'evil_word',
+    });
+    const refusal = await (await kit.passed(await signed())).settle();
+    if (!(refusal instanceof Refusal)) throw new Error('settled');
+    const { detail, ...shown } = refusal.extras;
+    expect(detail).toBe('evil_word');
+    const headers = Object.values(shown.headers ?? {}).map((value) => Buffer.from(value, 'base64').toString());
+    expect(`${refusal.message}${shown.members}${headers.join()}`).not.toContain('evil_word');
+  });
+
+  it('that was certainly not sent is 503 and the authorization works later (case 95)', async () => {
+    const kit = setUp(new Scripted());
+    kit.settlement.settled = async () => ({ kind: 'unavailable', detail: 'ECONNREFUSED' });
+    const header = await signed();
+    const refusal = await (await kit.passed(header)).settle();
+    expect(refusal).toMatchObject({ code: 'SETTLEMENT_UNAVAILABLE', extras: { headers: { 'retry-after': '5' } } });
+    kit.settlement.settled = async () => ({ kind: 'settled', transaction: HASH });
+    expect(await (await kit.passed(header)).settle()).not.toBeInstanceOf(Refusal);
+  });
+
+  it.each<[string, () => Promise<SettleOutcome>, string]>([
+    ['is lost', async () => ({ kind: 'unknown', transaction: '', detail: 'lost' }), ''],
+    ['is pending with a hash', async () => ({ kind: 'unknown', transaction: HASH, detail: 'pending' }), HASH],
+    ['throws', () => Promise.reject(new Error('bug')), ''],
+  ])(
+    'that %s is 503, stays reserved, is never a new offer, and ends by reconciliation (cases 96, 97)',
+    async (_, lost, hash) => {
+      const kit = setUp(new Scripted());
+      kit.settlement.settled = lost;
+      const header = await signed();
+      const refusal = await (await kit.passed(header)).settle();
+      if (!(refusal instanceof Refusal)) throw new Error('settled');
+      expect(refusal.code).toBe('SETTLEMENT_PENDING');
+      expect(refusal.extras.headers).toHaveProperty('retry-after');
+      expect(refusal.extras.headers).not.toHaveProperty('payment-required');
+      const pending = { success: false, errorReason: 'settlement_pending', transaction: hash, payer: payer().address };
+      expect(responseOf(refusal.extras.headers)).toMatchObject(pending);
+      const meanwhile = await kit.refused(header);
+      expect(meanwhile.code).toBe('PAYMENT_ALREADY_USED');
+      expect(responseOf(meanwhile.extras.headers)).toMatchObject(pending);
+      kit.settlement.settled = async () => ({ kind: 'settled', transaction: HASH });
+      kit.time.pass(1000);
+      await settle();
+      const after = await kit.refused(header);
+      expect(after.code).toBe('PAYMENT_ALREADY_USED');
+      expect(responseOf(after.extras.headers)).toMatchObject({ success: true, transaction: HASH });
+      expect(kit.settlement.settleCount).toBe(2);
+    },
+  );
+
+  it('is not asked for when the intent cannot be recorded', async () => {
+    const kit = setUp(new Scripted());
+    kit.reservations.recordIntent = () => Promise.reject(new Error('disk full'));
+    const refusal = await (await kit.passed(await signed())).settle();
+    expect(refusal).toMatchObject({ code: 'SETTLEMENT_UNAVAILABLE' });
+    expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0]);
+  });
+
+  it('whose outcome cannot be recorded sends no answer, and is recorded later without settling again', async () => {
+    const kit = setUp(new Scripted());
+    const record = kit.reservations.recordSettled.bind(kit.reservations);
+    kit.reservations.recordSettled = () => Promise.reject(new Error('disk full'));
+    const header = await signed();
+    const refusal = await (await kit.passed(header)).settle();
+    expect(refusal).toMatchObject({ code: 'SETTLEMENT_PENDING' });
+    expect((await kit.refused(header)).code).toBe('PAYMENT_ALREADY_USED');
+    kit.reservations.recordSettled = record;
+    kit.time.pass(1000);
+    await settle();
+    expect(responseOf((await kit.refused(header)).extras.headers)).toMatchObject({ success: true, transaction: HASH });
+    expect(kit.settlement.settleCount).toBe(1);
+  });
+});
+
+describe('a payment whose signature has to wait', () => {
+  /** Recovers nothing before it is told to. */
+  const heldPlace = () => {
+    const held: (() => void)[] = [];
+    let isHealthy = true;
+    const place: RecoveryWorker = {
+      freeCount: () => (isHealthy && held.length === 0 ? 1 : 0),
+      isHealthy: () => isHealthy,
+      recoveryMs: () => 0,
+      start: ({ struct, signature }, done) => held.push(() => done(recoverWithNoble(digestOf(struct), signature))),
+    };
+    return {
+      place,
+      /** Works until nobody waits. */
+      async work(): Promise<void> {
+        for (let next = held.shift(); next !== undefined; next = held.shift()) {
+          next();
+          await settle();
+        }
+      },
+      breakDown(): void {
+        isHealthy = false;
+      },
+    };
+  };
+  const from = (client: string, header: string): Visit => visit(header, {}, '', client);
+  const FLOOD = '198.51.100.66';
+
+  it('is 429 for a client that floods, with a time to come back and nothing reserved; another client pays (case 208)', async () => {
+    const { place, work } = heldPlace();
+    const kit = setUp(new Scripted(), {}, place);
+    const payment = await signedPayment();
+    const forged = Array.from({ length: 600 }, (_, i) =>
+      edited(payment, 'payload.authorization.nonce', `0x${(i + 1).toString(16).padStart(64, 'f')}`),
+    );
+    const flood = forged.map((header) => kit.admit(header, from(FLOOD, header)));
+    const honest = await signed();
+    const paid = kit.passed(honest, from('192.0.2.1', honest));
+    await work();
+    const refusals = (await Promise.all(flood)).filter((one): one is Refusal => one instanceof Refusal);
+    expect(refusals).toHaveLength(600);
+    const crowded = refusals.filter(({ code }) => code === 'RATE_LIMIT_EXCEEDED');
+    expect(crowded.length).toBeGreaterThan(50);
+    for (const { extras } of crowded) expect(extras.headers).toEqual({ 'retry-after': '1' });
+    expect(refusals.filter(({ code }) => code === 'PAYMENT_INVALID')).toHaveLength(600 - crowded.length);
+    expect(await (await paid).settle()).not.toBeInstanceOf(Refusal);
+    expect([kit.reservations.count, kit.settlement.settleCount]).toEqual([1, 1]);
+  });
+
+  it('passes once when the same payment of several clients is recovered in one turn', async () => {
+    const { place, work } = heldPlace();
+    const kit = setUp(new Scripted(), {}, place);
+    const header = await signed();
+    const admitted = Array.from({ length: 20 }, (_, i) => kit.admit(header, from(`192.0.2.${i}`, header)));
+    await work();
+    const passes = (await Promise.all(admitted)).filter((one) => !(one instanceof Refusal));
+    expect(passes).toHaveLength(1);
+  });
+
+  it('is free for another try when nobody can verify it', async () => {
+    const { place, breakDown } = heldPlace();
+    const broken = setUp(new Scripted(), {}, place);
+    breakDown();
+    const header = await signed();
+    const refusal = await broken.refused(header);
+    expect(refusal).toMatchObject({ code: 'SETTLEMENT_UNAVAILABLE', extras: { headers: { 'retry-after': '1' } } });
+    expect([broken.reservations.count, broken.settlement.verifyCount]).toEqual([0, 0]);
+    const { passed } = setUp(broken.settlement, { reservations: broken.reservations });
+    expect(await (await passed(header)).settle()).not.toBeInstanceOf(Refusal);
+  });
+
+  it('is not taken when so little time is left by then that it might not settle', async () => {
+    const { place, work } = heldPlace();
+    const kit = setUp(new Scripted(), {}, place);
+    const [short, enough] = await Promise.all(
+      [10, 11].map((ahead) => signed({ authorization: { validBefore: String(NOW_SECONDS + ahead) } })),
+    );
+    const refused = kit.refused(short as string);
+    const passed = kit.passed(enough as string);
+    kit.time.pass(4000); // half a second into a second, so 5.5 and 6.5 s are left
+    await work();
+    expect(offered(await refused).error).toBe('invalid_exact_evm_payload_authorization_valid_before');
+    await passed;
+    expect(kit.reservations.count).toBe(1);
+  });
+
+  it('and that only the facilitator can check is asked about a few at a time, other clients’ too (case 208)', async () => {
+    const kit = setUp(new Scripted());
+    const answers: (() => void)[] = [];
+    kit.settlement.verified = () =>
+      new Promise((resolve) => {
+        answers.push(() => resolve({ kind: 'invalid', reason: undefined, detail: 'junk' }));
+      });
+    const payment = await signedPayment();
+    const junk = edited(payment, 'payload.signature', `0x${'ab'.repeat(70)}`);
+    const flood = Array.from({ length: 40 }, () => kit.admit(junk, from(FLOOD, junk)));
+    await settle();
+    expect(kit.settlement.verifyCount).toBe(8);
+    const other = kit.admit(junk, from('192.0.2.1', junk));
+    await settle();
+    expect(kit.settlement.verifyCount).toBe(9);
+    for (const answer of answers) answer();
+    const refusals = (await Promise.all([...flood, other])) as Refusal[];
+    expect(refusals.filter(({ code }) => code === 'RATE_LIMIT_EXCEEDED')).toHaveLength(32);
+    expect(refusals.filter(({ code }) => code === 'PAYMENT_INVALID')).toHaveLength(9);
+    const after = kit.admit(junk, from(FLOOD, junk));
+    await settle();
+    expect(kit.settlement.verifyCount).toBe(10);
+    answers.at(-1)?.();
+    expect(await after).toMatchObject({ code: 'PAYMENT_INVALID' });
+  });
+});
+
+describe('several routes of one till', () => {
+  it('sell one authorization once in total (case 75)', async () => {
+    const kit = setUp(new Scripted());
+    const other = createX402Gate({ ...ROUTE, path: '/v1/callbacks', bazaar: undefined }, kit.till);
+    const header = edited(await signedPayment(), 'resource', undefined);
+    const admitted = await Promise.all([
+      kit.gate.admit(visit(header), { offer: undefined }),
+      other.admit(visit(header), { offer: undefined }),
+    ]);
+    expect(admitted.filter((one) => one instanceof Refusal)).toMatchObject([{ code: 'PAYMENT_ALREADY_USED' }]);
+  });
+
+  it('cannot be listed under another method than they serve', () => {
+    expect(() => createX402Gate({ ...ROUTE, method: 'POST' }, setUp(new Scripted()).till)).toThrow(/listed as GET/);
+  });
+});

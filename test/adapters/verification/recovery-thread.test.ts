@@ -1,0 +1,109 @@
+/** Recoveries on real threads: same verdicts, in order, through death and restart. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import { type OpenVerification, openVerification } from '../../../src/adapters/verification/open-verification.ts';
+import { RecoveryThread } from '../../../src/adapters/verification/recovery-thread.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
+import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
+import { formFault, type Recovered, recoverWithNoble } from '../../../src/payment/signature/signature.ts';
+import { ManualTime } from '../../support/manual-time.ts';
+import { mutatedSignatures } from './mutated-signatures.ts';
+
+const jobs: readonly RecoveryJob[] = [...mutatedSignatures(7, 400, 100)]
+  .filter(({ signature }) => formFault(signature) === undefined)
+  .map(({ digest, signature }) => {
+    const struct = new Uint8Array(STRUCT_BYTES);
+    struct.set(digest, 0);
+    return { struct, signature };
+  });
+const expected = jobs.map(({ struct, signature }) => recoverWithNoble(digestOf(struct), signature));
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+const run = (thread: RecoveryThread, job: RecoveryJob): Promise<Recovered | undefined> =>
+  new Promise((resolve) => thread.start(job, resolve));
+
+const verification = async (variables: Record<string, string>): Promise<OpenVerification> => {
+  const opened = await openVerification(readConfig(variables), {
+    clock: systemClock,
+    timers: systemTimers,
+    onFault: () => {},
+  });
+  open.push(opened);
+  return opened;
+};
+
+describe('a recovery thread', () => {
+  it.each(['auto', 'noble'] as const)(
+    'says what noble says, each answer to its own question (%s)',
+    async (signatures) => {
+      const ports = { timers: systemTimers, onFault: () => {} };
+      const { thread, ready } = await RecoveryThread.start({ signatures }, ports);
+      open.push(thread);
+      expect(ready.library).toBe(signatures === 'noble' ? 'noble' : 'wasm');
+      expect(expected.filter(({ ok }) => ok).length).toBeGreaterThan(50);
+      expect(expected.filter(({ ok }) => !ok).length).toBeGreaterThan(20);
+      expect(await Promise.all(jobs.map((job) => run(thread, job)))).toEqual(expected);
+    },
+  );
+
+  it('that dies leaves what it did undone and says so, is out of order, and is replaced', async () => {
+    const time = new ManualTime();
+    const faults: (string | undefined)[] = [];
+    let told = (): void => {};
+    const nextFault = (): Promise<void> =>
+      new Promise((resolve) => {
+        told = resolve;
+      });
+    const onFault = (fault: string | undefined): void => {
+      faults.push(fault);
+      told();
+    };
+    const { thread } = await RecoveryThread.start({ signatures: 'noble' }, { timers: time, onFault });
+    open.push(thread);
+    const died = nextFault();
+    const answers = jobs.slice(0, 20).map((job) => run(thread, job));
+    thread.kill();
+    await died;
+    expect(await Promise.all(answers)).toEqual(Array(20).fill(undefined));
+    expect(faults).toEqual(['a verification thread ended']);
+    expect([thread.isHealthy(), thread.freeCount()]).toEqual([false, 0]);
+    const isBack = nextFault();
+    time.pass(1000);
+    await isBack;
+    expect(faults).toEqual(['a verification thread ended', undefined]);
+    expect(await run(thread, jobs[0] as RecoveryJob)).toEqual(expected[0]);
+    expect(time.pendingCount).toBe(0);
+  });
+});
+
+describe('verification', () => {
+  it.each([
+    ['0', 0],
+    ['1', 1],
+    ['2', 2],
+  ])('with WORKERS=%s has %i threads, and all verdicts are noble’s', async (WORKERS, threadCount) => {
+    const { queue, ...opened } = await verification({ WORKERS });
+    expect(opened).toMatchObject({ threadCount, library: 'wasm', notices: [] });
+    const answers = await Promise.all(
+      jobs.map(({ struct, signature }, i) =>
+        queue.recover({ struct, signature, client: `192.0.2.${i % 4}`, isDisconnected: () => false }),
+      ),
+    );
+    expect(answers).toEqual(expected);
+  });
+
+  it('that is closed turns away and ends', async () => {
+    const { queue, close } = await verification({ WORKERS: '2' });
+    await close();
+    const [{ struct, signature }] = jobs as [RecoveryJob];
+    expect(queue.recover({ struct, signature, client: '', isDisconnected: () => false })).toMatchObject({
+      reason: 'out-of-order',
+    });
+  });
+});

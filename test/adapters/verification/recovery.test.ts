@@ -1,0 +1,110 @@
+/** Which library is chosen: the faster one only where it proves itself, and noble wherever there is doubt. */
+import { recover as wasmRecover } from 'tiny-secp256k1';
+import { describe, expect, it } from 'vitest';
+import { chooseRecovery, wasmPublicKey } from '../../../src/adapters/verification/recovery.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { decodeHex } from '../../../src/base/codec.ts';
+import { KNOWN_ANSWERS, selfTestFailure } from '../../../src/payment/signature/recovery-proof.ts';
+import { checkedRecovery, noblePublicKey } from '../../../src/payment/signature/signature.ts';
+
+type WasmRecover = Parameters<typeof wasmPublicKey>[0];
+const real = wasmRecover as WasmRecover;
+const [good] = KNOWN_ANSWERS as [(typeof KNOWN_ANSWERS)[number]];
+const digest = decodeHex(good.digest) as Uint8Array;
+const signature = decodeHex(good.signature) as Uint8Array;
+const goodKey = noblePublicKey(digest, signature, 1);
+
+const infinity = KNOWN_ANSWERS.find(({ what }) => what.includes('infinity'));
+
+describe('the choice of a library', () => {
+  it('is the faster one here', async () => {
+    const chosen = await chooseRecovery('auto', systemClock);
+    expect(chosen).toMatchObject({ library: 'wasm', notice: undefined });
+    expect(chosen.recoveryMs).toBeGreaterThan(0);
+    expect(selfTestFailure(chosen.publicKeyOf)).toBeUndefined();
+  });
+
+  it('is noble when that is wanted, and nothing else is loaded', async () => {
+    const load = () => Promise.reject(new Error('loaded'));
+    expect(await chooseRecovery('noble', systemClock, load)).toMatchObject({ library: 'noble', notice: undefined });
+  });
+
+  it('is noble with a notice where the package cannot be loaded', async () => {
+    const load = () => Promise.reject(new Error("Cannot find package 'tiny-secp256k1'\nmore"));
+    const chosen = await chooseRecovery('auto', systemClock, load);
+    expect(chosen.library).toBe('noble');
+    expect(chosen.notice).toMatch(/^signatures are verified by noble.*cannot be loaded \(Cannot find package [^\n]*$/);
+    expect(checkedRecovery(chosen.publicKeyOf)(digest, signature)).toMatchObject({ ok: true });
+  });
+
+  it.each<[string, WasmRecover]>([
+    ['swaps the parity of y', (hash, rs, parity, form) => real(hash, rs, parity === 0 ? 1 : 0, form)],
+    ['takes another digest', (_, rs, parity, form) => real(new Uint8Array(32).fill(1), rs, parity, form)],
+    ['never finds a key', () => null],
+    ['finds a key at infinity', (hash, rs, parity, form) => real(hash, rs, parity, form) ?? (goodKey as Uint8Array)],
+    [
+      'overlooks the last bit of s',
+      (hash, rs, parity, form) =>
+        real(
+          hash,
+          Uint8Array.from(rs, (byte, i) => (i === 63 ? byte & 254 : byte)),
+          parity,
+          form,
+        ),
+    ],
+  ])('is noble with a notice where the other %s', async (_, wrong) => {
+    const chosen = await chooseRecovery('auto', systemClock, async () => wrong);
+    expect(chosen).toMatchObject({ library: 'noble', notice: expect.stringMatching(/the other one is wrong \(.+\)$/) });
+  });
+
+  it('is noble with a notice where the other is slower', async () => {
+    const slow: WasmRecover = (...parts) => {
+      for (const endMs = performance.now() + 60; performance.now() < endMs; );
+      return real(...parts);
+    };
+    const chosen = await chooseRecovery('auto', systemClock, async () => slow);
+    expect(chosen).toMatchObject({ library: 'noble', notice: expect.stringMatching(/not faster here$/) });
+  });
+});
+
+describe('noble decides in doubt', () => {
+  const calls = (failing: () => Uint8Array | null) => {
+    let count = 0;
+    const publicKeyOf = wasmPublicKey(() => {
+      count++;
+      return failing();
+    });
+    return { recover: () => publicKeyOf(digest, signature, 1), count: () => count };
+  };
+
+  it.each<[string, () => Uint8Array | null]>([
+    [
+      'throws',
+      () => {
+        throw new TypeError('Expected Signature');
+      },
+    ],
+    ['answers a compressed key', () => (goodKey as Uint8Array).slice(0, 33)],
+    ['answers a key of another form', () => new Uint8Array(65)],
+  ])('when the other %s', (_, failing) => {
+    const { recover, count } = calls(failing);
+    expect(recover()).toEqual(goodKey);
+    expect(recover()).toEqual(goodKey);
+    expect(count()).toBe(2);
+  });
+
+  it('and the other is not asked again after a trap', () => {
+    const { recover, count } = calls(() => {
+      throw new WebAssembly.RuntimeError('unreachable');
+    });
+    for (let i = 0; i < 5; i++) expect(recover()).toEqual(goodKey);
+    expect(count()).toBe(1);
+  });
+
+  it('but a plain "no key" is taken at its word, so that nobody can buy two recoveries for one', () => {
+    const { recover } = calls(() => null);
+    expect(recover()).toBeUndefined();
+    const [hash, bytes] = [infinity?.digest, infinity?.signature].map((text) => decodeHex(text ?? '') as Uint8Array);
+    expect(real(hash as Uint8Array, (bytes as Uint8Array).subarray(0, 64), 0, false)).toBeNull();
+  });
+});

@@ -1,0 +1,744 @@
+import { describe, expect, it } from 'vitest';
+import type { EventRecord } from '../../../src/callback/event.ts';
+import type { CallbackId } from '../../../src/callback/identifier.ts';
+import { Inbox, type Waited } from '../../../src/callback/inbox/inbox.ts';
+import { MemoryStore } from '../../../src/callback/inbox/memory-store.ts';
+import type { LoadedCallback } from '../../../src/callback/inbox/store.ts';
+import {
+  CLAIM_BYTES,
+  EVENT_COUNT_MAX,
+  LIFETIME_MS,
+  PAYLOAD_BYTES_MAX,
+  RATE_COUNT_MAX,
+  SWEEP_COUNT_MAX,
+  SWEEP_PAUSE_MS,
+  TOMBSTONE_MS,
+  UNKNOWN_ID_COUNT_MAX,
+  WAIT_COUNT_MAX,
+} from '../../../src/callback/limits.ts';
+import { ManualTime, SeededRandom, settle } from '../../support/manual-time.ts';
+import { client, openInbox, waitOn, webhookOf } from '../../support/opened-inbox.ts';
+
+const STRANGER = `cb_${'a'.repeat(24)}` as CallbackId;
+
+/** A store whose appends end when the test says so. */
+class HeldStore extends MemoryStore {
+  readonly held: { readonly end: (fault?: Error) => void; readonly event: EventRecord }[] = [];
+  appended = 0;
+
+  override append(id: CallbackId, event: EventRecord): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.held.push({
+        event,
+        end: (fault) => {
+          if (fault !== undefined) return reject(fault);
+          this.appended++;
+          resolve(super.append(id, event));
+        },
+      });
+    });
+  }
+}
+
+describe('creation', () => {
+  it('lives 600,000 ms from the moment it is made, to the millisecond (reliability 131, 205)', async () => {
+    const { time, inbox, create } = openInbox();
+    const madeAtMs = time.nowMs();
+    const { id, readToken, expiresAtMs } = await create();
+    expect(expiresAtMs - madeAtMs).toBe(LIFETIME_MS);
+    time.areTimersStopped = true;
+    time.pass(LIFETIME_MS - 1);
+    expect(inbox.authorize(id, readToken)).toEqual({ kind: 'allowed' });
+    time.pass(1);
+    expect(inbox.authorize(id, readToken)).toEqual({ kind: 'expired' });
+    expect(inbox.admit(id)).toEqual({ kind: 'expired' });
+  });
+
+  it('makes another id when one is taken, and leaves the old callback alone (reliability 129)', async () => {
+    const fixed = new Uint8Array(24).fill(7);
+    let draws = 0;
+    const random = new SeededRandom(3);
+    const inbox = new Inbox(10 * CLAIM_BYTES, {
+      clock: new ManualTime(),
+      timers: new ManualTime(),
+      random: {
+        uuid: () => '',
+        // The letters of the first two ids are the same; tokens and the third are not.
+        bytes: (count) => {
+          draws++;
+          return draws === 1 || draws === 3 ? new Uint8Array(count).fill(fixed[0]!) : random.bytes(count);
+        },
+      },
+      store: new MemoryStore(),
+      onStoreFault: () => {},
+    });
+    inbox.room.tryClaim();
+    inbox.room.tryClaim();
+    const first = await inbox.create();
+    const second = await inbox.create();
+    expect(first.id).toBe(`cb_${'H'.repeat(24)}`);
+    expect(second.id).not.toBe(first.id);
+    expect(inbox.authorize(first.id, first.readToken)).toEqual({ kind: 'allowed' });
+    expect(inbox.counts.live).toBe(2);
+  });
+
+  it('keeps no token, only its digest (reliability 130)', async () => {
+    const created: unknown[] = [];
+    class Watched extends MemoryStore {
+      override async create(...words: unknown[]): Promise<void> {
+        created.push(words);
+      }
+    }
+    const { create } = openInbox({ store: new Watched() });
+    const { readToken } = await create();
+    expect(created).toHaveLength(1);
+    expect(JSON.stringify(created)).not.toContain(readToken.slice(10));
+  });
+
+  it('claims its bytes before, and gives them back at expiry, at deletion and when the store fails (reliability 126)', async () => {
+    const { time, inbox, create } = openInbox({ roomCount: 2 });
+    const first = await create();
+    await create();
+    expect(inbox.room.claimedBytes).toBe(2 * CLAIM_BYTES);
+    expect(inbox.room.tryClaim()).toBe(false);
+    await inbox.delete(first.id);
+    expect(inbox.room.claimedBytes).toBe(CLAIM_BYTES);
+    time.pass(LIFETIME_MS);
+    expect(inbox.room.claimedBytes).toBe(0);
+
+    class Broken extends MemoryStore {
+      override create(): Promise<void> {
+        return Promise.reject(new Error('disk full'));
+      }
+    }
+    const broken = openInbox({ store: new Broken() });
+    await expect(broken.create()).rejects.toThrow('disk full');
+    expect(broken.inbox.room.claimedBytes).toBe(0);
+    expect(broken.inbox.counts.live).toBe(0);
+  });
+
+  it('has room again at the moment of an expiry, whenever the next sweep is', async () => {
+    const { time, inbox, create } = openInbox({ roomCount: 2 });
+    await create();
+    time.pass(1_000);
+    await create();
+    time.pass(LIFETIME_MS - 1_000);
+    await create();
+    time.pass(999);
+    expect(inbox.room.tryClaim()).toBe(false);
+    time.pass(1);
+    expect(inbox.counts.live).toBe(2); // not swept yet
+    expect(inbox.room.tryClaim()).toBe(true);
+    expect(inbox.counts.live).toBe(1);
+  });
+
+  it('is impossible without a claim', async () => {
+    const { inbox } = openInbox();
+    await expect(inbox.create()).rejects.toThrow('without a claim');
+    expect(() => inbox.room.release()).toThrow();
+    expect(() => inbox.room.vacate()).toThrow();
+  });
+
+  it('claims up to exactly its capacity', () => {
+    for (const [capacityBytes, claims] of [
+      [CLAIM_BYTES - 1, 0],
+      [CLAIM_BYTES, 1],
+      [3 * CLAIM_BYTES - 1, 2],
+    ] as const) {
+      const { room } = new Inbox(capacityBytes, {
+        clock: new ManualTime(),
+        timers: new ManualTime(),
+        random: new SeededRandom(1),
+        store: new MemoryStore(),
+        onStoreFault: () => {},
+      });
+      let count = 0;
+      while (room.tryClaim()) count++;
+      expect(count).toBe(claims);
+    }
+  });
+});
+
+describe('lifetime', () => {
+  it('is counted on the monotonic clock, whatever the wall clock does (reliability 206)', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id, readToken, expiresAtMs } = await create();
+    time.stepWall(11 * 60_000);
+    expect(inbox.authorize(id, readToken).kind).toBe('allowed');
+    time.pass(300_000);
+    time.stepWall(-22 * 60_000);
+    expect(inbox.authorize(id, readToken).kind).toBe('allowed');
+    expect(await inbox.events(id)).toMatchObject({ kind: 'events', expiresAtMs });
+    time.pass(300_000);
+    expect(inbox.authorize(id, readToken).kind).toBe('expired');
+  });
+
+  it('is followed by an hour of 410 and then 404, events gone at once (reliability 204)', async () => {
+    const { time, inbox, create, post } = openInbox();
+    const { id, readToken } = await create();
+    await post(id);
+    time.pass(LIFETIME_MS);
+    expect(inbox.counts).toMatchObject({ live: 0, tombstones: 1 });
+    expect(await inbox.events(id)).toEqual({ kind: 'expired' });
+    expect(inbox.authorize(id, readToken).kind).toBe('expired');
+    expect(inbox.authorize(id, `${readToken}x`).kind).toBe('wrong-token');
+    time.pass(TOMBSTONE_MS - 1);
+    expect(inbox.authorize(id, readToken).kind).toBe('expired');
+    time.pass(1);
+    expect(inbox.authorize(id, readToken).kind).toBe('not-found');
+    expect(inbox.counts.tombstones).toBe(0);
+  });
+
+  it('counts the hour from the end, however late somebody looks (reliability 205)', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id, readToken } = await create();
+    time.areTimersStopped = true;
+    time.pass(LIFETIME_MS + TOMBSTONE_MS - 1);
+    expect(inbox.authorize(id, readToken).kind).toBe('expired');
+    time.pass(1);
+    expect(inbox.authorize(id, readToken).kind).toBe('not-found');
+  });
+
+  it('ends for thousands at once in turns of a bounded size, and leaves nothing behind', async () => {
+    const { time, inbox, create, post } = openInbox({ roomCount: 3_000 });
+    for (let i = 0; i < 1_500; i++) {
+      const { id } = await create();
+      if (i % 100 === 0) await post(id, 'y'.repeat(5_000));
+    }
+    const pendingCount = time.pendingCount;
+    expect(pendingCount).toBeLessThan(10); // one timer a map, none a callback
+    time.pass(LIFETIME_MS - 1);
+    expect(inbox.counts.live).toBe(1_500);
+    time.pass(1);
+    expect(inbox.counts.live).toBe(0);
+    time.pass(TOMBSTONE_MS + 1);
+    await settle();
+    expect(inbox.counts).toEqual({ live: 0, tombstones: 0, strangers: 0, waits: 0 });
+    expect(inbox.room.claimedBytes).toBe(0);
+    expect(time.pendingCount).toBe(0);
+    expect(SWEEP_COUNT_MAX).toBeLessThan(1_500);
+  });
+
+  it('survives a restart with what is left of it, events and token (invariant 8)', async () => {
+    const time = new ManualTime();
+    class Kept extends MemoryStore {
+      readonly callbacks = new Map<CallbackId, LoadedCallback>();
+      override async create(callback?: LoadedCallback['callback']): Promise<void> {
+        this.callbacks.set(callback!.id, { callback: callback!, events: [] });
+      }
+      override async append(id: CallbackId, event: EventRecord): Promise<void> {
+        const kept = this.callbacks.get(id)!;
+        this.callbacks.set(id, { ...kept, events: [...kept.events, event] });
+        await super.append(id, event);
+      }
+      override async load(): Promise<readonly LoadedCallback[]> {
+        return [...this.callbacks.values()].reverse();
+      }
+    }
+    const store = new Kept();
+    const before = openInbox({ store, time });
+    const one = await before.create();
+    time.pass(400_000);
+    const two = await before.create();
+    await before.post(two.id, '{"a": 1}', 'application/json');
+    await before.post(two.id, 'z'.repeat(9_000));
+    const listing = await before.inbox.events(two.id);
+    before.inbox.close();
+    time.pass(250_000);
+
+    const after = openInbox({ store, time, roomCount: 0 });
+    await after.inbox.load();
+    expect(after.inbox.authorize(one.id, one.readToken).kind).toBe('expired');
+    expect(after.inbox.authorize(two.id, two.readToken).kind).toBe('allowed');
+    expect(await after.inbox.events(two.id)).toEqual(listing);
+    expect(after.inbox.room.claimedBytes).toBe(CLAIM_BYTES);
+    time.pass(349_999);
+    expect(after.inbox.authorize(two.id, two.readToken).kind).toBe('allowed');
+    time.pass(1);
+    expect(after.inbox.authorize(two.id, two.readToken).kind).toBe('expired');
+    expect(after.inbox.room.claimedBytes).toBe(0);
+  });
+});
+
+describe('the rate of a callback', () => {
+  it.each(['live', 'unknown', 'expired', 'deleted'] as const)(
+    'is 30 in 60 s for a(n) %s id (reliability 138, 140)',
+    async (state) => {
+      const { time, inbox, create } = openInbox();
+      const { id } = await create();
+      if (state === 'expired') time.pass(LIFETIME_MS);
+      if (state === 'deleted') await inbox.delete(id);
+      const asked = state === 'unknown' ? STRANGER : id;
+      for (let i = 0; i < RATE_COUNT_MAX; i++) expect(inbox.admit(asked).kind).not.toBe('too-many');
+      expect(inbox.admit(asked)).toEqual({ kind: 'too-many', retryAfterMs: 60_000 });
+      time.pass(59_999);
+      expect(inbox.admit(asked)).toEqual({ kind: 'too-many', retryAfterMs: 1 });
+      time.pass(1);
+      expect(inbox.admit(asked).kind).not.toBe('too-many');
+    },
+  );
+
+  it('counts requests that come to nothing (reliability 140)', async () => {
+    const { create, post } = openInbox();
+    const { id } = await create();
+    const kinds = [];
+    for (let i = 0; i < 31; i++) kinds.push((await post(id, '{', 'application/json')).kind);
+    expect(kinds.slice(0, 30)).toEqual(Array(30).fill('invalid-json'));
+    expect(kinds[30]).toBe('too-many');
+  });
+
+  it('goes on across deletion and expiry', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id } = await create();
+    time.pass(LIFETIME_MS - 1_000);
+    for (let i = 0; i < RATE_COUNT_MAX; i++) inbox.admit(id);
+    time.pass(1_000);
+    expect(inbox.admit(id).kind).toBe('too-many');
+    time.pass(59_000);
+    expect(inbox.admit(id).kind).toBe('expired');
+  });
+
+  it('is exact for live callbacks while strangers are forgotten (reliability 139)', async () => {
+    const { inbox, create } = openInbox();
+    const { id } = await create();
+    for (let i = 0; i < RATE_COUNT_MAX; i++) inbox.admit(id);
+    for (let i = 0; i < UNKNOWN_ID_COUNT_MAX + 1_000; i++)
+      inbox.admit(`cb_${String(i).padStart(24, '0')}` as CallbackId);
+    expect(inbox.counts.strangers).toBe(UNKNOWN_ID_COUNT_MAX);
+    expect(inbox.admit(id).kind).toBe('too-many');
+  });
+});
+
+describe('storing', () => {
+  it('keeps ten events and refuses the eleventh, which still reads (reliability 145, 146)', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    expect(await post(id, 'not json', 'application/json')).toEqual({ kind: 'invalid-json' });
+    for (let i = 0; i < EVENT_COUNT_MAX; i++) expect((await post(id, String(i))).kind).toBe('stored');
+    expect(await post(id)).toEqual({ kind: 'full' });
+    const listing = await inbox.events(id);
+    expect(listing.kind === 'events' && listing.events.map((event) => JSON.parse(event).body)).toEqual(
+      Array.from({ length: 10 }, (_, i) => String(i)),
+    );
+  });
+
+  it('stores exactly one of fifty that arrive when nine are stored (reliability 144)', async () => {
+    const { inbox, create, post, time } = openInbox();
+    const { id } = await create();
+    for (let i = 0; i < 9; i++) await post(id);
+    time.pass(60_000);
+    // Past the rate, which lets 30 through: what decides here is the moment of storing.
+    const admission = inbox.admit(id);
+    if (admission.kind !== 'admitted') throw new Error(admission.kind);
+    const late = await Promise.all(
+      Array.from({ length: 50 }, () => inbox.receive(admission.callback, webhookOf('late'))),
+    );
+    expect(late.filter(({ kind }) => kind === 'stored')).toHaveLength(1);
+    expect(late.filter(({ kind }) => kind === 'full')).toHaveLength(49);
+  });
+
+  it('frees the place of an event that the store failed to keep', async () => {
+    const store = new HeldStore();
+    const { inbox, create } = openInbox({ store });
+    const { id } = await create();
+    const admission = inbox.admit(id);
+    if (admission.kind !== 'admitted') throw new Error(admission.kind);
+    const posts = Array.from({ length: 11 }, () => inbox.receive(admission.callback, webhookOf('x')));
+    const ends = Promise.allSettled(posts);
+    for (let i = 0; i < 11; i++) {
+      await settle();
+      store.held[i]?.end(i === 3 ? new Error('disk full') : undefined);
+    }
+    const kinds = (await ends).map((end) => (end.status === 'fulfilled' ? end.value.kind : 'failed'));
+    expect(kinds).toEqual([...Array(3).fill('stored'), 'failed', ...Array(7).fill('stored')]);
+  });
+
+  it('acknowledges and shows an event only when the store has it', async () => {
+    const store = new HeldStore();
+    const { inbox, create, post } = openInbox({ store });
+    const { id } = await create();
+    let posted: unknown;
+    void post(id).then((result) => {
+      posted = result;
+    });
+    const waited = waitOn(inbox, id, null, 30_000);
+    await settle();
+    expect(posted).toBeUndefined();
+    expect(await inbox.events(id)).toMatchObject({ events: [] });
+    store.held[0]!.end();
+    expect((await waited).kind).toBe('event');
+    await settle();
+    expect(posted).toMatchObject({ kind: 'stored' });
+  });
+
+  it('answers 410 to a body that ends at the end of the callback, and stores nothing (reliability 179)', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id } = await create();
+    time.pass(LIFETIME_MS - 1);
+    const admission = inbox.admit(id);
+    if (admission.kind !== 'admitted') throw new Error(admission.kind);
+    time.areTimersStopped = true;
+    time.pass(1);
+    expect(await inbox.receive(admission.callback, webhookOf('x'))).toEqual({ kind: 'expired' });
+  });
+
+  it('delivers in the last millisecond (reliability 180)', async () => {
+    const { time, inbox, create, post } = openInbox();
+    const { id } = await create();
+    time.pass(LIFETIME_MS - 1);
+    const waited = waitOn(inbox, id, null, 30_000);
+    expect((await post(id)).kind).toBe('stored');
+    expect((await waited).kind).toBe('event');
+  });
+
+  it('acknowledges nothing that expires while it is being stored (reliability 180)', async () => {
+    const store = new HeldStore();
+    const { time, inbox, create, post } = openInbox({ store });
+    const { id } = await create();
+    time.pass(LIFETIME_MS - 1);
+    const posted = post(id, 'x'.repeat(5_000));
+    const waited = waitOn(inbox, id, null, 30_000);
+    await settle();
+    time.pass(1);
+    store.held[0]!.end();
+    expect(await posted).toEqual({ kind: 'expired' });
+    expect(await waited).toEqual({ kind: 'expired' });
+    await settle();
+    expect(store.size).toBe(0);
+  });
+
+  it('leaves nothing of a post that meets a deletion (reliability 178)', async () => {
+    const store = new HeldStore();
+    const { inbox, create, post } = openInbox({ store });
+    const { id } = await create();
+    const posted = post(id, 'x'.repeat(5_000));
+    await settle();
+    const deleted = inbox.delete(id);
+    await settle();
+    store.held[0]!.end();
+    expect(await posted).toEqual({ kind: 'not-found' });
+    expect(await deleted).toEqual({ kind: 'deleted' });
+    expect(store.size).toBe(0);
+    expect(inbox.counts.live).toBe(0);
+  });
+
+  it('never gives a later event an earlier time (reliability 182)', async () => {
+    const { time, inbox, create, post } = openInbox();
+    const { id } = await create();
+    await post(id, 'a');
+    time.stepWall(-3_600_000);
+    await post(id, 'b');
+    await post(id, 'c');
+    time.stepWall(3_600_000);
+    time.pass(5_000);
+    await post(id, 'd');
+    const listing = await inbox.events(id);
+    if (listing.kind !== 'events') throw new Error(listing.kind);
+    const events = listing.events.map((event) => JSON.parse(event) as { body: string; received_at: string });
+    expect(events.map(({ body }) => body)).toEqual(['a', 'b', 'c', 'd']);
+    const times = events.map(({ received_at }) => received_at);
+    expect(times).toEqual([...times].sort());
+    expect(new Set(times).size).toBe(2);
+  });
+
+  it('makes two events of the same webhook sent twice (reliability 184)', async () => {
+    const { create, post } = openInbox();
+    const { id } = await create();
+    const [one, two] = [await post(id), await post(id)];
+    expect(one.kind === 'stored' && two.kind === 'stored' && one.eventId !== two.eventId).toBe(true);
+  });
+
+  it('never makes a read fail: ten of the worst bodies are read whole (reliability 160, 162, 202)', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    const worst = new Uint8Array(PAYLOAD_BYTES_MAX).fill(1);
+    for (let i = 0; i < 7; i++) expect((await post(id, worst)).kind).toBe('stored');
+    expect((await post(id, '['.repeat(256) + ']'.repeat(256), 'application/json')).kind).toBe('stored');
+    expect((await post(id, '"\\ud800"', 'application/json')).kind).toBe('stored');
+    expect((await post(id, new Uint8Array(PAYLOAD_BYTES_MAX).fill(0xff))).kind).toBe('stored');
+    const listing = await inbox.events(id);
+    if (listing.kind !== 'events') throw new Error(listing.kind);
+    const all = JSON.parse(`[${listing.events.join(',')}]`) as { body: unknown }[];
+    expect(all[0]!.body).toBe('\u0001'.repeat(PAYLOAD_BYTES_MAX));
+    expect(all[9]!.body).toBe('\ufffd'.repeat(PAYLOAD_BYTES_MAX));
+  });
+});
+
+/** Its events cannot be read back for a while. */
+class Unreadable extends MemoryStore {
+  isFailing = true;
+
+  override async read(...of: Parameters<MemoryStore['read']>): ReturnType<MemoryStore['read']> {
+    if (this.isFailing) throw new Error('the disk');
+    return super.read(...of);
+  }
+}
+
+describe('waiting', () => {
+  it('gets a stored event at once, oldest first, and the chain gives each once in order (reliability 195)', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    const ids = [];
+    for (let i = 0; i < 3; i++) {
+      const posted = await post(id);
+      if (posted.kind === 'stored') ids.push(posted.eventId);
+    }
+    const seen = [];
+    let after: string | null = null;
+    for (let i = 0; i < 3; i++) {
+      const waited: Waited = await waitOn(inbox, id, after, 1_000);
+      if (waited.kind !== 'event') throw new Error(waited.kind);
+      seen.push(waited.eventId);
+      after = waited.eventId;
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  it('refuses an event id that is not this callback’s (reliability 193)', async () => {
+    const { inbox, create, post } = openInbox();
+    const one = await create();
+    const two = await create();
+    const posted = await post(two.id);
+    if (posted.kind !== 'stored') throw new Error(posted.kind);
+    for (const after of [posted.eventId, `evt_${'0'.repeat(32)}`, 'nonsense', 'evt_']) {
+      expect(waitOn(inbox, one.id, after, 1_000)).toEqual({ kind: 'unknown-event' });
+    }
+  });
+
+  it('times out at its timeout, not before', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id } = await create();
+    const waited = Promise.resolve(waitOn(inbox, id, null, 5_000));
+    let ended: Waited | undefined;
+    void waited.then((result) => {
+      ended = result;
+    });
+    time.pass(4_999);
+    await settle();
+    expect(ended).toBeUndefined();
+    time.pass(1);
+    expect(await waited).toEqual({ kind: 'timed-out' });
+  });
+
+  it('looks at the clock again when a timer fires early', async () => {
+    const time = new ManualTime();
+    const { inbox, create } = openInbox({ time });
+    const { id } = await create();
+    const after = time.after.bind(time);
+    let early = true;
+    time.after = (delayMs, run) => {
+      const cancel = after(early ? delayMs - 0.5 : delayMs, run);
+      early = false;
+      return cancel;
+    };
+    const waited = waitOn(inbox, id, null, 1_000);
+    time.pass(999.6);
+    expect(inbox.counts.waits).toBe(1);
+    time.pass(1);
+    expect(await waited).toEqual({ kind: 'timed-out' });
+  });
+
+  it('ends with 410 at expiry, with 404 at deletion, with a time-out at shutdown (reliability 200, 201)', async () => {
+    const { time, inbox, create } = openInbox();
+    const [one, two, three] = [await create(), await create(), await create()];
+    const deleted = waitOn(inbox, two.id, null, 30_000);
+    await inbox.delete(two.id);
+    expect(await deleted).toEqual({ kind: 'not-found' });
+    time.pass(LIFETIME_MS - 10_000);
+    const expired = waitOn(inbox, one.id, null, 30_000);
+    const four = await create();
+    const atShutdown = waitOn(inbox, four.id, null, 30_000);
+    time.pass(10_000);
+    expect(await expired).toEqual({ kind: 'expired' });
+    inbox.close();
+    expect(await atShutdown).toEqual({ kind: 'timed-out' });
+    expect(await waitOn(inbox, four.id, null, 30_000)).toEqual({ kind: 'timed-out' });
+    expect(inbox.counts.waits).toBe(0);
+    expect(inbox.authorize(three.id, three.readToken).kind).toBe('expired');
+  });
+
+  it('ends with 410 at the moment of expiry between two sweeps, and leaves no timer', async () => {
+    const { time, inbox, create } = openInbox();
+    await create();
+    time.pass(1_000);
+    const { id } = await create();
+    time.pass(LIFETIME_MS - 1_000); // the sweep that ends the first one; the next is half a minute away
+    expect(inbox.counts).toMatchObject({ live: 1, tombstones: 1 });
+    const waits = [waitOn(inbox, id, null, 30_000), waitOn(inbox, id, null, 1_000)];
+    time.pass(999);
+    expect(inbox.counts.waits).toBe(2);
+    time.pass(1);
+    expect(await Promise.all(waits)).toEqual([{ kind: 'expired' }, { kind: 'expired' }]);
+    expect(inbox.counts).toMatchObject({ live: 0, tombstones: 2, waits: 0 });
+    time.pass(SWEEP_PAUSE_MS);
+    expect(time.pendingCount).toBe(1); // of the tombstones
+  });
+
+  it('ends with 410 at the moment of expiry even if no sweep runs', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id } = await create();
+    time.pass(LIFETIME_MS - 1_000);
+    const waited = waitOn(inbox, id, null, 1_000);
+    time.pass(1_000);
+    expect(await waited).toEqual({ kind: 'expired' });
+  });
+
+  it('is held at most 64 times on one callback; an event that is there needs no place (reliability 196)', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    const other = await create();
+    const waits = Array.from({ length: WAIT_COUNT_MAX }, () => waitOn(inbox, id, null, 30_000));
+    expect(waitOn(inbox, id, null, 30_000)).toEqual({ kind: 'too-many-waits' });
+    expect(waitOn(inbox, other.id, null, 30_000)).toBeInstanceOf(Promise);
+    const posted = await post(id);
+    const woken = await Promise.all(waits);
+    expect(
+      woken.every((end) => end.kind === 'event' && posted.kind === 'stored' && end.eventId === posted.eventId),
+    ).toBe(true);
+    expect((await waitOn(inbox, id, null, 30_000)).kind).toBe('event');
+  });
+
+  it('frees its place, timer and listener when the client leaves (reliability 198)', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id } = await create();
+    const pendingCount = time.pendingCount;
+    for (let i = 0; i < 1_000; i++) {
+      const leaver = client();
+      const waited = waitOn(inbox, id, null, 30_000, leaver);
+      leaver.leave();
+      expect(await waited).toEqual({ kind: 'gone' });
+    }
+    expect(time.pendingCount).toBe(pendingCount);
+    expect(inbox.counts.waits).toBe(0);
+    const gone = client();
+    gone.leave();
+    expect(await waitOn(inbox, id, null, 30_000, gone)).toEqual({ kind: 'gone' });
+    expect(inbox.counts.waits).toBe(0);
+  });
+
+  it('is woken with a long event as it is read back, once', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    const waits = [waitOn(inbox, id, null, 30_000), waitOn(inbox, id, null, 30_000)];
+    const body = `{"text":"${'é'.repeat(20_000)}"}`;
+    const posted = await post(id, body, 'application/json');
+    const woken = await Promise.all(waits);
+    if (posted.kind !== 'stored' || woken[0]?.kind !== 'event') throw new Error(posted.kind);
+    expect(JSON.parse(woken[0].json)).toMatchObject({ id: posted.eventId, body: JSON.parse(body), size_bytes: 40_011 });
+    expect(woken[1]).toEqual(woken[0]);
+    const next = waitOn(inbox, id, posted.eventId, 30_000);
+    await post(id, 'short');
+    expect(await next).toMatchObject({ kind: 'event' });
+    expect(await next).not.toMatchObject({ eventId: posted.eventId });
+    expect(inbox.counts.waits).toBe(0);
+  });
+
+  it('goes on when a long event cannot be read back, and finds it when it asks again', async () => {
+    const store = new Unreadable();
+    const { time, inbox, create, post, faults } = openInbox({ store });
+    const { id } = await create();
+    const waited = waitOn(inbox, id, null, 5_000);
+    expect((await post(id, 'x'.repeat(9_000))).kind).toBe('stored');
+    expect(faults).toHaveLength(1);
+    time.pass(5_000);
+    expect(await waited).toEqual({ kind: 'timed-out' });
+    store.isFailing = false;
+    expect((await waitOn(inbox, id, null, 5_000)).kind).toBe('event');
+    expect(inbox.counts.waits).toBe(0);
+  });
+
+  it('whose long event cannot be read back is told of no later one, and ends with its callback', async () => {
+    const store = new Unreadable();
+    const { time, inbox, create, post } = openInbox({ store });
+    const { id } = await create();
+    time.pass(590_000); // its end comes before the wait's
+    const waited = waitOn(inbox, id, null, 30_000);
+    const long = await post(id, 'x'.repeat(9_000));
+    await post(id, 'short');
+    expect(inbox.counts.waits).toBe(1);
+    store.isFailing = false;
+    expect(await waitOn(inbox, id, null, 5_000)).toMatchObject({
+      kind: 'event',
+      eventId: (long as { eventId: string }).eventId,
+    });
+    time.pass(10_000);
+    expect(await waited).toEqual({ kind: 'expired' });
+    expect(inbox.counts.waits).toBe(0);
+  });
+
+  it('sees an event that is stored between the look and the wait, in any order of turns (reliability 194)', async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const { inbox, create, post, time } = openInbox({ seed: turns });
+      const { id } = await create();
+      const posting = post(id, 'x'.repeat(turns % 2 === 0 ? 1 : 6_000));
+      for (let i = 0; i < turns; i++) await Promise.resolve();
+      const waited = waitOn(inbox, id, null, 1_000);
+      expect((await posting).kind).toBe('stored');
+      expect((await waited).kind).toBe('event');
+      time.pass(2_000);
+    }
+  });
+});
+
+describe('reading and deleting', () => {
+  it('checks existence, then token, then expiry (reliability 185)', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id, readToken } = await create();
+    const other = await create();
+    expect(inbox.authorize(STRANGER, readToken).kind).toBe('not-found');
+    expect(inbox.authorize(id, '').kind).toBe('wrong-token');
+    expect(inbox.authorize(id, other.readToken).kind).toBe('wrong-token');
+    expect(inbox.authorize(id, readToken).kind).toBe('allowed');
+    time.pass(LIFETIME_MS);
+    expect(inbox.authorize(id, other.readToken).kind).toBe('wrong-token');
+    expect(inbox.authorize(id, readToken).kind).toBe('expired');
+  });
+
+  it('deletes once, without a trace (reliability 203)', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id, readToken } = await create();
+    await post(id);
+    expect(await inbox.delete(id)).toEqual({ kind: 'deleted' });
+    expect(await inbox.delete(id)).toEqual({ kind: 'not-found' });
+    expect(inbox.authorize(id, readToken)).toEqual({ kind: 'not-found' });
+    expect(inbox.counts).toMatchObject({ live: 0, tombstones: 0 });
+  });
+
+  it('answers a read that a deletion overtakes as not found', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    await post(id, 'x'.repeat(9_000));
+    const [listing, waited] = [inbox.events(id), waitOn(inbox, id, null, 1_000)];
+    const deleted = inbox.delete(id);
+    for (const answer of [await listing, await waited]) expect(['events', 'event', 'not-found']).toContain(answer.kind);
+    expect(await deleted).toEqual({ kind: 'deleted' });
+    expect(await inbox.raw(id, 'x')).toEqual({ kind: 'not-found' });
+  });
+
+  it('gives back the exact bytes of short and long events', async () => {
+    const { inbox, create, post } = openInbox();
+    const { id } = await create();
+    for (const length of [0, 1, 5_000, PAYLOAD_BYTES_MAX]) {
+      const body = new Uint8Array(length).fill(0x61);
+      const posted = await post(id, body, 'text/plain; charset=utf-8');
+      if (posted.kind !== 'stored') throw new Error(posted.kind);
+      const raw = await inbox.raw(id, posted.eventId);
+      expect(raw).toMatchObject({ kind: 'raw', contentType: 'text/plain; charset=utf-8' });
+      expect(raw.kind === 'raw' && raw.bytes.length === length && raw.bytes.every((byte) => byte === 0x61)).toBe(true);
+    }
+    expect(await inbox.raw(id, `evt_${'0'.repeat(32)}`)).toEqual({ kind: 'unknown-event' });
+  });
+
+  it('tells about a store that fails where nobody waits', async () => {
+    class Broken extends MemoryStore {
+      override expire(): Promise<void> {
+        return Promise.reject(new Error('disk gone'));
+      }
+    }
+    const { time, create, faults } = openInbox({ store: new Broken() });
+    await create();
+    time.pass(LIFETIME_MS);
+    await settle();
+    expect(faults).toHaveLength(1);
+  });
+});

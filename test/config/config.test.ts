@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, configOf, readConfig, VARIABLES } from '../../src/config/config.ts';
+
+describe('the configuration', () => {
+  it('has the defaults of the contract', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8402,
+      baseUrl: null,
+      hookBaseUrl: null,
+      snapshot: 'sample',
+      stateDir: '.state',
+      stateSync: 'full',
+      stateReset: false,
+      payTo: null,
+      settlement: 'local',
+      facilitatorUrl: null,
+      facilitatorToken: null,
+      localBalanceAtomic: 100_000_000n,
+      signatures: 'auto',
+      workers: 1,
+      rateLimitPerMinute: 600,
+      trustProxy: false,
+      callbackBytes: 21_474_836_480,
+      corsOrigin: null,
+      logLevel: 'info',
+    });
+  });
+
+  it('lets callbacks claim less where they live in memory', () => {
+    expect(readConfig({ STATE_DIR: ':memory:' }).callbackBytes).toBe(1_073_741_824);
+    expect(readConfig({ STATE_DIR: ':memory:', CALLBACK_BYTES: '9000000' }).callbackBytes).toBe(9_000_000);
+  });
+
+  it('takes trailing slashes off addresses and keeps a path', () => {
+    expect(readConfig({ BASE_URL: 'https://api.example.com/pay//' }).baseUrl).toBe('https://api.example.com/pay');
+  });
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+
+  it.each([
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '08402'],
+    ['PORT', ''],
+    ['HOST', ' '],
+    ['BASE_URL', 'api.example.com'],
+    ['BASE_URL', 'ftp://api.example.com'],
+    ['BASE_URL', 'https://user:pass@api.example.com'],
+    ['BASE_URL', 'https://api.example.com?x=1'],
+    ['HOOK_BASE_URL', 'nonsense'],
+    ['SNAPSHOT', ''],
+    ['STATE_DIR', ''],
+    ['PAY_TO', '0x1234'],
+    ['PAY_TO', '0x0000000000000000000000000000000000000000'],
+    ['BASE_URL', `https://${'a'.repeat(60)}.example/${'b'.repeat(200)}`],
+    ['PAY_TO', '0x209693bc6afc0C5328bA36FaF03C514EF312287C'],
+    ['SETTLEMENT', 'Local'],
+    ['FACILITATOR_URL', 'x'],
+    ['LOCAL_BALANCE', '1.5'],
+    ['SIGNATURES', 'wasm'],
+    ['WORKERS', '-1'],
+    ['WORKERS', '65'],
+    ['WORKERS', '1.5'],
+    ['LOCAL_BALANCE', '-1'],
+    ['RATE_LIMIT_PER_MINUTE', '1e3'],
+    ['TRUST_PROXY', 'yes'],
+    ['CALLBACK_BYTES', '-1'],
+    ['CORS_ORIGIN', 'https://a.example/'],
+    ['CORS_ORIGIN', 'a.example'],
+    ['LOG_LEVEL', 'loud'],
+  ])('refuses %s=%j in one line that names it', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\\n]*$`));
+  });
+
+  it('does not print a token or a password that it refuses', () => {
+    expect(() => readConfig({ BASE_URL: 'https://user:secret@h' })).toThrow(/^((?!secret).)*$/);
+    expect(() => readConfig({ FACILITATOR_TOKEN: '  ' })).toThrow(/^FACILITATOR_TOKEN must be not blank$/);
+  });
+
+  it('wants a facilitator and a recipient when it is to use one', () => {
+    expect(() => readConfig({ SETTLEMENT: 'facilitator' })).toThrow('FACILITATOR_URL');
+    expect(() => readConfig({ SETTLEMENT: 'facilitator', FACILITATOR_URL: 'http://f.example' })).toThrow('PAY_TO');
+  });
+
+  it('reads options in camel case by the same rules', () => {
+    expect(configOf({ port: 0, snapshot: 'none', localBalance: 5n, trustProxy: true })).toMatchObject({
+      port: 0,
+      snapshot: 'none',
+      localBalanceAtomic: 5n,
+      trustProxy: true,
+    });
+    expect(() => configOf({ prot: 1 })).toThrow('prot');
+    expect(() => configOf({ port: [] })).toThrow('port');
+    expect(() => configOf({ port: 70_000 })).toThrow('PORT');
+  });
+
+  it('names every variable once', () => {
+    const names = VARIABLES.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

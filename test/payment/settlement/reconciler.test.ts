@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
+import { MemoryReservations, type Reservation } from '../../../src/payment/reservations.ts';
+import { Reconciler, type Resolution } from '../../../src/payment/settlement/reconciler.ts';
+import type { Settlement, SettleOutcome } from '../../../src/payment/settlement/settlement.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
+import { orderFor } from '../fixture.ts';
+
+const HASH = `0x${'ab'.repeat(32)}`;
+const UNKNOWN: SettleOutcome = { kind: 'unknown', transaction: '', detail: 'lost' };
+const refusedAs = (reason: string): SettleOutcome => ({ kind: 'refused', reason, transaction: '', detail: reason });
+const REFUSED = refusedAs('invalid_exact_evm_signature');
+const SETTLED: SettleOutcome = { kind: 'settled', transaction: HASH };
+const AWAY: SettleOutcome = { kind: 'unavailable', detail: 'refused connection' };
+
+/** A settlement that answers from a list, the last one for ever. */
+class Script implements Settlement {
+  readonly takesContractSignatures = true;
+  readonly asked: PaymentOrder[] = [];
+  readonly #answers: readonly SettleOutcome[];
+  constructor(...answers: SettleOutcome[]) {
+    this.#answers = answers;
+  }
+  readiness() {
+    return { kind: 'ready' } as const;
+  }
+  async verify() {
+    return { kind: 'valid' } as const;
+  }
+  async settle(order: PaymentOrder): Promise<SettleOutcome> {
+    this.asked.push(order);
+    return this.#answers[Math.min(this.asked.length, this.#answers.length) - 1] as SettleOutcome;
+  }
+}
+
+async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
+  const time = new ManualTime();
+  const reservations = store ?? new MemoryReservations(time);
+  const news: Resolution[] = [];
+  const reconciler = new Reconciler({
+    settlement,
+    reservations,
+    clock: time,
+    timers: time,
+    onResolution: (resolution) => news.push(resolution),
+  });
+  const add = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
+    const order = orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
+    const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    await reservations.recordIntent(reserved.reservation, order);
+    await reservations.recordUnknown(reserved.reservation, '');
+    reconciler.watch(reserved.reservation, order);
+    return { order, reservation: reserved.reservation };
+  };
+  /** Passes seconds one by one, with everything that follows. */
+  const seconds = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      time.pass(1000);
+      await settle();
+    }
+  };
+  return { time, reservations, reconciler, news, add, seconds };
+}
+
+describe('reconciling an unknown settlement', () => {
+  it('repeats the same order until it settled, and then the receipt stands', async () => {
+    const script = new Script(UNKNOWN, AWAY, SETTLED);
+    const kit = await unknownCase(script);
+    const { order } = await kit.add();
+    await kit.seconds(1 + 2 + 4);
+    expect(script.asked).toEqual([order, order, order]);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+    expect(kit.news).toEqual([{ kind: 'settled', transaction: HASH, order }]);
+    expect(kit.reconciler.openCount).toBe(0);
+    await kit.seconds(300);
+    expect(script.asked).toHaveLength(3);
+    expect(kit.time.pendingCount).toBe(0);
+  });
+
+  it('frees the authorization when it was refused for certain inside its window', async () => {
+    const kit = await unknownCase(new Script(UNKNOWN, REFUSED));
+    const { order } = await kit.add();
+    await kit.seconds(3);
+    expect(kit.reservations.statusOf(order.key)).toBeUndefined();
+    expect(kit.news).toMatchObject([{ kind: 'released' }]);
+  });
+
+  const failed = (transaction: string): SettleOutcome => ({
+    kind: 'refused',
+    reason: 'invalid_exact_evm_transaction_failed',
+    transaction,
+    detail: 'reverted',
+  });
+
+  it('frees the authorization when the transaction that was seen has reverted', async () => {
+    const kit = await unknownCase(new Script({ ...UNKNOWN, transaction: HASH }, failed(HASH)));
+    const { order } = await kit.add();
+    await kit.seconds(3);
+    expect(kit.reservations.statusOf(order.key)).toBeUndefined();
+  });
+
+  it.each([
+    ['another transaction failed', { ...UNKNOWN, transaction: HASH }, failed(`0x${'cd'.repeat(32)}`)],
+    ['a failure names no transaction', { ...UNKNOWN, transaction: HASH }, failed('')],
+    [
+      'money is short while a transaction is under way',
+      { ...UNKNOWN, transaction: HASH },
+      refusedAs('insufficient_funds'),
+    ],
+    ['money is short, which the first attempt may have taken', UNKNOWN, refusedAs('insufficient_funds')],
+    [
+      'the balance is too small, which the first attempt may have taken',
+      UNKNOWN,
+      refusedAs('invalid_exact_evm_insufficient_balance'),
+    ],
+    [
+      'its window is over by another clock, which the first attempt may have met',
+      UNKNOWN,
+      refusedAs('invalid_exact_evm_payload_authorization_valid_before'),
+    ],
+    ['a transaction failed that may be a second one', UNKNOWN, failed('')],
+  ])('keeps it used when %s', async (_, first, then) => {
+    const kit = await unknownCase(new Script(first, then));
+    const { order } = await kit.add();
+    await kit.seconds(100);
+    expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'unknown' });
+    await kit.seconds(140);
+    expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
+  });
+
+  it.each([
+    ['is never answered', UNKNOWN],
+    ['cannot be asked', AWAY],
+    ['is refused once the window is over, which proves nothing', REFUSED],
+  ])('ends as dead and stays used when it %s', async (_, answer) => {
+    const script = new Script(...Array.from({ length: 8 }, () => UNKNOWN), answer);
+    const kit = await unknownCase(script);
+    const { order } = await kit.add();
+    await kit.seconds(120);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+    await kit.seconds(120);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'dead', transaction: '' });
+    expect(kit.news.at(-1)).toMatchObject({ kind: 'dead' });
+    expect(script.asked.length).toBeLessThan(15);
+    expect(kit.time.pendingCount).toBe(0);
+  });
+
+  it('gives nothing up at once that is past its window when it begins to ask', async () => {
+    const kit = await unknownCase(new Script(AWAY, AWAY, SETTLED));
+    kit.time.stepWall(3_600_000);
+    const { order } = await kit.add();
+    kit.time.stepWall(3_600_000);
+    await kit.seconds(1 + 2);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+    await kit.seconds(4);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+  });
+
+  it('takes a success for one however late it comes', async () => {
+    const kit = await unknownCase(new Script(...Array.from({ length: 7 }, () => UNKNOWN), SETTLED));
+    const { order } = await kit.add();
+    await kit.seconds(240);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+  });
+
+  it('keeps a hash that it learns on the way', async () => {
+    const kit = await unknownCase(new Script({ ...UNKNOWN, transaction: HASH }, UNKNOWN));
+    const { order } = await kit.add();
+    await kit.seconds(10);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
+  });
+
+  it('asks for at most eight at a time and forgets none', async () => {
+    let atOnce = 0;
+    let most = 0;
+    const settlement = new Script(SETTLED);
+    const answers: (() => void)[] = [];
+    settlement.settle = async () => {
+      most = Math.max(most, ++atOnce);
+      await new Promise<void>((resolve) => answers.push(resolve));
+      atOnce--;
+      return SETTLED;
+    };
+    const kit = await unknownCase(settlement);
+    const orders = [];
+    for (let i = 0; i < 30; i++) orders.push((await kit.add()).order);
+    await kit.seconds(1);
+    while (answers.length > 0) {
+      answers.shift()?.();
+      await settle();
+    }
+    expect(most).toBe(8);
+    for (const { key } of orders) expect(kit.reservations.statusOf(key)?.kind).toBe('settled');
+  });
+
+  it('tries a record again that could not be made, without settling again', async () => {
+    const time = new ManualTime();
+    const store = new MemoryReservations(time);
+    let failures = 2;
+    const record = store.recordSettled.bind(store);
+    store.recordSettled = async (reservation, transaction) => {
+      if (failures-- > 0) throw new Error('disk full');
+      await record(reservation, transaction);
+    };
+    const script = new Script(SETTLED);
+    const kit = await unknownCase(script, store);
+    const { order } = await kit.add();
+    await kit.seconds(10);
+    expect(kit.news.map(({ kind }) => kind)).toEqual(['unrecorded', 'unrecorded', 'settled']);
+    expect(script.asked).toHaveLength(1);
+    expect(store.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+  });
+
+  it('asks nothing more after it was stopped', async () => {
+    const script = new Script(UNKNOWN);
+    const kit = await unknownCase(script);
+    await kit.add();
+    await kit.seconds(1);
+    kit.reconciler.stop();
+    await kit.seconds(300);
+    expect(script.asked).toHaveLength(1);
+    expect(kit.time.pendingCount).toBe(0);
+  });
+});

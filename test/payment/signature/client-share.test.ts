@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { ClientShare } from '../../../src/payment/signature/client-share.ts';
+
+const takeAll = (share: ClientShare, client: string): (() => void)[] => {
+  const held: (() => void)[] = [];
+  for (let one = share.tryTake(client); one !== undefined; one = share.tryTake(client)) held.push(one);
+  return held;
+};
+
+describe('places shared among clients', () => {
+  it('are half of all for one client, a quarter for the next, and there is one left for a third', () => {
+    const share = new ClientShare(16);
+    expect(takeAll(share, '192.0.2.1')).toHaveLength(8);
+    expect(takeAll(share, '192.0.2.2')).toHaveLength(4);
+    expect(share.tryTake('192.0.2.3')).toBeDefined();
+  });
+
+  it('are never more than there are, whoever asks', () => {
+    const share = new ClientShare(16);
+    let count = 0;
+    for (let client = 0; client < 100; client++) count += takeAll(share, `192.0.2.${client}`).length;
+    expect(count).toBe(16);
+    expect(share.tryTake('198.51.100.1')).toBeUndefined();
+  });
+
+  it('come back', () => {
+    const share = new ClientShare(4);
+    for (let round = 0; round < 3; round++) {
+      const held = takeAll(share, '192.0.2.1');
+      expect(held).toHaveLength(2);
+      for (const giveBack of held) giveBack();
+    }
+    expect(share.tryTake('192.0.2.2')).toBeDefined();
+  });
+
+  it('count the addresses of one IPv6 network together', () => {
+    const share = new ClientShare(4);
+    expect([1, 2, 3].map((host) => share.tryTake(`2001:db8::${host}`) !== undefined)).toEqual([true, true, false]);
+  });
+});

@@ -1,0 +1,149 @@
+/** Feeds of one board in any order of arrival, against a model that looks at all of them at once, in the order of their times. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { leverShape } from '../../../src/ingest/shapes/lever.ts';
+import { HistoryDatabase } from '../../../src/storage/history/database.ts';
+import { HistoryImport } from '../../../src/storage/history/import.ts';
+import { minimalJob } from '../../support/minimal-job.ts';
+
+// The properties are about what is remembered, not about a crash of the machine: a disk would only be waited for.
+const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'paygrade-history-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const IDS = ['a', 'b', 'c'] as const;
+
+interface Feed {
+  /** Day, which is also its place in time. */
+  readonly at: number;
+  readonly isComplete: boolean;
+  /** Title by id; absent: the feed does not have the job. */
+  readonly titles: Readonly<Record<string, string>>;
+}
+
+interface ModelJob {
+  readonly first: number;
+  readonly last: number;
+  readonly title: string;
+  readonly closed: number | null;
+  readonly events: readonly string[];
+}
+
+function modelOf(feeds: readonly Feed[], id: string): ModelJob | undefined {
+  let job: { first: number; last: number; title: string; closed: number | null } | undefined;
+  let misses = 0;
+  const events: string[] = [];
+  for (const { at, isComplete, titles } of [...feeds].sort((x, y) => x.at - y.at)) {
+    const title = titles[id];
+    if (title !== undefined) {
+      misses = 0;
+      if (job === undefined) {
+        job = { first: at, last: at, title, closed: null };
+        events.push(`${at} opened`);
+        continue;
+      }
+      if (job.title !== title) events.push(`${at} changed`);
+      if (job.closed !== null) events.push(`${at} reopened`);
+      Object.assign(job, { last: at, title, closed: null });
+    } else if (job !== undefined && isComplete) {
+      misses++;
+      if (misses !== 2) continue;
+      job.closed = at;
+      events.push(`${at} closed`);
+    }
+  }
+  return job && { ...job, events };
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+let catalogues = 0;
+
+function imported(feeds: readonly Feed[]): Map<string, ModelJob> {
+  const catalogue = join(folder, String(catalogues++));
+  for (const { at, isComplete, titles } of feeds) {
+    const history = HistoryDatabase.openForImport(catalogue);
+    const merging = new HistoryImport(history, { observedAtMs: at, skillsVersion: 'v' });
+    const document = { member: { name: 'm', fileName: 'm', bytes: nothing() }, fetchedAtMs: null };
+    merging.begin();
+    for (const [id, title] of Object.entries(titles)) {
+      const source = { shape: leverShape, board: 'acme', description: null, hasOwnSkills: false, document };
+      merging.add(minimalJob({ id, title }), source);
+    }
+    merging.merge(isComplete, true, () => {});
+    merging.commit();
+    history.close();
+  }
+  const history = HistoryDatabase.openForReading(catalogue);
+  const events = [...history.events({})];
+  const jobs = new Map<string, ModelJob>();
+  for (const row of history.database.prepare('SELECT * FROM job').all()) {
+    const { job, firstMs, lastMs, closedMs } = history.storedJobOf(row as Record<string, unknown>);
+    const own = events.filter(({ id }) => id === job.id).map(({ atMs, kind }) => `${atMs} ${kind}`);
+    jobs.set(job.id, { first: firstMs, last: lastMs, title: job.title, closed: closedMs, events: own });
+  }
+  history.close();
+  return jobs;
+}
+
+const feeds = fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { minLength: 1, maxLength: 7 }).chain((days) =>
+  fc.tuple(
+    ...days.map((at) =>
+      fc.record({
+        at: fc.constant(at),
+        isComplete: fc.boolean(),
+        titles: fc
+          .tuple(...IDS.map(() => fc.option(fc.constantFrom('x', 'y'), { nil: undefined })))
+          .filter((titles) => titles.some((title) => title !== undefined))
+          .map((titles) =>
+            Object.fromEntries(
+              IDS.flatMap((id, i) => (titles[i] === undefined ? [] : [[id, titles[i]] as [string, string]])),
+            ),
+          ),
+      }),
+    ),
+  ),
+);
+
+describe('the history', () => {
+  it('is that of the feeds in the order of their times when they come in that order', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(feeds, (given) => {
+        const known = imported([...given].sort((x, y) => x.at - y.at));
+        for (const id of IDS) expect(known.get(id)).toEqual(modelOf(given, id));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('knows the same of each job in whatever order they come, and its log leads there', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(feeds, (given) => {
+        const known = imported(given);
+        for (const id of IDS) {
+          const { events: _, ...expected } = modelOf(given, id) ?? {};
+          const { events = [], ...found } = known.get(id) ?? {};
+          expect(found).toEqual(expected);
+          if (!known.has(id)) continue;
+          expect(events[0]).toBe(`${known.get(id)?.first} opened`);
+          expect(events.filter((event) => event.endsWith('opened') && !event.endsWith('reopened')).length).toBe(1);
+          const ended = events.filter((event) => !event.endsWith('changed')).at(-1);
+          expect(ended?.endsWith('closed')).toBe(known.get(id)?.closed !== null);
+          if (known.get(id)?.closed !== null) expect(ended).toBe(`${known.get(id)?.closed} closed`);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('does not change when a feed is read again', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(feeds, fc.nat(), (given, which) => {
+        const again = given[which % given.length] as Feed;
+        expect([...imported([...given, again])]).toEqual([...imported(given)]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,212 @@
+/**
+ * A short life of a state folder, one acknowledged step after another, with what must be found after each of them: for tests
+ * that cut or damage the files. The files are those of a process that was killed after the last step.
+ */
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { EventRecord } from '../../../src/callback/event.ts';
+import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
+import type { LoadedCallback } from '../../../src/callback/inbox/store.ts';
+import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
+import { MemoryReservations, type RecordedCase, type Reservation } from '../../../src/payment/reservations.ts';
+import type { UsedAuthorization } from '../../../src/payment/used-authorizations.ts';
+import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
+import { isDamagedLogFile } from '../../../src/storage/sqlite/log-check.ts';
+import { DamagedError } from '../../../src/storage/sqlite/records.ts';
+import { type SqliteState, STATE_FILE } from '../../../src/storage/sqlite/state.ts';
+import { orderFor } from '../../payment/fixture.ts';
+import { ManualTime } from '../../support/manual-time.ts';
+import { Folder } from '../sqlite/folder.ts';
+
+export const NOW_MS = Date.UTC(2026, 7, 1, 12);
+const HOUR_MS = 3_600_000;
+export const LOG = `${STATE_FILE}-wal`;
+const SHORT_BYTES = 60;
+/** Several pages. */
+const LONG_BYTES = 9_000;
+
+/** Everything that a start finds, as plain text that can be compared. */
+export interface Content {
+  /** Payment by key: what it is, and its transaction. */
+  readonly payments: Readonly<Record<string, string>>;
+  /** Payer: atomic units in the play ledger. */
+  readonly spent: Readonly<Record<string, string>>;
+  /** Callback by id: its events in order, each with its bytes. */
+  readonly callbacks: Readonly<Record<string, readonly string[]>>;
+}
+
+const keyText = (key: string): string => Buffer.from(key, 'latin1').toString('hex');
+const bytesText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+interface Found {
+  readonly ends: Iterable<UsedAuthorization>;
+  readonly cases: readonly Pick<RecordedCase, 'order' | 'transaction'>[];
+  readonly spent: Iterable<readonly [payer: string, atomic: bigint]>;
+  readonly callbacks: readonly LoadedCallback[];
+  read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined>;
+}
+
+async function contentOf(found: Found): Promise<Content> {
+  const payments: Record<string, string> = {};
+  for (const { key, kind, transaction } of found.ends) payments[keyText(key)] = `${kind} ${transaction}`;
+  for (const { order, transaction } of found.cases) payments[keyText(order.key)] = `open ${transaction}`;
+  const spent: Record<string, string> = {};
+  for (const [payer, atomic] of found.spent) spent[payer] = String(atomic);
+  const callbacks: Record<string, string[]> = {};
+  for (const { callback, events } of found.callbacks) {
+    const shown: string[] = [];
+    for (const event of events) {
+      const bytes = event.bytes ?? (await found.read(callback.id, event.id))?.bytes;
+      shown.push(`${event.id} ${event.head} ${bytes === undefined ? 'lost' : bytesText(bytes)}`);
+    }
+    callbacks[`${callback.id} ${bytesText(callback.tokenDigest)} ${callback.expiresAtMs}`] = shown;
+  }
+  return { payments, spent, callbacks };
+}
+
+/** What a start has found. */
+export async function contentOfState(state: SqliteState): Promise<Content> {
+  const { recovered, ledger, callbacks } = state;
+  return contentOf({
+    ends: recovered.ends,
+    cases: recovered.cases,
+    spent: ledger.spent,
+    callbacks: await callbacks.load(NOW_MS, HOUR_MS),
+    read: (id, eventId) => callbacks.read(id, eventId),
+  });
+}
+
+/** What a start would find, without the thread and the locks of one, so that a sweep can look a hundred times. */
+export async function contentOfFolder(folder: Folder): Promise<Content> {
+  if (isDamagedLogFile(folder.file(LOG))) throw new DamagedError('its log is damaged in the middle');
+  const database = new StateDatabase({ path: folder.file(STATE_FILE), sync: 'full' });
+  try {
+    database.check();
+    return await contentOf({
+      ends: database.loadEnds(NOW_MS / 1000),
+      cases: database.loadCases(),
+      spent: database.loadSpent(),
+      callbacks: database.loadCallbacks(NOW_MS, NOW_MS - HOUR_MS),
+      read: async (id, eventId) => database.readEvent(id, eventId),
+    });
+  } finally {
+    database.close();
+  }
+}
+
+export interface Moment {
+  readonly step: string;
+  /** Bytes of the log when the step was acknowledged. */
+  readonly logBytes: number;
+  readonly content: Content;
+}
+
+export class History {
+  readonly time = new ManualTime(NOW_MS);
+  /** The folder of the process that was killed. */
+  readonly folder: Folder;
+  /** The first is the start, before any step. */
+  readonly moments: readonly Moment[];
+  readonly log: Buffer;
+
+  private constructor(folder: Folder, moments: readonly Moment[]) {
+    this.folder = folder;
+    this.moments = moments;
+    this.log = readFileSync(folder.file(LOG));
+  }
+
+  static async live(): Promise<History> {
+    const place = new Folder();
+    const time = new ManualTime(NOW_MS);
+    const state = await place.open({}, time);
+    const moments: Moment[] = [];
+    const payments: Record<string, string> = {};
+    const spent: Record<string, string> = {};
+    const callbacks: Record<string, string[]> = {};
+    const logBytes = (): number => statSync(place.file(LOG), { throwIfNoEntry: false })?.size ?? 0;
+    const note = (step: string): void => {
+      moments.push({ step, logBytes: logBytes(), content: structuredClone({ payments, spent, callbacks }) });
+    };
+    note('start');
+
+    const reservations = new MemoryReservations(time, 100, state.payments, state.recovered);
+    const hash = (n: number): string => `0x${String(n).repeat(64)}`;
+    const intent = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
+      const order = orderFor({ validBeforeSeconds: NOW_MS / 1000 + 120 });
+      const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+      if (reserved.kind !== 'reserved') throw new Error(`expected a reservation, got ${reserved.kind}`);
+      await reservations.recordIntent(reserved.reservation, order);
+      payments[keyText(order.key)] = 'open ';
+      note('intent');
+      return { order, reservation: reserved.reservation };
+    };
+    const settled = async ({ order, reservation }: Awaited<ReturnType<typeof intent>>, n: number): Promise<void> => {
+      await reservations.recordSettled(reservation, hash(n));
+      const { from, valueAtomic } = order.authorization;
+      payments[keyText(order.key)] = `settled ${hash(n)}`;
+      spent[from] = String(BigInt(spent[from] ?? 0) + valueAtomic);
+      note('settled');
+    };
+    const callback = async (n: number): Promise<CallbackId> => {
+      const id = `cb_${String(n).padStart(24, '0')}` as CallbackId;
+      const record = { id, tokenDigest: new Uint8Array(32).fill(n), expiresAtMs: NOW_MS + 600_000 };
+      await state.callbacks.create(record);
+      callbacks[`${id} ${bytesText(record.tokenDigest)} ${record.expiresAtMs}`] = [];
+      note('callback');
+      return id;
+    };
+    const nameOf = (id: CallbackId): string => Object.keys(callbacks).find((name) => name.startsWith(id)) ?? '';
+    const event = async (id: CallbackId, n: number, length: number): Promise<void> => {
+      const record: EventRecord = {
+        id: `evt_${String(n).padStart(32, '0')}` as EventId,
+        receivedAtSeconds: NOW_MS / 1000,
+        head: `{"id":"${n}","body":`,
+        form: { kind: 'text', charset: 'utf-8' },
+        bytes: Uint8Array.from({ length }, (_, i) => (i * n) & 0xff),
+        isInline: length <= SHORT_BYTES,
+      };
+      await state.callbacks.append(id, { ...record, bytes: record.bytes.slice() }); // the store's from then on
+      callbacks[nameOf(id)]?.push(`${record.id} ${record.head} ${bytesText(record.bytes)}`);
+      note(`event of ${length} bytes`);
+    };
+
+    const first = await intent();
+    await settled(first, 1);
+    const kept = await callback(1);
+    await event(kept, 1, SHORT_BYTES);
+    await event(kept, 2, LONG_BYTES);
+    const open = await intent();
+    await reservations.recordUnknown(open.reservation, hash(2));
+    payments[keyText(open.order.key)] = `open ${hash(2)}`;
+    note('unknown');
+    const refused = await intent();
+    const gone = await callback(2);
+    await event(gone, 3, LONG_BYTES);
+    await reservations.recordReleased(refused.reservation);
+    delete payments[keyText(refused.order.key)];
+    note('released');
+    await state.callbacks.delete(gone);
+    delete callbacks[nameOf(gone)];
+    note('deleted');
+    await settled(open, 2);
+    await intent();
+    await event(kept, 4, SHORT_BYTES);
+
+    const killed = place.killed();
+    await place.remove();
+    return new History(killed, moments);
+  }
+
+  /** What a start must find when the log is cut to so many bytes: the last step that is there whole. */
+  momentAt(logBytes: number): Moment {
+    const found = this.moments.findLast((moment) => moment.logBytes <= logBytes);
+    if (found === undefined) throw new Error('no moment has so short a log');
+    return found;
+  }
+
+  /** A copy of the folder with another log. */
+  withLog(log: Uint8Array): Folder {
+    const copy = this.folder.killed();
+    writeFileSync(copy.file(LOG), log);
+    return copy;
+  }
+}

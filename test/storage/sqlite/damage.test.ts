@@ -1,0 +1,177 @@
+/**
+ * Files that are not what was written (cases 123, 124): a start sells nothing rather than forget what was sold. One bit is
+ * turned at places all over the log and the database file, and each start must notice or find everything.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { isDamage } from '../../../src/storage/sqlite/database.ts';
+import { isDamagedLog } from '../../../src/storage/sqlite/log-check.ts';
+import { StateError } from '../../../src/storage/sqlite/state.ts';
+import { type Content, contentOfFolder, contentOfState, History } from '../history/history.ts';
+import { Folder } from './folder.ts';
+
+const HEADER_BYTES = 32;
+const LOG_STEP_BYTES = 2_401;
+/** Odd and no divisor of a page, so that it comes by every kind of place. */
+const FILE_STEP_BYTES = 293;
+
+const turned = (bytes: Uint8Array, at: number): Buffer => {
+  const copy = Buffer.from(bytes);
+  copy[at] = copy[at]! ^ (1 << (at % 8));
+  return copy;
+};
+
+const history = await History.live();
+const [last, beforeLast] = [history.moments.at(-1)!, history.moments.at(-2)!];
+
+/** The same state after a stop: all of it in the database file. */
+const stopped = history.folder.killed();
+await stopped.open({}, history.time);
+await stopped.close();
+const file = readFileSync(stopped.file('state.db'));
+const marker = readFileSync(stopped.file('state.json'));
+
+afterAll(async () => {
+  await history.folder.remove();
+  await stopped.remove();
+});
+
+/** What is found, or the damage. */
+async function verdictOn(folder: Folder): Promise<Content | 'damaged'> {
+  try {
+    return await contentOfFolder(folder);
+  } catch (failure) {
+    if (isDamage(failure)) return 'damaged';
+    throw failure;
+  }
+}
+
+/** Sweeps take seconds, more on a machine that is busy with other work. */
+vi.setConfig({ testTimeout: 120_000 });
+
+describe('a log with one bit turned', () => {
+  it('is damaged wherever a later step stands behind the bit', () => {
+    for (let at = HEADER_BYTES; at < beforeLast.logBytes; at += LOG_STEP_BYTES) {
+      expect(isDamagedLog(turned(history.log, at)), `bit of byte ${at}`).toBe(true);
+    }
+    for (let at = 0; at < HEADER_BYTES; at++) expect(isDamagedLog(turned(history.log, at)), `header, ${at}`).toBe(true);
+  });
+
+  it('in its last step looks like one that was cut there, and loses that step alone', async () => {
+    for (let at = beforeLast.logBytes; at < last.logBytes; at += LOG_STEP_BYTES) {
+      const folder = history.withLog(turned(history.log, at));
+      expect(await verdictOn(folder), `bit of byte ${at}`).toEqual(beforeLast.content);
+      await folder.remove();
+    }
+  });
+});
+
+describe('a log that begins a new round', () => {
+  /** SQLite writes over the old round: the header, a sync, then frame after frame. */
+  it('is sound after each of these writes', async () => {
+    const folder = new Folder();
+    const database = new DatabaseSync(folder.file('any.db'));
+    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (filler BLOB)');
+    for (let i = 0; i < 8; i++) database.exec('INSERT INTO one VALUES (zeroblob(3000))');
+    const oldRound = readFileSync(folder.file('any.db-wal'));
+    database.exec('PRAGMA wal_checkpoint(PASSIVE); INSERT INTO one VALUES (zeroblob(9000))');
+    const newRound = readFileSync(folder.file('any.db-wal'));
+    database.close();
+    const changedTo = newRound.findLastIndex((byte, at) => byte !== oldRound[at]) + 1;
+    expect(oldRound.subarray(0, HEADER_BYTES).equals(newRound.subarray(0, HEADER_BYTES))).toBe(false);
+    expect(changedTo).toBeLessThan(oldRound.length);
+    for (let written = HEADER_BYTES; written < changedTo; written += 256) {
+      const log = Buffer.concat([newRound.subarray(0, written), oldRound.subarray(written)]);
+      expect(isDamagedLog(log), `${written} bytes of the new round`).toBe(false);
+    }
+    await folder.remove();
+  });
+});
+
+describe('a database file with one bit turned', () => {
+  it('is damaged, or gives back everything but sums of play money', async () => {
+    expect(await verdictOn(stopped)).toEqual(last.content);
+    let damagedCount = 0;
+    for (let at = 0; at < file.length; at += FILE_STEP_BYTES) {
+      writeFileSync(stopped.file('state.db'), turned(file, at));
+      const verdict = await verdictOn(stopped);
+      if (verdict === 'damaged') damagedCount++;
+      else expect({ ...verdict, spent: {} }, `bit of byte ${at}`).toEqual({ ...last.content, spent: {} });
+    }
+    writeFileSync(stopped.file('state.db'), file);
+    expect(damagedCount).toBeGreaterThan(20);
+  });
+
+  it.each(['state.db', 'state.db-wal'])('sells nothing, says which file, and keeps it as it is: %s', async (name) => {
+    const folder = name === 'state.db' ? stopped.killed() : history.folder.killed();
+    const path = folder.file(name);
+    const damaged = turned(readFileSync(path), name === 'state.db' ? 100 : HEADER_BYTES + 100);
+    writeFileSync(path, damaged);
+    const state = await folder.open({}, history.time);
+    expect(state.fault()).toMatch(/^[^\n]*state\.db is damaged \([^\n]+\): no payments are taken; [^\n]+$/);
+    expect(state.notices).toEqual([state.fault()]);
+    await expect(state.callbacks.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
+    await folder.close();
+    expect(readFileSync(path).equals(damaged)).toBe(true);
+
+    const anew = await folder.open({ mayReset: true }, history.time);
+    expect(anew.notices[0]).toMatch(/^the state was begun anew \([^\n]+\); the old one is [^\n]*state\.db\.lost-/);
+    expect((await contentOfState(anew)).payments).toEqual({});
+    // What was signed before may have been used: its window is the longest that is taken, and some.
+    expect(anew.recovered.usedBeforeSeconds).toBeGreaterThanOrEqual(history.time.nowMs() / 1000 + 150);
+    await folder.remove();
+  });
+});
+
+describe('a state file that should be there', () => {
+  const refused = (folder: Folder, reason: RegExp): Promise<void> =>
+    expect(folder.open({}, history.time)).rejects.toThrow(reason);
+
+  it.each([
+    [
+      'is missing',
+      (folder: Folder) => rmSync(folder.file('state.db')),
+      /state\.db is missing: used payments would be sold again/,
+    ],
+    ['is empty', (folder: Folder) => writeFileSync(folder.file('state.db'), ''), /state\.db is missing/],
+    [
+      'is described by half a note',
+      (folder: Folder) => writeFileSync(folder.file('state.json'), '{"gen'),
+      /state\.json is damaged/,
+    ],
+  ] as const)('and %s stops the start, until it is given up', async (_, lose, reason) => {
+    const folder = stopped.killed();
+    lose(folder);
+    await refused(folder, reason);
+    await refused(folder, reason);
+    const anew = await folder.open({ mayReset: true }, history.time);
+    expect(anew.fault()).toBeUndefined();
+    expect(anew.recovered.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
+    await folder.close();
+    // The cool-down is kept, and the next start needs no word of the operator.
+    const after = await folder.open({}, history.time);
+    expect(after.recovered.usedBeforeSeconds).toBe(anew.recovered.usedBeforeSeconds);
+    await folder.remove();
+  });
+
+  it('and is an older copy stops the start; the copy with its own note does not', async () => {
+    const folder = stopped.killed();
+    await folder.open({}, history.time);
+    await folder.close();
+    writeFileSync(folder.file('state.db'), file);
+    await refused(folder, /state\.db is an older copy/);
+    writeFileSync(folder.file('state.json'), marker);
+    expect(await contentOfState(await folder.open({}, history.time))).toEqual(last.content);
+    await folder.remove();
+  });
+
+  it('is refused with an error that the program shows as one line', async () => {
+    const folder = stopped.killed();
+    rmSync(folder.file('state.db'));
+    const failure: unknown = await folder.open({}, history.time).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StateError);
+    expect((failure as Error).message).not.toContain('\n');
+    await folder.remove();
+  });
+});

@@ -1,0 +1,127 @@
+/** What one record, a full file or a disk that fails does to the others, and what comes back. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EventRecord } from '../../../src/callback/event.ts';
+import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
+import type { Journal } from '../../../src/storage/sqlite/journal.ts';
+import { StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
+import type { Operation } from '../../../src/storage/sqlite/operations.ts';
+import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
+import { Folder } from './folder.ts';
+
+const callbackId = (number: number): CallbackId => `cb_${String(number).padStart(24, '0')}` as CallbackId;
+const eventId = (number: number): EventId => `evt_${String(number).padStart(24, '0')}` as EventId;
+
+const callback = (number: number): Operation => ({
+  kind: 'callback',
+  callback: { id: callbackId(number), tokenDigest: new Uint8Array(32).fill(number), expiresAtMs: Date.now() + 600_000 },
+});
+
+const eventOf = (number: number, bytes: Uint8Array, isInline = true): EventRecord => ({
+  id: eventId(number),
+  receivedAtSeconds: 1,
+  head: '{}',
+  form: { kind: 'text', charset: 'utf-8' },
+  isInline,
+  bytes,
+});
+
+let folder: Folder;
+let state: SqliteState;
+let journal: Journal;
+beforeEach(async () => {
+  folder = new Folder();
+  state = await folder.open();
+  if (state.journal === undefined) throw new Error('a new state is not damaged');
+  journal = state.journal;
+});
+afterEach(() => folder.remove());
+
+describe('one record', () => {
+  it.each([true, false])('an empty body is kept as such (inline: %s)', async (isInline) => {
+    await journal.write(callback(1));
+    await journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(1, new Uint8Array(0), isInline) });
+    expect((await journal.read(callbackId(1), eventId(1)))?.bytes.length).toBe(0);
+    const again = await folder.killed().open();
+    const [loaded] = await again.callbacks.load(Date.now(), 3_600_000);
+    expect(loaded?.events.map(({ id }) => id)).toEqual([eventId(1)]);
+    await again.close();
+  });
+
+  it('gives its bytes away when they live in the state alone, and keeps those that memory holds too', async () => {
+    await journal.write(callback(1));
+    const long = Uint8Array.of(1, 2, 3);
+    const part = new Uint8Array(8).fill(7).subarray(2, 5);
+    const short = Uint8Array.of(4, 5);
+    await Promise.all(
+      [eventOf(1, long, false), eventOf(2, part, false), eventOf(3, short, true)].map((event) =>
+        journal.write({ kind: 'event', callback: callbackId(1), event }),
+      ),
+    );
+    expect([long.length, part.length, short.length]).toEqual([0, 3, 2]);
+    const read = async (n: number) => [...((await journal.read(callbackId(1), eventId(n)))?.bytes ?? [])];
+    expect([await read(1), await read(2), await read(3)]).toEqual([
+      [1, 2, 3],
+      [7, 7, 7],
+      [4, 5],
+    ]);
+  });
+
+  it('that the database would never take is refused alone, and the others of its batch are kept', async () => {
+    const outcomes = await Promise.allSettled([
+      journal.write(callback(1)),
+      journal.write(callback(1)), // the same id again
+      journal.write({ kind: 'release', serial: 7 }), // nothing was begun
+      journal.write(callback(2)),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(StateRefusedError);
+    }
+    expect(journal.batchCount).toBe(1);
+    expect(journal.operationCount).toBe(2);
+    expect(state.fault()).toBeUndefined();
+    expect(folder.faults).toEqual([]);
+    const again = await folder.killed().open();
+    const loaded = await again.callbacks.load(Date.now(), 3_600_000);
+    expect(loaded.map(({ callback: { id } }) => id).sort()).toEqual([callbackId(1), callbackId(2)]);
+    await again.close();
+  });
+});
+
+describe('a file that cannot grow', () => {
+  it('refuses, keeps what it has, still reads, and takes records again once there is room', {
+    timeout: 15_000,
+  }, async () => {
+    await journal.write(callback(1));
+    await journal.write({
+      kind: 'event',
+      callback: callbackId(1),
+      event: eventOf(1, new Uint8Array(9_000).fill(7), false),
+    });
+    journal.limitPages(1); // not below what it has
+    const large = { kind: 'event', callback: callbackId(1), event: eventOf(2, new Uint8Array(200_000)) } as const;
+    await expect(journal.write(large)).rejects.toBeInstanceOf(StateRefusedError);
+    expect(state.fault()).toMatch(/^the state cannot be written: .*full/);
+    expect((await journal.read(callbackId(1), eventId(1)))?.bytes[8_999]).toBe(7);
+    journal.limitPages(1_000_000);
+    await expect.poll(() => state.fault(), { timeout: 10_000 }).toBeUndefined();
+    await journal.write(large);
+    expect(folder.faults).toEqual([expect.stringMatching(/full/), undefined]);
+    const again = await folder.killed().open();
+    const [loaded] = await again.callbacks.load(Date.now(), 3_600_000);
+    expect(loaded?.events.map(({ id }) => id)).toEqual([eventId(1), eventId(2)]);
+    await again.close();
+  });
+
+  it('bounds the bytes that wait for it', async () => {
+    await journal.write(callback(1));
+    const MIB = 1024 * 1024;
+    const writes = Array.from({ length: 140 }, (_, number) =>
+      journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(number, new Uint8Array(MIB), false) }),
+    );
+    const outcomes = await Promise.allSettled(writes);
+    const keptCount = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    expect(keptCount).toBe(128);
+    await journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(200, new Uint8Array(MIB), false) });
+  });
+});

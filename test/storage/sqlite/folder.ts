@@ -1,0 +1,45 @@
+/** A state folder of a test's own, opened and killed like a process would be. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { openSqliteState, type SqliteState, type StateOptions } from '../../../src/storage/sqlite/state.ts';
+
+export class Folder {
+  readonly path: string = mkdtempSync(join(tmpdir(), 'paygrade-state-'));
+  readonly faults: (string | undefined)[] = [];
+  #open: SqliteState[] = [];
+
+  async open(options: Partial<StateOptions> = {}, clock: Clock = systemClock): Promise<SqliteState> {
+    const state = await openSqliteState(
+      { stateDir: this.path, sync: 'full', isPlay: true, mayReset: false, ...options },
+      { clock, timers: systemTimers, onFault: (fault) => this.faults.push(fault) },
+    );
+    this.#open.push(state);
+    return state;
+  }
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** The folder as a kill at this moment would leave it: file and log are copied while they are in use. */
+  killed(): Folder {
+    const copy = new Folder();
+    cpSync(this.path, copy.path, { recursive: true });
+    return copy;
+  }
+
+  /** What is open, as SIGTERM would close it. */
+  async close(): Promise<void> {
+    for (const state of this.#open) await state.close();
+    this.#open = [];
+  }
+
+  async remove(): Promise<void> {
+    await this.close();
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
