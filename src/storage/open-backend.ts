@@ -2,7 +2,7 @@
 
 import { MemoryStore } from '../callback/inbox/memory-store.ts';
 import type { CallbackStore } from '../callback/inbox/store.ts';
-import { type Config, IN_MEMORY } from '../config/config.ts';
+import { IN_MEMORY } from '../config/settings.ts';
 import type { Recovered, ReservationJournal } from '../payment/reservations.ts';
 import type { KeptLedger } from '../payment/settlement/ledger.ts';
 import { openSqliteState, type SqliteState, type StatePorts } from './sqlite/state.ts';
@@ -41,8 +41,16 @@ export function memoryState(): OpenState {
   };
 }
 
+/** The settings that a backend is opened with. */
+export interface StateConfig {
+  readonly stateDir: string;
+  readonly stateSync: 'full' | 'normal';
+  readonly stateReset: boolean;
+  readonly settlement: 'local' | 'facilitator';
+}
+
 /** @throws StateError one line, when the folder cannot be used or its state is missing */
-export async function openState(config: Config, ports: StatePorts): Promise<OpenState> {
+export async function openState(config: StateConfig, ports: StatePorts): Promise<OpenState> {
   if (config.stateDir === IN_MEMORY) return memoryState();
   const state: SqliteState = await openSqliteState(
     {
