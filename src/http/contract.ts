@@ -71,8 +71,6 @@ export interface Contract {
     /** A body of success. */
     readonly answer?: unknown;
   };
-  /** Given out under the surface's hook address in place of its base address. */
-  readonly isHook?: boolean;
   /** For a document about the API itself. */
   readonly relation?: ServiceRelation;
   /** For a path that exists for some requests only, such as a page for browsers. */

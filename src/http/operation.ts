@@ -24,6 +24,8 @@ export interface Operation extends Contract {
   readonly access: readonly WayIn[];
   /** Section of documents. */
   readonly tag: string;
+  /** Public address without a trailing slash, where it is not the surface's. */
+  readonly publicUrl: string | undefined;
   mount(mount: Mount): MountedOperation;
 }
 
@@ -85,9 +87,23 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
   };
 }
 
-/** Binds routes to the services of their handlers. @param tag section of documents */
-export function bind<S>(tag: string, routes: readonly Route<S>[], services: S): readonly Operation[] {
-  return routes.map((route) => ({ ...(route as Route), tag, mount: (mount) => mounted(route, services, mount) }));
+/**
+ * Binds routes to the services of their handlers.
+ * @param tag section of documents
+ * @param publicUrl where these operations have a public address of their own
+ */
+export function bind<S>(
+  tag: string,
+  routes: readonly Route<S>[],
+  services: S,
+  publicUrl?: string,
+): readonly Operation[] {
+  return routes.map((route) => ({
+    ...(route as Route),
+    tag,
+    publicUrl,
+    mount: (mount) => mounted(route, services, mount),
+  }));
 }
 
 const QUERY_ERRORS: readonly ErrorCode[] = [INVALID_PARAMETER, UNKNOWN_PARAMETER, DUPLICATE_PARAMETER];

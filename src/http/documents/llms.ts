@@ -12,9 +12,8 @@ import { pathTemplateOf } from './openapi.ts';
 export interface LlmsFacts {
   readonly title: string;
   readonly description: string;
-  /** Public addresses without a trailing slash. */
+  /** Public address without a trailing slash. */
   readonly baseUrl: string;
-  readonly hookUrl: string;
   /** What each tag stands for, in the order of the sections. */
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -40,11 +39,11 @@ function accessIn({ access }: Operation): string {
   return words.length === 0 ? ' Free.' : ` ${words.join('. ')}.`;
 }
 
-function lineOf(operation: Operation, { baseUrl, hookUrl }: LlmsFacts): string {
-  const { method, path, isHook = false, summary, description } = operation;
+function lineOf(operation: Operation, { baseUrl }: LlmsFacts): string {
+  const { method, path, publicUrl = baseUrl, summary, description } = operation;
   const template = pathTemplateOf(path);
   const more = description === undefined ? '' : ` ${description}`;
-  const url = (isHook ? hookUrl : baseUrl) + template;
+  const url = publicUrl + template;
   return `- [${method} ${template}](${url}): ${summary}.${accessIn(operation)}${more}${queryIn(operation)}`;
 }
 

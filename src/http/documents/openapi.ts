@@ -15,8 +15,6 @@ export interface DocumentFacts {
   readonly version: string;
   readonly description: string;
   readonly serverUrl: string;
-  /** Public address of routes that are marked `isHook`. */
-  readonly hookUrl: string;
   /** What each tag stands for, in the order of their sections. */
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -186,15 +184,15 @@ function securityOf(operation: Operation): { security?: unknown } {
   return names.length === 0 ? {} : { security: names.map((name) => ({ [name]: [] })) };
 }
 
-function operationOf(operation: Operation, allow: string, { serverUrl, hookUrl }: DocumentFacts): unknown {
-  const { tag, summary, description, isHook, status = 200 } = operation;
+function operationOf(operation: Operation, allow: string, { serverUrl }: DocumentFacts): unknown {
+  const { tag, summary, description, publicUrl = serverUrl, status = 200 } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId: operation.operation,
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(isHook === true && hookUrl !== serverUrl ? { servers: [{ url: hookUrl }] } : {}),
+    ...(publicUrl === serverUrl ? {} : { servers: [{ url: publicUrl }] }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBodyOf(operation),
     ...Object.assign({}, ...documentationOf(operation).map((one) => one.operation)),

@@ -8,6 +8,6 @@ export const JOBS_SETTINGS = {
     parse: wholeNumber(0, 100_000),
     default: '600',
     help: 'jobs requests a client address may make in any minute; 0 turns the limit off',
-    detail: 'Counts requests that passed validation, in a sliding minute; all addresses of an IPv6 /64 count as one.',
+    detail: 'Counts requests that passed validation, in a sliding minute.',
   }),
 };
