@@ -1,6 +1,7 @@
 /**
- * What the server has said to its clients over all its lives, and what follows from it. A promise that it breaks is a
- * {@link BrokenPromise}: some are seen as soon as an answer comes in, the others when the next life is audited.
+ * The oracle: everything that the server has told its clients, over all its processes, and so everything that must still
+ * hold after a kill. A contradiction is a {@link BrokenPromise}; the harness finds some of them when an answer arrives, the
+ * audit finds the others after the next start.
  */
 import type { Hex } from '../support/wallet.ts';
 
@@ -8,7 +9,7 @@ export class BrokenPromise extends Error {
   override readonly name = 'BrokenPromise';
 }
 
-/** One signed authorization, and what became of it. */
+/** One signed authorization and its outcome so far. */
 export interface Authorization {
   readonly nonce: Hex;
   readonly payer: Hex;
@@ -20,27 +21,27 @@ export interface Authorization {
   readonly path: string;
   /** Cycle in which it was signed. */
   readonly cycle: number;
-  /** Requests made with it, and those of them without an answer so far. */
+  /** Requests made with it, and how many of them have no answer yet. */
   sentCount: number;
   inFlightCount: number;
   /** Answers 200 or 201: at most one, ever. */
   successCount: number;
   /** The receipt of the success, or of a 409 that showed it. */
   receipt: string | undefined;
-  /** Settled, as the server itself said; it stays so. */
+  /** The server said that it is settled, which is final. */
   isSettled: boolean;
 }
 
-/** One webhook that was sent. Places in time are counted, not measured. */
-export interface Sent {
+/** One webhook that was sent. `sentAt` and `receivedAt` are moments of the oracle, not times. */
+export interface SentWebhook {
   readonly label: string;
   readonly bytes: Buffer;
   readonly contentType: string;
   readonly sentAt: number;
-  /** When it was acknowledged, and under which id; undefined: no answer came, so it may be there or not. */
+  /** Moment of the acknowledgement and the event's id; undefined: no answer came, so the event may exist or not. */
   receivedAt: number | undefined;
   eventId: string | undefined;
-  /** The server refused it: it must not be there. */
+  /** The server refused it, so no event may exist. */
   isRefused: boolean;
 }
 
@@ -49,27 +50,27 @@ export interface Callback {
   readonly readToken: string;
   readonly expiresAt: string;
   readonly cycle: number;
-  readonly sent: Sent[];
-  /** Events that a reader was shown, in order: from then on they stay. */
+  readonly sent: SentWebhook[];
+  /** Ids of the events that readers have seen, in order; none of them may disappear. */
   shown: readonly string[];
-  /** A deletion was sent; whether it took place is known when it is acknowledged. */
+  /** A deletion was sent; only its acknowledgement tells that it happened. */
   isDeletionSent: boolean;
   isDeleted: boolean;
 }
 
-/** Longest stay of a used authorization that the contract names: a little less than ten minutes after its window. */
+/** How long the server must remember a used authorization after its window; a little under the contract's ten minutes. */
 const REMEMBERED_SECONDS = 590;
-/** An authorization that ends sooner is refused on arrival. */
+/** The server refuses an authorization that ends sooner. */
 const RUNWAY_SECONDS = 10;
 const EXPIRY_MARGIN_MS = 10_000;
 
-export class Book {
+export class Oracle {
   readonly authorizations: Authorization[] = [];
   readonly callbacks: Callback[] = [];
   #moment = 0;
 
-  /** The next moment: of two that were asked for, the later one is greater. */
-  moment(): number {
+  /** A number greater than every one before it: orders what happened without measuring time. */
+  nextMoment(): number {
     return ++this.#moment;
   }
 
@@ -77,17 +78,17 @@ export class Book {
     this.authorizations.push(authorization);
   }
 
-  /** Answered 200 or 201: the one time. */
-  success(authorization: Authorization, receipt: string | null): void {
+  /** The authorization was answered 200 or 201. @throws BrokenPromise when it is not the first time */
+  recordSuccess(authorization: Authorization, receipt: string | null): void {
     authorization.successCount++;
     if (authorization.successCount > 1) {
       throw new BrokenPromise(`${nameOf(authorization)} was answered ${authorization.successCount} times`);
     }
-    this.settled(authorization, receipt);
+    this.recordSettled(authorization, receipt);
   }
 
-  /** The server said that it is settled, with this receipt. */
-  settled(authorization: Authorization, receipt: string | null): void {
+  /** The server said that the authorization is settled. @throws BrokenPromise without a receipt, or with a second one */
+  recordSettled(authorization: Authorization, receipt: string | null): void {
     if (receipt === null) throw new BrokenPromise(`${nameOf(authorization)} has no PAYMENT-RESPONSE`);
     if (authorization.receipt !== undefined && authorization.receipt !== receipt) {
       throw new BrokenPromise(`${nameOf(authorization)} has two receipts: ${authorization.receipt} and ${receipt}`);
@@ -102,15 +103,15 @@ export const nameOf = ({ method, path, nonce }: Authorization): string =>
 
 const nowSeconds = (): number => Date.now() / 1000;
 
-/** It would still pass the check of its window. */
+/** The server would still accept its window. */
 export const isUsable = ({ validBeforeSeconds }: Authorization): boolean =>
   validBeforeSeconds - nowSeconds() > RUNWAY_SECONDS;
 
-/** The server still has to know about it. */
+/** The server must still remember it. */
 export const isRemembered = ({ validBeforeSeconds }: Authorization): boolean =>
   nowSeconds() - validBeforeSeconds < REMEMBERED_SECONDS;
 
-/** It has some time left, and nobody has asked for its end. */
+/** It has time left, and no client has asked to delete it. */
 export const isAlive = ({ expiresAt, isDeletionSent }: Callback): boolean =>
   !isDeletionSent && Date.parse(expiresAt) - Date.now() > EXPIRY_MARGIN_MS;
 

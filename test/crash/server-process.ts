@@ -1,14 +1,14 @@
-/** One life of a server: started on a folder that others have lived in, and killed. */
+/** One process of the server under test, started on a folder that killed processes may have left behind. */
 import { binaryOf, listeningPort, type Runtime, type Started, startProcess } from '../support/server.ts';
 
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
-export class Life {
+export class ServerProcess {
   readonly #started: Started;
   readonly exited: Promise<number | null>;
-  /** The address it listens at; undefined when it ended before that. */
+  /** The origin it listens at; undefined when the process ended before it listened. */
   readonly listening: Promise<string | undefined>;
-  isOver = false;
+  hasEnded = false;
 
   /** @param entry the program's entry file; `serve` is its command */
   constructor(runtime: Runtime, entry: string, variables: Readonly<Record<string, string>>) {
@@ -20,7 +20,7 @@ export class Life {
     });
     this.exited = this.#started.exited;
     void this.exited.then(() => {
-      this.isOver = true;
+      this.hasEnded = true;
     });
     this.listening = listeningPort(this.#started).then(
       (port) => `http://127.0.0.1:${port}`,
@@ -28,19 +28,19 @@ export class Life {
     );
   }
 
-  /** The end of what it has printed. */
+  /** The last part of stdout and stderr. */
   get output(): string {
     return (this.#started.stdout() + this.#started.stderr()).slice(-OUTPUT_CHARACTERS_MAX);
   }
 
-  /** SIGKILL, now. */
+  /** Sends SIGKILL. */
   kill(): void {
-    if (this.isOver) return;
-    this.isOver = true;
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     this.#started.child.kill('SIGKILL');
   }
 
-  /** SIGTERM, and the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null> {
     this.#started.child.kill('SIGTERM');
     return this.exited;

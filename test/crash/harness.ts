@@ -1,30 +1,31 @@
 /**
- * A shop: one state folder, its facilitator if it has one, the book of what was promised, and the requests of its clients.
- * Every request is judged as its answer comes in; what is lost with a killed server is left to the audit.
+ * The harness around one server under test: its state folder, the process that runs on it, a facilitator where the
+ * settlement needs one, and a client for every operation. The client checks each answer against the oracle as it arrives.
+ * Requests that a kill cuts off are left to the audit (audit.ts).
  */
 import { request as httpRequest } from 'node:http';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
+import type { Chance } from '../support/chance.ts';
 import type { Runtime } from '../support/server.ts';
 import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor } from '../support/wallet.ts';
+import { CountingFacilitator, type Stage as FacilitatorStage, hashOf } from './facilitator.ts';
 import {
   type Authorization,
-  Book,
   BrokenPromise,
   type Callback,
   isUsable,
   nameOf,
-  type Sent,
+  Oracle,
+  type SentWebhook,
   transactionOf,
-} from './book.ts';
-import type { Chance } from './chance.ts';
-import { CountingFacilitator, type Stage as FacilitatorStage, hashOf } from './facilitator.ts';
-import { Life } from './life.ts';
+} from './oracle.ts';
+import { ServerProcess } from './server-process.ts';
 
 export const SETTLEMENTS = ['local', 'facilitator'] as const;
 export type SettlementKind = (typeof SETTLEMENTS)[number];
 
-/** What a kill can be aimed at. */
+/** Moments at which a kill can be aimed. */
 export type Stage =
   | FacilitatorStage
   | 'paid'
@@ -37,27 +38,27 @@ export type Stage =
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** undefined: the server was killed before all of it was there. */
+  /** undefined: the server was killed before the body was complete. */
   readonly text: string | undefined;
 }
 
-/** The paid operations, with a place for what makes one request differ from the next. */
-const GOODS = [
+/** The paid operations that the clients buy. */
+const PAID_OPERATIONS = [
   { method: 'GET', path: '/v1/jobs/search?limit=1', valueAtomic: 20_000 },
   { method: 'GET', path: '/v1/jobs/signals?limit=1', valueAtomic: 90_000 },
   { method: 'POST', path: '/v1/callbacks', valueAtomic: 10_000 },
 ] as const;
-export const JOBS = GOODS.slice(0, 2);
-export const CREATION = GOODS[2];
-export type Good = (typeof GOODS)[number];
+export const JOBS_OPERATIONS = PAID_OPERATIONS.slice(0, 2);
+export const CALLBACK_CREATION = PAID_OPERATIONS[2];
+export type PaidOperation = (typeof PAID_OPERATIONS)[number];
 
 const BASE_URL = 'https://shop.example';
-/** Enough for every purchase of a run: what the ledger has spent is audited, not what it refuses. */
+/** Enough for every purchase of a run: the audit checks what the ledger spent, not what it refuses. */
 const LOCAL_BALANCE = '1000000000000';
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const PAYER_COUNT = 8;
 
-export interface ShopOptions {
+export interface HarnessOptions {
   readonly runtime: Runtime;
   readonly settlement: SettlementKind;
   readonly stateDir: string;
@@ -65,24 +66,26 @@ export interface ShopOptions {
   readonly chance: Chance;
 }
 
-export class Shop {
-  readonly options: ShopOptions;
-  readonly book = new Book();
+export class CrashHarness {
+  readonly options: HarnessOptions;
+  readonly oracle = new Oracle();
   readonly facilitator: CountingFacilitator | undefined;
   readonly payers: readonly PrivateKeyAccount[];
-  /** Answers of all lives by status and code; `lost` for none. */
+  /** Number of answers of all server processes by operation, status and code; `lost` counts requests without an answer. */
   readonly outcomes = new Map<string, number>();
   onStage: (stage: Stage) => void = () => {};
   cycle = 0;
-  #life: Life | undefined;
+  #server: ServerProcess | undefined;
   #url = '';
   #payTo: string | undefined;
   readonly #offers = new Map<string, PaymentRequired>();
 
-  constructor(options: ShopOptions) {
+  constructor(options: HarnessOptions) {
     this.options = options;
     const { chance, settlement } = options;
-    this.payers = Array.from({ length: PAYER_COUNT }, (_, i) => privateKeyToAccount(chance.of('payer', i).hex(32)));
+    this.payers = Array.from({ length: PAYER_COUNT }, (_, i) =>
+      privateKeyToAccount(`0x${chance.named('payer', i).hex(32)}`),
+    );
     if (settlement === 'facilitator') {
       this.facilitator = new CountingFacilitator(chance);
       this.facilitator.onStage = (stage) => this.onStage(stage);
@@ -95,36 +98,36 @@ export class Shop {
   }
 
   async close(): Promise<void> {
-    this.#life?.kill();
-    await this.#life?.exited;
+    this.#server?.kill();
+    await this.#server?.exited;
     await this.facilitator?.close();
   }
 
-  /** A new life, not yet listening. */
-  start(): Life {
+  /** Starts a new process on the folder; it does not listen yet. */
+  start(): ServerProcess {
     const { runtime, entry, stateDir } = this.options;
-    this.#life = new Life(runtime, entry, {
+    this.#server = new ServerProcess(runtime, entry, {
       STATE_DIR: stateDir,
       BASE_URL,
       ...(this.facilitator === undefined
         ? { LOCAL_BALANCE }
         : { SETTLEMENT: 'facilitator', FACILITATOR_URL: this.facilitator.url, PAY_TO }),
     });
-    return this.#life;
+    return this.#server;
   }
 
-  /** Starts, waits until it listens, and looks at its offers. */
-  async startWhole(): Promise<Life> {
-    const life = this.start();
-    const url = await life.listening;
-    if (url === undefined) throw new BrokenPromise(`the server does not start:\n${life.output}`);
+  /** Starts a process, waits until it listens, and reads its offers. @throws BrokenPromise */
+  async startAndCheck(): Promise<ServerProcess> {
+    const server = this.start();
+    const url = await server.listening;
+    if (url === undefined) throw new BrokenPromise(`the server does not start:\n${server.output}`);
     this.#url = url;
     this.#offers.clear();
     const ready = await this.ask('/ready');
     if (ready?.status !== 200 && this.facilitator === undefined) {
-      throw new BrokenPromise(`not ready after a restart: ${ready?.text}\n${life.output}`);
+      throw new BrokenPromise(`not ready after a restart: ${ready?.text}\n${server.output}`);
     }
-    for (const { method, path } of GOODS) {
+    for (const { method, path } of PAID_OPERATIONS) {
       const answer = await this.ask(path, { method });
       if (answer?.status !== 402) throw new BrokenPromise(`no offer for ${path}: ${answer?.status} ${answer?.text}`);
       const offer = decodeHeader<PaymentRequired>(answer.headers.get('payment-required'));
@@ -133,15 +136,15 @@ export class Shop {
       if (this.#payTo !== payTo) throw new BrokenPromise(`the recipient was ${this.#payTo} and is now ${payTo}`);
       this.#offers.set(path, offer);
     }
-    return life;
+    return server;
   }
 
-  get life(): Life {
-    if (this.#life === undefined) throw new Error('no server was started');
-    return this.#life;
+  get server(): ServerProcess {
+    if (this.#server === undefined) throw new Error('no server was started');
+    return this.#server;
   }
 
-  /** One request; undefined when the server was killed before it said anything. */
+  /** One request; undefined when the server was killed before it answered. */
   async ask(path: string, init: RequestInit = {}): Promise<Answer | undefined> {
     let response: Response;
     try {
@@ -162,9 +165,9 @@ export class Shop {
   }
 
   #lost(failure: unknown): undefined {
-    if (!this.life.isOver) {
+    if (!this.server.hasEnded) {
       throw new BrokenPromise(
-        `a connection broke though nobody had killed the server: ${String(failure)}\n${this.life.output}`,
+        `a connection broke and the server had not been killed: ${String(failure)}\n${this.server.output}`,
       );
     }
     this.#count('lost');
@@ -181,13 +184,13 @@ export class Shop {
     return code;
   }
 
-  /** A new authorization for one of the goods, not yet sent. */
-  async sign(good: Good, chance: Chance): Promise<Authorization> {
-    const { method, path, valueAtomic } = good;
+  /** A new authorization for one of the operations, not yet sent. */
+  async sign(operation: PaidOperation, chance: Chance): Promise<Authorization> {
+    const { method, path, valueAtomic } = operation;
     const offer = this.#offers.get(path);
     if (offer === undefined) throw new Error(`no offer for ${path}`);
     const payer = chance.pick(this.payers);
-    const payment = await paymentFor(offer, payer, { authorization: { nonce: chance.hex(32) } });
+    const payment = await paymentFor(offer, payer, { authorization: { nonce: `0x${chance.hex(32)}` } });
     const { nonce, value, validBefore } = payment.payload.authorization;
     if (Number(value) !== valueAtomic) throw new Error(`${path} costs ${value}, not ${valueAtomic}`);
     const authorization: Authorization = {
@@ -205,24 +208,25 @@ export class Shop {
       receipt: undefined,
       isSettled: false,
     };
-    this.book.add(authorization);
+    this.oracle.add(authorization);
     return authorization;
   }
 
-  /** Sends it, once more if it was sent before. */
+  /** Sends a request with the authorization, which may have been sent before. @throws BrokenPromise */
   async pay(authorization: Authorization): Promise<Answer | undefined> {
     const { method, path, header } = authorization;
     authorization.sentCount++;
     authorization.inFlightCount++;
     const answer = await this.ask(path, { method, headers: { 'PAYMENT-SIGNATURE': header } });
     authorization.inFlightCount--;
-    if (answer !== undefined) this.#judge(authorization, answer);
+    if (answer !== undefined) this.#check(authorization, answer);
     return answer;
   }
 
-  #judge(authorization: Authorization, answer: Answer): void {
+  /** @throws BrokenPromise when the server may not give this answer */
+  #check(authorization: Authorization, answer: Answer): void {
     const { status, headers } = answer;
-    const code = this.#counted(authorization.path === CREATION.path ? 'create' : 'jobs', answer);
+    const code = this.#counted(authorization.path === CALLBACK_CREATION.path ? 'create' : 'jobs', answer);
     const receipt = headers.get('payment-response');
     const movement = this.facilitator?.movementOf(authorization.nonce);
     const broken = (why: string): BrokenPromise =>
@@ -230,7 +234,7 @@ export class Shop {
     switch (status) {
       case 200:
       case 201: {
-        this.book.success(authorization, receipt);
+        this.oracle.recordSuccess(authorization, receipt);
         this.#onRecord(authorization);
         this.onStage('paid');
         return;
@@ -244,7 +248,7 @@ export class Shop {
       case 409: {
         if (authorization.sentCount === 1) throw broken('was used before it was sent');
         if (receipt !== null && transactionOf(receipt).success) {
-          this.book.settled(authorization, receipt);
+          this.oracle.recordSettled(authorization, receipt);
           this.#onRecord(authorization);
         }
         return;
@@ -259,7 +263,7 @@ export class Shop {
     }
   }
 
-  /** The server says that it is settled: then it is. */
+  /** The server said that this authorization is settled: the money must have moved exactly once. */
   #onRecord(authorization: Authorization): void {
     const { transaction } = transactionOf(authorization.receipt ?? '');
     if (this.facilitator === undefined) return;
@@ -274,7 +278,7 @@ export class Shop {
     movement.isOnRecord = true;
   }
 
-  /** What the server says of an authorization now; undefined: it was killed meanwhile. */
+  /** The status that the server gives an authorization; undefined: the server was killed meanwhile. */
   async statusOf({ payer, nonce }: Authorization): Promise<{ state: string; transaction: string | null } | undefined> {
     const answer = await this.ask(`/v1/payments/eip155:8453/${payer}/${nonce}`);
     if (answer?.text === undefined) return undefined;
@@ -283,15 +287,15 @@ export class Shop {
     return JSON.parse(answer.text) as { state: string; transaction: string | null };
   }
 
-  /** Pays for a callback; undefined when it did not come to be, or nobody knows. */
+  /** Pays for a callback; undefined when none was created, or when no answer says so. */
   async create(chance: Chance): Promise<Callback | undefined> {
-    const answer = await this.pay(await this.sign(CREATION, chance));
+    const answer = await this.pay(await this.sign(CALLBACK_CREATION, chance));
     if (answer?.status !== 201 || answer.text === undefined) return undefined;
-    return this.created(answer.text);
+    return this.recordCallback(answer.text);
   }
 
-  /** A 201 as a callback of the book. */
-  created(text: string): Callback {
+  /** Adds the callback of a 201 to the oracle. */
+  recordCallback(text: string): Callback {
     const { id, read_token, expires_at } = JSON.parse(text) as { id: string; read_token: string; expires_at: string };
     const callback: Callback = {
       id,
@@ -303,18 +307,18 @@ export class Shop {
       isDeletionSent: false,
       isDeleted: false,
     };
-    this.book.callbacks.push(callback);
+    this.oracle.callbacks.push(callback);
     this.onStage('created');
     return callback;
   }
 
-  /** One webhook, of exactly these bytes. */
+  /** Sends one webhook of exactly these bytes. */
   async send(callback: Callback, bytes: Buffer, contentType: string, label: string): Promise<void> {
-    const sent: Sent = {
+    const sent: SentWebhook = {
       label,
       bytes,
       contentType,
-      sentAt: this.book.moment(),
+      sentAt: this.oracle.nextMoment(),
       receivedAt: undefined,
       eventId: undefined,
       isRefused: false,
@@ -324,7 +328,7 @@ export class Shop {
     if (answer?.text === undefined) return;
     const code = this.#counted('webhook', answer);
     if (answer.status === 200) {
-      sent.receivedAt = this.book.moment();
+      sent.receivedAt = this.oracle.nextMoment();
       const { received, event_id } = JSON.parse(answer.text) as { received: boolean; event_id: string };
       if (!received) throw new BrokenPromise(`a webhook is 200 and not received: ${answer.text}`);
       sent.eventId = event_id;
@@ -339,7 +343,7 @@ export class Shop {
     }
   }
 
-  /** By node:http, which says when the last byte was handed to the system. */
+  /** Uses node:http, which reports when the system has taken the last byte. */
   #post(path: string, bytes: Buffer, contentType: string): Promise<Answer | undefined> {
     return new Promise((resolve, reject) => {
       const lose = (failure: unknown): void => {
@@ -382,7 +386,7 @@ export class Shop {
     this.onStage('deletion-acknowledged');
   }
 
-  /** A wait for the first event after `after`; what it shows stays. */
+  /** Waits for the first event after `after`. An event that the answer shows must never disappear again. */
   async wait(callback: Callback, after: string | undefined): Promise<void> {
     const query = after === undefined ? 'timeout=1' : `timeout=1&after=${after}`;
     const answer = await this.ask(`/v1/callbacks/${callback.id}/wait?${query}`, { headers: bearer(callback) });
@@ -409,7 +413,7 @@ const EVENT_COUNT_MAX = 10;
 
 export const bearer = ({ readToken }: Callback): Record<string, string> => ({ authorization: `Bearer ${readToken}` });
 
-/** The code of an error answer; '' for any other, and for one that was cut. */
+/** The code of an error answer; '' for any other answer, and for one without a complete body. */
 export function codeOf({ status, text }: Answer): string {
   if (status < 400 || text === undefined) return '';
   return (JSON.parse(text) as { error?: { code?: string } }).error?.code ?? '';
