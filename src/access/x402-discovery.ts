@@ -105,7 +105,7 @@ function assertListable(contract: Contract, input: Input): void {
  * @throws Error when nobody could use it
  */
 export function bazaarOf(contract: Contract): BazaarBlock {
-  const { method } = route;
+  const { method } = contract;
   const input = method === 'GET' ? queryInput(contract) : BODY_INPUT;
   assertListable(contract, input);
   return {

@@ -20,6 +20,7 @@ import type {
 } from '../config/settings.ts';
 import type { Mount } from '../http/access.ts';
 import type { Operation } from '../http/operation.ts';
+import type { StaticFiles } from '../http/static-files.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 
 /** A part of the running server. */
@@ -77,6 +78,10 @@ export interface ModuleContext {
   readonly paid: PaidServices['paid'];
   /** The status of an authorization, by payer (0x and 40 hex digits) and nonce (0x and 64), any case. */
   paymentStatusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
+  /** Style sheets, scripts and pictures for browsers. */
+  readonly pageFiles: StaticFiles;
+  /** Public address of the webhook host, no trailing slash. */
+  readonly hookBaseUrl: string;
   readonly server: ServerView;
   /** The surface that this module is on. Its operations are known once every module of it is open. */
   readonly surface: { readonly mount: Mount; view(): SurfaceView };

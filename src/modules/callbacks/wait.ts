@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { memoizeRecent } from '../../base/memoize-recent.ts';
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
-import type { Waited } from '../../callback/inbox/callbacks.ts';
+import type { Waited, Waiter, Woken } from '../../callback/callbacks.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import type { Reply } from '../../http/answers.ts';
