@@ -1,7 +1,7 @@
-/** Values that are there now or come later. What can be answered without waiting must not pay for a promise. */
+/** Answers that a port gives now or later. A caller that uses {@link chain} pays for a promise only when there is one. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Hands `value` to `next`: in the same turn when it is there, else when it comes. */
+/** Calls `next` with the value: in the same turn when it is there, otherwise when the promise resolves. */
 export function chain<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -22,7 +22,7 @@ const REPEATS_AT_ONCE_MAX = 8;
  * asked after for at least as long by the monotonic clock: after a restart the settlement may be away at first, and a wall
  * clock that was set forward closes no window.
  */
-const MARGIN_SECONDS = 60;
+const FINALITY_SECONDS = 60;
 
 /** News of a case, for the log and the counters. */
 export type Resolution =
@@ -135,11 +135,11 @@ export class Reconciler {
     const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-    if (outcome.kind === 'refused' && secondsPast < 0 && this.#isOfThisTransfer(one, outcome)) {
+    if (outcome.kind === 'refused' && secondsPast < 0 && (await this.#isOfThisTransfer(one, outcome))) {
       return { kind: 'released', detail: outcome.detail };
     }
     if (outcome.kind === 'unknown') await reservations.recordUnknown(one.reservation, outcome.transaction);
-    const isOver = Math.min(secondsPast, secondsWatched) > MARGIN_SECONDS;
+    const isOver = Math.min(secondsPast, secondsWatched) > FINALITY_SECONDS;
     return isOver ? { kind: 'dead', detail: outcome.detail } : undefined;
   }
 
@@ -148,9 +148,9 @@ export class Reconciler {
    * revert of it does; before that, not a failure of the transaction, which may be the relayer's trouble with a second one,
    * nor a balance or a window, which a transfer that did happen leaves behind just so.
    */
-  #isOfThisTransfer(one: Case, refused: SettleOutcome & { readonly kind: 'refused' }): boolean {
-    const standing = this.#parts.reservations.statusOf(one.order.key);
-    const known = standing?.kind === 'unknown' ? standing.transaction : '';
+  async #isOfThisTransfer(one: Case, refused: SettleOutcome & { readonly kind: 'refused' }): Promise<boolean> {
+    const status = await this.#parts.reservations.statusOf(one.order.key);
+    const known = status?.kind === 'unknown' ? status.transaction : '';
     return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;
   }
 

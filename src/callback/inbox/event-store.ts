@@ -1,45 +1,45 @@
 /**
- * Where callbacks are kept (a port). The inbox decides everything from memory; a store keeps what must outlive it, and the
- * bodies that are too long for memory. Each method is one indivisible step, and when its promise resolves the step has
- * happened for good, as far as the store can promise that: an acknowledgement waits for it.
+ * What lies under the inbox (a port): the inbox decides everything from memory, and an event store holds what must outlive
+ * the process and the bodies that are too long for memory. Each method is one indivisible step; when its promise resolves,
+ * the step is as durable as the store promises, and an acknowledgement waits for that.
  *
  * The inbox calls a callback's methods one after another (create first, then appends one at a time, then one delete or
  * expire, nothing after it); reads may overlap with anything. A rejected promise is an outage: the step did not happen, or
- * may not have; the caller is told 500 and the inbox counts it as not done.
+ * may not have. The client then gets a 500, and the inbox treats the step as not done.
  */
 import type { EventRecord } from '../event.ts';
 import type { CallbackId, EventId } from '../identifier.ts';
 
 export interface CallbackRecord {
   readonly id: CallbackId;
-  /** SHA-256 of the read token, 32 bytes; the token itself is nowhere. */
+  /** SHA-256 of the read token, 32 bytes; no store holds the token itself. */
   readonly tokenDigest: Uint8Array;
-  /** Wall clock, milliseconds since 1970: the end of its life as it was promised to the customer. */
+  /** Wall clock, milliseconds since 1970: the end that the customer was promised. */
   readonly expiresAtMs: number;
 }
 
-/** A callback as it is found at start. */
+/** A callback that an earlier process left. */
 export interface LoadedCallback {
   readonly callback: CallbackRecord;
-  /** In the order in which they were stored. Bytes may be left out (`null`) of those that are not inline. */
+  /** In receipt order. Those that are not inline may come without bytes (`null`). */
   readonly events: readonly LoadedEvent[];
 }
 
 export type LoadedEvent = Omit<EventRecord, 'bytes'> & { readonly bytes: Uint8Array | null };
 
-export interface CallbackStore {
+export interface EventStore {
   create(callback: CallbackRecord): Promise<void>;
-  /** The bytes of an event that is not inline are the store's from the call on, and may be empty afterwards. */
+  /** From the call on the store owns the bytes of an event that is not inline, and may empty them. */
   append(id: CallbackId, event: EventRecord): Promise<void>;
   /** An event that is not inline; undefined once its callback was deleted or has expired. */
   read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined>;
   /** Removes a callback and all of its events, without a trace. Unknown ids are no fault. */
   delete(id: CallbackId): Promise<void>;
-  /** Removes the events; the callback's own record may stay, so that its id is known as expired after a restart. */
+  /** Removes the events; the callback's record may stay, so that a restart still knows its id as expired. */
   expire(id: CallbackId): Promise<void>;
   /**
-   * Everything that was kept, in any order, called once before anything else. Callbacks past their end come without events,
-   * those that ended longer ago than `rememberedMs` before `nowMs` may be left out and removed.
+   * What an earlier process left, in any order; called once, before anything else. Callbacks past their end come without
+   * events. The store may leave out and remove those that ended longer than `rememberedMs` before `nowMs`.
    */
   load(nowMs: number, rememberedMs: number): Promise<readonly LoadedCallback[]>;
 }

@@ -1,7 +1,7 @@
 /** Authorizations that ended and may not be used again, in the order of their removal. A record takes about 85 bytes. */
-import { decodeHex, encodeHex } from '../base/codec.ts';
-import { KeyQueue } from '../base/key-queue.ts';
-import type { ReservationKey } from './protocol/order.ts';
+import { decodeHex, encodeHex } from '../../base/codec.ts';
+import { KeyQueue } from '../../base/key-queue.ts';
+import type { ReservationKey } from '../../payment/protocol/order.ts';
 
 /** A used authorization. */
 export interface UsedAuthorization {

@@ -1,12 +1,12 @@
 /**
- * The store of a process that keeps nothing on disk: in memory, and only the bodies that are too long for the inbox's own
- * records. What is inline is not kept a second time, and a callback without a long body costs nothing here.
+ * The event store of a process that writes nothing to disk. It holds only the bodies that are too long for the inbox's own
+ * records, so a callback without a long body costs nothing here.
  */
-import type { EventRecord } from '../event.ts';
-import type { CallbackId, EventId } from '../identifier.ts';
-import type { CallbackStore, LoadedCallback } from './store.ts';
+import type { EventRecord } from '../../callback/event.ts';
+import type { CallbackId, EventId } from '../../callback/identifier.ts';
+import type { EventStore, LoadedCallback } from '../../callback/inbox/event-store.ts';
 
-export class MemoryStore implements CallbackStore {
+export class MemoryEventStore implements EventStore {
   readonly #long = new Map<CallbackId, Map<EventId, EventRecord>>();
 
   /** Callbacks with a long event; 0 when every one has ended. */

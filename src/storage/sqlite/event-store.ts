@@ -1,12 +1,13 @@
 /**
- * Callbacks and events over the state file. Everything is written; only events that are too long for the inbox's memory are
- * ever read back.
+ * The event store over the state file. It writes everything and reads back only events that are too long for the inbox's
+ * memory.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { EventRecord } from '../../callback/event.ts';
 import type { CallbackId, EventId } from '../../callback/identifier.ts';
-import type { CallbackRecord, CallbackStore, LoadedCallback } from '../../callback/inbox/store.ts';
+import type { CallbackRecord, EventStore, LoadedCallback } from '../../callback/inbox/event-store.ts';
 import type { Journal } from './journal.ts';
+import { CALLBACKS, type CallbackOperation, type EventQuery } from './tables/callbacks.ts';
 
 interface Ended {
   readonly id: CallbackId;
@@ -14,15 +15,15 @@ interface Ended {
   readonly dueMs: number;
 }
 
-export class SqliteCallbacks implements CallbackStore {
+export class SqliteEventStore implements EventStore {
   readonly #journal: Journal;
   readonly #clock: Clock;
   #loaded: readonly LoadedCallback[];
   #rememberedMs = 0;
-  /** Expired ones whose records still tell their end, oldest first; as many as expire while they are remembered. */
+  /** Expired callbacks whose records are still there, oldest first; as many as expire in `rememberedMs`. */
   #ended: Ended[] = [];
 
-  /** @param loaded what was kept, with the bodies of inline events */
+  /** @param loaded what an earlier process left, with the bodies of inline events */
   constructor(journal: Journal, clock: Clock, loaded: readonly LoadedCallback[]) {
     this.#journal = journal;
     this.#clock = clock;
@@ -30,23 +31,24 @@ export class SqliteCallbacks implements CallbackStore {
   }
 
   create(callback: CallbackRecord): Promise<void> {
-    return this.#journal.write({ kind: 'callback', callback });
+    return this.#write({ table: CALLBACKS, kind: 'callback', callback });
   }
 
   append(id: CallbackId, event: EventRecord): Promise<void> {
-    return this.#journal.write({ kind: 'event', callback: id, event });
+    return this.#write({ table: CALLBACKS, kind: 'event', callback: id, event });
   }
 
   read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined> {
-    return this.#journal.read(id, eventId);
+    const query: EventQuery = { table: CALLBACKS, callback: id, eventId };
+    return this.#journal.read(query) as Promise<EventRecord | undefined>;
   }
 
   delete(id: CallbackId): Promise<void> {
-    return this.#journal.write({ kind: 'delete-callback', id });
+    return this.#write({ table: CALLBACKS, kind: 'delete-callback', id });
   }
 
   async expire(id: CallbackId): Promise<void> {
-    await this.#journal.write({ kind: 'expire-callback', id });
+    await this.#write({ table: CALLBACKS, kind: 'expire-callback', id });
     const nowMs = this.#clock.monotonicMs();
     this.#ended.push({ id, dueMs: nowMs + this.#rememberedMs });
     const firstKept = this.#ended.findIndex(({ dueMs }) => dueMs > nowMs);
@@ -54,11 +56,15 @@ export class SqliteCallbacks implements CallbackStore {
     await Promise.all(due.map((ended) => this.delete(ended.id)));
   }
 
-  /** Read once, and let go of. */
+  /** Gives it away: the store does not hold it for the life of the process. */
   async load(_nowMs: number, rememberedMs: number): Promise<readonly LoadedCallback[]> {
     const loaded = this.#loaded;
     this.#loaded = [];
     this.#rememberedMs = rememberedMs;
     return loaded;
+  }
+
+  #write(operation: CallbackOperation): Promise<void> {
+    return this.#journal.write(operation);
   }
 }

@@ -1,13 +1,14 @@
 /** The journal of the reservations, over the state file. */
 import { orderTextOf, type PaymentOrder } from '../../payment/protocol/order.ts';
-import type { ReservationJournal } from '../../payment/reservations.ts';
-import type { UsedAuthorization } from '../../payment/used-authorizations.ts';
+import type { ReservationJournal } from '../memory/reservation-journal.ts';
+import type { UsedAuthorization } from '../memory/used-authorizations.ts';
 import type { Journal } from './journal.ts';
+import { PAYMENTS, type PaymentOperation } from './tables/payments.ts';
 
-export class SqlitePayments implements ReservationJournal {
+export class SqliteReservationJournal implements ReservationJournal {
   readonly #journal: Journal;
   readonly #isPlay: boolean;
-  /** Serials whose records may go and are not yet on their way. */
+  /** Serials whose records may be removed, not posted yet. */
   #forgotten: number[] = [];
   #isForgetting = false;
 
@@ -23,7 +24,8 @@ export class SqlitePayments implements ReservationJournal {
 
   recordIntent(serial: number, order: PaymentOrder): Promise<void> {
     const { from, valueAtomic } = order.authorization;
-    return this.#journal.write({
+    return this.#write({
+      table: PAYMENTS,
       kind: 'intent',
       serial,
       isPlay: this.#isPlay,
@@ -34,21 +36,25 @@ export class SqlitePayments implements ReservationJournal {
   }
 
   recordUnknown(serial: number, transaction: string): Promise<void> {
-    return this.#journal.write({ kind: 'unknown', serial, transaction });
+    return this.#write({ table: PAYMENTS, kind: 'unknown', serial, transaction });
   }
 
   recordEnd(serial: number, end: UsedAuthorization): Promise<void> {
-    return this.#journal.write({ kind: 'end', serial, end });
+    return this.#write({ table: PAYMENTS, kind: 'end', serial, end });
   }
 
   recordReleased(serial: number): Promise<void> {
-    return this.#journal.write({ kind: 'release', serial });
+    return this.#write({ table: PAYMENTS, kind: 'release', serial });
   }
 
-  /** What could not be removed is tried again with the next one, and at the next start. */
+  /** A removal that fails is tried again with the next one, and at the next start. */
   forget(serial: number): void {
     this.#forgotten.push(serial);
     if (!this.#isForgetting) void this.#removeForgotten();
+  }
+
+  #write(operation: PaymentOperation): Promise<void> {
+    return this.#journal.write(operation);
   }
 
   async #removeForgotten(): Promise<void> {
@@ -57,7 +63,7 @@ export class SqlitePayments implements ReservationJournal {
       const serials = this.#forgotten;
       this.#forgotten = [];
       try {
-        await this.#journal.write({ kind: 'forget', serials });
+        await this.#write({ table: PAYMENTS, kind: 'forget', serials });
       } catch {
         this.#forgotten = [...serials, ...this.#forgotten];
         break;

@@ -1,8 +1,6 @@
 /**
- * Records of the state file that carry their own checksum (CRC-32, which finds any burst of up to 32 damaged bits), as the
- * database checks the shape of its pages only, not what is in them.
+ * The record of a used authorization, 27 or 59 bytes:
  *
- * A used authorization, 27 or 59 bytes:
  *   0  u32  checksum of all that follows, and of the serial as u48 before it
  *   4  u8   1 settled, 2 dead
  *   5  u48  validBefore, seconds
@@ -10,13 +8,9 @@
  *  27  32   transaction hash, absent when none is known
  */
 import { crc32 } from 'node:zlib';
-import type { ReservationKey } from '../../payment/protocol/order.ts';
-import type { UsedAuthorization } from '../../payment/used-authorizations.ts';
-
-/** A record is not what was written. */
-export class DamagedError extends Error {
-  override readonly name = 'DamagedError';
-}
+import type { ReservationKey } from '../../../payment/protocol/order.ts';
+import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
+import { DamagedError } from '../checksum.ts';
 
 const SETTLED = 1;
 const DEAD = 2;
@@ -61,14 +55,4 @@ export function endOfRecord(serial: number, bytes: Uint8Array): UsedAuthorizatio
     validBeforeSeconds: record.readUIntBE(5, 6),
     transaction,
   };
-}
-
-/** Checksum of fields in their order; text counts as UTF-8, and lengths count, so that fields cannot lend each other bytes. */
-export function checksumOfFields(...fields: readonly (string | number | Uint8Array)[]): number {
-  let sum = 0;
-  for (const field of fields) {
-    const bytes = typeof field === 'number' ? String(field) : field;
-    sum = crc32(bytes, crc32(`${bytes.length}:`, sum));
-  }
-  return sum;
 }
