@@ -8,6 +8,7 @@
  * that has ended; when every lifetime has passed, maps and claims are empty.
  */
 import type { Clock } from '../../base/clock.ts';
+import { isSameDigest } from '../../base/digest.ts';
 import type { Random } from '../../base/random.ts';
 import type { RateWindow } from '../../base/rate-window.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -34,7 +35,7 @@ import {
   UNKNOWN_ID_COUNT_MAX,
   WAIT_COUNT_MAX,
 } from '../limits.ts';
-import { digestOf, isSameDigest, newReadToken } from '../read-token.ts';
+import { digestOf, newReadToken } from '../read-token.ts';
 import { Callback, newRateWindow } from './callback.ts';
 import { Room } from './capacity-ledger.ts';
 import { Deadlines } from './deadlines.ts';
