@@ -5,6 +5,7 @@
 
 import { lineLog } from '../adapters/files/log-lines.ts';
 import type { Listener, ListenOptions } from '../adapters/listen/listen.ts';
+import { openListener } from '../adapters/listen/open-listener.ts';
 import { type App, openApp, type RequestRecord } from '../app/app.ts';
 import { SAMPLE } from '../app/catalogue-holder.ts';
 import { systemRandom } from '../base/random.ts';
@@ -33,10 +34,8 @@ function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): C
 }
 
 async function listenerOf(options: ListenOptions): Promise<Listener> {
-  const adapter =
-    'Bun' in globalThis ? import('../adapters/listen/listen-bun.ts') : import('../adapters/listen/listen-node.ts');
   try {
-    return await (await adapter).listen(options);
+    return await openListener(options);
   } catch (failure) {
     const { code } = failure as { code?: unknown };
     const reason =
