@@ -31,7 +31,12 @@ export interface AppCounts {
   readonly reservations: number;
   /** Settlements without a known end. */
   readonly unknown: number;
-  readonly callbacks: { readonly live: number; readonly tombstones: number; readonly unknownIds: number; readonly waits: number };
+  readonly callbacks: {
+    readonly live: number;
+    readonly tombstones: number;
+    readonly unknownIds: number;
+    readonly waits: number;
+  };
   /** Bytes claimed by callbacks and by requests on their way to one. */
   readonly claimedBytes: number;
   readonly recoveries: RecoveryCounts;

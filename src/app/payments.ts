@@ -21,7 +21,7 @@ import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies Resolution['kind'][];
 
 /** `serviceName` of every offer. */
-const SERVICE_NAME = 'paygrade';
+export const SERVICE_NAME = 'paygrade';
 
 export interface PaymentParts {
   readonly clock: Clock;
@@ -96,7 +96,12 @@ export async function openPayments(
     for (const end of RECOVERIES) page.sample(ends[end], { end });
     const { openCount } = reconciler;
     page
-      .single('paygrade_settlements_in_flight', 'gauge', 'Settlements that have not answered yet.', meters.inFlightCount)
+      .single(
+        'paygrade_settlements_in_flight',
+        'gauge',
+        'Settlements that have not answered yet.',
+        meters.inFlightCount,
+      )
       .single('paygrade_settlements_unknown', 'gauge', 'Settlements whose end is not known or not recorded.', openCount)
       .single('paygrade_reservations', 'gauge', 'Authorizations that are used or in use.', reservations.count);
   };

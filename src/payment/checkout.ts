@@ -33,8 +33,8 @@ import type { Offer } from './protocol/requirements.ts';
 import {
   RecordInDoubtError,
   type Reservation,
-  type Reservations,
   type ReservationStatus,
+  type Reservations,
   type Reserved,
 } from './reservations.ts';
 import type { End, Reconciler } from './settlement/reconciler.ts';
@@ -278,9 +278,7 @@ export class Checkout {
       return notVerified(verified.reason, verified.detail);
     }
     const reserved = await this.#reserve(order);
-    return 'key' in reserved
-      ? { kind: 'purchase', purchase: { order, reservation: reserved, client } }
-      : reserved;
+    return 'key' in reserved ? { kind: 'purchase', purchase: { order, reservation: reserved, client } } : reserved;
   }
 
   /** Takes the authorization, unless it is used or the settlement is away. */

@@ -8,6 +8,7 @@
  * {@link REPEATS_AT_ONCE_MAX} calls at a time, one timer each.
  */
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 import { isSilentOnEarlier } from '../protocol/reasons.ts';
@@ -122,7 +123,7 @@ export class Reconciler {
         return;
       }
     } catch (failure) {
-      const detail = failure instanceof Error ? failure.message : 'not an error';
+      const detail = messageOf(failure);
       this.#parts.onResolution({ kind: 'unrecorded', order: one.order, detail });
     }
     this.#pause(one);
