@@ -191,7 +191,7 @@ try {
     tarball = join(folder, packed.filename);
     const paths = packed.files.map(({ path }) => path);
     const threads = ['dist/adapters/sqlite/writer.js', 'dist/adapters/recovery-worker.js'];
-    for (const path of ['dist/main.js', 'dist/index.d.ts', 'data/skills.json', ...threads]) {
+    for (const path of ['dist/main.js', 'dist/index.d.ts', 'data/skills.json', 'data/synth.json', ...threads]) {
       must(paths.includes(path), `${path} is missing`);
     }
     const strange = paths.filter((path) => !/^(dist|data|pages)\/|^(package\.json|README\.md|LICENSE.*)$/.test(path));
