@@ -8,7 +8,7 @@ import type { Listener, ListenOptions } from '../adapters/listen/listen.ts';
 import { type App, openApp, type RequestRecord } from '../app/app.ts';
 import { SAMPLE } from '../app/catalogue-holder.ts';
 import { systemRandom } from '../base/random.ts';
-import { SnapshotError } from '../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { type Config, ConfigError, LOG_LEVELS, type LogLevel, originOf, readConfig } from '../config/config.ts';
 import { refuse } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';

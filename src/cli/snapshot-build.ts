@@ -9,7 +9,7 @@ import { writeSnapshotFile } from '../adapters/files/snapshot-file.ts';
 import { grouped } from '../base/grouped.ts';
 import { parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { type BuildFacts, SnapshotBuilder } from '../catalogue/snapshot/build.ts';
-import { SnapshotError } from '../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { parseDateTime } from '../ingest/input/date-time.ts';
 import { InputError, openInputs } from '../ingest/input/input.ts';
 import { Intake } from '../ingest/intake.ts';

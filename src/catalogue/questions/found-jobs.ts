@@ -2,7 +2,8 @@
 import type { CompanyDomain } from '../company-domain.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from '../job.ts';
 import { KEPT_JOBS_MAX, KEPT_TEXT_BYTES_MAX } from '../limits.ts';
-import type { ColdRow, KeptColdRows, Snapshot } from '../snapshot/snapshot.ts';
+import type { ColdRow, LoadedColdRows } from '../snapshot/cold-rows.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { TextColumn } from '../snapshot/text-column.ts';
 
 /** A job as the search question shows it. */
@@ -22,7 +23,7 @@ export interface FoundJob {
 export class FoundJobs {
   readonly #snapshot: Snapshot;
   /** Ids and source URLs of the first rows, once they are kept. */
-  #cold: KeptColdRows | undefined;
+  #cold: LoadedColdRows | undefined;
   /** By employer, of the first ones: the company's domain, once it was in an answer. */
   #domains: (CompanyDomain | null | undefined)[] = [];
   /** The newest of those jobs that were in an answer; as long from the start as it can get, or it becomes a hash table. */
@@ -38,7 +39,7 @@ export class FoundJobs {
    */
   keepFirst(count: number): void {
     const { employer, employerNames, location, locations, title, titles } = this.#snapshot;
-    this.#cold = this.#snapshot.firstColdRows(count, KEPT_TEXT_BYTES_MAX);
+    this.#cold = this.#snapshot.cold.loadFirst(count, KEPT_TEXT_BYTES_MAX);
     this.#kept = new Array<undefined>(this.#cold?.count ?? 0).fill(undefined);
     // Codes are numbered by first appearance, so the texts of the first rows are the first texts.
     const employerCount = codeCountOf(employer, count);
@@ -66,14 +67,14 @@ export class FoundJobs {
 
   #made(row: number): FoundJob {
     const cold = this.#cold!;
-    if (row >= KEPT_JOBS_MAX) return this.#described(row, cold.piecesAt(row), true);
+    if (row >= KEPT_JOBS_MAX) return this.#described(row, cold.pieceAt(row), true);
     const job = this.#described(row, cold.rowAt(row), false);
     this.#kept[row] = job;
     return job;
   }
 
   #read(rows: readonly number[]): FoundJob[] {
-    return this.#snapshot.coldRows(rows).map((cold, i) => this.#described(rows[i]!, cold, false));
+    return this.#snapshot.cold.rowsAt(rows).map((cold, i) => this.#described(rows[i]!, cold, false));
   }
 
   /** inPieces  for one answer: quicker to make, slower to write out */

@@ -23,7 +23,7 @@ import {
   type Section,
   type SectionName,
 } from './layout.ts';
-import { SnapshotError } from './snapshot.ts';
+import { SnapshotError } from './snapshot-error.ts';
 import { TextBytes, TextTable } from './text-table.ts';
 
 /** What a build says about itself. Part of the file, not of the content digest. */

@@ -4,7 +4,7 @@
  * 16 for its slot; a Map of strings takes about 100 more. Texts are well-formed Unicode.
  */
 import { TEXT_BYTES_MAX } from '../limits.ts';
-import { SnapshotError } from './snapshot.ts';
+import { SnapshotError } from './snapshot-error.ts';
 import { compareText } from './text-order.ts';
 
 const encoder = new TextEncoder();

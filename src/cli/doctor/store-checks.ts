@@ -3,7 +3,8 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { NO_CATALOGUE, SAMPLE } from '../../app/catalogue-holder.ts';
-import { openSnapshot, SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { type Config, IN_MEMORY } from '../../config/config.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';

@@ -3,7 +3,8 @@
  * are never stale. Small enough to be built at every start (a fraction of a second) and to keep its cohort whole.
  */
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
-import { memorySource, openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
+import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
+import { memorySource } from '../../catalogue/snapshot/source.ts';
 import { parseNative } from '../native.ts';
 import { loadSkillExtractor } from '../skills/skills.ts';
 import { synthRecords } from './synth.ts';

@@ -1,5 +1,5 @@
 /** What the jobs routes refuse with when the question itself cannot be answered; none of it is charged. */
-import { SnapshotChangedError, SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotChangedError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import type { JobsServices } from './envelope.ts';
 
