@@ -44,7 +44,7 @@ export class ColdRows {
   /**
    * The given rows, in their order: two reads for each row and one check of the file. Meant for the at most ten rows of an
    * answer.
-   * @throws SnapshotChangedError when somebody wrote into the file
+   * @throws SnapshotChangedError when the file changed after it was opened
    */
   rowsAt(rows: ArrayLike<number>): ColdRow[] {
     const found = Array.from(rows, (row) => {
@@ -61,7 +61,7 @@ export class ColdRows {
     return found;
   }
 
-  /** @throws SnapshotChangedError when somebody wrote into the file */
+  /** @throws SnapshotChangedError when the file changed after it was opened */
   rowAt(row: number): ColdRow {
     return this.rowsAt([row])[0]!;
   }
@@ -69,7 +69,7 @@ export class ColdRows {
   /**
    * Loads the first `count` rows, in two reads.
    * @returns `undefined` when their texts are longer than `bytesMax` together
-   * @throws SnapshotChangedError when somebody wrote into the file
+   * @throws SnapshotChangedError when the file changed after it was opened
    */
   loadFirst(count: number, bytesMax: number): LoadedColdRows | undefined {
     const offsets = uint32sIn(this.#read(this.#offsetsStart, (count * 2 + 1) * 4));

@@ -1,7 +1,7 @@
 /**
  * The columns of a snapshot: read at once, viewed as typed arrays, and checked. Every code and offset is compared with what
  * it points into, so that no later read can leave its array; what is only a matter of meaning (ties in order of id, one
- * code for one text) rests on the checksum. Nobody writes to a column afterwards.
+ * code for one text) rests on the checksum. They are read only afterwards.
  */
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import type { OpenedHeader } from './header.ts';

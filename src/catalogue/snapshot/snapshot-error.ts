@@ -3,7 +3,7 @@ export class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
 }
 
-/** Somebody wrote into the snapshot's file after it was opened, so its ids and URLs no longer fit the loaded columns. */
+/** The snapshot's file changed after it was opened, so its ids and URLs no longer fit the loaded columns. */
 export class SnapshotChangedError extends Error {
   override readonly name = 'SnapshotChangedError';
 }

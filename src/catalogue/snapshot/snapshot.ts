@@ -102,7 +102,7 @@ export class Snapshot extends SnapshotColumns {
     return this.employerNames.textOf(this.employer[this.companyRows[this.companyOffsets[company]!]!]!);
   }
 
-  /** A whole job as it was added, for the export. @throws SnapshotChangedError when somebody wrote into the file */
+  /** A whole job as it was added, for the export. @throws SnapshotChangedError when the file changed after it was opened */
   job(row: number): Job {
     const { id, sourceUrl } = this.cold.rowAt(row);
     const employer = this.employer[row]!;

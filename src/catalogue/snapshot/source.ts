@@ -7,7 +7,7 @@ export interface SnapshotSource {
   read(offset: number, length: number): Uint8Array;
   /** The same without a fresh buffer: the bytes are valid until the next call of this method. */
   readTransient(offset: number, length: number): Uint8Array;
-  /** Whether, as far as a cheap check can tell, nobody wrote into the source since it was opened. */
+  /** Whether, as far as a cheap check can tell, the source is as it was when it was opened. */
   isUnchanged(): boolean;
   close(): void;
 }

@@ -101,7 +101,7 @@ export const findSignals = route<JobsServices>()({
     if (shelf === undefined) return noCatalogue();
     const { role, location, department, limit } = input;
     const observed = observationPeriodEndingAt(clock.nowMs());
-    const membership = shelf.catalogue.ranking.moveTo(observed);
+    const membership = shelf.catalogue.ranking.setPeriod(observed);
     const question = JSON.stringify([role, location, department, limit]);
     return shelf.keptSignals.answer(question, membership, periodOf(observed), () => {
       const filters = { role, location, department };
