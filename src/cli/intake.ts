@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { grouped } from '../base/grouped.ts';
 import type { InputFile, Member } from '../ingest/input/input.ts';
-import type { Intake, Rejection } from '../ingest/intake.ts';
+import type { Intake } from '../ingest/intake.ts';
+import type { Rejection } from '../ingest/job-sink.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../ingest/shapes/shape.ts';
 import { CommandError, quoted, type TextOption } from './command.ts';
