@@ -29,17 +29,10 @@ import type { SourceRecord } from './input/source-field.ts';
 import { type CurrentMember, type FileSummary, IntakeReport, type Tally } from './intake-report.ts';
 import type { JobSink, Rejection, RejectSink, SourceDocument } from './job-sink.ts';
 import { parseNative } from './native.ts';
+import { boardOfFileName } from './shapes/board.ts';
+import { slugOf, sourceIdOf } from './shapes/job-id.ts';
 import { nativeShape } from './shapes/native.ts';
-import {
-  boardOfFileName,
-  type Envelope,
-  NO_ENVELOPE,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  slugOf,
-  sourceIdOf,
-} from './shapes/shape.ts';
+import { type Envelope, NO_ENVELOPE, type Shape, type ShapeContext, type Shaped } from './shapes/shape.ts';
 import type { SkillExtractor } from './skills/skills.ts';
 
 const REPEATED = 'was seen before';
