@@ -91,7 +91,7 @@ async function openOn(server: Server, config: AppConfig, ports: AppPorts): Promi
     clock,
     random,
     timers: parts.timers,
-    catalogue: parts.catalogue,
+    catalogue: parts.catalogue.holder,
     callbacks,
     rateLimits,
     paid,
@@ -108,7 +108,7 @@ async function openOn(server: Server, config: AppConfig, ports: AppPorts): Promi
   const find = surfaceFinder(mounted);
   server.start();
   return {
-    catalogue: parts.catalogue,
+    catalogue: parts.catalogue.holder,
     notices: parts.notices,
     counts: () => ({
       reservations: reservations.count,

@@ -1,11 +1,13 @@
 /** The catalogue as a component: readiness, metrics, reloads. */
 import type { Clock } from '../base/clock.ts';
 import type { Exposition } from '../base/prometheus.ts';
-import { type CatalogueHolder, openCatalogueHolder, type TakeCatalogue } from '../catalogue/holder.ts';
+import { CatalogueHolder, type TakeCatalogue } from '../catalogue/holder.ts';
 import type { Component } from '../modules/module.ts';
 
 export interface OpenCatalogue {
   readonly holder: CatalogueHolder;
+  /** Takes the catalogue again, counted. @throws SnapshotError one line; the old one goes on being served */
+  reload(): void;
   readonly component: Component;
 }
 
@@ -37,22 +39,19 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
  * @throws SnapshotError when the catalogue cannot be used
  */
 export function openCatalogue(take: TakeCatalogue, isExpected: boolean, clock: Clock): OpenCatalogue {
-  const opened = openCatalogueHolder(take);
+  const holder = new CatalogueHolder(take);
   const reloads = { done: 0, failed: 0 };
-  const holder: CatalogueHolder = {
-    ...opened,
+  return {
+    holder,
     reload() {
       try {
-        opened.reload();
+        holder.reload();
         reloads.done++;
       } catch (failure) {
         reloads.failed++;
         throw failure;
       }
     },
-  };
-  return {
-    holder,
     component: {
       readiness: () => ({ snapshot: !isExpected || holder.current() !== undefined }),
       metrics(page) {

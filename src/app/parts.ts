@@ -9,14 +9,14 @@ import { openVerification } from '../adapters/verification/open-verification.ts'
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
-import type { CatalogueHolder, TakeCatalogue } from '../catalogue/holder.ts';
+import type { TakeCatalogue } from '../catalogue/holder.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { Resolution } from '../payment/settlement/reconciler.ts';
 import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
-import { openCatalogue } from './catalogue.ts';
+import { type OpenCatalogue, openCatalogue } from './catalogue.ts';
 import type { Config } from './configuration.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
 import type { Server } from './server.ts';
@@ -47,7 +47,7 @@ export interface PartsPorts {
 export interface Parts {
   readonly timers: Timers;
   readonly backend: Backend;
-  readonly catalogue: CatalogueHolder;
+  readonly catalogue: OpenCatalogue;
   readonly payments: OpenPayments;
   readonly recoveryCounts: () => RecoveryCounts;
   /** What the operator must be told at start. */
@@ -119,7 +119,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   return {
     timers,
     backend,
-    catalogue: catalogue.holder,
+    catalogue,
     payments,
     recoveryCounts: () => verification.queue.counts(),
     notices: [...payments.notices, ...verification.notices, ...backend.notices],

@@ -1,43 +1,50 @@
 /**
- * The catalogue that is served, and its replacement: a new one is opened, verified and indexed beside the old one, then one
- * reference changes. A catalogue that cannot be used changes nothing. Handlers read ids and URLs in the turn in which they
- * take the reference, so the old file is closed at once.
+ * The catalogue that is being served, and its replacement: the holder takes a new one beside the old one, then one reference
+ * changes. A catalogue that cannot be taken changes nothing. Handlers read ids and URLs in the same turn in which they take
+ * the reference, so the holder closes the old snapshot at once.
  */
 import type { Catalogue } from './catalogue.ts';
 
-/** A catalogue and what is known of it beyond its rows. */
+/** A catalogue, and what its snapshot does not say about it. Each reload gives a new object. */
 export interface ServedCatalogue {
   readonly catalogue: Catalogue;
   /** True for the built-in sample: answers must say that its jobs are made up. */
   readonly isSynthetic: boolean;
 }
 
-/** The catalogue as it is now, or undefined for none. @throws SnapshotError when it cannot be used */
+/**
+ * Opens, checks and warms the configured catalogue as it is now; `undefined` = there is none.
+ * @throws SnapshotError when it cannot be used
+ */
 export type TakeCatalogue = () => ServedCatalogue | undefined;
 
-export interface CatalogueHolder {
-  current(): ServedCatalogue | undefined;
-  /**
-   * Takes the catalogue again.
-   * @throws SnapshotError one line; the old one goes on being served
-   */
-  reload(): void;
-  close(): void;
-}
+export class CatalogueHolder {
+  readonly #take: TakeCatalogue;
+  #served: ServedCatalogue | undefined;
 
-/** @throws SnapshotError when the catalogue cannot be used */
-export function openCatalogueHolder(take: TakeCatalogue): CatalogueHolder {
-  let served = take();
-  return {
-    current: () => served,
-    reload() {
-      const old = served;
-      served = take();
-      old?.catalogue.snapshot.close();
-    },
-    close() {
-      served?.catalogue.snapshot.close();
-      served = undefined;
-    },
-  };
+  /** @throws SnapshotError when the catalogue cannot be used */
+  constructor(take: TakeCatalogue) {
+    this.#take = take;
+    this.#served = take();
+  }
+
+  /** The catalogue to answer from, or undefined when there is none. Ask once for each request, so that no answer mixes two. */
+  current(): ServedCatalogue | undefined {
+    return this.#served;
+  }
+
+  /**
+   * Takes the configured catalogue again.
+   * @throws SnapshotError when it cannot be used; the previous catalogue stays in service
+   */
+  reload(): void {
+    const previous = this.#served;
+    this.#served = this.#take();
+    previous?.catalogue.snapshot.close();
+  }
+
+  close(): void {
+    this.#served?.catalogue.snapshot.close();
+    this.#served = undefined;
+  }
 }

@@ -11,7 +11,7 @@ import { type App, openApp } from '../app/app.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import type { RequestRecord } from '../app/request-log.ts';
 import { systemRandom } from '../base/random.ts';
-import { SnapshotError } from '../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { LOG_LEVELS, type LogLevel, originOf } from '../config/settings.ts';
 import { type ErrorCode, NOT_FOUND, refuse } from '../http/errors.ts';

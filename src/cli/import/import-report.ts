@@ -1,6 +1,6 @@
 /** What `import` tells: the `--json` report, and the lines for people. */
 import { grouped } from '../../base/grouped.ts';
-import type { FileSummary } from '../../ingest/intake.ts';
+import type { FileSummary } from '../../ingest/intake-report.ts';
 
 const REPEATED = 'repeated id';
 const UNHEALTHY = 'is in a feed of under half of the usual rows';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { grouped } from '../../base/grouped.ts';
 import { type BuildFacts, SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
-import { SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { CommandError, EXIT_OK } from '../command.ts';

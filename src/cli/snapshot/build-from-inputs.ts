@@ -7,7 +7,7 @@ import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
-import { SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';

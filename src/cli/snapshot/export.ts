@@ -1,5 +1,5 @@
 /** `snapshot export`: a catalogue file as native JSONL on stdout. `snapshot build` reads it back unchanged. */
-import { SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { exportLines } from '../../ingest/export-jobs.ts';
 import { CommandError, command, EXIT_OK } from '../command.ts';
 import { writeLines } from '../text-lines.ts';

@@ -1,7 +1,8 @@
 /** `snapshot inspect`: the contents and origin of a catalogue file. */
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { grouped } from '../../base/grouped.ts';
-import { openSnapshot, type Snapshot, SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { dateTimeOf } from '../../ingest/input/date-time.ts';
 import { CommandError, command, EXIT_OK } from '../command.ts';
 

@@ -5,7 +5,7 @@
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { grouped } from '../../base/grouped.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
-import { SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { parseDateTime } from '../../ingest/input/date-time.ts';
 import { type NativeRecord, parseNative } from '../../ingest/native.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';

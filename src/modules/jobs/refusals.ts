@@ -1,5 +1,5 @@
 /** Refusals of questions that cannot be answered; none of them is charged. */
-import { SnapshotChangedError, SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotChangedError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { defineErrors, type Refusal, refuse } from '../../http/errors.ts';
 import type { JobsServices } from './services.ts';
 

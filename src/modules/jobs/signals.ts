@@ -103,7 +103,7 @@ export const findSignals = route<JobsServices>()({
     if (served === undefined) return noCatalogue();
     const { role, location, department, limit } = input;
     const observed = observationPeriodEndingAt(clock.nowMs());
-    const periodVersion = served.catalogue.ranking.moveTo(observed);
+    const periodVersion = served.catalogue.ranking.setPeriod(observed);
     const question = JSON.stringify([role, location, department, limit]);
     return signalsMemo.over(served).answer(question, periodVersion, periodOf(observed), () => {
       const filters = { role, location, department };

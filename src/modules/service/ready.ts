@@ -4,7 +4,11 @@ import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
 import type { ServiceServices } from './services.ts';
 
-const components = v.strictObject({ snapshot: v.boolean(), state: v.boolean(), settlement: v.boolean() });
+/** The components of every server; modules may add theirs. */
+const components = v.objectWithRest(
+  { snapshot: v.boolean(), state: v.boolean(), settlement: v.boolean() },
+  v.boolean(),
+);
 
 export const ready = route<ServiceServices>()({
   operation: 'ready',
@@ -18,7 +22,8 @@ export const ready = route<ServiceServices>()({
   errors: [],
   examples: { answer: { snapshot: true, state: true, settlement: true } },
   handle(_, { readiness }) {
-    const body = readiness() as v.InferInput<typeof components>;
+    const { snapshot, state, settlement, ...others } = readiness() as v.InferInput<typeof components>;
+    const body = { snapshot, state, settlement, ...others };
     if (Object.values(body).every((isReady) => isReady)) return body;
     return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
   },
