@@ -1,9 +1,9 @@
 /** Case 74 and 75 of the reliability catalogue: many at once with one authorization, over real sockets. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
+import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
-import { type Counter, openCounter } from './counter.ts';
 
 const REQUEST_COUNT = 300;
 /** One search and one signals: what a burst cost can be told by what is left. */
@@ -13,23 +13,23 @@ const withStatus = (answers: readonly Answer[], status: number): Answer[] =>
   answers.filter((answer) => answer.status === status);
 
 describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) => {
-  let counter: Counter;
+  let jobs: JobsServer;
   beforeAll(async () => {
-    counter = await openCounter(runtime, { LOCAL_BALANCE: String(BALANCE_ATOMIC) });
+    jobs = await startJobsServer(runtime, { LOCAL_BALANCE: String(BALANCE_ATOMIC) });
   });
   afterAll(async () => {
-    expect(await counter.server.stop()).toBe(0);
+    expect(await jobs.server.stop()).toBe(0);
   });
 
   it('offers made at once are each a response of their own, whatever is remembered of the question', async () => {
     const searches = ['', '&company=example.com', '&remote=true', '&remote=false'];
-    const asked = Array.from({ length: REQUEST_COUNT }, (_, i) => counter.search + searches[i % searches.length]!);
+    const asked = Array.from({ length: REQUEST_COUNT }, (_, i) => jobs.search + searches[i % searches.length]!);
     const [answers, others] = await Promise.all([
-      Promise.all(asked.map((path) => counter.get(path))),
-      Promise.all(Array.from({ length: REQUEST_COUNT }, () => counter.get('/health'))),
+      Promise.all(asked.map((path) => jobs.get(path))),
+      Promise.all(Array.from({ length: REQUEST_COUNT }, () => jobs.get('/health'))),
     ]);
     for (const [i, answer] of answers.entries()) {
-      expect(expectOffer(answer).resource.url).toBe(counter.url(asked[i]!));
+      expect(expectOffer(answer).resource.url).toBe(jobs.url(asked[i]!));
       expectError(answer, 402, 'PAYMENT_REQUIRED');
     }
     const ids = [...answers, ...others].map(({ headers }) => headers.get('x-request-id'));
@@ -41,10 +41,8 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
 
   it(`case 74: ${REQUEST_COUNT} identical requests at once are one 200, otherwise 409, and one settlement`, async () => {
     const account = wallet();
-    const payment = await counter.payment(counter.search, account);
-    const answers = await Promise.all(
-      Array.from({ length: REQUEST_COUNT }, () => counter.pay(counter.search, payment)),
-    );
+    const payment = await jobs.payment(jobs.search, account);
+    const answers = await Promise.all(Array.from({ length: REQUEST_COUNT }, () => jobs.pay(jobs.search, payment)));
     const [paid, ...more] = withStatus(answers, 200);
     expect(more).toEqual([]);
     const { transaction } = expectPaid(paid!, account.address);
@@ -57,16 +55,16 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
       } else expect(answer.headers.get('retry-after')).toMatch(/^[1-9]/);
     }
     // After one settlement exactly one signals can still be paid for, and then nothing.
-    expectPaid(await counter.pay(counter.signals, await counter.payment(counter.signals, account)), account.address);
-    const broke = await counter.pay(counter.search, await counter.payment(counter.search, account));
+    expectPaid(await jobs.pay(jobs.signals, await jobs.payment(jobs.signals, account)), account.address);
+    const broke = await jobs.pay(jobs.search, await jobs.payment(jobs.search, account));
     expectError(broke, 402, 'PAYMENT_NOT_SETTLED');
   });
 
   it('case 75: one authorization on search, company and signals at once buys one answer', async () => {
     const account = wallet();
-    const payment = await counter.payment(counter.search, account);
-    const paths = Array.from({ length: 30 }, (_, i) => [counter.search, counter.company, counter.signals][i % 3]!);
-    const answers = await Promise.all(paths.map((path) => counter.pay(path, payment)));
+    const payment = await jobs.payment(jobs.search, account);
+    const paths = Array.from({ length: 30 }, (_, i) => [jobs.search, jobs.company, jobs.signals][i % 3]!);
+    const answers = await Promise.all(paths.map((path) => jobs.pay(path, payment)));
     expect(withStatus(answers, 200).length).toBe(1);
     expect(withStatus(answers, 409).length).toBe(9);
     // The other two routes ask for another amount.
@@ -76,9 +74,9 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
 
   it('case 75: one authorization on a hundred questions of one price at once buys one answer', async () => {
     const account = wallet();
-    const payment = await counter.payment(counter.search, account);
+    const payment = await jobs.payment(jobs.search, account);
     const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => counter.pay(`/v1/jobs/search?keyword=term${i}`, payment)),
+      Array.from({ length: 100 }, (_, i) => jobs.pay(`/v1/jobs/search?keyword=term${i}`, payment)),
     );
     expect(withStatus(answers, 200).length).toBe(1);
     expect(withStatus(answers, 409).length).toBe(99);
@@ -88,9 +86,9 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
     const nonce = `0x${'5a'.repeat(32)}` as const;
     const payers = Array.from({ length: 20 }, () => wallet());
     const payments = await Promise.all(
-      payers.map((payer) => counter.payment(counter.search, payer, { authorization: { nonce } })),
+      payers.map((payer) => jobs.payment(jobs.search, payer, { authorization: { nonce } })),
     );
-    const answers = await Promise.all(payments.map((payment) => counter.pay(counter.search, payment)));
+    const answers = await Promise.all(payments.map((payment) => jobs.pay(jobs.search, payment)));
     for (const [i, answer] of answers.entries()) expectPaid(answer, payers[i]!.address);
     expect(new Set(answers.map((answer) => receiptOf(answer).transaction)).size).toBe(payers.length);
   });

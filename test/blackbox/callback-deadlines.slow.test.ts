@@ -1,21 +1,16 @@
 /** What takes half a minute by contract: the longest wait, and a body that drips (reliability 168, 199), on both runtimes. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type CallbackServer,
-  createCallback,
-  eventsOf,
-  startCallbackServer,
-  wait,
-} from '../../support/callback-client.ts';
-import { RUNTIMES, type Runtime } from '../../support/server.ts';
+import { createCallback, eventsOf, wait } from '../support/callback-client.ts';
+import { RUNTIMES, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 
 const LONGER_THAN_HALF_A_MINUTE_MS = 60_000;
 
 describe('half a minute', () => {
-  const servers = new Map<Runtime, CallbackServer>();
+  const servers = new Map<Runtime, RunningServer>();
   beforeAll(async () => {
-    for (const runtime of RUNTIMES) servers.set(runtime, await startCallbackServer(runtime));
+    for (const runtime of RUNTIMES)
+      servers.set(runtime, await startServer(runtime, { SNAPSHOT: 'none', LOG_LEVEL: 'error' }));
   });
   afterAll(async () => {
     for (const server of servers.values()) await server.stop();

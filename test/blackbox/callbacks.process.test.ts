@@ -7,9 +7,9 @@ import {
   eventsAnswer,
   receivedAnswer,
   waitAnswer,
-} from '../../../src/modules/callbacks/answers.ts';
-import { RUNTIMES, type RunningServer, startServer } from '../../support/server.ts';
-import { buy, wallet } from '../../support/wallet.ts';
+} from '../../src/modules/callbacks/answers.ts';
+import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { buy, wallet } from '../support/wallet.ts';
 
 describe.each(RUNTIMES)('callbacks of the whole server on %s', (runtime) => {
   let server: RunningServer;

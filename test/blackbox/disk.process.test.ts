@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { buyCallback, type Callback, eventsOf, postJson } from '../support/callback-client.ts';
+import { type Callback, createCallback, eventsOf, postJson } from '../support/callback-client.ts';
 import { RUNTIMES, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -65,7 +65,7 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a disk that fails, under %s', (runtim
     const server = await start(runtime, stateDir);
     const paid = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
     expect((await fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': paid } })).status).toBe(200);
-    const callback = await buyCallback(server, account);
+    const callback = await createCallback(server, account);
     const eventIds = [await eventIdOf(await postJson(server, callback.id, LONG))];
     const caught = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
 
@@ -126,7 +126,7 @@ describe.each(disks)('a full disk, under $runtime', ({ runtime, disk }) => {
     async () => {
       const place = disk as string;
       const server = await start(runtime, join(place, 'state'));
-      const callback = await buyCallback(server, account);
+      const callback = await createCallback(server, account);
       const eventIds = [await eventIdOf(await postJson(server, callback.id, LONG))];
       const filler = join(place, 'filler');
       try {

@@ -5,10 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
-import { RUNTIMES } from '../support/server.ts';
+import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
+import { RUNTIMES, runToEnd } from '../support/server.ts';
 import { buy, wallet } from '../support/wallet.ts';
-import { run } from './catalogues.ts';
-import { type Counter, openCounter } from './counter.ts';
 
 /** Name and digest of every file of a folder. */
 const contentsOf = (folder: string): Record<string, string> =>
@@ -24,24 +23,24 @@ const contentsOf = (folder: string): Record<string, string> =>
   );
 
 describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
-  let counter: Counter;
+  let jobs: JobsServer;
   beforeAll(async () => {
-    counter = await openCounter(runtime);
+    jobs = await startJobsServer(runtime);
   });
   afterAll(async () => {
-    expect(await counter.server.stop()).toBe(0);
+    expect(await jobs.server.stop()).toBe(0);
   });
 
   const examine = (
     settings: Record<string, string>,
   ): { exitCode: number | null; stderr: string; findings: Finding[] } => {
-    const { exitCode, stdout, stderr } = run(runtime, ['doctor', '--json'], settings);
+    const { exitCode, stdout, stderr } = runToEnd(runtime, ['doctor', '--json'], settings);
     const { findings } = JSON.parse(stdout) as { findings: Finding[] };
     return { exitCode, stderr, findings };
   };
 
   it('finds it ready through its address, and leaves its state as it is', async () => {
-    const { port, stateDir, url } = counter.server;
+    const { port, stateDir, url } = jobs.server;
     const before = contentsOf(stateDir);
     const { exitCode, stderr, findings } = examine({ PORT: String(port), STATE_DIR: stateDir, BASE_URL: url });
     expect([exitCode, stderr]).toEqual([0, '']);
@@ -50,15 +49,15 @@ describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
         .filter((one) => one.check === check)
         .map((one) => `${one.verdict}: ${one.found}`)
         .join('\n');
-    expect(found('state')).toContain(`in use by process ${counter.server.child.pid}`);
+    expect(found('state')).toContain(`in use by process ${jobs.server.child.pid}`);
     expect(found('port')).toBe(`ok: a paygrade is running at ${url} and is ready`);
     expect(found('public')).toContain('ok: an unpaid question through BASE_URL brings the whole offer back');
     expect(contentsOf(stateDir)).toEqual(before);
-    expect((await buy(counter.url(counter.search), wallet())).status).toBe(200);
+    expect((await buy(jobs.url(jobs.search), wallet())).status).toBe(200);
   });
 
   it('sees that BASE_URL leads to a server with other settings', () => {
-    const { port, stateDir, url } = counter.server;
+    const { port, stateDir, url } = jobs.server;
     const other = examine({
       PORT: String(port),
       STATE_DIR: stateDir,

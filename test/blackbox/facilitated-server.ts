@@ -2,9 +2,9 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type Answer, expectError, receiptOf } from '../support/answers.ts';
 import { type FacilitatorCall, FakeFacilitator, type Step } from '../support/fake-facilitator.ts';
+import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
 import type { Runtime } from '../support/server.ts';
 import type { Authorization, Payment, PaymentRequired } from '../support/wallet.ts';
-import { type Counter, openCounter } from './counter.ts';
 
 export type { FacilitatorCall, Step } from '../support/fake-facilitator.ts';
 
@@ -42,12 +42,12 @@ export const settled: Plan = (call) => {
 };
 
 export class Facilitated {
-  readonly counter: Counter;
+  readonly jobs: JobsServer;
   readonly facilitator: FakeFacilitator;
   readonly #plans: Map<string, Plan>;
 
-  constructor(counter: Counter, facilitator: FakeFacilitator, plans: Map<string, Plan>) {
-    this.counter = counter;
+  constructor(jobs: JobsServer, facilitator: FakeFacilitator, plans: Map<string, Plan>) {
+    this.jobs = jobs;
     this.facilitator = facilitator;
     this.#plans = plans;
   }
@@ -62,12 +62,12 @@ export class Facilitated {
     return this.facilitator.callsOf(path).filter((call) => authorizationOf(call).nonce === nonce);
   }
 
-  payment(account: PrivateKeyAccount, path: string = this.counter.search): Promise<Payment> {
-    return this.counter.payment(path, account);
+  payment(account: PrivateKeyAccount, path: string = this.jobs.search): Promise<Payment> {
+    return this.jobs.payment(path, account);
   }
 
   async close(): Promise<number | null> {
-    const code = await this.counter.server.stop();
+    const code = await this.jobs.server.stop();
     await this.facilitator.close();
     return code;
   }
@@ -90,14 +90,14 @@ export async function openFacilitated(
     '/verify': planned('/verify', valid),
     '/settle': planned('/settle', settled),
   }).listen();
-  const counter = await openCounter(runtime, {
+  const jobs = await startJobsServer(runtime, {
     SETTLEMENT: 'facilitator',
     FACILITATOR_URL: facilitator.url,
     FACILITATOR_TOKEN,
     PAY_TO: payTo,
     ...variables,
   });
-  return new Facilitated(counter, facilitator, plans);
+  return new Facilitated(jobs, facilitator, plans);
 }
 
 /** 503 without an offer; the payer is told not to sign again, and what is known of the transaction. */

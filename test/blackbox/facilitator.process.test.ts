@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
+import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { expectAtPaceOf } from '../support/pace.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { altered, encodeHeader, offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';
-import { buildSnapshot, jobLine } from './catalogues.ts';
 import {
   bodyOf,
   expectPending,
@@ -23,7 +23,7 @@ import {
   settled,
   transactionOf,
   valid,
-} from './facilitated.ts';
+} from './facilitated-server.ts';
 
 const account = wallet();
 const payTo = wallet().address;
@@ -155,10 +155,10 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
     expect(await shop.close()).toBe(0);
   });
 
-  const pay = (payment: unknown): Promise<Answer> => shop.counter.pay(shop.counter.search, payment);
+  const pay = (payment: unknown): Promise<Answer> => shop.jobs.pay(shop.jobs.search, payment);
 
   it('case 61, 33, 63: it is given our own requirements and re-written fields, whatever the client sent', async () => {
-    const offer = await offerOf(shop.counter.url(shop.counter.search));
+    const offer = await offerOf(shop.jobs.url(shop.jobs.search));
     const payment = await paymentFor(offer, account);
     const { authorization } = payment.payload;
     const sent = JSON.stringify({
@@ -191,7 +191,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
       expect(body.paymentRequirements).toEqual(requirements);
       expect(body.paymentPayload).toEqual({
         x402Version: 2,
-        resource: { ...offer.resource, url: shop.counter.url('/v1/jobs/search') },
+        resource: { ...offer.resource, url: shop.jobs.url('/v1/jobs/search') },
         accepted: requirements,
         payload: { signature: payment.payload.signature, authorization },
       });
@@ -199,7 +199,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
   });
 
   it('case 61: an echoed Bazaar block is replaced by our own', async () => {
-    const offer = await offerOf(shop.counter.url(shop.counter.search));
+    const offer = await offerOf(shop.jobs.url(shop.jobs.search));
     const payment = await paymentFor(offer, account);
     expectPaid(await pay({ ...payment, extensions: { bazaar: { info: 'canary' }, other: {} } }), payer);
     const [settle] = shop.callsOf(payment, '/settle');
@@ -208,7 +208,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
 
   it('case 20: bad input with a good payment asks the facilitator nothing', async () => {
     const payment = await shop.payment(account);
-    expectError(await shop.counter.pay('/v1/jobs/search?limit=0', payment), 400, 'INVALID_PARAMETER');
+    expectError(await shop.jobs.pay('/v1/jobs/search?limit=0', payment), 400, 'INVALID_PARAMETER');
     expect(shop.callsOf(payment, '/verify')).toEqual([]);
     expectPaid(await pay(payment), payer);
   });
@@ -359,8 +359,8 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
   it('case 103, 104: an unknown company with a good payment is 404, and nothing is settled', async () => {
     const path = '/v1/jobs/company?company=unknown.example.org';
     const payment = await shop.payment(account, path);
-    expectError(await shop.counter.pay(path, payment), 404, 'COMPANY_NOT_FOUND');
-    expectError(await shop.counter.pay(path, payment), 404, 'COMPANY_NOT_FOUND');
+    expectError(await shop.jobs.pay(path, payment), 404, 'COMPANY_NOT_FOUND');
+    expectError(await shop.jobs.pay(path, payment), 404, 'COMPANY_NOT_FOUND');
     expect(shop.callsOf(payment, '/settle')).toEqual([]);
   });
 
@@ -407,7 +407,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
       valid,
     );
     const headers = { 'PAYMENT-SIGNATURE': encodeHeader(payment) };
-    await expect(fetch(shop.counter.url(shop.counter.search), { headers, signal: hangUp.signal })).rejects.toThrow();
+    await expect(fetch(shop.jobs.url(shop.jobs.search), { headers, signal: hangUp.signal })).rejects.toThrow();
     await pause(600);
     expect(shop.callsOf(payment, '/settle')).toEqual([]);
     expectPaid(await pay(payment), payer);
@@ -423,7 +423,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
       return settled(call);
     });
     const headers = { 'PAYMENT-SIGNATURE': encodeHeader(payment) };
-    await expect(fetch(shop.counter.url(shop.counter.search), { headers, signal: hangUp.signal })).rejects.toThrow();
+    await expect(fetch(shop.jobs.url(shop.jobs.search), { headers, signal: hangUp.signal })).rejects.toThrow();
     await until('the settled record', async () => {
       const again = await pay(payment);
       expectError(again, 409, 'PAYMENT_ALREADY_USED');
@@ -436,7 +436,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
   it('case 99: a slow facilitator fills the calls in flight; beyond them 503 before anything is reserved', async () => {
     const IN_FLIGHT_MAX = 256;
     const beyond = 20;
-    const offer = await offerOf(shop.counter.url(shop.counter.search));
+    const offer = await offerOf(shop.jobs.url(shop.jobs.search));
     const payments = await Promise.all(
       Array.from({ length: IN_FLIGHT_MAX + beyond }, () => paymentFor(offer, account)),
     );
@@ -453,8 +453,8 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
       });
     }
     const expectServing = async (): Promise<void> => {
-      expect((await shop.counter.get('/health')).status).toBe(200);
-      expectError(await shop.counter.get(shop.counter.search), 402, 'PAYMENT_REQUIRED');
+      expect((await shop.jobs.get('/health')).status).toBe(200);
+      expectError(await shop.jobs.get(shop.jobs.search), 402, 'PAYMENT_REQUIRED');
     };
     let under: Promise<Awaited<ReturnType<typeof pay>>[]> = Promise.resolve([]);
     await expectAtPaceOf(expectServing, async (index) => {
@@ -475,33 +475,33 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
 describe.each(RUNTIMES)('a facilitator that cannot be reached, under %s', (runtime) => {
   it('five failures in a row stop the offers, and one success brings them back', async () => {
     const shop = await openFacilitated(runtime, payTo);
-    const { counter, facilitator } = shop;
+    const { jobs, facilitator } = shop;
     try {
-      await until('readiness', async () => (await counter.get('/ready')).status === 200);
+      await until('readiness', async () => (await jobs.get('/ready')).status === 200);
       const good = facilitator.scripts;
       const payment = await shop.payment(account);
       facilitator.scripts = { '/verify': ['reset'], '/settle': ['reset'], '/supported': ['reset'] };
       for (let failures = 1; failures <= 5; failures++) {
-        expectUnavailable(await counter.pay(counter.search, payment));
-        if (failures < 5) expectError(await counter.get(counter.search), 402, 'PAYMENT_REQUIRED');
+        expectUnavailable(await jobs.pay(jobs.search, payment));
+        if (failures < 5) expectError(await jobs.get(jobs.search), 402, 'PAYMENT_REQUIRED');
       }
       for (const path of ['/v1/jobs/search', '/v1/jobs/company?company=a.com', '/v1/jobs/signals']) {
-        expectUnavailable(await counter.get(path));
+        expectUnavailable(await jobs.get(path));
       }
-      expectUnavailable(await counter.pay(counter.search, payment));
+      expectUnavailable(await jobs.pay(jobs.search, payment));
       // What is wrong with a request is still said first.
-      expectError(await counter.get('/v1/jobs/search?limit=0'), 400, 'INVALID_PARAMETER');
-      expect((await counter.get('/health')).status).toBe(200);
-      const ready = await counter.get('/ready');
+      expectError(await jobs.get('/v1/jobs/search?limit=0'), 400, 'INVALID_PARAMETER');
+      expect((await jobs.get('/health')).status).toBe(200);
+      const ready = await jobs.get('/ready');
       expect(ready.status).toBe(503);
       expect(JSON.parse(ready.text)).toMatchObject({ settlement: false, snapshot: true });
       const probes = facilitator.callsOf('/supported').length;
       await until('a probe', () => facilitator.callsOf('/supported').length > probes);
-      expectUnavailable(await counter.get(counter.search));
+      expectUnavailable(await jobs.get(jobs.search));
       facilitator.scripts = good;
-      await until('offers again', async () => (await counter.get(counter.search)).status === 402);
-      expect((await counter.get('/ready')).status).toBe(200);
-      expectPaid(await counter.pay(counter.search, payment), payer);
+      await until('offers again', async () => (await jobs.get(jobs.search)).status === 402);
+      expect((await jobs.get('/ready')).status).toBe(200);
+      expectPaid(await jobs.pay(jobs.search, payment), payer);
     } finally {
       await shop.close();
     }
@@ -518,13 +518,13 @@ describe.each(RUNTIMES)('a facilitator that cannot be reached, under %s', (runti
     await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
     const url = address === 'tls' ? `https://127.0.0.1:${(deaf.address() as AddressInfo).port}` : address;
     const shop = await openFacilitated(runtime, payTo, { FACILITATOR_URL: url });
-    const { counter } = shop;
+    const { jobs } = shop;
     try {
-      expect((await counter.get('/health')).status).toBe(200);
-      await until('the verdict of readiness', async () => (await counter.get('/ready')).status === 503);
+      expect((await jobs.get('/health')).status).toBe(200);
+      await until('the verdict of readiness', async () => (await jobs.get('/ready')).status === 503);
       const payment = await shop.payment(account);
-      expectUnavailable(await counter.pay(counter.search, payment));
-      expectUnavailable(await counter.pay(counter.search, payment));
+      expectUnavailable(await jobs.pay(jobs.search, payment));
+      expectUnavailable(await jobs.pay(jobs.search, payment));
     } finally {
       await shop.close();
       await new Promise((resolve) => deaf.close(resolve));
@@ -535,22 +535,24 @@ describe.each(RUNTIMES)('a facilitator that cannot be reached, under %s', (runti
 describe.each(RUNTIMES)('a catalogue that changes during a settlement, under %s', (runtime) => {
   it('case 106: the answer is the one that was computed before, whole', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'paygrade-swap-')), 'jobs.snap');
-    buildSnapshot(file, [jobLine({ id: 'old-1', title: 'Old job', last_observed_at: '2026-11-01T00:00:00Z' })]);
+    await buildSnapshot(file, [jobLine({ id: 'old-1', title: 'Old job', last_observed_at: '2026-11-01T00:00:00Z' })]);
     const shop = await openFacilitated(runtime, payTo, { SNAPSHOT: file });
     try {
       const payment = await shop.payment(account);
       shop.plan(payment, '/settle', async (call) => {
-        buildSnapshot(file, [jobLine({ id: 'new-1', title: 'New job', last_observed_at: '2026-11-02T00:00:00Z' })]);
-        shop.counter.server.child.kill('SIGHUP');
-        await until('the reload', () => shop.counter.server.stderr().includes('taken anew'));
+        await buildSnapshot(file, [
+          jobLine({ id: 'new-1', title: 'New job', last_observed_at: '2026-11-02T00:00:00Z' }),
+        ]);
+        shop.jobs.server.child.kill('SIGHUP');
+        await until('the reload', () => shop.jobs.server.stderr().includes('taken anew'));
         return settled(call);
       });
-      const answer = await shop.counter.pay(shop.counter.search, payment);
+      const answer = await shop.jobs.pay(shop.jobs.search, payment);
       expectPaid(answer, payer);
       const { data, meta } = JSON.parse(answer.text);
       expect(data.jobs[0].id).toBe('old-1');
       expect(meta.freshness.last_observed_at).toBe('2026-11-01T00:00:00.000Z');
-      const next = JSON.parse((await shop.counter.pay(shop.counter.search, await shop.payment(account))).text);
+      const next = JSON.parse((await shop.jobs.pay(shop.jobs.search, await shop.payment(account))).text);
       expect(next.data.jobs[0].id).toBe('new-1');
       expect(next.meta.freshness.last_observed_at).toBe('2026-11-02T00:00:00.000Z');
     } finally {

@@ -2,24 +2,24 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectPaid, get } from '../support/answers.ts';
+import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { altered, encodeHeader, type Payment, wallet } from '../support/wallet.ts';
-import { type Counter, openCounter } from './counter.ts';
 
 const FORGED_COUNT = 900;
 const HONEST_COUNT = 8;
 
 describe.each(RUNTIMES)('a flood of forged payments, under %s', (runtime) => {
-  let counter: Counter;
+  let jobs: JobsServer;
   beforeAll(async () => {
-    counter = await openCounter(runtime, { SIGNATURES: 'noble', TRUST_PROXY: 'true', SNAPSHOT: 'sample' });
+    jobs = await startJobsServer(runtime, { SIGNATURES: 'noble', TRUST_PROXY: 'true', SNAPSHOT: 'sample' });
   });
   afterAll(async () => {
-    expect(await counter.server.stop()).toBe(0);
+    expect(await jobs.server.stop()).toBe(0);
   });
 
   const payFrom = (address: string, payment: unknown): Promise<Answer> =>
-    get(counter.url(counter.search), {
+    get(jobs.url(jobs.search), {
       'PAYMENT-SIGNATURE': encodeHeader(payment),
       'X-Forwarded-For': address,
     });
@@ -30,13 +30,11 @@ describe.each(RUNTIMES)('a flood of forged payments, under %s', (runtime) => {
 
   it('is refused without anything reserved, while others pay, hear the price and see that all is well', async () => {
     const account = wallet();
-    const real = await counter.payment(counter.search, account);
-    const honest = await Promise.all(
-      Array.from({ length: HONEST_COUNT }, () => counter.payment(counter.search, account)),
-    );
+    const real = await jobs.payment(jobs.search, account);
+    const honest = await Promise.all(Array.from({ length: HONEST_COUNT }, () => jobs.payment(jobs.search, account)));
     const flood = Array.from({ length: FORGED_COUNT }, () => payFrom('198.51.100.66', forged(real)));
     const paid = honest.map((payment, i) => payFrom(`192.0.2.${i + 1}`, payment));
-    const free = [counter.get('/health'), counter.get('/ready'), counter.get(counter.search)];
+    const free = [jobs.get('/health'), jobs.get('/ready'), jobs.get(jobs.search)];
     for (const answer of await Promise.all(paid)) expectPaid(answer, account.address);
     expect((await Promise.all(free)).map(({ status }) => status)).toEqual([200, 200, 402]);
     for (const answer of await Promise.all(flood)) {
@@ -61,16 +59,16 @@ describe.each(RUNTIMES)('a flood of forged payments, under %s', (runtime) => {
 
 describe.each(RUNTIMES)('verification, under %s', (runtime) => {
   it.each(['0', '2'])('with WORKERS=%s sells one answer for one payment, whoever sends it at once', async (WORKERS) => {
-    const counter = await openCounter(runtime, { WORKERS, TRUST_PROXY: 'true' });
+    const jobs = await startJobsServer(runtime, { WORKERS, TRUST_PROXY: 'true' });
     const account = wallet();
-    const payment = encodeHeader(await counter.payment(counter.search, account));
+    const payment = encodeHeader(await jobs.payment(jobs.search, account));
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
-        get(counter.url(counter.search), { 'PAYMENT-SIGNATURE': payment, 'X-Forwarded-For': `192.0.2.${i}` }),
+        get(jobs.url(jobs.search), { 'PAYMENT-SIGNATURE': payment, 'X-Forwarded-For': `192.0.2.${i}` }),
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(39).fill(409)]);
-    expect(await counter.server.stop()).toBe(0);
-    expect(counter.server.stderr()).not.toMatch(/verified (by noble|on the main thread)/);
+    expect(await jobs.server.stop()).toBe(0);
+    expect(jobs.server.stderr()).not.toMatch(/verified (by noble|on the main thread)/);
   });
 });

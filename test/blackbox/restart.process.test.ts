@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bearer, buyCallback, type Callback, eventsText, postJson } from '../support/callback-client.ts';
+import { bearer, type Callback, createCallback, eventsText, postJson } from '../support/callback-client.ts';
 import { RUNTIMES, startServer } from '../support/server.ts';
 import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -21,7 +21,7 @@ describe.each(RUNTIMES)('a server under %s that is killed', (runtime) => {
     const paid = await fetch(before.url + search, { headers: { 'PAYMENT-SIGNATURE': payment } });
     expect(paid.status).toBe(200);
 
-    const [kept, gone] = [await buyCallback(before, account), await buyCallback(before, account)];
+    const [kept, gone] = [await createCallback(before, account), await createCallback(before, account)];
     const bodies = ['{"n":12345678901234567890}', `{"long":"${'x'.repeat(200_000)}"}`];
     const eventIds: string[] = [];
     for (const body of bodies) {

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/answers.ts';
+import { BAD_INPUTS, GOOD_INPUTS } from '../support/jobs-inputs.ts';
+import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
 import { exchange, requestText } from '../support/raw-socket.ts';
+import { runToEnd } from '../support/server.ts';
 import { altered, encodeHeader, offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';
-import { run } from './catalogues.ts';
-import { type Counter, openCounter } from './counter.ts';
-import { BAD_INPUTS, GOOD_INPUTS } from './inputs.ts';
 
 /** Headers that the server itself sets; the rest (date, connection, lengths) are the runtime's. */
 const OUR_HEADERS = [
@@ -108,12 +108,12 @@ const SPOILED: readonly (readonly [what: string, spoil: (payment: Payment) => un
 
 describe('the same request to Node and to Bun', () => {
   let folder: string;
-  let counters: readonly Counter[];
+  let counters: readonly JobsServer[];
   const account = wallet();
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paygrade-parity-'));
     const file = join(folder, 'sample.snap');
-    const built = run('node', ['snapshot', 'build', '--out', file, 'data/sample.jsonl']);
+    const built = runToEnd('node', ['snapshot', 'build', '--out', file, 'data/sample.jsonl']);
     if (built.exitCode !== 0) throw new Error(built.stderr);
     const variables = {
       SNAPSHOT: file,
@@ -121,10 +121,10 @@ describe('the same request to Node and to Bun', () => {
       BASE_URL: 'https://shop.example',
       HOOK_BASE_URL: 'https://shop.example',
     };
-    counters = await Promise.all([openCounter('node', variables), openCounter('bun', variables)]);
+    counters = await Promise.all([startJobsServer('node', variables), startJobsServer('bun', variables)]);
   });
   afterAll(async () => {
-    for (const counter of counters) expect(await counter.server.stop()).toBe(0);
+    for (const jobs of counters) expect(await jobs.server.stop()).toBe(0);
     rmSync(folder, { recursive: true });
   });
 
@@ -151,15 +151,15 @@ describe('the same request to Node and to Bun', () => {
   );
 
   it.each(PAID)('paid %s, and its replay', async (path) => {
-    const [counter] = counters as readonly [Counter];
-    const header = `PAYMENT-SIGNATURE: ${encodeHeader(await paymentFor(await offerOf(counter.url(path)), account))}`;
+    const [jobs] = counters as readonly [JobsServer];
+    const header = `PAYMENT-SIGNATURE: ${encodeHeader(await paymentFor(await offerOf(jobs.url(path)), account))}`;
     expectSame(await both('GET', path, [header]));
     expectSame(await both('GET', path, [header]));
   });
 
   it.each(SPOILED)('a payment with %s', async (_, spoil) => {
-    const [counter] = counters as readonly [Counter];
-    const spoiled = spoil(await paymentFor(await offerOf(counter.url('/v1/jobs/search')), account));
+    const [jobs] = counters as readonly [JobsServer];
+    const spoiled = spoil(await paymentFor(await offerOf(jobs.url('/v1/jobs/search')), account));
     const header = typeof spoiled === 'string' ? spoiled : encodeHeader(spoiled);
     expectSame(await both('GET', '/v1/jobs/search', [`PAYMENT-SIGNATURE: ${header}`]));
   });

@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, answerOf, expectError, expectOffer, expectPaid } from '../support/answers.ts';
+import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { startJobsServer } from '../support/jobs-server.ts';
 import { binaryOf, type Ended, MAIN, RUNTIMES, type Runtime, startProcess, startServer } from '../support/server.ts';
 import { altered, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
-import { buildSnapshot, jobLine } from './catalogues.ts';
-import { openCounter } from './counter.ts';
-import { FACILITATOR_TOKEN, openFacilitated, settled } from './facilitated.ts';
+import { FACILITATOR_TOKEN, openFacilitated, settled } from './facilitated-server.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 let folder: string;
 let goodFile: string;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'paygrade-process-'));
   goodFile = join(folder, 'good.snap');
-  buildSnapshot(goodFile, [jobLine()]);
+  await buildSnapshot(goodFile, [jobLine()]);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -151,17 +151,17 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
     const shop = await openFacilitated(runtime, wallet().address);
     const payment = await shop.payment(account);
     shop.plan(payment, '/settle', async (call) => {
-      shop.counter.server.child.kill('SIGTERM');
+      shop.jobs.server.child.kill('SIGTERM');
       await pause(400);
       return settled(call);
     });
-    const answer = await shop.counter.pay(shop.counter.search, payment);
+    const answer = await shop.jobs.pay(shop.jobs.search, payment);
     expectPaid(answer, account.address);
     // The client keeps its connection alive; the server does not wait for it.
     const answeredMs = performance.now();
-    expect(await shop.counter.server.exited).toBe(0);
+    expect(await shop.jobs.server.exited).toBe(0);
     expect(performance.now() - answeredMs).toBeLessThan(3000);
-    await expect(fetch(shop.counter.url('/health'))).rejects.toThrow();
+    await expect(fetch(shop.jobs.url('/health'))).rejects.toThrow();
     await shop.facilitator.close();
   });
 
@@ -169,9 +169,9 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
     const shop = await openFacilitated(runtime, wallet().address);
     const payment = await shop.payment(wallet());
     shop.plan(payment, '/settle', 'hang');
-    const waiting = shop.counter.pay(shop.counter.search, payment).catch(() => undefined);
+    const waiting = shop.jobs.pay(shop.jobs.search, payment).catch(() => undefined);
     while (shop.callsOf(payment, '/settle').length === 0) await pause(20);
-    const { child, exited } = shop.counter.server;
+    const { child, exited } = shop.jobs.server;
     const startMs = performance.now();
     child.kill('SIGTERM');
     await pause(200);
@@ -185,43 +185,42 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
   it('case 257: SIGHUP takes a new catalogue under load, and no answer mixes two', async () => {
     const file = join(folder, `reload-${runtime}.snap`);
     const [oldTime, newTime] = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z'];
-    buildSnapshot(file, [jobLine({ id: 'old', last_observed_at: oldTime })]);
-    const counter = await openCounter(runtime, { SNAPSHOT: file });
+    await buildSnapshot(file, [jobLine({ id: 'old', last_observed_at: oldTime })]);
+    const jobs = await startJobsServer(runtime, { SNAPSHOT: file });
     const account = wallet();
-    const offer = await offerOf(counter.url(counter.search));
+    const offer = await offerOf(jobs.url(jobs.search));
     const payments = await Promise.all(Array.from({ length: 120 }, () => paymentFor(offer, account)));
     const seen: string[] = [];
     let sent = 0;
     const buyAll = async (): Promise<void> => {
       for (let payment = payments[sent++]; payment !== undefined; payment = payments[sent++]) {
-        const answer = await counter.pay(counter.search, payment);
+        const answer = await jobs.pay(jobs.search, payment);
         expectPaid(answer, account.address);
         const { data, meta } = JSON.parse(answer.text);
         seen.push(`${data.jobs[0].id} ${meta.freshness.last_observed_at}`);
       }
     };
     const buyers = [buyAll(), buyAll(), buyAll()];
-    buildSnapshot(file, [jobLine({ id: 'new', last_observed_at: newTime })]);
-    counter.server.child.kill('SIGHUP');
+    await buildSnapshot(file, [jobLine({ id: 'new', last_observed_at: newTime })]);
+    jobs.server.child.kill('SIGHUP');
     await Promise.all(buyers);
-    while (!counter.server.stderr().includes('taken anew')) await pause(20);
-    const after = JSON.parse((await counter.pay(counter.search, await counter.payment(counter.search, account))).text);
+    while (!jobs.server.stderr().includes('taken anew')) await pause(20);
+    const after = JSON.parse((await jobs.pay(jobs.search, await jobs.payment(jobs.search, account))).text);
     expect(after.data.jobs[0].id).toBe('new');
     for (const one of seen) expect([`old ${oldTime}`, `new ${newTime}`]).toContain(one);
     expect(seen.length).toBe(payments.length);
-    expect(await counter.server.stop()).toBe(0);
+    expect(await jobs.server.stop()).toBe(0);
   });
 
   it('case 251, 257: SIGHUP with a bad or missing file changes nothing and says so in one line', async () => {
     const file = join(folder, `bad-reload-${runtime}.snap`);
-    buildSnapshot(file, [jobLine({ id: 'kept' })]);
-    const counter = await openCounter(runtime, { SNAPSHOT: file });
+    await buildSnapshot(file, [jobLine({ id: 'kept' })]);
+    const jobs = await startJobsServer(runtime, { SNAPSHOT: file });
     const account = wallet();
     const firstId = async (): Promise<string> =>
-      JSON.parse((await counter.pay(counter.search, await counter.payment(counter.search, account))).text).data.jobs[0]
-        .id;
+      JSON.parse((await jobs.pay(jobs.search, await jobs.payment(jobs.search, account))).text).data.jobs[0].id;
     const told = (): string[] =>
-      counter.server
+      jobs.server
         .stderr()
         .split('\n')
         .filter((line) => line.includes('not taken anew'));
@@ -236,25 +235,25 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
     ];
     for (const [index, damage] of damages.entries()) {
       damage();
-      counter.server.child.kill('SIGHUP');
+      jobs.server.child.kill('SIGHUP');
       for (let i = 0; told().length <= index && i < 100; i++) await pause(20);
       expect(told().length).toBe(index + 1);
       expect(await firstId()).toBe('kept');
     }
-    buildSnapshot(file, [jobLine({ id: 'mended' })]);
-    counter.server.child.kill('SIGHUP');
+    await buildSnapshot(file, [jobLine({ id: 'mended' })]);
+    jobs.server.child.kill('SIGHUP');
     for (let i = 0; (await firstId()) !== 'mended' && i < 50; i++) await pause(20);
     expect(await firstId()).toBe('mended');
-    expect(await counter.server.stop()).toBe(0);
+    expect(await jobs.server.stop()).toBe(0);
   });
 
   it('the recipient of the play ledger is kept over a restart', async () => {
     const stateDir = mkdtempSync(join(folder, 'state-'));
     const recipients: (string | undefined)[] = [];
     for (let i = 0; i < 2; i++) {
-      const counter = await openCounter(runtime, { STATE_DIR: stateDir, SNAPSHOT: goodFile, LOCAL_BALANCE: '50000' });
-      recipients.push((await offerOf(counter.url(counter.search))).accepts[0]?.payTo);
-      expect(await counter.server.stop()).toBe(0);
+      const jobs = await startJobsServer(runtime, { STATE_DIR: stateDir, SNAPSHOT: goodFile, LOCAL_BALANCE: '50000' });
+      recipients.push((await offerOf(jobs.url(jobs.search))).accepts[0]?.payTo);
+      expect(await jobs.server.stop()).toBe(0);
     }
     expect(recipients[0]).toMatch(/^0x[0-9a-fA-F]{40}$/);
     expect(recipients[1]).toBe(recipients[0]);
@@ -265,7 +264,7 @@ describe.each(RUNTIMES)('the log, under %s', (runtime) => {
   it('case 113: is one JSON line a request, with its id, and holds no secret', async () => {
     const account = wallet();
     const shop = await openFacilitated(runtime, wallet().address, { LOG_LEVEL: 'debug' });
-    const { counter } = shop;
+    const { jobs } = shop;
     const good = await shop.payment(account);
     const lost = await shop.payment(account);
     shop.plan(lost, '/settle', 'reset', settled);
@@ -274,17 +273,17 @@ describe.each(RUNTIMES)('the log, under %s', (runtime) => {
     const forged = altered(good, { signature: lost.payload.signature });
     const answers: Answer[] = [];
     for (const payment of [forged, good, good, lost, denied, 'not-base64-canary!', { canary: 'json-canary' }]) {
-      answers.push(await counter.pay('/v1/jobs/search?keyword=query-canary', payment));
+      answers.push(await jobs.pay('/v1/jobs/search?keyword=query-canary', payment));
     }
-    answers.push(await counter.get('/v1/jobs/search?limit=bad-canary'));
+    answers.push(await jobs.get('/v1/jobs/search?limit=bad-canary'));
     answers.push(
-      await counter.get('/v1/jobs/search', { 'X-PAYMENT': 'v1-canary', Authorization: 'Bearer bearer-canary' }),
+      await jobs.get('/v1/jobs/search', { 'X-PAYMENT': 'v1-canary', Authorization: 'Bearer bearer-canary' }),
     );
-    answers.push(await counter.get('/nothing', { Cookie: 'cookie-canary' }));
+    answers.push(await jobs.get('/nothing', { Cookie: 'cookie-canary' }));
     expect(answers.map(({ status }) => status)).toEqual([402, 200, 409, 503, 503, 402, 402, 400, 402, 404]);
     const ids = answers.map(({ headers }) => headers.get('x-request-id'));
     const lines = (): string[] =>
-      counter.server
+      jobs.server
         .stdout()
         .split('\n')
         .slice(1)
@@ -301,7 +300,7 @@ describe.each(RUNTIMES)('the log, under %s', (runtime) => {
       if (answers[i]!.status !== 200) expect(record?.code).toBe(JSON.parse(answers[i]!.text).error.code);
     }
     await pause(50);
-    const everything = counter.server.stdout() + counter.server.stderr();
+    const everything = jobs.server.stdout() + jobs.server.stderr();
     const secrets = [good, lost, denied].flatMap((payment) => [
       encodeHeader(payment).slice(0, 200),
       payment.payload.signature,
@@ -326,19 +325,19 @@ describe.each(RUNTIMES)('browsers, under %s', (runtime) => {
   it.each(['*', 'https://app.example'])(
     'case 278: CORS_ORIGIN=%s is on every answer, and preflights are 204',
     async (origin) => {
-      const counter = await openCounter(runtime, { CORS_ORIGIN: origin, RATE_LIMIT_PER_MINUTE: '6' });
+      const jobs = await startJobsServer(runtime, { CORS_ORIGIN: origin, RATE_LIMIT_PER_MINUTE: '6' });
       const account = wallet();
-      const payment = await counter.payment(counter.search, account);
+      const payment = await jobs.payment(jobs.search, account);
       const answers = [
-        await counter.get('/health'),
-        await counter.get('/nothing'),
-        await counter.get('/v1/jobs/search?limit=0'),
-        await counter.get(counter.search),
-        await counter.pay(counter.search, payment),
-        await counter.pay(counter.search, payment),
-        await answerOf(await fetch(counter.url(counter.search), { method: 'POST' })),
+        await jobs.get('/health'),
+        await jobs.get('/nothing'),
+        await jobs.get('/v1/jobs/search?limit=0'),
+        await jobs.get(jobs.search),
+        await jobs.pay(jobs.search, payment),
+        await jobs.pay(jobs.search, payment),
+        await answerOf(await fetch(jobs.url(jobs.search), { method: 'POST' })),
       ];
-      while (answers.at(-1)?.status !== 429) answers.push(await counter.get(counter.search));
+      while (answers.at(-1)?.status !== 429) answers.push(await jobs.get(jobs.search));
       expect([...new Set(answers.map(({ status }) => status))].sort()).toEqual([200, 400, 402, 404, 405, 409, 429]);
       for (const { headers } of answers) {
         expect(headers.get('access-control-allow-origin')).toBe(origin);
@@ -347,7 +346,7 @@ describe.each(RUNTIMES)('browsers, under %s', (runtime) => {
         expect(headers.get('access-control-allow-credentials')).toBeNull();
       }
       for (const path of ['/v1/jobs/search', '/v1/jobs/company', '/health']) {
-        const preflight = await fetch(counter.url(path), {
+        const preflight = await fetch(jobs.url(path), {
           method: 'OPTIONS',
           headers: {
             Origin: 'https://app.example',
@@ -364,25 +363,20 @@ describe.each(RUNTIMES)('browsers, under %s', (runtime) => {
           expect(allowed).toContain(name);
         }
       }
-      expect(await counter.server.stop()).toBe(0);
+      expect(await jobs.server.stop()).toBe(0);
     },
   );
 
   it('case 278: without CORS_ORIGIN no answer carries any of it, and OPTIONS is 405', async () => {
-    const counter = await openCounter(runtime);
+    const jobs = await startJobsServer(runtime);
     const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' };
-    const options = await answerOf(await fetch(counter.url('/v1/jobs/search'), { method: 'OPTIONS', headers }));
+    const options = await answerOf(await fetch(jobs.url('/v1/jobs/search'), { method: 'OPTIONS', headers }));
     expectError(options, 405, 'METHOD_NOT_ALLOWED');
-    const paid = await counter.pay(counter.search, await counter.payment(counter.search, wallet()));
-    for (const answer of [
-      options,
-      paid,
-      await counter.get(counter.search, headers),
-      await counter.get('/nothing', headers),
-    ]) {
+    const paid = await jobs.pay(jobs.search, await jobs.payment(jobs.search, wallet()));
+    for (const answer of [options, paid, await jobs.get(jobs.search, headers), await jobs.get('/nothing', headers)]) {
       for (const name of CORS_NAMES) expect(answer.headers.get(name)).toBeNull();
     }
-    expect(await counter.server.stop()).toBe(0);
+    expect(await jobs.server.stop()).toBe(0);
   });
 });
 
@@ -390,60 +384,60 @@ describe.each(RUNTIMES)('the usage rate, under %s', (runtime) => {
   const from = (address: string) => ({ 'X-Forwarded-For': address });
 
   it('counts requests that passed validation, over all jobs routes, and says when to come back', async () => {
-    const counter = await openCounter(runtime, {
+    const jobs = await startJobsServer(runtime, {
       RATE_LIMIT_PER_MINUTE: '4',
       SNAPSHOT: goodFile,
       LOCAL_BALANCE: '50000',
     });
     for (let i = 0; i < 6; i++) {
-      expectError(await counter.get('/v1/jobs/search?limit=0', from(`198.51.100.${i}`)), 400, 'INVALID_PARAMETER');
-      expect((await counter.get('/health')).status).toBe(200);
+      expectError(await jobs.get('/v1/jobs/search?limit=0', from(`198.51.100.${i}`)), 400, 'INVALID_PARAMETER');
+      expect((await jobs.get('/health')).status).toBe(200);
     }
     const paths = ['/v1/jobs/search', '/v1/jobs/company?company=a.com', '/v1/jobs/signals', '/v1/jobs/search?limit=2'];
     // Another address in X-Forwarded-For is only a claim where no proxy is trusted.
     for (const [i, path] of paths.entries()) {
-      expectError(await counter.get(path, from(`203.0.113.${i}`)), 402, 'PAYMENT_REQUIRED');
+      expectError(await jobs.get(path, from(`203.0.113.${i}`)), 402, 'PAYMENT_REQUIRED');
     }
     for (const path of paths) {
-      const answer = await counter.get(path, from('203.0.113.99'));
+      const answer = await jobs.get(path, from('203.0.113.99'));
       expectError(answer, 429, 'RATE_LIMIT_EXCEEDED');
       expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(60);
       expect(answer.headers.get('payment-required')).toBeNull();
     }
     // Validation comes first, and free routes have no rate.
-    expectError(await counter.get('/v1/jobs/search?limit=0'), 400, 'INVALID_PARAMETER');
-    expect((await counter.get('/health')).status).toBe(200);
-    expect(await counter.server.stop()).toBe(0);
+    expectError(await jobs.get('/v1/jobs/search?limit=0'), 400, 'INVALID_PARAMETER');
+    expect((await jobs.get('/health')).status).toBe(200);
+    expect(await jobs.server.stop()).toBe(0);
   });
 
   it('TRUST_PROXY=true counts by the address that the proxy wrote', async () => {
-    const counter = await openCounter(runtime, {
+    const jobs = await startJobsServer(runtime, {
       RATE_LIMIT_PER_MINUTE: '2',
       TRUST_PROXY: 'true',
       SNAPSHOT: goodFile,
       LOCAL_BALANCE: '50000',
     });
     for (let i = 0; i < 2; i++) {
-      expectError(await counter.get(counter.search, from(`192.0.2.${i}, 198.51.100.7`)), 402, 'PAYMENT_REQUIRED');
+      expectError(await jobs.get(jobs.search, from(`192.0.2.${i}, 198.51.100.7`)), 402, 'PAYMENT_REQUIRED');
     }
-    expectError(await counter.get(counter.search, from('192.0.2.50, 198.51.100.7')), 429, 'RATE_LIMIT_EXCEEDED');
-    expectError(await counter.get(counter.search, from('198.51.100.8')), 402, 'PAYMENT_REQUIRED');
-    expectError(await counter.get(counter.search), 402, 'PAYMENT_REQUIRED');
-    expect(await counter.server.stop()).toBe(0);
+    expectError(await jobs.get(jobs.search, from('192.0.2.50, 198.51.100.7')), 429, 'RATE_LIMIT_EXCEEDED');
+    expectError(await jobs.get(jobs.search, from('198.51.100.8')), 402, 'PAYMENT_REQUIRED');
+    expectError(await jobs.get(jobs.search), 402, 'PAYMENT_REQUIRED');
+    expect(await jobs.server.stop()).toBe(0);
   });
 });
 
 describe.each(RUNTIMES)('addresses, under %s', (runtime) => {
   it('BASE_URL with a path prefix is the one in every offer, whatever Host says', async () => {
-    const counter = await openCounter(runtime, {
+    const jobs = await startJobsServer(runtime, {
       BASE_URL: 'https://shop.example/x402/',
       SNAPSHOT: goodFile,
       LOCAL_BALANCE: '50000',
     });
-    const offer = expectOffer(await counter.get('/v1/jobs/search?limit=3'));
+    const offer = expectOffer(await jobs.get('/v1/jobs/search?limit=3'));
     expect(offer.resource.url).toBe('https://shop.example/x402/v1/jobs/search?limit=3');
     const account = wallet();
-    expectPaid(await counter.pay('/v1/jobs/search?limit=3', await paymentFor(offer, account)), account.address);
-    expect(await counter.server.stop()).toBe(0);
+    expectPaid(await jobs.pay('/v1/jobs/search?limit=3', await paymentFor(offer, account)), account.address);
+    expect(await jobs.server.stop()).toBe(0);
   });
 });

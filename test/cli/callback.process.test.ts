@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callbackCommands } from '../../src/cli/callback.ts';
 import { type CommandGroup, runProgram } from '../../src/cli/command.ts';
 import type { Io, SignalName } from '../../src/cli/io.ts';
-import { type CallbackServer, post, startCallbackServer } from '../support/callback-client.ts';
+import { callbackCounts, post } from '../support/callback-client.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
 import { capturedIo } from './captured-io.ts';
 
 const PROGRAM: CommandGroup = { kind: 'group', name: 'paygrade', summary: 'Test', commands: [callbackCommands] };
@@ -38,9 +39,9 @@ interface NewCallback {
 }
 
 describe('paygrade callback', () => {
-  let server: CallbackServer;
+  let server: RunningServer;
   beforeAll(async () => {
-    server = await startCallbackServer('node', {});
+    server = await startServer('node', { SNAPSHOT: 'none', LOG_LEVEL: 'error' });
   });
   afterAll(() => server.stop());
 
@@ -120,7 +121,7 @@ describe('paygrade callback', () => {
     const { id, read_token } = await create();
     const env = { READ_TOKEN: read_token };
     const following = start(['wait', id, ...at()], env);
-    await expect.poll(async () => (await server.counts()).waits, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(1);
     expect((await run(['rm', id, ...at()], env)).exitCode).toBe(0);
     expect(await following.ended).toEqual({
       exitCode: 0,
@@ -159,10 +160,10 @@ describe('paygrade callback', () => {
   it('stops a wait at Ctrl-C', async () => {
     const { id, read_token } = await create();
     const following = start(['wait', id, ...at()], { READ_TOKEN: read_token });
-    await expect.poll(async () => (await server.counts()).waits, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(1);
     following.signal('SIGINT');
     expect(await following.ended).toMatchObject({ exitCode: 0, stdout: '' });
-    await expect.poll(async () => (await server.counts()).waits, { timeout: 5_000 }).toBe(0);
+    await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(0);
   });
 
   it('verifies a signature with the sender’s library, and says so when it is wrong', async () => {

@@ -1,30 +1,23 @@
 /** Creation from outside (callback.md; decisions §5; reliability, section F), paid for in the play ledger, on both runtimes. */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLAIM_BYTES, LIFETIME_MS } from '../../../src/callback/limits.ts';
-import { callbackAnswer } from '../../../src/modules/callbacks/answers.ts';
-import {
-  bearer,
-  type Callback,
-  type CallbackServer,
-  outcomeOf,
-  startCallbackServer,
-} from '../../support/callback-client.ts';
-import { RUNTIMES } from '../../support/server.ts';
-import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../../support/wallet.ts';
+import { CLAIM_BYTES, LIFETIME_MS } from '../../src/callback/limits.ts';
+import { callbackAnswer } from '../../src/modules/callbacks/answers.ts';
+import { bearer, type Callback, callbackCounts, outcomeOf } from '../support/callback-client.ts';
+import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { buyOver, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
 
-describe.each(RUNTIMES)('creating a callback on %s', (runtime) => {
-  let server: CallbackServer;
+describe(`creating a callback on ${RUNTIME}`, () => {
+  let server: OpenedApp;
   beforeAll(async () => {
-    server = await startCallbackServer(runtime, {});
+    server = await openedApp({ SNAPSHOT: 'none', BASE_URL: 'http://api.test', HOOK_BASE_URL: 'http://hooks.test' });
   });
   afterAll(async () => {
-    expect(await server.stop()).toBe(0);
-    expect(server.stderr()).toBe('');
+    await server.close();
   });
 
   const create = (body?: string | Uint8Array, contentType?: string): Promise<Response> =>
-    fetch(`${server.url}/v1/callbacks`, {
+    server.fetch(`/v1/callbacks`, {
       method: 'POST',
       ...(body === undefined ? {} : { body: body as BodyInit }),
       headers: contentType === undefined ? {} : { 'content-type': contentType },
@@ -58,12 +51,12 @@ describe.each(RUNTIMES)('creating a callback on %s', (runtime) => {
 
   it('claims nothing for the unpaid (reliability 135)', async () => {
     await Promise.all(Array.from({ length: 300 }, () => create().then(outcomeOf)));
-    expect(await server.counts()).toMatchObject({ live: 0, claimedBytes: 0 });
+    expect(await callbackCounts(server)).toMatchObject({ live: 0, claimedBytes: 0 });
   });
 
   it('gives a paid callback all of its fields, and lives ten minutes from the payment (reliability 131)', async () => {
     const beforeMs = Date.now();
-    const response = await buy(`${server.url}/v1/callbacks`, wallet(), { method: 'POST' });
+    const response = await buyOver(server, '/v1/callbacks', wallet(), { method: 'POST' });
     const afterMs = Date.now();
     expect(response.status).toBe(201);
     expect(response.headers.get('cache-control')).toBe('private, no-store');
@@ -80,66 +73,66 @@ describe.each(RUNTIMES)('creating a callback on %s', (runtime) => {
     expect(endsMs).toBeLessThanOrEqual(afterMs + LIFETIME_MS);
     // The token is in no other answer (reliability 130).
     for (const path of ['events', 'wait?timeout=1']) {
-      const read = await fetch(`${server.url}/v1/callbacks/${callback.id}/${path}`, { headers: bearer(callback) });
+      const read = await server.fetch(`/v1/callbacks/${callback.id}/${path}`, { headers: bearer(callback) });
       expect(read.status).toBe(200);
       expect(await read.text()).not.toContain(callback.read_token.slice(10));
     }
   });
 
   it('buys one callback with one authorization, however often and however soon it is sent (reliability 132)', async () => {
-    const url = `${server.url}/v1/callbacks`;
-    const { live } = await server.counts();
-    const payment = encodeHeader(await paymentFor(await offerOf(url, { method: 'POST' }), wallet()));
+    const url = '/v1/callbacks';
+    const { live } = await callbackCounts(server);
+    const payment = encodeHeader(await paymentFor(await offerFrom(server.fetch(url, { method: 'POST' })), wallet()));
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, () =>
-        fetch(url, { method: 'POST', headers: { 'PAYMENT-SIGNATURE': payment } }).then(outcomeOf),
+        server.fetch(url, { method: 'POST', headers: { 'PAYMENT-SIGNATURE': payment } }).then(outcomeOf),
       ),
     );
     expect(outcomes.sort()).toEqual(['201', ...Array(7).fill('409 PAYMENT_ALREADY_USED')]);
-    expect(await server.counts()).toMatchObject({ live: live! + 1, claimedBytes: (live! + 1) * CLAIM_BYTES });
+    expect(await callbackCounts(server)).toMatchObject({ live: live + 1, claimedBytes: (live + 1) * CLAIM_BYTES });
   });
 
   it('charges nothing for a body that it refuses', async () => {
-    const url = `${server.url}/v1/callbacks`;
-    const payment = encodeHeader(await paymentFor(await offerOf(url, { method: 'POST' }), wallet()));
+    const url = '/v1/callbacks';
+    const payment = encodeHeader(await paymentFor(await offerFrom(server.fetch(url, { method: 'POST' })), wallet()));
     const headers = { 'PAYMENT-SIGNATURE': payment, 'content-type': 'application/json' };
-    expect(await outcomeOf(await fetch(url, { method: 'POST', headers, body: '[' }))).toBe('400 INVALID_JSON');
-    expect(await outcomeOf(await fetch(url, { method: 'POST', headers, body: '{}' }))).toBe('201');
+    expect(await outcomeOf(await server.fetch(url, { method: 'POST', headers, body: '[' }))).toBe('400 INVALID_JSON');
+    expect(await outcomeOf(await server.fetch(url, { method: 'POST', headers, body: '{}' }))).toBe('201');
   });
 
   it.each(['GET', 'PUT', 'PATCH', 'DELETE'])('has no %s', async (method) => {
-    const response = await fetch(`${server.url}/v1/callbacks`, { method });
+    const response = await server.fetch(`/v1/callbacks`, { method });
     expect(response.headers.get('allow')).toBe('POST');
     expect(await outcomeOf(response)).toBe('405 METHOD_NOT_ALLOWED');
   });
 
   describe('when there is room for two', () => {
-    let small: CallbackServer;
+    let small: OpenedApp;
     beforeAll(async () => {
-      small = await startCallbackServer(runtime, { CALLBACK_BYTES: String(2 * CLAIM_BYTES) });
+      small = await openedApp({ SNAPSHOT: 'none', CALLBACK_BYTES: String(2 * CLAIM_BYTES) });
     });
-    afterAll(() => small.stop());
+    afterAll(() => small.close());
 
     it('offers nothing to a third, keeps the first two, and has room again when one ends (reliability 126, 127)', async () => {
-      const url = `${small.url}/v1/callbacks`;
+      const url = '/v1/callbacks';
       const payer = wallet();
-      const late = encodeHeader(await paymentFor(await offerOf(url, { method: 'POST' }), payer));
+      const late = encodeHeader(await paymentFor(await offerFrom(small.fetch(url, { method: 'POST' })), payer));
       const callbacks: Callback[] = [];
       for (let i = 0; i < 2; i++) {
-        callbacks.push((await (await buy(url, wallet(), { method: 'POST' })).json()) as Callback);
+        callbacks.push((await (await buyOver(small, url, wallet(), { method: 'POST' })).json()) as Callback);
       }
-      const unpaid = await fetch(url, { method: 'POST' });
+      const unpaid = await small.fetch(url, { method: 'POST' });
       expect(unpaid.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       expect(unpaid.headers.get('payment-required')).toBeNull();
       expect(await outcomeOf(unpaid)).toBe('503 CALLBACK_CAPACITY_EXCEEDED');
-      const paidLate = () => fetch(url, { method: 'POST', headers: { 'PAYMENT-SIGNATURE': late } });
+      const paidLate = () => small.fetch(url, { method: 'POST', headers: { 'PAYMENT-SIGNATURE': late } });
       expect(await outcomeOf(await paidLate())).toBe('503 CALLBACK_CAPACITY_EXCEEDED');
       for (const callback of callbacks) {
-        const read = await fetch(`${small.url}/v1/callbacks/${callback.id}/events`, { headers: bearer(callback) });
+        const read = await small.fetch(`/v1/callbacks/${callback.id}/events`, { headers: bearer(callback) });
         expect(read.status).toBe(200);
       }
       const [first] = callbacks as [Callback, Callback];
-      await fetch(`${small.url}/v1/callbacks/${first.id}`, { method: 'DELETE', headers: bearer(first) });
+      await small.fetch(`/v1/callbacks/${first.id}`, { method: 'DELETE', headers: bearer(first) });
       expect(await outcomeOf(await paidLate())).toBe('201');
     });
   });

@@ -4,11 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
 import { EVERY_ROUTE, TAGS } from '../../src/modules/routes.ts';
 import { x402Listing } from '../../src/modules/service/x402-listing.ts';
-import { answerOf } from '../support/answers.ts';
+import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
+import { RUNTIME } from '../support/opened-app.ts';
 import { HOOK_URL, publishedContract } from '../support/published.ts';
-import { RUNTIMES } from '../support/server.ts';
 import { decodeHeader, type PaymentRequired } from '../support/wallet.ts';
-import { type Counter, openCounter } from './counter.ts';
 
 const BASE_URL = 'https://shop.example/api';
 const PAID_ROUTES = EVERY_ROUTE.filter(({ access }) => access.some(({ kind }) => kind === 'x402'));
@@ -20,13 +19,13 @@ interface Linkset {
   })[];
 }
 
-describe.each(RUNTIMES)('discovery, under %s', (runtime) => {
-  let counter: Counter;
+describe(`discovery, under ${RUNTIME}`, () => {
+  let jobs: JobsApp;
   beforeAll(async () => {
-    counter = await openCounter(runtime, { BASE_URL, HOOK_BASE_URL: HOOK_URL });
+    jobs = await openJobsApp({ BASE_URL, HOOK_BASE_URL: HOOK_URL });
   });
   afterAll(async () => {
-    expect(await counter.server.stop()).toBe(0);
+    await jobs.close();
   });
 
   it('the contract, the paid listing and the text for language models name the same routes, and no other', async () => {
@@ -36,7 +35,7 @@ describe.each(RUNTIMES)('discovery, under %s', (runtime) => {
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(inContract.sort()).toEqual([...routes].sort());
-    const { text } = await counter.get('/llms.txt');
+    const { text } = await jobs.get('/llms.txt');
     const inText = [...text.matchAll(/^- \[([A-Z]+ [^\]]+)\]\(([^)]+)\)/gm)];
     expect(inText.map(([, name]) => name).sort()).toEqual([...routes].sort());
     for (const [, name = '', url] of inText) {
@@ -48,13 +47,13 @@ describe.each(RUNTIMES)('discovery, under %s', (runtime) => {
   it('every route that is named answers as itself', async () => {
     for (const { method, path, operation } of EVERY_ROUTE) {
       const target = path.replace(/:(\w+)/g, 'x');
-      const response = await fetch(counter.url(target), { method });
+      const response = await jobs.transport.fetch(target, { method });
       expect([404, 405].includes(response.status) && operation !== 'paymentStatus', `${method} ${path}`).toBe(false);
     }
   });
 
   it('/.well-known/x402 lists every paid route with the very offer that it makes', async () => {
-    const answer = await counter.get('/.well-known/x402');
+    const answer = await jobs.get('/.well-known/x402');
     const listing = v.parse(x402Listing.answer, JSON.parse(answer.text)) as {
       version: number;
       resources: string[];
@@ -65,7 +64,7 @@ describe.each(RUNTIMES)('discovery, under %s', (runtime) => {
       PAID_ROUTES.map(({ method, path }) => [method, BASE_URL + path]),
     );
     for (const [index, route] of PAID_ROUTES.entries()) {
-      const response = await fetch(counter.url(route.path + exampleSearchOf(route)), { method: route.method });
+      const response = await jobs.transport.fetch(route.path + exampleSearchOf(route), { method: route.method });
       expect(response.status).toBe(402);
       const offer = decodeHeader<PaymentRequired>(response.headers.get('payment-required'));
       const { accepts, extensions, description } = listing.items[index]!;
@@ -78,7 +77,7 @@ describe.each(RUNTIMES)('discovery, under %s', (runtime) => {
   });
 
   it('/.well-known/api-catalog is a link set that leads to documents which are there', async () => {
-    const answer = await counter.get('/.well-known/api-catalog');
+    const answer = await jobs.get('/.well-known/api-catalog');
     expect(answer.headers.get('content-type')).toBe(
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     );
@@ -91,27 +90,15 @@ describe.each(RUNTIMES)('discovery, under %s', (runtime) => {
     expect(Object.keys(api ?? {}).sort()).toEqual(['anchor', 'service-desc', 'service-doc', 'service-meta', 'status']);
     for (const relation of ['service-desc', 'service-doc', 'service-meta', 'status']) {
       for (const { href, type } of api?.[relation] ?? []) {
-        const document = await counter.get(href.slice(BASE_URL.length));
+        const document = await jobs.get(href.slice(BASE_URL.length));
         expect([href, document.status]).toEqual([href, 200]);
         expect(document.headers.get('content-type')?.split(';')[0]).toBe(type);
       }
     }
   });
 
-  it('HEAD of the catalogue has the Link header and the length of the GET, and no body', async () => {
-    const head = await answerOf(await fetch(counter.url('/.well-known/api-catalog'), { method: 'HEAD' }));
-    const whole = await counter.get('/.well-known/api-catalog');
-    expect(head.status).toBe(200);
-    expect(head.text).toBe('');
-    for (const name of ['link', 'content-type', 'content-length'])
-      expect(head.headers.get(name)).toBe(whole.headers.get(name));
-    expect(head.headers.get('link')).toBe(`<${BASE_URL}/.well-known/api-catalog>; rel="api-catalog"`);
-    const other = await fetch(counter.url('/llms.txt'), { method: 'HEAD' });
-    expect(other.status).toBe(405);
-  });
-
   it('/llms.txt says what each route costs and takes, in sections by tag', async () => {
-    const answer = await counter.get('/llms.txt');
+    const answer = await jobs.get('/llms.txt');
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(answer.text).toMatch(/^# paygrade\n\n> \S/);
     expect([...answer.text.matchAll(/^## (\w+)$/gm)].map(([, tag]) => tag)).toEqual(Object.keys(TAGS));

@@ -1,11 +1,12 @@
 /**
- * Cases 25 to 64 of the reliability catalogue: the payment header. Whatever is refused here costs nothing and burns nothing:
- * the same authorization in its honest form still buys an answer afterwards.
+ * The payment header (reliability 25 to 64). What is refused here costs nothing and burns nothing: the same authorization
+ * in its honest form still buys an answer afterwards.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError, expectOffer, expectPaid } from '../support/answers.ts';
-import { exchange, requestText } from '../support/raw-socket.ts';
-import { RUNTIMES } from '../support/server.ts';
+import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
+import { JOBS_PATHS } from '../support/jobs-client.ts';
+import { RUNTIME } from '../support/opened-app.ts';
 import {
   altered,
   type Changes,
@@ -18,7 +19,6 @@ import {
   signatureParts,
   wallet,
 } from '../support/wallet.ts';
-import { type Counter, JOBS_PATHS, openCounter } from './counter.ts';
 
 const ZERO: Hex = '0x0000000000000000000000000000000000000000';
 const OTHER: Hex = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -374,65 +374,53 @@ function lowerCased(payment: Payment): unknown {
   });
 }
 
-describe.each(RUNTIMES)('the payment header, under %s', (runtime) => {
-  let counter: Counter;
+/** Rows as a title names them: what is sent, then the number of the case. */
+const byWhat = <T>(rows: readonly (readonly [number, string, T])[]): (readonly [string, number, T])[] =>
+  rows.map(([caseNumber, what, rest]) => [what, caseNumber, rest]);
+
+describe(`the payment header, under ${RUNTIME}`, () => {
+  let jobs: JobsApp;
   beforeAll(async () => {
-    counter = await openCounter(runtime, { PAY_TO: payee.address });
-    foreignSignature = (await counter.payment(counter.search, stranger)).payload.signature;
+    jobs = await openJobsApp({ PAY_TO: payee.address });
+    foreignSignature = (await jobs.payment(jobs.search, stranger)).payload.signature;
   });
   afterAll(async () => {
-    expect(await counter.server.stop()).toBe(0);
+    await jobs.close();
   });
 
-  it.each(JOBS_PATHS)('case 25, 26: %s unpaid is 402 with exactly one offer, mirrored in the body', async (path) => {
-    const target = path === '/v1/jobs/company' ? counter.company : path;
-    const answer = await counter.get(target);
-    expectError(answer, 402, 'PAYMENT_REQUIRED');
-    const offer = expectOffer(answer);
-    expect(offer.resource.url).toBe(counter.url(target));
-    expect(offer.accepts[0]?.payTo).toBe(payee.address);
-    expect(offer.error).toBe('PAYMENT-SIGNATURE header is required');
-    expect(answer.headers.get('payment-response')).toBeNull();
-  });
-
-  it('case 27: the v1 header X-PAYMENT buys nothing, even with a good payment in it', async () => {
-    const payment = await counter.payment(counter.search, account);
-    const answer = await counter.get(counter.search, { 'X-PAYMENT': encodeHeader(payment) });
-    expectError(answer, 402, 'PAYMENT_REQUIRED');
-    expect(expectOffer(answer).error).toContain('v1');
-    expectPaid(await counter.pay(counter.search, payment), account.address);
-  });
-
-  it.each(['PAYMENT', 'X-PAYMENT-SIGNATURE', 'Authorization', 'X-402-Payment'])(
-    'case 27: the header %s is no payment',
-    async (name) => {
-      const payment = encodeHeader(await counter.payment(counter.search, account));
-      expectError(await counter.get(counter.search, { [name]: payment }), 402, 'PAYMENT_REQUIRED');
+  it.each(JOBS_PATHS)(
+    '%s unpaid is 402 with exactly one offer, mirrored in the body (reliability 25, 26)',
+    async (path) => {
+      const target = path === '/v1/jobs/company' ? jobs.company : path;
+      const answer = await jobs.get(target);
+      expectError(answer, 402, 'PAYMENT_REQUIRED');
+      const offer = expectOffer(answer);
+      expect(offer.resource.url).toBe(jobs.url(target));
+      expect(offer.accepts[0]?.payTo).toBe(payee.address);
+      expect(offer.error).toBe('PAYMENT-SIGNATURE header is required');
+      expect(answer.headers.get('payment-response')).toBeNull();
     },
   );
 
-  it.each([
-    ['the same payment', 'twice'],
-    ['two payments', 'two'],
-    ['a payment and an empty line', 'empty'],
-  ] as const)('case 28: PAYMENT-SIGNATURE given twice (%s) is 402', async (_, kind) => {
-    const payment = await counter.payment(counter.search, account);
-    const second =
-      kind === 'twice' ? payment : kind === 'two' ? await counter.payment(counter.search, account) : undefined;
-    const request = requestText('GET', counter.search, [
-      'Host: x',
-      `PAYMENT-SIGNATURE: ${encodeHeader(payment)}`,
-      `payment-signature: ${second === undefined ? '' : encodeHeader(second)}`,
-      'Connection: close',
-    ]);
-    const { answers } = await exchange(counter.port, request);
-    expectError(answers[0]!, 402, 'PAYMENT_INVALID');
-    expectPaid(await counter.pay(counter.search, payment), account.address);
+  it('the v1 header X-PAYMENT buys nothing, even with a good payment in it (reliability 27)', async () => {
+    const payment = await jobs.payment(jobs.search, account);
+    const answer = await jobs.get(jobs.search, { 'X-PAYMENT': encodeHeader(payment) });
+    expectError(answer, 402, 'PAYMENT_REQUIRED');
+    expect(expectOffer(answer).error).toContain('v1');
+    expectPaid(await jobs.pay(jobs.search, payment), account.address);
   });
 
-  it('case 30: another spelling of a used payment is 409', async () => {
-    const payment = await counter.payment(counter.search, account);
-    expectPaid(await counter.pay(counter.search, payment), account.address);
+  it.each(['PAYMENT', 'X-PAYMENT-SIGNATURE', 'Authorization', 'X-402-Payment'])(
+    'the header %s is no payment (reliability 27)',
+    async (name) => {
+      const payment = encodeHeader(await jobs.payment(jobs.search, account));
+      expectError(await jobs.get(jobs.search, { [name]: payment }), 402, 'PAYMENT_REQUIRED');
+    },
+  );
+
+  it('another spelling of a used payment is 409 (reliability 30)', async () => {
+    const payment = await jobs.payment(jobs.search, account);
+    expectPaid(await jobs.pay(jobs.search, payment), account.address);
     const { x402Version, payload, resource, accepted: terms } = payment;
     const { authorization: fields, signature: signed } = payload;
     for (const spelling of [
@@ -443,51 +431,33 @@ describe.each(RUNTIMES)('the payment header, under %s', (runtime) => {
       altered(payment, { signature: `0x${signed.slice(2).toUpperCase()}` }),
       altered(payment, { accepted: { asset: terms.asset.toLowerCase() } }),
     ]) {
-      expectError(await counter.pay(counter.search, spelling), 409, 'PAYMENT_ALREADY_USED');
+      expectError(await jobs.pay(jobs.search, spelling), 409, 'PAYMENT_ALREADY_USED');
     }
   });
 
-  it('case 31: an empty PAYMENT-SIGNATURE is 402', async () => {
-    const request = requestText('GET', counter.search, ['Host: x', 'PAYMENT-SIGNATURE: ', 'Connection: close']);
-    const { answers } = await exchange(counter.port, request);
-    expectError(answers[0]!, 402, ['PAYMENT_REQUIRED', 'PAYMENT_INVALID']);
-  });
-
-  it('case 31: a header of 20 KiB is 431 by the runtime, or 402', async () => {
-    const request = requestText('GET', counter.search, ['Host: x', `PAYMENT-SIGNATURE: ${'A'.repeat(20_480)}`]);
-    const { answers } = await exchange(counter.port, request);
-    expect([402, 431]).toContain(answers[0]?.status);
-  });
-
-  it.each(REFUSED)('case %i: %s is 402, and the honest form still buys', async (_, __, spoil) => {
-    const payment = await counter.payment(counter.search, account);
+  it.each(byWhat(REFUSED))('%s is 402, and the honest form still buys (reliability %i)', async (_, __, spoil) => {
+    const payment = await jobs.payment(jobs.search, account);
     const spoiled = spoil(payment);
     const header = typeof spoiled === 'string' ? spoiled : encodeHeader(spoiled);
-    const request = requestText('GET', counter.search, [
-      'Host: x',
-      `PAYMENT-SIGNATURE: ${header}`,
-      'Connection: close',
-    ]);
-    const { answers, received } = await exchange(counter.port, request);
-    if (answers[0] === undefined) throw new Error(`no answer: ${received}`);
-    expectError(answers[0], 402, header === '' ? 'PAYMENT_REQUIRED' : 'PAYMENT_INVALID');
-    expect(answers[0].headers.get('payment-response')).toBeNull();
-    expectPaid(await counter.pay(counter.search, payment), account.address);
+    const answer = await jobs.get(jobs.search, { 'PAYMENT-SIGNATURE': header });
+    expectError(answer, 402, header === '' ? 'PAYMENT_REQUIRED' : 'PAYMENT_INVALID');
+    expect(answer.headers.get('payment-response')).toBeNull();
+    expectPaid(await jobs.pay(jobs.search, payment), account.address);
   });
 
-  it.each(RESIGNED)('case %i: a signature for %s is 402', async (_, __, changes) => {
-    const payment = await counter.payment(counter.search, account, changes);
-    expectError(await counter.pay(counter.search, payment), 402, 'PAYMENT_INVALID');
+  it.each(byWhat(RESIGNED))('a signature for %s is 402 (reliability %i)', async (_, __, changes) => {
+    const payment = await jobs.payment(jobs.search, account, changes);
+    expectError(await jobs.pay(jobs.search, payment), 402, 'PAYMENT_INVALID');
   });
 
-  it.each(ACCEPTED)('case %i: %s is accepted', async (_, __, spell) => {
-    const payment = await counter.payment(counter.search, account);
-    expectPaid(await counter.pay(counter.search, spell(payment)), account.address);
+  it.each(byWhat(ACCEPTED))('%s is accepted (reliability %i)', async (_, __, spell) => {
+    const payment = await jobs.payment(jobs.search, account);
+    expectPaid(await jobs.pay(jobs.search, spell(payment)), account.address);
   });
 
-  it('case 48: the same nonce and payer in other letters is 409', async () => {
-    const payment = await counter.payment(counter.search, account);
-    expectPaid(await counter.pay(counter.search, payment), account.address);
+  it('the same nonce and payer in other letters is 409 (reliability 48)', async () => {
+    const payment = await jobs.payment(jobs.search, account);
+    expectPaid(await jobs.pay(jobs.search, payment), account.address);
     const { nonce, from } = payment.payload.authorization;
     for (const fields of [
       { nonce: `0x${nonce.slice(2).toUpperCase()}` },
@@ -495,53 +465,53 @@ describe.each(RUNTIMES)('the payment header, under %s', (runtime) => {
       { from: `0x${from.slice(2).toUpperCase()}` },
     ]) {
       const twin = altered(payment, { authorization: fields });
-      expectError(await counter.pay(counter.search, twin), 409, 'PAYMENT_ALREADY_USED');
+      expectError(await jobs.pay(jobs.search, twin), 409, 'PAYMENT_ALREADY_USED');
     }
   });
 
-  it('case 49: the payee cannot pay itself', async () => {
-    const payment = await counter.payment(counter.search, payee);
-    expectError(await counter.pay(counter.search, payment), 402, 'PAYMENT_INVALID');
+  it('the payee cannot pay itself (reliability 49)', async () => {
+    const payment = await jobs.payment(jobs.search, payee);
+    expectError(await jobs.pay(jobs.search, payment), 402, 'PAYMENT_INVALID');
   });
 
-  it('case 54: a true payment by an independent signer passes on every route', async () => {
-    for (const path of [counter.search, counter.company, counter.signals]) {
-      expectPaid(await counter.pay(path, await counter.payment(path, account)), account.address);
+  it('a true payment by an independent signer passes on every route (reliability 54)', async () => {
+    for (const path of [jobs.search, jobs.company, jobs.signals]) {
+      expectPaid(await jobs.pay(path, await jobs.payment(path, account)), account.address);
     }
   });
 
-  it('case 56: a contract wallet is told why it is refused', async () => {
-    const payment = await counter.payment(counter.search, account);
+  it('a contract wallet is told why it is refused (reliability 56)', async () => {
+    const payment = await jobs.payment(jobs.search, account);
     const longer = altered(payment, { signature: `${payment.payload.signature}${'00'.repeat(32)}` });
-    const { message } = expectError(await counter.pay(counter.search, longer), 402, 'PAYMENT_INVALID');
+    const { message } = expectError(await jobs.pay(jobs.search, longer), 402, 'PAYMENT_INVALID');
     expect(message).toMatch(/contract|65 bytes/i);
   });
 
-  it('case 60: a payment at the price of search does not buy company or signals', async () => {
-    const payment = await counter.payment(counter.search, account);
-    for (const path of [counter.company, counter.signals]) {
-      const { accepted: theirs, resource } = await counter.payment(path, account);
-      expectError(await counter.pay(path, payment), 402, 'PAYMENT_INVALID');
-      expectError(await counter.pay(path, { ...payment, accepted: theirs, resource }), 402, 'PAYMENT_INVALID');
+  it('a payment at the price of search does not buy company or signals (reliability 60)', async () => {
+    const payment = await jobs.payment(jobs.search, account);
+    for (const path of [jobs.company, jobs.signals]) {
+      const { accepted: theirs, resource } = await jobs.payment(path, account);
+      expectError(await jobs.pay(path, payment), 402, 'PAYMENT_INVALID');
+      expectError(await jobs.pay(path, { ...payment, accepted: theirs, resource }), 402, 'PAYMENT_INVALID');
     }
-    expectPaid(await counter.pay(counter.search, payment), account.address);
+    expectPaid(await jobs.pay(jobs.search, payment), account.address);
   });
 
-  it('case 60: one payment buys one of two questions at the same price', async () => {
-    const payment = await counter.payment('/v1/jobs/search?limit=1', account);
-    expectPaid(await counter.pay('/v1/jobs/search?limit=2', payment), account.address);
-    expectError(await counter.pay('/v1/jobs/search?limit=1', payment), 409, 'PAYMENT_ALREADY_USED');
+  it('one payment buys one of two questions at the same price (reliability 60)', async () => {
+    const payment = await jobs.payment('/v1/jobs/search?limit=1', account);
+    expectPaid(await jobs.pay('/v1/jobs/search?limit=2', payment), account.address);
+    expectError(await jobs.pay('/v1/jobs/search?limit=1', payment), 409, 'PAYMENT_ALREADY_USED');
   });
 
-  it('case 64: forged signatures over a victim’s nonce reserve nothing', async () => {
-    const payment = await counter.payment(counter.search, account);
-    const attempts = await Promise.all(Array.from({ length: 20 }, () => counter.pay(counter.search, forged(payment))));
+  it('forged signatures over a victim’s nonce reserve nothing (reliability 64)', async () => {
+    const payment = await jobs.payment(jobs.search, account);
+    const attempts = await Promise.all(Array.from({ length: 20 }, () => jobs.pay(jobs.search, forged(payment))));
     for (const attempt of attempts) expectError(attempt, 402, 'PAYMENT_INVALID');
-    expectPaid(await counter.pay(counter.search, payment), account.address);
+    expectPaid(await jobs.pay(jobs.search, payment), account.address);
   });
 
   it('a refusal never repeats the client’s own text', async () => {
-    const payment = await counter.payment(counter.search, account);
+    const payment = await jobs.payment(jobs.search, account);
     const canary = 'canary7f3a';
     for (const spoiled of [
       { ...payment, x402Version: canary },
@@ -551,7 +521,7 @@ describe.each(RUNTIMES)('the payment header, under %s', (runtime) => {
       altered(payment, { authorization: { value: canary } }),
       altered(payment, { signature: canary }),
     ]) {
-      const answer = await counter.pay(counter.search, spoiled);
+      const answer = await jobs.pay(jobs.search, spoiled);
       expectError(answer, 402, 'PAYMENT_INVALID');
       expect(answer.text).not.toContain(canary);
       expect(Buffer.from(answer.headers.get('payment-required') ?? '', 'base64').toString()).not.toContain(canary);

@@ -1,13 +1,13 @@
 /**
- * Cases 65 to 69 of the reliability catalogue: the window of an authorization (decisions §4: `validAfter` strictly before
- * now, `validBefore` 6 to 150 seconds ahead). The edges are one second wide, so all payments are signed for one coming
- * second and sent together just after it has begun.
+ * The window of an authorization (reliability 65 to 69; decisions §4: `validAfter` strictly before now, `validBefore` 6 to
+ * 150 seconds ahead). The clock is the test's and stands a moment after the beginning of a second, so the edges are exact.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, expectError, expectOffer, expectPaid } from '../support/answers.ts';
-import { RUNTIMES } from '../support/server.ts';
-import { offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';
-import { type Counter, openCounter } from './counter.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { expectError, expectOffer, expectPaid } from '../support/answers.ts';
+import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
+import { RUNTIME } from '../support/opened-app.ts';
+import { type Payment, wallet } from '../support/wallet.ts';
 
 const UINT256_MAX = 2n ** 256n - 1n;
 const TEN_YEARS_SECONDS = 315_360_000;
@@ -57,43 +57,29 @@ const WORDS: Readonly<Record<Verdict, string>> = {
   'too late': 'invalid_exact_evm_payload_authorization_valid_before',
 };
 
-/** Into the second, past the coarsest timer, with the rest of it left for the requests. */
+/** Where in its second the clock stands. */
 const INTO_SECOND_MS = 30;
+const NOW_SECONDS = Math.floor(Date.now() / 1000) + 1;
 
-async function waitForSecond(seconds: number): Promise<void> {
-  const waitMs = seconds * 1000 + INTO_SECOND_MS - Date.now();
-  if (waitMs < 0) throw new Error('the second to wait for is over');
-  await new Promise((resolve) => setTimeout(resolve, waitMs));
-}
-
-describe.each(RUNTIMES)('the window of an authorization, under %s', (runtime) => {
-  let counter: Counter;
+describe(`the window of an authorization, under ${RUNTIME}`, () => {
+  let jobs: JobsApp;
+  let nowMs = NOW_SECONDS * 1000 + INTO_SECOND_MS;
   const account = wallet();
-  const payments: Payment[] = [];
-  const answers: Answer[] = [];
   beforeAll(async () => {
-    counter = await openCounter(runtime);
-    const offer = await offerOf(counter.url(counter.search));
-    const second = Math.floor(Date.now() / 1000) + 3;
-    const textOf = (time: number | bigint): string => String(typeof time === 'bigint' ? time : second + time);
-    for (const [, , { after, before }] of ROWS) {
-      payments.push(
-        await paymentFor(offer, account, { authorization: { validAfter: textOf(after), validBefore: textOf(before) } }),
-      );
-    }
-    await waitForSecond(second);
-    answers.push(...(await Promise.all(payments.map((payment) => counter.pay(counter.search, payment)))));
-    if (Date.now() >= (second + 1) * 1000)
-      throw new Error('the requests took longer than the second they were made for');
+    jobs = await openJobsApp({}, { clock: { nowMs: () => nowMs, monotonicMs: () => systemClock.monotonicMs() } });
   });
   afterAll(async () => {
-    expect(await counter.server.stop()).toBe(0);
+    await jobs.close();
   });
 
-  it.each(ROWS.map((row, index) => [row[0], row[1], row[3], index] as const))(
-    'case %i: %s is %s',
-    (_, __, verdict, index) => {
-      const answer = answers[index]!;
+  const textOf = (time: number | bigint): string => String(typeof time === 'bigint' ? time : NOW_SECONDS + time);
+  const paymentIn = ({ after, before }: Window): Promise<Payment> =>
+    jobs.payment(jobs.search, account, { authorization: { validAfter: textOf(after), validBefore: textOf(before) } });
+
+  it.each(ROWS.map(([caseNumber, what, window, verdict]) => [what, verdict, caseNumber, window] as const))(
+    '%s is %s (reliability %i)',
+    async (_, verdict, __, window) => {
+      const answer = await jobs.pay(jobs.search, await paymentIn(window));
       if (verdict === 'good') {
         expectPaid(answer, account.address);
       } else {
@@ -103,16 +89,16 @@ describe.each(RUNTIMES)('the window of an authorization, under %s', (runtime) =>
     },
   );
 
-  it('case 65: what came a second too early is good a second later', async () => {
-    const early = payments[0]!;
-    await waitForSecond(
-      Math.max(Number(early.payload.authorization.validAfter) + 1, Math.floor(Date.now() / 1000) + 1),
-    );
-    expectPaid(await counter.pay(counter.search, early), account.address);
+  it('what came a second too early is good a second later (reliability 65)', async () => {
+    const early = await paymentIn({ after: 0, before: 60 });
+    expectError(await jobs.pay(jobs.search, early), 402, 'PAYMENT_INVALID');
+    nowMs += 1000;
+    expectPaid(await jobs.pay(jobs.search, early), account.address);
+    nowMs -= 1000;
   });
 
-  it('case 68: the offer asks for no longer a window than is accepted', async () => {
-    const offer = await offerOf(counter.url(counter.search));
+  it('the offer asks for no longer a window than is accepted (reliability 68)', async () => {
+    const offer = await jobs.offer(jobs.search);
     expect(offer.accepts[0]?.maxTimeoutSeconds).toBeLessThanOrEqual(120);
   });
 });

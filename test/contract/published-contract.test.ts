@@ -12,12 +12,14 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
 import { EVERY_ROUTE, SERVICE_ROUTES, TAGS } from '../../src/modules/routes.ts';
-import { type Answer, answerOf, expectError, expectOffer, expectPaid, parsedBody } from '../support/answers.ts';
+import { type Answer, expectError, expectOffer, expectPaid, parsedBody } from '../support/answers.ts';
+import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
+import { DECLARATIONS } from '../support/jobs-client.ts';
+import { ManualTime } from '../support/manual-time.ts';
+import { RUNTIME } from '../support/opened-app.ts';
 import { type Contract, HOOK_URL, Published, publishedContract } from '../support/published.ts';
-import { RUNTIMES } from '../support/server.ts';
-import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
-import { buildSnapshot, jobLine } from './catalogues.ts';
-import { type Counter, DECLARATIONS, openCounter } from './counter.ts';
+import { encodeHeader, paymentFor, wallet } from '../support/wallet.ts';
 
 const OFFER_HEADER_BYTES_MAX = 6144;
 const DAY_MS = 86_400_000;
@@ -97,29 +99,33 @@ function expectPublished(contract: Contract, method: string, path: string, answe
   expect(new Published(contract).fault({ method, path, status, headers, bytes: Buffer.from(text) })).toBeUndefined();
 }
 
-describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
+describe(`the contract, under ${RUNTIME}`, () => {
   let folder: string;
-  let counter: Counter;
+  const time = new ManualTime(Date.now());
+  let jobs: JobsApp;
   let contract: Contract;
   const account = wallet();
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paygrade-contract-'));
     const file = join(folder, 'jobs.snap');
-    buildSnapshot(file, JOBS);
-    counter = await openCounter(runtime, {
-      SNAPSHOT: file,
-      BASE_URL: 'https://shop.example/api',
-      HOOK_BASE_URL: HOOK_URL,
-    });
-    contract = JSON.parse((await counter.get('/openapi.json')).text) as Contract;
+    await buildSnapshot(file, JOBS);
+    jobs = await openJobsApp(
+      {
+        SNAPSHOT: file,
+        BASE_URL: 'https://shop.example/api',
+        HOOK_BASE_URL: HOOK_URL,
+      },
+      { clock: time, timers: time },
+    );
+    contract = JSON.parse((await jobs.get('/openapi.json')).text) as Contract;
   });
   afterAll(async () => {
-    expect(await counter.server.stop()).toBe(0);
+    await jobs.close();
     rmSync(folder, { recursive: true });
   });
 
   const buy = async (path: string): Promise<Answer> => {
-    const answer = await counter.pay(path, await counter.payment(path, account));
+    const answer = await jobs.pay(path, await jobs.payment(path, account));
     expectPaid(answer, account.address);
     return answer;
   };
@@ -290,7 +296,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
       const body = examples?.bodies?.['application/json'];
       const json =
         body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-      const answer = await answerOf(await fetch(counter.url(target), { method, ...json }));
+      const answer = await jobs.send(target, { method, ...json });
       expectPublished(contract, method, path, answer);
       expect(answer.status).toBe(402);
       const offer = expectOffer(answer);
@@ -302,7 +308,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
       expect([input.method, input.queryParams, input.body]).toEqual([method, examples?.query, body]);
       const payment = await paymentFor(offer, account);
       const headers = { ...json.headers, 'PAYMENT-SIGNATURE': encodeHeader(payment) };
-      const paid = await answerOf(await fetch(counter.url(target), { method, ...json, headers }));
+      const paid = await jobs.send(target, { method, ...json, headers });
       // The example's company is not in this catalogue.
       expect(paid.status).toBe(path.endsWith('/company') ? 404 : (route.status ?? 200));
       expectPublished(contract, method, path, paid);
@@ -318,8 +324,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
       status: number,
       init: { readonly headers?: Record<string, string>; readonly body?: string } = {},
     ): Promise<Answer> => {
-      const response = await fetch(counter.url(path), { method, ...init });
-      const answer = { status: response.status, headers: response.headers, text: await response.text() };
+      const answer = await jobs.send(path, { method, ...init });
       expect(answer.status, `${method} ${path} ${answer.text}`).toBe(status);
       expect(publishedContract().templateOf(path.replace(/\?.*/, ''))).toBe(template);
       expectPublished(contract, method, path.replace(/\?.*/, ''), answer);
@@ -334,7 +339,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     await send('POST', creation, creation, 400, { headers: json, body: '[]' });
     await send('POST', creation, creation, 415, { headers: { 'Content-Type': 'text/plain' }, body: '{}' });
     await send('POST', creation, creation, 413, { headers: json, body: `"${'a'.repeat(16_384)}"` });
-    const payment = await paymentFor(await offerOf(counter.url(creation), { method: 'POST' }), account);
+    const payment = await paymentFor(await jobs.offer(creation, { method: 'POST' }), account);
     const paid = { 'PAYMENT-SIGNATURE': encodeHeader(payment) };
     const created = await send('POST', creation, creation, 201, { headers: paid });
     await send('POST', creation, creation, 409, { headers: paid });
@@ -369,9 +374,10 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
     const last = (JSON.parse(listing.text) as { events: { id: string }[] }).events.at(-1)?.id;
     const waiting = '/v1/callbacks/{id}/wait';
     await send('GET', waiting, `/v1/callbacks/${id}/wait?timeout=soon&other=1`, 200, { headers: token });
-    const late = await send('GET', waiting, `/v1/callbacks/${id}/wait?timeout=0&after=${last}`, 200, {
-      headers: token,
-    });
+    const held = send('GET', waiting, `/v1/callbacks/${id}/wait?timeout=0&after=${last}`, 200, { headers: token });
+    await expect.poll(() => jobs.opened.app.counts().callbacks.waits, { interval: 1 }).toBe(1);
+    time.pass(1_000);
+    const late = await held;
     expect(JSON.parse(late.text)).toEqual({ received: false, timeout: true, after: last });
     await send('GET', waiting, `/v1/callbacks/${id}/wait?after=${event_id}0`, 404, { headers: token });
     const raw = '/v1/callbacks/{id}/events/{event_id}/raw';
@@ -399,7 +405,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
   it('a method that a path does not have is refused as every operation of the path publishes', async () => {
     for (const template of Object.keys(contract.paths)) {
       const path = template.replace(/\{(\w+)\}/g, 'x');
-      const answer = await answerOf(await fetch(counter.url(path), { method: 'OPTIONS' }));
+      const answer = await jobs.send(path, { method: 'OPTIONS' });
       expectError(answer, 405, 'METHOD_NOT_ALLOWED');
       expectPublished(contract, 'OPTIONS', path, answer);
     }
@@ -410,7 +416,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
       const value = path.includes('company=')
         ? `${'a'.repeat(60)}.example`
         : encodeURIComponent('\u{1F680}'.repeat(80));
-      const answer = await counter.get(path + value);
+      const answer = await jobs.get(path + value);
       expectError(answer, 402, 'PAYMENT_REQUIRED');
       expect(answer.headers.get('payment-required')?.length).toBeLessThanOrEqual(OFFER_HEADER_BYTES_MAX);
     }
@@ -446,7 +452,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
       ['/v1/jobs/company?company=a.com', '402'],
       ['/v1/jobs/signals', '402'],
     ] as const) {
-      const answer = await counter.get(path);
+      const answer = await jobs.get(path);
       expect(String(answer.status)).toBe(status);
       expectPublished(contract, 'GET', path.replace(/\?.*/, ''), answer);
     }
@@ -525,8 +531,8 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
 
   it('a company that is not in the catalogue is 402 unpaid and 404 paid', async () => {
     const path = '/v1/jobs/company?company=nobody.example';
-    expectError(await counter.get(path), 402, 'PAYMENT_REQUIRED');
-    expectError(await counter.pay(path, await counter.payment(path, account)), 404, 'COMPANY_NOT_FOUND');
+    expectError(await jobs.get(path), 402, 'PAYMENT_REQUIRED');
+    expectError(await jobs.pay(path, await jobs.payment(path, account)), 404, 'COMPANY_NOT_FOUND');
   });
 
   it('signals are grouped by company, the most recently hiring first', async () => {
@@ -554,7 +560,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
   });
 
   it.each(SERVICE_ROUTES)('$method $path answers as it declares, without a payment', async (route) => {
-    const answer = await answerOf(await fetch(counter.url(route.path), { method: route.method }));
+    const answer = await jobs.send(route.path, { method: route.method });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('payment-required')).toBeNull();
     const isJson = /[/+]json$/.test(route.answerType ?? 'application/json');
@@ -565,8 +571,7 @@ describe.each(RUNTIMES)('the contract, under %s', (runtime) => {
   it.each(['/health', '/ready', '/openapi.json', '/metrics', '/llms.txt', '/.well-known/x402'])(
     'POST %s is 405 with Allow: GET',
     async (path) => {
-      const response = await fetch(counter.url(path), { method: 'POST' });
-      const answer = { status: response.status, headers: response.headers, text: await response.text() };
+      const answer = await jobs.send(path, { method: 'POST' });
       expectError(answer, 405, 'METHOD_NOT_ALLOWED');
       expect(answer.headers.get('allow')).toBe('GET');
     },

@@ -7,17 +7,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  bearer,
-  type Callback,
-  type CallbackServer,
-  createCallback,
-  eventsOf,
-  post,
-  type ShownEvent,
-  startCallbackServer,
-} from '../../support/callback-client.ts';
-import { RUNTIMES } from '../../support/server.ts';
+import { bearer, type Callback, createCallback, eventsOf, post, type ShownEvent } from '../support/callback-client.ts';
+import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 
 /** Numbers, escapes and order that a parse and a print would change, and a size that goes to the store. */
 const bodyOf = (padding: number): string =>
@@ -90,18 +81,18 @@ const SENDERS: readonly Sender[] = [
 const verifies = (sender: Sender, body: string, headers: Record<string, string>): Promise<boolean> =>
   sender.verify(body, headers).catch(() => false);
 
-describe.each(RUNTIMES)('real senders on %s', (runtime) => {
-  let server: CallbackServer;
+describe(`real senders on ${RUNTIME}`, () => {
+  let server: OpenedApp;
   beforeAll(async () => {
-    server = await startCallbackServer(runtime);
+    server = await openedApp({ SNAPSHOT: 'none' });
   });
   afterAll(async () => {
-    expect(await server.stop()).toBe(0);
+    await server.close();
   });
 
   const rawOf = async (callback: Callback, event: ShownEvent): Promise<string> => {
-    const url = `${server.url}/v1/callbacks/${callback.id}/events/${event.id}/raw`;
-    const response = await fetch(url, { headers: bearer(callback) });
+    const url = `/v1/callbacks/${callback.id}/events/${event.id}/raw`;
+    const response = await server.fetch(url, { headers: bearer(callback) });
     expect(response.status).toBe(200);
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await response.arrayBuffer());
   };

@@ -1,6 +1,5 @@
 /** Catalogue files made by the command line from job lines, as an operator makes them. */
-import { spawnSync } from 'node:child_process';
-import { binaryOf, type Ended, MAIN, PROJECT, processEnvironment, type Runtime } from '../support/server.ts';
+import { run as runHere } from '../cli/captured-io.ts';
 
 /** A whole native record; every field can be another. */
 export const jobLine = (changes: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> => ({
@@ -19,26 +18,9 @@ export const jobLine = (changes: Readonly<Record<string, unknown>> = {}): Readon
   ...changes,
 });
 
-/** One run of the program to its end. */
-export function run(
-  runtime: Runtime,
-  words: readonly string[],
-  variables: Readonly<Record<string, string>> = {},
-  input = '',
-): Ended {
-  const { status, stdout, stderr } = spawnSync(binaryOf(runtime), [MAIN, ...words], {
-    cwd: PROJECT,
-    env: processEnvironment(variables),
-    input,
-    encoding: 'utf8',
-    timeout: 20_000,
-  });
-  return { exitCode: status, stdout, stderr };
-}
-
-/** Writes `file` anew from the records; by Bun, which starts faster than Node. */
-export function buildSnapshot(file: string, jobs: readonly Readonly<Record<string, unknown>>[]): void {
+/** Writes `file` from the records, as `snapshot build` does. */
+export async function buildSnapshot(file: string, jobs: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
   const lines = jobs.map((job) => `${JSON.stringify(job)}\n`).join('');
-  const { exitCode, stderr } = run('bun', ['snapshot', 'build', '--out', file], {}, lines);
+  const { exitCode, stderr } = await runHere(['snapshot', 'build', '--out', file], { stdin: lines, nowMs: Date.now() });
   if (exitCode !== 0) throw new Error(`snapshot build: ${stderr}`);
 }
