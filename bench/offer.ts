@@ -29,7 +29,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
       onRequest: undefined,
       copiesIntoResponse: isBun,
       onFailure: (failure) => failures.push(failure),
-      onResolution: () => {},
+      onCaseReport: () => {},
     },
   );
   const { path, summary } = findSignals;

@@ -39,7 +39,7 @@ import {
   type ReservationStatus,
   type Reservations,
 } from '../payment/reservations.ts';
-import type { End, Reconciler } from '../payment/settlement/reconciler.ts';
+import type { CaseOutcome, Reconciler } from '../payment/settlement/reconciler.ts';
 import type { Settlement, SettleOutcome, Unavailable } from '../payment/settlement/settlement.ts';
 import { ClientShare } from '../payment/signature/client-share.ts';
 import type { Recovery, RecoveryQueue, RecoveryRejected } from '../payment/signature/recovery-queue.ts';
@@ -133,7 +133,7 @@ function alreadyUsed(standing: ReservationStatus, payer: Address): Refusal {
 }
 
 /** What is certain after an outcome, or undefined. */
-function endOf(outcome: SettleOutcome): End | undefined {
+function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   switch (outcome.kind) {
     case 'settled':
       return outcome;
@@ -396,7 +396,7 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     echoesBazaar: boolean,
     recovery: Recovery,
   ): Refusal | Promise<Pass | Refusal> => {
-    if (recovery.ok === 'turned-away') return notVerified(recovery);
+    if (recovery.ok === 'rejected') return notVerified(recovery);
     const unsigned = signerFault(authorization, recovery);
     if (unsigned !== undefined) {
       recoveries.chargeForgery(visit.clientAddress());

@@ -36,7 +36,7 @@ import type { PaymentServices } from '../modules/payments/services.ts';
 import { CALLBACK_ROUTES, EVERY_ROUTE, JOBS_ROUTES, PAYMENT_ROUTES, SERVICE_ROUTES, TAGS } from '../modules/routes.ts';
 import type { Documents, Readiness, ServiceServices } from '../modules/service/services.ts';
 import { checksummed, NETWORK } from '../payment/protocol/network.ts';
-import type { Resolution } from '../payment/settlement/reconciler.ts';
+import type { CaseReport } from '../payment/settlement/reconciler.ts';
 import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
 import { type OpenState, openState } from '../storage/open-backend.ts';
 import { API_VERSION, VERSION } from '../version.ts';
@@ -71,7 +71,7 @@ export interface AppPorts extends TillPorts {
   /** A bug, with its request id; the caller sees `INTERNAL_ERROR` and the id. */
   onFailure(failure: unknown, requestId: string): void;
   /** How an unknown settlement ended. */
-  onResolution(resolution: Resolution): void;
+  onCaseReport(resolution: CaseReport): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
@@ -200,13 +200,13 @@ async function openAppOn(
   const responder = new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false);
   const startedMs = clock.monotonicMs();
   const shelf = openCatalogueHolder(ports.takeCatalogue ?? catalogueTaker(config.snapshot, clock));
-  const recoveries = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<Resolution['kind'], number>;
+  const recoveries = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<CaseReport['kind'], number>;
   const reloads = { done: 0, failed: 0 };
-  const onResolution = (resolution: Resolution): void => {
+  const onCaseReport = (resolution: CaseReport): void => {
     recoveries[resolution.kind]++;
-    ports.onResolution(resolution);
+    ports.onCaseReport(resolution);
   };
-  const till = openTill(config, clock, random, verification.queue, onResolution, opened, ports);
+  const till = openTill(config, clock, random, verification.queue, onCaseReport, opened, ports);
   const inbox = new Inbox(config.callbackBytes, {
     clock,
     random,

@@ -9,19 +9,19 @@ import { Exposition } from '../base/prometheus.ts';
 import type { Inbox } from '../callback/inbox/inbox.ts';
 import type { OperationMeter } from '../http/meter.ts';
 import type { Readiness } from '../modules/service/services.ts';
-import type { Resolution } from '../payment/settlement/reconciler.ts';
+import type { CaseReport } from '../payment/settlement/reconciler.ts';
 import type { OpenState } from '../storage/open-backend.ts';
 import { VERSION } from '../version.ts';
 import type { CatalogueHolder } from './catalogue-holder.ts';
 import type { OpenTill } from './till.ts';
 
 /** How a settlement of unknown outcome ended, or that its end could not be recorded yet. */
-export const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies Resolution['kind'][];
+export const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
 
 export interface Measured {
   readonly meters: readonly OperationMeter[];
   readonly tallies: readonly PaymentTally[];
-  readonly recoveries: Readonly<Record<Resolution['kind'], number>>;
+  readonly recoveries: Readonly<Record<CaseReport['kind'], number>>;
   readonly reloads: { readonly done: number; readonly failed: number };
   readonly till: Pick<OpenTill, 'counts'>;
   readonly inbox: Pick<Inbox, 'counts' | 'room'>;

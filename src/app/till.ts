@@ -14,7 +14,7 @@ import { type Config, ConfigError, IN_MEMORY } from '../config/config.ts';
 import { reservationKeyOf } from '../payment/protocol/order.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX, type ReservationStatus } from '../payment/reservations.ts';
 import { type KeptLedger, LocalLedger, TRANSFER_COUNT_MAX } from '../payment/settlement/ledger.ts';
-import { Reconciler, type Resolution } from '../payment/settlement/reconciler.ts';
+import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts';
 import type { Settlement } from '../payment/settlement/settlement.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 import { memoryState, type OpenState } from '../storage/open-backend.ts';
@@ -90,7 +90,7 @@ export function openTill(
   clock: Clock,
   random: Random,
   recoveries: RecoveryQueue,
-  onResolution: (resolution: Resolution) => void,
+  onCaseReport: (resolution: CaseReport) => void,
   state: OpenState = memoryState(),
   ports: TillPorts = {},
 ): OpenTill {
@@ -99,7 +99,7 @@ export function openTill(
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
   const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, state.payments, state.recovered);
   const { settlement, isReachable, stop } = openSettlement(config, clock, timers, facilitatorFetch, state.ledger);
-  const reconciler = new Reconciler({ settlement, reservations, clock, timers, onResolution });
+  const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
   for (const { reservation, order } of reservations.recoveredCases) reconciler.watch(reservation, order);
   return {
     gate: {

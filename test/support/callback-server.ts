@@ -25,7 +25,7 @@ import { servedRoute } from '../../src/http/serve.ts';
 import { targetOf } from '../../src/http/target.ts';
 import { CALLBACK_ROUTES } from '../../src/modules/routes.ts';
 import { RecoveryQueue } from '../../src/payment/signature/recovery-queue.ts';
-import { promptPlace } from './recovery.ts';
+import { promptWorker } from './recovery.ts';
 
 const store = new MemoryStore();
 const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
@@ -42,7 +42,7 @@ const till = openTill(
   config,
   systemClock,
   systemRandom,
-  new RecoveryQueue([promptPlace()], systemClock, systemTimers),
+  new RecoveryQueue([promptWorker()], systemClock, systemTimers),
   () => {},
 );
 const taken: Gate = { admit: () => ({ settle: async () => ({ 'payment-response': 'taken' }), release: () => {} }) };

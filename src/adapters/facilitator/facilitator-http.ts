@@ -14,7 +14,7 @@ import { NETWORK } from '../../payment/protocol/network.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
 import { isIndeterminate } from '../../payment/protocol/reasons.ts';
 import type {
-  Readiness,
+  SettlementReadiness,
   Settlement,
   SettleOutcome,
   Unavailable,
@@ -184,9 +184,9 @@ const isOrAbsent = (value: unknown, expected: string): boolean =>
 const retryAfterSecondsOf = (value: string | null): number | undefined =>
   value !== null && /^[1-9][0-9]{0,3}$/.test(value) ? Number(value) : undefined;
 
-const READY: Readiness = { kind: 'ready' };
-const BUSY: Readiness = { kind: 'busy' };
-const UNREACHABLE: Readiness = { kind: 'unreachable' };
+const READY: SettlementReadiness = { kind: 'ready' };
+const BUSY: SettlementReadiness = { kind: 'busy' };
+const UNREACHABLE: SettlementReadiness = { kind: 'unreachable' };
 
 /** Statuses with which something in front of the facilitator says that it is not there. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -232,7 +232,7 @@ export class HttpFacilitator implements Settlement {
     return this.#hasBeenReached && this.#failureCount === 0;
   }
 
-  readiness(): Readiness {
+  readiness(): SettlementReadiness {
     if (this.#failureCount >= FAILURES_TO_OPEN) return UNREACHABLE;
     return this.#inFlightCount >= this.#inFlightMax ? BUSY : READY;
   }

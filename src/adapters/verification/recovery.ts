@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { decodeHex } from '../../base/codec.ts';
-import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-proof.ts';
+import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-self-test.ts';
 import { noblePublicKey, type PublicKeyRecovery } from '../../payment/signature/signature.ts';
 
 /** `noble`: nothing else is tried. */

@@ -10,13 +10,13 @@ import type { Clock } from '../../base/clock.ts';
 import { hexOfLatin1 } from '../../base/codec.ts';
 import { KeyQueue } from '../../base/key-queue.ts';
 import type { PaymentOrder, ReservationKey } from '../protocol/order.ts';
-import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from './settlement.ts';
+import type { SettlementReadiness, Settlement, SettleOutcome, VerifyOutcome } from './settlement.ts';
 
 /** Transfers a ledger can hold, about 25 bytes each. Past it, payments wait for a restart. */
 export const TRANSFER_COUNT_MAX = 8_000_000;
 
-const READY: Readiness = { kind: 'ready' };
-const FULL: Readiness = { kind: 'busy' };
+const READY: SettlementReadiness = { kind: 'ready' };
+const FULL: SettlementReadiness = { kind: 'busy' };
 const VALID: VerifyOutcome = { kind: 'valid' };
 
 export interface LedgerTotals {
@@ -64,7 +64,7 @@ export class LocalLedger implements Settlement {
     for (const key of kept.used) if (!this.#isUsed(key)) this.#used.append(key);
   }
 
-  readiness(): Readiness {
+  readiness(): SettlementReadiness {
     return this.#used.size < this.#transferCountMax ? READY : FULL;
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import { MemoryReservations, type Reservation } from '../../../src/payment/reservations.ts';
-import { Reconciler, type Resolution } from '../../../src/payment/settlement/reconciler.ts';
+import { type CaseReport, Reconciler } from '../../../src/payment/settlement/reconciler.ts';
 import type { Settlement, SettleOutcome } from '../../../src/payment/settlement/settlement.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 import { orderFor } from '../fixture.ts';
@@ -36,13 +36,13 @@ class Script implements Settlement {
 async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
   const time = new ManualTime();
   const reservations = store ?? new MemoryReservations(time);
-  const news: Resolution[] = [];
+  const news: CaseReport[] = [];
   const reconciler = new Reconciler({
     settlement,
     reservations,
     clock: time,
     timers: time,
-    onResolution: (resolution) => news.push(resolution),
+    onCaseReport: (report) => news.push(report),
   });
   const add = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
     const order = orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
