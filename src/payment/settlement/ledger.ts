@@ -10,7 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 import { hexOfLatin1 } from '../../base/codec.ts';
 import { KeyQueue } from '../../base/key-queue.ts';
 import type { PaymentOrder, ReservationKey } from '../protocol/order.ts';
-import type { SettlementReadiness, Settlement, SettleOutcome, VerifyOutcome } from './settlement.ts';
+import type { Settlement, SettlementReadiness, SettleOutcome, VerifyOutcome } from './settlement.ts';
 
 /** Transfers a ledger can hold, about 25 bytes each. Past it, payments wait for a restart. */
 export const TRANSFER_COUNT_MAX = 8_000_000;
