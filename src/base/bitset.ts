@@ -44,7 +44,7 @@ export class BitSet implements WordRun {
   /**
    * Replaces the members by the intersection of the sets that start in `words` at `starts`.
    * @param starts at least one
-   * @returns whether the intersection has a member
+   * @returns false when the intersection is empty; always true for a single set, which is copied unread
    */
   readWords(words: Int32Array, starts: readonly number[]): boolean {
     const into = this.words;

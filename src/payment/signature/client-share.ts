@@ -14,7 +14,7 @@ export class ClientShare {
     this.#countMax = countMax;
   }
 
-  /** Takes a slot. @returns the function that releases it, to be called once; undefined when this client may take none now */
+  /** @returns releases the slot that was taken, to be called once; undefined when this client may take none now */
   tryTake(client: string): (() => void) | undefined {
     const network = clientNetworkOf(client);
     const held = this.#held.get(network) ?? 0;

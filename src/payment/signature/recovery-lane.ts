@@ -1,5 +1,5 @@
 /**
- * One of the two waiting lines of {@link RecoveryQueue}: clients take turns, and the time that forgeries waste is charged to
+ * One of the two waiting lines of the recovery queue: clients take turns, and the time that forgeries waste is charged to
  * the lane.
  *
  * Fairness: turns go round among the clients (by network) that wait, one entry each; within a client the first to come is
