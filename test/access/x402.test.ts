@@ -7,7 +7,12 @@ import { digestOf } from '../../src/payment/protocol/typed-data.ts';
 import { MemoryReservations } from '../../src/payment/reservations.ts';
 import { LocalLedger } from '../../src/payment/settlement/ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
-import type { SettlementReadiness, Settlement, SettleOutcome, VerifyOutcome } from '../../src/payment/settlement/settlement.ts';
+import type {
+  Settlement,
+  SettlementReadiness,
+  SettleOutcome,
+  VerifyOutcome,
+} from '../../src/payment/settlement/settlement.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature/signature.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';

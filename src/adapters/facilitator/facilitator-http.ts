@@ -14,8 +14,8 @@ import { NETWORK } from '../../payment/protocol/network.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
 import { isIndeterminate } from '../../payment/protocol/reasons.ts';
 import type {
-  SettlementReadiness,
   Settlement,
+  SettlementReadiness,
   SettleOutcome,
   Unavailable,
   VerifyOutcome,
