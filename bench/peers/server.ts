@@ -22,9 +22,9 @@ import { verifyTypedData } from 'viem/utils';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import type { Caller } from '../../src/adapters/listen/listen.ts';
 import { openApp } from '../../src/app/app.ts';
+import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { readConfig } from '../../src/config/config.ts';
 import { JsonText, type Route } from '../../src/http/route.ts';
 import { Shelf } from '../../src/modules/jobs/envelope.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
@@ -61,7 +61,7 @@ async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
 }
 
 async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> {
-  const config = readConfig({
+  const config = CONFIGURATION.read({
     SNAPSHOT: values.catalogue,
     STATE_DIR: ':memory:',
     RATE_LIMIT_PER_MINUTE: '0',

@@ -17,7 +17,6 @@ import { type OpenVerification, openVerification } from '../adapters/verificatio
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { Inbox } from '../callback/inbox/inbox.ts';
-import type { Config } from '../config/config.ts';
 import type { Access, Gate } from '../http/access.ts';
 import { apiCatalogLinkOf, apiCatalogOf } from '../http/documents/api-catalog.ts';
 import { llmsTextOf } from '../http/documents/llms.ts';
@@ -41,6 +40,7 @@ import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recove
 import { type OpenState, openState } from '../storage/open-backend.ts';
 import { API_VERSION, VERSION } from '../version.ts';
 import { type CatalogueHolder, catalogueTaker, openCatalogueHolder, type TakeCatalogue } from './catalogue-holder.ts';
+import type { Config } from './configuration.ts';
 import { metricsText, RECOVERIES } from './metrics.ts';
 import { HeldCall, newRequestId, type Recorded, RequestCall } from './request.ts';
 import { openTill, type TillCounts, type TillPorts } from './till.ts';

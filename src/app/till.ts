@@ -10,7 +10,8 @@ import { systemTimers } from '../adapters/process/system-timers.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
-import { type Config, ConfigError, IN_MEMORY } from '../config/config.ts';
+import { ConfigError } from '../config/config.ts';
+import { IN_MEMORY } from '../config/settings.ts';
 import { reservationKeyOf } from '../payment/protocol/order.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX, type ReservationStatus } from '../payment/reservations.ts';
 import { type KeptLedger, LocalLedger, TRANSFER_COUNT_MAX } from '../payment/settlement/ledger.ts';
@@ -18,6 +19,7 @@ import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts
 import type { Settlement } from '../payment/settlement/settlement.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 import { memoryState, type OpenState } from '../storage/open-backend.ts';
+import type { Config } from './configuration.ts';
 
 export interface OpenTill {
   /** What the gates of the paid routes share. */
@@ -64,7 +66,7 @@ function openSettlement(
   kept: KeptLedger | undefined,
 ): OpenSettlement {
   if (config.settlement === 'local') {
-    const ledger = new LocalLedger(config.localBalanceAtomic, clock, TRANSFER_COUNT_MAX, kept);
+    const ledger = new LocalLedger(config.localBalance, clock, TRANSFER_COUNT_MAX, kept);
     return { settlement: ledger, isReachable: () => true, stop: () => {} };
   }
   if (config.facilitatorUrl === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');

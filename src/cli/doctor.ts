@@ -3,7 +3,7 @@
  * nothing and takes no lock, so it can be run beside the server. Exit code 0: nothing must be mended; 1: something must; 2:
  * it was called wrongly.
  */
-import { type Config, ConfigError, configFaults, readConfig } from '../config/config.ts';
+import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
 import { checkPort, checkPublic } from './doctor/address-checks.ts';
 import { type Finding, Findings, type Verdict } from './doctor/finding.ts';
@@ -18,19 +18,12 @@ const CHECKS_WITH_CONFIG = 'snapshot, state, payTo, facilitator, clock, offers, 
 function checkConfiguration(settings: Readonly<Record<string, string | undefined>>): [Config | undefined, Finding[]] {
   const findings = new Findings('configuration');
   const mend = '`serve --help` says what each variable takes';
-  const faults = configFaults(settings);
+  const faults = CONFIGURATION.faults(settings);
   for (const fault of faults) findings.mend(fault, mend);
   if (faults.length > 0) return [undefined, findings.all];
-  try {
-    const config = readConfig(settings);
-    const given = Object.values(settings).filter((value) => value !== undefined).length;
-    findings.ok(`${given} variables set, the others at their defaults`);
-    return [config, findings.all];
-  } catch (failure) {
-    if (!(failure instanceof ConfigError)) throw failure;
-    findings.mend(failure.message, mend);
-    return [undefined, findings.all];
-  }
+  const given = Object.values(settings).filter((value) => value !== undefined).length;
+  findings.ok(`${given} variables set, the others at their defaults`);
+  return [CONFIGURATION.read(settings), findings.all];
 }
 
 /** Each check on its own: a bug in one hides no other. */

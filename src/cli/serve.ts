@@ -7,9 +7,11 @@ import { lineLog } from '../adapters/files/log-lines.ts';
 import type { Listener, ListenOptions } from '../adapters/listen/listen.ts';
 import { type App, openApp, type RequestRecord } from '../app/app.ts';
 import { SAMPLE } from '../app/catalogue-holder.ts';
+import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { systemRandom } from '../base/random.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot.ts';
-import { type Config, ConfigError, LOG_LEVELS, type LogLevel, originOf, readConfig } from '../config/config.ts';
+import { ConfigError } from '../config/config.ts';
+import { LOG_LEVELS, type LogLevel, originOf } from '../config/settings.ts';
 import { refuse } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
 import { StateError } from '../storage/sqlite/state.ts';
@@ -25,7 +27,7 @@ const STDOUT = 1;
 
 function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): Config {
   try {
-    return readConfig(settingsIn(flags, env));
+    return CONFIGURATION.read(settingsIn(flags, env));
   } catch (failure) {
     if (failure instanceof ConfigError) throw new UsageError(failure.message);
     throw failure;

@@ -2,7 +2,6 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { Config } from '../../config/config.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import { checkedRecovery } from '../../payment/signature/signature.ts';
 import { chooseRecovery } from './recovery.ts';
@@ -20,6 +19,13 @@ export interface OpenVerification {
   close(): Promise<void>;
 }
 
+/** The settings that verification is opened with. */
+export interface VerificationConfig {
+  readonly signatures: 'auto' | 'noble';
+  /** Threads; 0: the main thread verifies. */
+  readonly workers: number;
+}
+
 export interface VerificationPorts {
   readonly clock: Clock;
   readonly timers: Timers;
@@ -30,7 +36,7 @@ export interface VerificationPorts {
 }
 
 async function onMainThread(
-  { signatures }: Config,
+  { signatures }: VerificationConfig,
   { clock, timers }: VerificationPorts,
   why: readonly string[],
 ): Promise<OpenVerification> {
@@ -41,7 +47,10 @@ async function onMainThread(
   return { queue, library, threadCount: 0, notices, close: async () => queue.close() };
 }
 
-export async function openVerification(config: Config, ports: VerificationPorts): Promise<OpenVerification> {
+export async function openVerification(
+  config: VerificationConfig,
+  ports: VerificationPorts,
+): Promise<OpenVerification> {
   const { clock, timers, recoveryWorker } = ports;
   if (recoveryWorker !== undefined) {
     const handedIn = new RecoveryQueue([recoveryWorker], clock, timers);

@@ -1,7 +1,8 @@
 /** Checks of where the server listens and of what the world sees of it. Asks only; it listens nowhere but on a free port. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { type Config, originOf } from '../../config/config.ts';
+import type { Config } from '../../app/configuration.ts';
+import { originOf } from '../../config/settings.ts';
 import { type Asked, ask, fieldsOf } from './ask.ts';
 import { type Finding, Findings, oneLine } from './finding.ts';
 

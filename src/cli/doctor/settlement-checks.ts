@@ -2,8 +2,9 @@
 
 import { offerOfRoute } from '../../access/x402.ts';
 import { paidRouteOf } from '../../access/x402-listing.ts';
+import type { Config } from '../../app/configuration.ts';
 import { SERVICE_NAME } from '../../app/till.ts';
-import { type Config, originOf } from '../../config/config.ts';
+import { originOf } from '../../config/settings.ts';
 import { EVERY_ROUTE } from '../../modules/routes.ts';
 import {
   type Address,

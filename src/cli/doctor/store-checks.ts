@@ -3,8 +3,9 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { NO_CATALOGUE, SAMPLE } from '../../app/catalogue-holder.ts';
+import type { Config } from '../../app/configuration.ts';
 import { openSnapshot, SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
-import { type Config, IN_MEMORY } from '../../config/config.ts';
+import { IN_MEMORY } from '../../config/settings.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { MARKER_FILE } from '../../storage/sqlite/marker.ts';

@@ -1,6 +1,7 @@
 /** GET /ready: whether paid work can be done now, one boolean a component (decisions §6). Neither secrets nor versions. */
 import * as v from 'valibot';
-import { Reply, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import { route } from '../../http/route.ts';
 import type { ServiceServices } from './services.ts';
 
 const components = v.strictObject({ snapshot: v.boolean(), state: v.boolean(), settlement: v.boolean() });
@@ -17,9 +18,8 @@ export const ready = route<ServiceServices>()({
   errors: [],
   examples: { answer: { snapshot: true, state: true, settlement: true } },
   handle(_, { readiness }) {
-    const { snapshot, state, settlement } = readiness();
-    const body = { snapshot, state, settlement };
-    if (snapshot && state && settlement) return body;
+    const body = readiness() as v.InferInput<typeof components>;
+    if (Object.values(body).every((isReady) => isReady)) return body;
     return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
   },
 });

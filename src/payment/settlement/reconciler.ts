@@ -22,7 +22,7 @@ const REPEATS_IN_FLIGHT_MAX = 8;
  * moment must still be found. The reconciler also watches each case for at least as long by the monotonic clock, because
  * after a restart the settlement may be unreachable at first, and a wall clock that was set forward closes no window.
  */
-const MARGIN_SECONDS = 60;
+const FINALITY_SECONDS = 60;
 
 /** What the reconciler reports about a case, for the log and the counters. */
 export type CaseReport =
@@ -136,11 +136,11 @@ export class Reconciler {
     const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-    if (outcome.kind === 'refused' && secondsPast < 0 && this.#provesNothingMoved(one, outcome)) {
+    if (outcome.kind === 'refused' && secondsPast < 0 && (await this.#provesNothingMoved(one, outcome))) {
       return { kind: 'released', detail: outcome.detail };
     }
     if (outcome.kind === 'unknown') await reservations.recordUnknown(one.reservation, outcome.transaction);
-    const isOver = Math.min(secondsPast, secondsWatched) > MARGIN_SECONDS;
+    const isOver = Math.min(secondsPast, secondsWatched) > FINALITY_SECONDS;
     return isOver ? { kind: 'dead', detail: outcome.detail } : undefined;
   }
 
@@ -149,8 +149,11 @@ export class Reconciler {
    * revert of that transaction proves it. Before that, neither a failed transaction does, which may be a second one of the
    * relayer's, nor an insufficient balance or a closed window, which a transfer that did happen leaves behind as well.
    */
-  #provesNothingMoved(one: UnsettledCase, refused: SettleOutcome & { readonly kind: 'refused' }): boolean {
-    const status = this.#ports.reservations.statusOf(one.order.key);
+  async #provesNothingMoved(
+    one: UnsettledCase,
+    refused: SettleOutcome & { readonly kind: 'refused' },
+  ): Promise<boolean> {
+    const status = await this.#ports.reservations.statusOf(one.order.key);
     const known = status?.kind === 'unknown' ? status.transaction : '';
     return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;
   }
