@@ -1,17 +1,27 @@
-/** The one list of all settings: those of the server as a whole, then those of each module. */
-import { defineConfig } from '../config/config.ts';
+/** All settings: those of the server as a whole, then those of each module, which bring their own. */
+import { type Configuration, defineConfig } from '../config/config.ts';
+import type { SettingsGroup } from '../config/setting.ts';
 import { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
-import { CALLBACK_SETTINGS } from '../modules/callbacks/settings.ts';
-import { JOBS_SETTINGS } from '../modules/jobs/settings.ts';
+import { MODULES } from './modules.ts';
 
-/** In the order of `--help` and of `docs/configuration.md`. */
-export const CONFIGURATION = defineConfig([
+type ModuleSettings = (typeof MODULES)[number]['settings'];
+
+const SHARED = [
   { owner: 'Server', settings: SERVER_SETTINGS },
   { owner: 'Catalogue', settings: CATALOGUE_SETTINGS },
   { owner: 'State', settings: STATE_SETTINGS },
   { owner: 'Payments', settings: PAYMENT_SETTINGS },
-  { owner: 'Jobs', settings: JOBS_SETTINGS },
-  { owner: 'Callbacks', settings: CALLBACK_SETTINGS },
+] as const satisfies readonly SettingsGroup[];
+
+const groupOf = <S>({ tag, settings }: { readonly tag: string; readonly settings: S }) => ({
+  owner: `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`,
+  settings,
+});
+
+/** In the order of `--help` and of `docs/configuration.md`. */
+export const CONFIGURATION: Configuration<(typeof SHARED)[number]['settings'] | ModuleSettings> = defineConfig([
+  ...SHARED,
+  ...MODULES.filter(({ settings }) => Object.keys(settings).length > 0).map((module) => groupOf<ModuleSettings>(module)),
 ]);
 
 /** The settings as the server uses them: option name to value. */

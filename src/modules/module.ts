@@ -96,7 +96,7 @@ export interface Module<S extends SettingsTable = SettingsTable> {
   readonly tag: string;
   readonly summary?: string;
   readonly settings: S;
-  readonly open: (context: ModuleContext & { readonly config: SharedConfig & ValuesOf<S> }) => MaybePromise<OpenModule>;
+  open(context: ModuleContext & { readonly config: SharedConfig & ValuesOf<S> }): MaybePromise<OpenModule>;
 }
 
 /** A module as its file declares it; the settings' types are inferred. */
