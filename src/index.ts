@@ -4,8 +4,9 @@
  *   const app = await createPaygrade({ snapshot: 'jobs.snapshot', stateDir: 'state', baseUrl: 'https://api.example.com' });
  *   Bun.serve({ fetch: (request) => app.fetch(request) });
  */
-import { openApp, type RequestRecord } from './app/app.ts';
+import { openApp } from './app/app.ts';
 import { CONFIGURATION, type ConfigOptions } from './app/configuration.ts';
+import type { RequestRecord } from './app/request-log.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
 import { originOf } from './config/settings.ts';

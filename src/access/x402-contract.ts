@@ -88,7 +88,13 @@ export const paymentDocumentation = (priceUsdc: string): AccessDocumentation => 
   guide: GUIDE,
   parameters: [PAYMENT_HEADER],
   operation: {
-    'x-payment-info': { protocols: ['x402'], pricingMode: 'fixed', price: priceUsdc, currency: 'USDC', network: NETWORK },
+    'x-payment-info': {
+      protocols: ['x402'],
+      pricingMode: 'fixed',
+      price: priceUsdc,
+      currency: 'USDC',
+      network: NETWORK,
+    },
   },
   answerHeaders: { 'PAYMENT-RESPONSE': RECEIPT },
   errorMembers: {

@@ -5,10 +5,10 @@
  * contract is in `/openapi.json`.
  */
 
+import type { Contract } from '../http/contract.ts';
 import { type JsonSchema, jsonSchemaOf } from '../http/documents/json-schema.ts';
 import { Refusal } from '../http/errors.ts';
 import { queryDecoder } from '../http/query.ts';
-import type { Contract } from '../http/contract.ts';
 
 export interface BazaarBlock {
   readonly info: JsonSchema;

@@ -2,8 +2,9 @@
  * The way in by payment: reads the `PAYMENT-SIGNATURE` header, asks the checkout, and turns its results into refusals,
  * headers and receipts (decisions §4, x402-v2 §6). What happens to the money is the checkout's business alone.
  */
-import { memoizeRecent } from '../base/memoize-recent.ts';
+
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';
 import type { HeaderRecord } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';

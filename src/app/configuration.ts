@@ -21,7 +21,9 @@ const groupOf = <S>({ tag, settings }: { readonly tag: string; readonly settings
 /** In the order of `--help` and of `docs/configuration.md`. */
 export const CONFIGURATION: Configuration<(typeof SHARED)[number]['settings'] | ModuleSettings> = defineConfig([
   ...SHARED,
-  ...MODULES.filter(({ settings }) => Object.keys(settings).length > 0).map((module) => groupOf<ModuleSettings>(module)),
+  ...MODULES.filter(({ settings }) => Object.keys(settings).length > 0).map((module) =>
+    groupOf<ModuleSettings>(module),
+  ),
 ]);
 
 /** The settings as the server uses them: option name to value. */

@@ -15,7 +15,9 @@ export async function openSurface(
   server: Server,
 ): Promise<Surface> {
   const { name, title, description, modules } = definition;
-  const tags = Object.fromEntries(modules.flatMap(({ tag, summary }) => (summary === undefined ? [] : [[tag, summary]])));
+  const tags = Object.fromEntries(
+    modules.flatMap(({ tag, summary }) => (summary === undefined ? [] : [[tag, summary]])),
+  );
   let view: SurfaceView | undefined;
   const viewOf = (): SurfaceView => {
     if (view === undefined) throw new Error('the operations of a surface are not known while its modules open');

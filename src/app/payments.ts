@@ -21,7 +21,7 @@ import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
 
 /** `serviceName` of every offer. */
-const SERVICE_NAME = 'paygrade';
+export const SERVICE_NAME = 'paygrade';
 
 export interface PaymentParts {
   readonly clock: Clock;

@@ -113,7 +113,11 @@ export class Surface {
     this.#name = name;
     this.#parts = parts;
     this.#find = pathFinder(all);
-    this.#unmatchedMeter = new OperationMeter({ operation: 'none', ...mount.labels }, [], [NOT_FOUND, METHOD_NOT_ALLOWED]);
+    this.#unmatchedMeter = new OperationMeter(
+      { operation: 'none', ...mount.labels },
+      [],
+      [NOT_FOUND, METHOD_NOT_ALLOWED],
+    );
     this.meters = [...all.map(({ meter }) => meter), this.#unmatchedMeter];
   }
 
@@ -136,7 +140,8 @@ export class Surface {
       if (outcome instanceof Promise) {
         return outcome.then(
           (later) => {
-            if (later instanceof DeferredAnswer) return this.#failed(view, operation, new Error('an answer deferred twice'));
+            if (later instanceof DeferredAnswer)
+              return this.#failed(view, operation, new Error('an answer deferred twice'));
             return this.#respond(view, operation, later);
           },
           (failure) => this.#failed(view, operation, failure),

@@ -2,8 +2,9 @@
  * What handlers answer with, and what an operation comes to (`Outcome`). No `Response` is made here: the HTTP edge does that
  * (respond.ts), and another protocol may say the same outcome in its own way.
  */
-import type { DeferredAnswer } from './hot/deferred-answer.ts';
+
 import { Refusal } from './errors.ts';
+import type { DeferredAnswer } from './hot/deferred-answer.ts';
 
 /** Header fields, names in lower case. */
 export type HeaderRecord = Readonly<Record<string, string>>;

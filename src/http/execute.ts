@@ -14,8 +14,8 @@
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Admission, Gate } from './access.ts';
 import { AfterSettlement, Answer, bodyOf, type HeaderRecord, type Outcome, type Reply } from './answers.ts';
-import { DeferredAnswer } from './hot/deferred-answer.ts';
 import { INTERNAL_ERROR, Refusal, refuse } from './errors.ts';
+import { DeferredAnswer } from './hot/deferred-answer.ts';
 import type { MountedOperation } from './operation.ts';
 import type { Parameters } from './query.ts';
 import type { RequestView } from './request-view.ts';
@@ -169,7 +169,10 @@ function run(steps: readonly Step[], first: number, execution: Execution): Maybe
       return failed(failure);
     }
     if (result instanceof Promise) {
-      return result.then((later) => (later === undefined ? run(steps, i + 1, execution) : ended(execution, later)), failed);
+      return result.then(
+        (later) => (later === undefined ? run(steps, i + 1, execution) : ended(execution, later)),
+        failed,
+      );
     }
     if (result !== undefined) return ended(execution, result);
   }

@@ -7,8 +7,8 @@ import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { PrincipalOf, WayIn } from './access.ts';
 import type { AfterSettlement, JsonText, Reply } from './answers.ts';
 import type { Contract } from './contract.ts';
-import type { DeferredAnswer } from './hot/deferred-answer.ts';
 import type { ErrorCode, Refusal } from './errors.ts';
+import type { DeferredAnswer } from './hot/deferred-answer.ts';
 import type { QuerySchema } from './query.ts';
 import type { RequestView } from './request-view.ts';
 
@@ -45,9 +45,7 @@ interface Declaration<
     request: RequestView,
     /** What the ways in found out. */
     principal: PrincipalOf<W>,
-  ):
-    | MaybePromise<Handled<v.InferInput<A>, NoInfer<C>>>
-    | DeferredAnswer<v.InferInput<A> | Reply | Refusal<NoInfer<C>>>;
+  ): MaybePromise<Handled<v.InferInput<A>, NoInfer<C>>> | DeferredAnswer<v.InferInput<A> | Reply | Refusal<NoInfer<C>>>;
 }
 
 /** A declaration with its handler's types set aside, as the kit sees it. */

@@ -2,24 +2,21 @@
  * What a module is: one folder with a `module.ts` that binds its routes to its services once and brings its readiness,
  * metrics, background work and settings. Modules never import each other; what they share reaches them in the context.
  */
+
+import type { PaidServices } from '../access/x402.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Random } from '../base/random.ts';
 import type { RateLimits } from '../base/rate-limits.ts';
 import type { Timers } from '../base/timers.ts';
-import type { PaidServices } from '../access/x402.ts';
 import type { Callbacks } from '../callback/callbacks.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import type { SettingsTable, ValuesOf } from '../config/setting.ts';
-import type {
-  CATALOGUE_SETTINGS,
-  PAYMENT_SETTINGS,
-  SERVER_SETTINGS,
-  STATE_SETTINGS,
-} from '../config/settings.ts';
+import type { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
 import type { Mount } from '../http/access.ts';
 import type { Operation } from '../http/operation.ts';
+import type { Route } from '../http/route.ts';
 import type { StaticFiles } from '../http/static-files.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 
@@ -96,6 +93,8 @@ export interface Module<S extends SettingsTable = SettingsTable> {
   readonly tag: string;
   readonly summary?: string;
   readonly settings: S;
+  /** Its declarations, for readers that call no handler. */
+  readonly routes: readonly Route[];
   open(context: ModuleContext & { readonly config: SharedConfig & ValuesOf<S> }): MaybePromise<OpenModule>;
 }
 

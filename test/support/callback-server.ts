@@ -9,6 +9,7 @@ import { readTokenGate } from '../../src/access/read-token.ts';
 import { createX402Gate } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import type { Caller } from '../../src/adapters/listen/listen.ts';
+import { openListener } from '../../src/adapters/listen/open-listener.ts';
 import { systemTimers } from '../../src/adapters/process/system-timers.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { openTill } from '../../src/app/till.ts';
@@ -117,11 +118,7 @@ function fetch(request: Request, caller: Caller): Promise<Response> {
   });
 }
 
-const isBun = process.versions.bun !== undefined;
-const { listen } = isBun
-  ? await import('../../src/adapters/listen/listen-bun.ts')
-  : await import('../../src/adapters/listen/listen-node.ts');
-const listener = await listen({
+const listener = await openListener({
   host: '127.0.0.1',
   port: Number(process.env.PORT ?? 0),
   fetch,

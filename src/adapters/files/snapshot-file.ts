@@ -1,25 +1,26 @@
 /**
- * A snapshot as a file: the source that the catalogue reads from, and the way a new one comes to be.
+ * A snapshot as a file: opens one as the catalogue's source, and writes a new one.
  *
- * The descriptor stays open, so a new file that is renamed over this one changes nothing for those who still read it.
- * A write into the file itself shows in its size or modification time, which is looked at before cold rows are read.
+ * The descriptor stays open, so renaming a new file over this one changes nothing for its readers. A write into the file
+ * itself changes its size or modification time; the catalogue checks both (`intact`) before it reads cold rows.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCodeOf } from '../../base/failure.ts';
 import { SnapshotError, type SnapshotSource } from '../../catalogue/snapshot/snapshot.ts';
 
 /** Most bytes of one system call: Linux transfers at most 2^31 - 4096. */
 const READ_BYTES_MAX = 2 ** 30;
 
-/** throws SnapshotError when there is no such file, it cannot be read, or it is no regular file */
+/** @throws SnapshotError when the file does not exist, cannot be read, or is no regular file */
 export function openSnapshotFile(path: string): SnapshotSource {
   let descriptor: number;
   try {
     // Without O_NONBLOCK opening a FIFO would wait for a writer. Windows has neither.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    throw new SnapshotError(`${path}: cannot be opened (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${path}: cannot be opened (${errorCodeOf(error) ?? error})`, { cause: error });
   }
   try {
     const opened = fstatSync(descriptor, { bigint: true });
@@ -30,7 +31,7 @@ export function openSnapshotFile(path: string): SnapshotSource {
       byteLength: Number(opened.size),
       read: (offset, length) => readAt(path, descriptor, offset, Buffer.allocUnsafe(length)),
       glance: (offset, length) => {
-        // One buffer for all of them: Bun kept 0.9 GB of outlived ones while it went through the cold text of 10 million jobs.
+        // One buffer for all glances: with a new one each, Bun keeps the discarded ones while it walks through all cold text.
         if (glanced.length < length) glanced = Buffer.allocUnsafe(length);
         return readAt(path, descriptor, offset, glanced.subarray(0, length));
       },
@@ -39,7 +40,7 @@ export function openSnapshotFile(path: string): SnapshotSource {
         return now.size === opened.size && now.mtimeNs === opened.mtimeNs;
       },
       close: () => {
-        // A number that is closed twice may by then be somebody else's file.
+        // After the first close the number may belong to another file.
         if (descriptor !== -1) closeSync(descriptor);
         descriptor = -1;
       },
@@ -60,15 +61,15 @@ function readAt(path: string, descriptor: number, offset: number, bytes: Buffer)
       done += count;
     }
   } catch (error) {
-    throw new SnapshotError(`${path}: cannot be read (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${path}: cannot be read (${errorCodeOf(error) ?? error})`, { cause: error });
   }
   return done === length ? bytes : bytes.subarray(0, done);
 }
 
 /**
- * Writes a snapshot so that `path` holds either what it held before or the whole new file, whenever power fails: a
- * temporary file beside it, synced, renamed, and the directory synced. The temporary file is removed on failure.
- * throws  SnapshotError when the file system refuses; whatever `chunks` throws
+ * Writes a snapshot so that `path` holds either its old content or the whole new file, even when power fails: it writes a
+ * temporary file beside it, syncs, renames, and syncs the directory. A failure removes the temporary file.
+ * @throws SnapshotError when the file system refuses; also any error of `chunks`
  */
 export async function writeSnapshotFile(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
@@ -89,13 +90,13 @@ export async function writeSnapshotFile(path: string, chunks: Iterable<Uint8Arra
   } catch (error) {
     await unlink(temporary).catch(() => {});
     if (!isSystemError(error)) throw error;
-    throw new SnapshotError(`${path}: cannot be written (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${path}: cannot be written (${errorCodeOf(error) ?? error})`, { cause: error });
   }
   await syncDirectory(dirname(path));
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open a directory, and makes its own promises about names.
+  // Windows cannot open a directory.
   if (process.platform === 'win32') return;
   const directory = await open(path, constants.O_RDONLY);
   try {
@@ -107,8 +108,4 @@ async function syncDirectory(path: string): Promise<void> {
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === 'string';
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
 }

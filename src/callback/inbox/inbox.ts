@@ -4,6 +4,7 @@
  * holds what lives and expires, storing.ts appends events, waking.ts parks and wakes waits, reading.ts reads events.
  */
 import type { Clock } from '../../base/clock.ts';
+import { isSameDigest } from '../../base/digest.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import type {
@@ -25,7 +26,7 @@ import type {
 import { heldEvent, isAcceptable, type Webhook } from '../event.ts';
 import { type CallbackId, newCallbackId } from '../identifier.ts';
 import { EVENT_COUNT_MAX, LIFETIME_MS, TOMBSTONE_MS } from '../limits.ts';
-import { digestOf, isSameDigest, newReadToken } from '../read-token.ts';
+import { digestOf, newReadToken } from '../read-token.ts';
 import { Callback } from './callback.ts';
 import type { CapacityLedger } from './capacity-ledger.ts';
 import type { EventStore, LoadedCallback } from './event-store.ts';

@@ -49,7 +49,9 @@ function lineOf(operation: Operation, { baseUrl }: LlmsFacts): string {
 
 export function llmsTextOf(operations: readonly Operation[], facts: LlmsFacts): string {
   const { title, description, baseUrl, tags } = facts;
-  const guides = operations.flatMap(({ access }) => waysIn(access).flatMap(({ documentation }) => documentation.guide ?? []));
+  const guides = operations.flatMap(({ access }) =>
+    waysIn(access).flatMap(({ documentation }) => documentation.guide ?? []),
+  );
   const sections = Object.entries(tags).map(([tag, meaning]) => {
     const lines = operations.filter((operation) => operation.tag === tag).map((operation) => lineOf(operation, facts));
     return `## ${tag}\n\n${meaning}.\n\n${lines.join('\n')}\n`;

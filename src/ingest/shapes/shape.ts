@@ -6,7 +6,7 @@
  * A shape does not know how its records were packed: a JSON document, JSON Lines, CSV, Parquet and the JSON-LD of an HTML
  * page all give records (source-content.ts).
  */
-import { createHash } from 'node:crypto';
+import { sha256Base64Url } from '../../base/digest.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import { dateTimeOf } from '../input/date-time.ts';
 import { objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
@@ -148,7 +148,7 @@ export function slugOf(text: string): string {
 
 /** 96 bits of SHA-256 over the parts, in base64url: the id of what has none. The order of parts counts. */
 export function hashOf(parts: readonly (string | null)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
+  return sha256Base64Url(JSON.stringify(parts)).slice(0, 16);
 }
 
 /** A file's name as a board would be called: without endings, a date and the shape's name before it; null for none. */

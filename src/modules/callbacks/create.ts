@@ -3,14 +3,22 @@
  * claimed before the client pays; the ten minutes start when the payment has settled.
  */
 import * as v from 'valibot';
+import { callbackCapacity } from '../../access/capacity.ts';
+import { paid } from '../../access/x402.ts';
 import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
-import { callbackCapacity } from '../../access/capacity.ts';
-import { paid } from '../../access/x402.ts';
-import { isBodyless, readBody } from '../../http/body.ts';
-import { INVALID_BODY, INVALID_JSON, PAYLOAD_TOO_LARGE, type Refusal, REQUEST_TIMEOUT, refuse, UNSUPPORTED_MEDIA_TYPE } from '../../http/errors.ts';
 import { AfterSettlement } from '../../http/answers.ts';
+import { isBodyless, readBody } from '../../http/body.ts';
+import {
+  INVALID_BODY,
+  INVALID_JSON,
+  PAYLOAD_TOO_LARGE,
+  REQUEST_TIMEOUT,
+  type Refusal,
+  refuse,
+  UNSUPPORTED_MEDIA_TYPE,
+} from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { route } from '../../http/route.ts';
 import { callbackAnswer } from './answers.ts';

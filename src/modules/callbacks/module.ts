@@ -12,6 +12,10 @@ import { CALLBACK_SETTINGS } from './settings.ts';
 import { waitForEvent } from './wait.ts';
 import { patchWebhook, postWebhook, putWebhook } from './webhook.ts';
 
+const CREATION = [createCallback];
+const WEBHOOKS = [postWebhook, putWebhook, patchWebhook];
+const READING = [waitForEvent, listEvents, rawEvent, deleteCallback];
+
 function writeMetrics(page: Exposition, { counts, capacity }: Callbacks, { eventsStored }: CallbackCounters): void {
   const { live, tombstones, waits } = counts;
   const { claimedBytes, capacityBytes } = capacity;
@@ -28,6 +32,7 @@ export const callbacks = defineModule({
   tag: 'callbacks',
   summary: 'Webhook addresses for ten minutes; only their creation is paid',
   settings: CALLBACK_SETTINGS,
+  routes: [...CREATION, ...WEBHOOKS, ...READING],
   open({ config, callbacks, paid, timers, surface }) {
     const { baseUrl } = surface.mount;
     const hookBaseUrl = config.hookBaseUrl ?? baseUrl;
@@ -35,9 +40,9 @@ export const callbacks = defineModule({
     const services: CallbackServices = { callbacks, paid, timers, baseUrl, hookBaseUrl, counters };
     return {
       operations: [
-        ...bind('callbacks', [createCallback], services),
-        ...bind('callbacks', [postWebhook, putWebhook, patchWebhook], services, hookBaseUrl),
-        ...bind('callbacks', [waitForEvent, listEvents, rawEvent, deleteCallback], services),
+        ...bind('callbacks', CREATION, services),
+        ...bind('callbacks', WEBHOOKS, services, hookBaseUrl),
+        ...bind('callbacks', READING, services),
       ],
       metrics: (page) => writeMetrics(page, callbacks, counters),
       drain: () => callbacks.drain(),

@@ -1,6 +1,13 @@
 /** Refusals of the callback operations. No message repeats what a client sent. */
 import { BODY_DEADLINE_MS } from '../../callback/limits.ts';
-import { defineErrors, PAYLOAD_TOO_LARGE, type Refusal, REQUEST_TIMEOUT, RETRY_AFTER, refuse } from '../../http/errors.ts';
+import {
+  defineErrors,
+  PAYLOAD_TOO_LARGE,
+  REQUEST_TIMEOUT,
+  RETRY_AFTER,
+  type Refusal,
+  refuse,
+} from '../../http/errors.ts';
 
 export const { EVENT_NOT_FOUND, CALLBACK_EVENT_LIMIT_REACHED, TOO_MANY_WAITS } = defineErrors({
   EVENT_NOT_FOUND: { status: 404 },

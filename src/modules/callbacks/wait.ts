@@ -4,12 +4,12 @@
  * means some number of seconds.
  */
 import * as v from 'valibot';
-import { memoizeRecent } from '../../base/memoize-recent.ts';
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
+import { memoizeRecent } from '../../base/memoize-recent.ts';
 import type { Waited, Waiter, Woken } from '../../callback/callbacks.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
-import { type Refusal, refuse } from '../../http/errors.ts';
 import type { Reply } from '../../http/answers.ts';
+import { type Refusal, refuse } from '../../http/errors.ts';
 import { DeferredAnswer } from '../../http/hot/deferred-answer.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, waitAnswer } from './answers.ts';

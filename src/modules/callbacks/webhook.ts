@@ -4,9 +4,17 @@
  * storing expiry and limit again. The sender learns the event id and nothing else.
  */
 import * as v from 'valibot';
+import {
+  CALLBACK_EXPIRED,
+  CALLBACK_NOT_FOUND,
+  INVALID_CALLBACK_ID,
+  invalidCallbackId,
+  noCallback,
+} from '../../access/read-token.ts';
+import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
+import type { CallbackHandle, Received, WebhookAdmission } from '../../callback/callbacks.ts';
 import { retainedHeaders } from '../../callback/event.ts';
 import { parseCallbackId } from '../../callback/identifier.ts';
-import type { CallbackHandle, Received, WebhookAdmission } from '../../callback/callbacks.ts';
 import {
   BODY_DEADLINE_MS,
   CONTENT_TYPE_CHARACTERS_MAX,
@@ -17,14 +25,21 @@ import {
   RATE_WINDOW_MS,
 } from '../../callback/limits.ts';
 import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
-import { readBody } from '../../http/body.ts';
-import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
 import type { Reply } from '../../http/answers.ts';
+import { readBody } from '../../http/body.ts';
 import type { Method } from '../../http/contract.ts';
-import { INVALID_JSON, PAYLOAD_TOO_LARGE, RATE_LIMIT_EXCEEDED, type Refusal, REQUEST_TIMEOUT, refuse, retryAfterMs, UNSUPPORTED_MEDIA_TYPE } from '../../http/errors.ts';
+import {
+  INVALID_JSON,
+  PAYLOAD_TOO_LARGE,
+  RATE_LIMIT_EXCEEDED,
+  REQUEST_TIMEOUT,
+  type Refusal,
+  refuse,
+  retryAfterMs,
+  UNSUPPORTED_MEDIA_TYPE,
+} from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { type Route, route } from '../../http/route.ts';
-import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, INVALID_CALLBACK_ID, invalidCallbackId, noCallback } from '../../access/read-token.ts';
 import { callbackId, receivedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
 import { CALLBACK_EVENT_LIMIT_REACHED, lateBody, tooLarge } from './refusals.ts';

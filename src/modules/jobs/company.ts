@@ -1,8 +1,8 @@
 /** GET /v1/jobs/company: one company's observed hiring activity over seven days. */
 import * as v from 'valibot';
-import { companyActivity } from '../../catalogue/questions/company.ts';
 import { perCaller } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
+import { companyActivity } from '../../catalogue/questions/company.ts';
 import { refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, periodEndingAt } from './answer-period.ts';

@@ -9,10 +9,13 @@ import { findSignals } from './signals.ts';
 
 const MINUTE_MS = 60_000;
 
+const ROUTES = [searchJobs, summarizeCompany, findSignals];
+
 export const jobs = defineModule({
   tag: 'jobs',
   summary: 'Answers about hiring, each for one payment',
   settings: JOBS_SETTINGS,
+  routes: ROUTES,
   open({ config, catalogue, clock, paid, rateLimits }) {
     const { rateLimitPerMinute: limitPerMinute } = config;
     const services: JobsServices = {
@@ -22,6 +25,6 @@ export const jobs = defineModule({
       callerRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
       signalsMemo: new SignalsMemo(),
     };
-    return { operations: bind('jobs', [searchJobs, summarizeCompany, findSignals], services) };
+    return { operations: bind('jobs', ROUTES, services) };
   },
 });

@@ -3,18 +3,22 @@ import { SnapshotChangedError, SnapshotError } from '../../catalogue/snapshot/sn
 import { defineErrors, type Refusal, refuse } from '../../http/errors.ts';
 import type { JobsServices } from './services.ts';
 
-export const { UNSUPPORTED_PERIOD, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, CATALOGUE_UNAVAILABLE } = defineErrors({
-  UNSUPPORTED_PERIOD: { status: 400 },
-  COMPANY_NOT_FOUND: { status: 404 },
-  UPSTREAM_INVALID_RESPONSE: { status: 502 },
-  CATALOGUE_UNAVAILABLE: { status: 503 },
-});
+export const { UNSUPPORTED_PERIOD, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, CATALOGUE_UNAVAILABLE } = defineErrors(
+  {
+    UNSUPPORTED_PERIOD: { status: 400 },
+    COMPANY_NOT_FOUND: { status: 404 },
+    UPSTREAM_INVALID_RESPONSE: { status: 502 },
+    CATALOGUE_UNAVAILABLE: { status: 503 },
+  },
+);
 
 export const noCatalogue = (): Refusal<'CATALOGUE_UNAVAILABLE'> =>
   refuse(CATALOGUE_UNAVAILABLE, 'no catalogue is loaded on this server');
 
 /** Without a catalogue there is no offer, so that no client signs in vain. */
-export const hasCatalogue = ({ catalogue }: Pick<JobsServices, 'catalogue'>): Refusal<'CATALOGUE_UNAVAILABLE'> | undefined =>
+export const hasCatalogue = ({
+  catalogue,
+}: Pick<JobsServices, 'catalogue'>): Refusal<'CATALOGUE_UNAVAILABLE'> | undefined =>
   catalogue.current() === undefined ? noCatalogue() : undefined;
 
 /**

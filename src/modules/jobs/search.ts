@@ -1,17 +1,23 @@
 /** GET /v1/jobs/search: up to ten observed jobs, newest observation first. */
 import * as v from 'valibot';
+import { perCaller } from '../../access/rate-limit.ts';
+import { paid } from '../../access/x402.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { search } from '../../catalogue/questions/search.ts';
-import { perCaller } from '../../access/rate-limit.ts';
-import { paid } from '../../access/x402.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, periodEndingAt } from './answer-period.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, employmentType, integer, remote, terms } from './parameters.ts';
-import { CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, fromCatalogue, hasCatalogue, noCatalogue } from './refusals.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  fromCatalogue,
+  hasCatalogue,
+  noCatalogue,
+  UPSTREAM_INVALID_RESPONSE,
+} from './refusals.ts';
 import type { JobsServices } from './services.ts';
 
 const RESULT_COUNT_MAX = 10;

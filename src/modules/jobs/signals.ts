@@ -1,9 +1,9 @@
 /** GET /v1/jobs/signals: up to five companies with evidence of hiring activity. */
 import * as v from 'valibot';
-import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
-import { type SignalFilters, signals } from '../../catalogue/questions/signals.ts';
 import { perCaller } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
+import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
+import { type SignalFilters, signals } from '../../catalogue/questions/signals.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, observationPeriod, periodOf } from './answer-period.ts';
 import { companyName } from './company.ts';

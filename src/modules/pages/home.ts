@@ -1,9 +1,10 @@
 /** GET /: what this server sells, at which price, what its catalogue holds and how a first answer is bought. */
+
+import { priceOf } from '../../access/x402.ts';
 import { grouped } from '../../base/grouped.ts';
+import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type ObservationDays, observationDays } from '../../catalogue/questions/observation-days.ts';
-import { priceOf } from '../../access/x402.ts';
-import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import type { Operation } from '../../http/operation.ts';
 import { pageRoute } from './document.ts';
 import { type Html, html } from './html.ts';

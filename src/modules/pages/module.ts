@@ -11,9 +11,12 @@ import { home } from './home.ts';
 import { inbox } from './inbox.ts';
 import type { PageServices } from './services.ts';
 
+const ROUTES = [home, docs, inbox, pageFile];
+
 export const pages = defineModule({
   tag: 'pages',
   settings: {},
+  routes: ROUTES,
   open({ config, server, surface, catalogue, clock, paid, pageFiles, hookBaseUrl }) {
     const services: PageServices = {
       catalogue,
@@ -29,6 +32,6 @@ export const pages = defineModule({
         payTo: paid.seller.payTo,
       },
     };
-    return { operations: bind('pages', [home, docs, inbox, pageFile], services) };
+    return { operations: bind('pages', ROUTES, services) };
   },
 });

@@ -3,9 +3,12 @@ import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { paymentStatus } from './status.ts';
 
+const ROUTES = [paymentStatus];
+
 export const payments = defineModule({
   tag: 'payments',
   summary: 'The status of a payment, free',
   settings: {},
-  open: ({ paymentStatusOf }) => ({ operations: bind('payments', [paymentStatus], { statusOf: paymentStatusOf }) }),
+  routes: ROUTES,
+  open: ({ paymentStatusOf }) => ({ operations: bind('payments', ROUTES, { statusOf: paymentStatusOf }) }),
 });

@@ -15,6 +15,7 @@ import type { Documents, ServiceServices, SurfaceServices } from './services.ts'
 import { x402Listing } from './x402-listing.ts';
 
 const TAG = 'service';
+const ROUTES = [ready, metrics, x402Listing, apiCatalog, apiCatalogHead, llms];
 export const SERVICE_SUMMARY = 'The server about itself, free';
 
 /** Made when it is first asked for, then kept. */
@@ -27,7 +28,10 @@ function once(make: () => string): () => string {
 }
 
 /** The operations that every surface has of itself. */
-export function surfaceOperations(view: () => SurfaceView, { version, apiVersion, uptimeMs }: ServerView): readonly Operation[] {
+export function surfaceOperations(
+  view: () => SurfaceView,
+  { version, apiVersion, uptimeMs }: ServerView,
+): readonly Operation[] {
   const services: SurfaceServices = {
     version,
     uptimeMs,
@@ -44,6 +48,7 @@ export const service = defineModule({
   tag: TAG,
   summary: SERVICE_SUMMARY,
   settings: {},
+  routes: ROUTES,
   open({ server, surface, paid }) {
     const { mount, view } = surface;
     const { baseUrl } = mount;
@@ -55,6 +60,6 @@ export const service = defineModule({
     };
     const { readiness, metricsText } = server;
     const services: ServiceServices = { documents, readiness, metricsText };
-    return { operations: bind(TAG, [ready, metrics, x402Listing, apiCatalog, apiCatalogHead, llms], services) };
+    return { operations: bind(TAG, ROUTES, services) };
   },
 });

@@ -8,6 +8,7 @@
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
  */
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 import { isSilentOnEarlier } from '../protocol/reasons.ts';
@@ -122,7 +123,7 @@ export class Reconciler {
         return;
       }
     } catch (failure) {
-      const detail = failure instanceof Error ? failure.message : 'not an error';
+      const detail = messageOf(failure);
       this.#ports.onCaseReport({ kind: 'unrecorded', order: one.order, detail });
     }
     this.#pause(one);

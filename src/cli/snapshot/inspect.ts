@@ -1,12 +1,11 @@
-/** `snapshot inspect`: what a catalogue file holds and how it came to be. */
+/** `snapshot inspect`: the contents and origin of a catalogue file. */
+import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { grouped } from '../../base/grouped.ts';
+import { openSnapshot, type Snapshot, SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { dateTimeOf } from '../../ingest/input/date-time.ts';
+import { CommandError, command, EXIT_OK } from '../command.ts';
 
-import { openSnapshotFile } from '../adapters/files/snapshot-file.ts';
-import { grouped } from '../base/grouped.ts';
-import { openSnapshot, type Snapshot, SnapshotError } from '../catalogue/snapshot/snapshot.ts';
-import { dateTimeOf } from '../ingest/input/date-time.ts';
-import { CommandError, command, EXIT_OK } from './command.ts';
-
-/** throws CommandError with the one line that the reader has for a file it refuses */
+/** @throws CommandError with the one line that says why the file is refused */
 export function openCatalogue(path: string): Snapshot {
   try {
     return openSnapshot(openSnapshotFile(path));

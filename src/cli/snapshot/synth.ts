@@ -1,20 +1,19 @@
 /**
- * `snapshot synth`: a synthetic catalogue from a seed, as a catalogue file or as JSONL. The same number, seed and day
- * give the same bytes, so the file says that it was built on that day.
+ * `snapshot synth`: a synthetic catalogue from a seed, as a catalogue file or as JSONL. The same number of jobs, seed and
+ * `--as-of` give the same bytes; the file therefore states `--as-of` as the time it was built.
  */
-
-import { writeSnapshotFile } from '../adapters/files/snapshot-file.ts';
-import { grouped } from '../base/grouped.ts';
-import { SnapshotBuilder } from '../catalogue/snapshot/build.ts';
-import { SnapshotError } from '../catalogue/snapshot/snapshot.ts';
-import { parseDateTime } from '../ingest/input/date-time.ts';
-import { type NativeRecord, parseNative } from '../ingest/native.ts';
-import { loadSkillExtractor } from '../ingest/skills/skills.ts';
-import { synthRecords } from '../ingest/synth/synth.ts';
-import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
-import { NewFile } from './new-file.ts';
-import { Progress } from './progress.ts';
-import { writeLines } from './text-lines.ts';
+import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { grouped } from '../../base/grouped.ts';
+import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { parseDateTime } from '../../ingest/input/date-time.ts';
+import { type NativeRecord, parseNative } from '../../ingest/native.ts';
+import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { synthRecords } from '../../ingest/synth/synth.ts';
+import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
+import { NewFile } from '../new-file.ts';
+import { Progress } from '../progress.ts';
+import { writeLines } from '../text-lines.ts';
 
 const JOBS_MAX = 20_000_000;
 const DAY_MS = 86_400_000;
@@ -42,12 +41,12 @@ export const snapshotSynth = command({
     'as-of': {
       type: 'text',
       value: 'TIME',
-      help: 'observations are counted back from here (default midnight UTC today)',
+      help: 'time of the newest possible observation (default midnight UTC today)',
     },
     out: {
       type: 'text',
       value: 'FILE',
-      help: 'catalogue file, or JSONL where the name ends in .jsonl (default JSONL on stdout)',
+      help: 'catalogue file, or JSONL when the name ends in .jsonl (default JSONL on stdout)',
     },
   },
   async run({ options }, io) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memberOf, partsOf } from '../../src/cli/json-parts.ts';
+import { memberOf, partsOf } from '../../../src/cli/callback/json-parts.ts';
 
 describe('pieces of JSON text', () => {
   it.each([

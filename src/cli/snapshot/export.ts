@@ -1,16 +1,16 @@
-/** `snapshot export`: a catalogue file as native JSONL on stdout, which `snapshot build` takes unchanged. */
-import { SnapshotError } from '../catalogue/snapshot/snapshot.ts';
-import { exportLines } from '../ingest/export-jobs.ts';
-import { CommandError, command, EXIT_OK } from './command.ts';
-import { openCatalogue } from './snapshot-inspect.ts';
-import { writeLines } from './text-lines.ts';
+/** `snapshot export`: a catalogue file as native JSONL on stdout. `snapshot build` reads it back unchanged. */
+import { SnapshotError } from '../../catalogue/snapshot/snapshot.ts';
+import { exportLines } from '../../ingest/export-jobs.ts';
+import { CommandError, command, EXIT_OK } from '../command.ts';
+import { writeLines } from '../text-lines.ts';
+import { openCatalogue } from './inspect.ts';
 
 export const snapshotExport = command({
   name: 'export',
   summary: 'Writes a catalogue back as one JSON object a line',
   arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
   options: {},
-  notes: ['Building from an export gives the same file again, byte for byte.'],
+  notes: ['Building from an export gives the same file, byte for byte.'],
   async run({ arguments: [path] }, { stdout }) {
     const snapshot = openCatalogue(path!);
     try {

@@ -1,9 +1,9 @@
 /**
- * Pieces of JSON text as they stand there: a value that was parsed and written again has other numbers, another order of
- * keys and no repeated ones. The text has been parsed before; on other text the answers mean nothing. One pass each.
+ * Pieces of JSON text, unchanged. Parsing a value and writing it again would change its numbers and its order of keys, and
+ * drop repeated keys. The caller has parsed the text before; for text that is no JSON the results mean nothing. One pass each.
  */
 
-/** What stands between the commas of an array or object, white space around it removed. */
+/** The texts between the commas of an array or object, without the white space around them. */
 export function partsOf(json: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -32,7 +32,7 @@ export function partsOf(json: string): string[] {
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 
-/** Text of the member `name` of an object, the first of a repeated one; undefined when there is none. */
+/** Text of the member `name` of an object, the first one when it repeats; undefined when there is none. */
 export function memberOf(json: string, name: string): string | undefined {
   const key = JSON.stringify(name);
   for (const part of partsOf(json)) {
