@@ -1,6 +1,9 @@
 /**
  * The callbacks at their size, in memory: what each step takes with many live ones, what they hold, what the sweeps cost, the
  * longest turn when all of them end at once, and callbacks that are full of long bodies.
+ *
+ * Measured before (Node 26): a callback with ten events of 1 KiB holds 16.1 KiB with identifiers joined in one step, 22.6 KiB
+ * with identifiers that grow letter by letter.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';

@@ -21,7 +21,7 @@ import { StateDatabase } from '../src/storage/sqlite/database.ts';
 import type { OpenWriter, Operation } from '../src/storage/sqlite/operations.ts';
 import { openSqliteState, STATE_FILE } from '../src/storage/sqlite/state.ts';
 import { orderFor } from '../test/payment/fixture.ts';
-import { promptPlace, trustingPlace } from '../test/support/recovery.ts';
+import { promptWorker, trustingWorker } from '../test/support/recovery.ts';
 import {
   decodeHeader,
   encodeHeader,
@@ -98,8 +98,8 @@ async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifyi
       onFailure(failure) {
         throw failure;
       },
-      onResolution() {},
-      recoveryWorker: isVerifying ? promptPlace() : trustingPlace(payerBytes),
+      onCaseReport() {},
+      recoveryWorker: isVerifying ? promptWorker() : trustingWorker(payerBytes),
       openState: async (_, ports) => {
         if (folder === undefined || sync === undefined) return memoryState();
         const options = { stateDir: folder, sync, isPlay: true, mayReset: false, commitDelayMs };

@@ -121,7 +121,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
         client: '',
         isDisconnected: () => false,
       });
-      if (recovery.ok === 'turned-away') throw new Error(recovery.reason);
+      if (recovery.ok === 'rejected') throw new Error(recovery.reason);
       count++;
     }
   };

@@ -45,7 +45,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
       copiesIntoResponse: 'Bun' in globalThis,
       onRequest,
       onFailure,
-      onResolution: () => {},
+      onCaseReport: () => {},
     },
   );
   return {

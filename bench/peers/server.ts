@@ -30,7 +30,7 @@ import { JsonText, type Route } from '../../src/http/route.ts';
 import { Shelf } from '../../src/modules/jobs/envelope.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
-import { trustingPlace } from '../../test/support/recovery.ts';
+import { trustingWorker } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
 import { openCatalogue } from '../synthetic-catalogue.ts';
 import { PAYER, type WireResponse } from './wire.ts';
@@ -71,7 +71,7 @@ async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> 
     random: systemRandom,
     onRequest: undefined,
     onFailure: (failure: unknown) => console.error(failure),
-    onResolution: () => {},
+    onCaseReport: () => {},
     copiesIntoResponse: isBun,
     ...(recoveryWorker === undefined ? {} : { recoveryWorker }),
   };
@@ -221,7 +221,7 @@ async function serve(): Promise<number> {
     case 'app':
       return app(undefined);
     case 'app-unverified':
-      return app(trustingPlace(hexToBytes(PAYER.slice(2))));
+      return app(trustingWorker(hexToBytes(PAYER.slice(2))));
     case 'constant': {
       const { status, headers, body } = given();
       return listenAsTheProjectDoes(() => new Response(body, { status, headers }));

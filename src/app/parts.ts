@@ -12,7 +12,7 @@ import type { Timers } from '../base/timers.ts';
 import type { TakeCatalogue } from '../catalogue/holder.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
-import type { Resolution } from '../payment/settlement/reconciler.ts';
+import type { CaseReport } from '../payment/settlement/reconciler.ts';
 import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
@@ -37,7 +37,7 @@ export interface PartsPorts {
   /** Called with a bug where no request waits for its end; `source` names the part. */
   onFailure(failure: unknown, source: string): void;
   /** How an unknown settlement ended. */
-  onResolution(resolution: Resolution): void;
+  onCaseReport(resolution: CaseReport): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
@@ -113,7 +113,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     playLedger,
     recoveries: verification.queue,
     facilitatorFetch: ports.facilitatorFetch,
-    onResolution: (resolution) => ports.onResolution(resolution),
+    onCaseReport: (resolution) => ports.onCaseReport(resolution),
   });
   server.add(payments.component);
   return {

@@ -13,12 +13,12 @@ import { Checkout } from '../payment/checkout.ts';
 import { reservationKeyOf } from '../payment/protocol/order.ts';
 import type { Reservations } from '../payment/reservations.ts';
 import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-ledger.ts';
-import { Reconciler, type Resolution } from '../payment/settlement/reconciler.ts';
+import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts';
 import type { Settlement } from '../payment/settlement/settlement.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 
 /** How a settlement of unknown outcome ended, or that its end could not be recorded yet. */
-const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies Resolution['kind'][];
+const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
 
 /** `serviceName` of every offer. */
 export const SERVICE_NAME = 'paygrade';
@@ -34,7 +34,7 @@ export interface PaymentParts {
   /** How the facilitator is called; undefined = by the runtime's fetch. */
   readonly facilitatorFetch: FacilitatorFetch | undefined;
   /** How an unknown settlement ended. */
-  onResolution(resolution: Resolution): void;
+  onCaseReport(resolution: CaseReport): void;
 }
 
 export interface OpenPayments {
@@ -80,12 +80,12 @@ export async function openPayments(
   const { clock, random, timers, reservations, recoveries } = parts;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
   const { settlement, isReachable, stop } = openSettlement(config, parts);
-  const ends = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<Resolution['kind'], number>;
-  const onResolution = (resolution: Resolution): void => {
+  const ends = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<CaseReport['kind'], number>;
+  const onCaseReport = (resolution: CaseReport): void => {
     ends[resolution.kind]++;
-    parts.onResolution(resolution);
+    parts.onCaseReport(resolution);
   };
-  const reconciler = new Reconciler({ settlement, reservations, clock, timers, onResolution });
+  const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
   for (const { reservation, order } of await reservations.takeUnsettled()) reconciler.watch(reservation, order);
   const meters = new PaymentMeters();
 

@@ -1,10 +1,10 @@
 /** SHA-256 (FIPS 180-4) of a text as UTF-8, by the runtime: its native hash is faster than one in JavaScript. */
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** 32 bytes; a plain array, since `slice` of a Buffer would share the bytes. */
+/** The digest as 32 bytes: a plain array, since `slice` of a Buffer would share the bytes. */
 export const sha256 = (text: string): Uint8Array => new Uint8Array(hash('sha256', text, 'buffer'));
 
-/** 32 bytes as code units 0..255. */
+/** The digest as 32 bytes in code units 0..255. */
 export const sha256Latin1 = (text: string): string => hash('sha256', text, 'latin1');
 
 /** 64 lower-case hex digits. */

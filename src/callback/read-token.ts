@@ -1,6 +1,6 @@
 /**
- * Read tokens (callback.md, "Callback"). The answer to the creation shows the token once; the server stores only its SHA-256
- * digest. Digests have one length, so comparing them takes the same time for every text that a client sends.
+ * Read tokens (callback.md, "Callback"). The server shows a token once, at creation, and keeps only its SHA-256 digest. All
+ * digests have one length, so comparing them takes constant time, whatever the client sent.
  */
 import { sha256 } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
@@ -8,9 +8,10 @@ import { alphanumerics } from './identifier.ts';
 
 export const TOKEN_PREFIX = 'svc_cb_sk_';
 
-/** 43 letters of 62 are 256.03 bits. */
+/** 43 letters of an alphabet of 62 carry 256.03 bits. */
 const SECRET_LETTER_COUNT = 43;
 
+/** Makes a new token: the prefix and 43 random letters and digits. */
 export function newReadToken(random: Random): string {
   return TOKEN_PREFIX + alphanumerics(random, SECRET_LETTER_COUNT);
 }

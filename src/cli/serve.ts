@@ -140,7 +140,7 @@ export const serve = command({
             if (fault === undefined) note('warn', { message: 'a verification thread works again' });
             else note('error', { message: 'a verification thread is started anew', fault });
           },
-          onResolution(resolution) {
+          onCaseReport(resolution) {
             const { kind, order } = resolution;
             note('warn', {
               message: `a settlement of unknown outcome is ${kind}`,

@@ -25,7 +25,7 @@ import {
   runwayFault,
   signerFault,
 } from './protocol/authorization.ts';
-import { fault, type Payment, type PaymentFault } from './protocol/envelope.ts';
+import { fault, type PaymentFault, type PaymentPayload } from './protocol/envelope.ts';
 import type { Address } from './protocol/network.ts';
 import { type PaymentOrder, paymentOrder } from './protocol/order.ts';
 import { type Reason, reasonOf } from './protocol/reasons.ts';
@@ -37,7 +37,7 @@ import {
   type Reservations,
   type Reserved,
 } from './reservations.ts';
-import type { End, Reconciler } from './settlement/reconciler.ts';
+import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
 import type { Settlement, SettleOutcome, Unavailable } from './settlement/settlement.ts';
 import { ClientShare } from './signature/client-share.ts';
 import type { Recovery, RecoveryQueue } from './signature/recovery-queue.ts';
@@ -122,7 +122,7 @@ const notVerified = (reason: string | undefined, detail: string): Begun =>
   );
 
 /** What is certain after an outcome, or undefined. */
-function endOf(outcome: SettleOutcome): End | undefined {
+function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   switch (outcome.kind) {
     case 'settled':
       return outcome;
@@ -158,7 +158,7 @@ export class Checkout {
   }
 
   /** Verifies a payment for an offer and reserves its authorization. */
-  begin(payment: Payment, offer: Offer, client: PayingClient): MaybePromise<Begun> {
+  begin(payment: PaymentPayload, offer: Offer, client: PayingClient): MaybePromise<Begun> {
     const { settlement, recoveries, clock } = this.#parts;
     const checked = checkPayment(payment, offer, clock.nowMs());
     if (!checked.ok) return invalid(checked);
@@ -225,7 +225,7 @@ export class Checkout {
   /** Why a recovered signature is not this payment's, or undefined. A forgery is charged to its client. */
   #signerFault(authorization: Authorization, recovery: Recovery, client: PayingClient): Begun | undefined {
     const { recoveries, clock } = this.#parts;
-    if (recovery.ok === 'turned-away') {
+    if (recovery.ok === 'rejected') {
       if (recovery.reason === 'client-crowded') return CROWDED;
       return unavailable(`the payment was not verified: ${recovery.reason}`, SOON_SECONDS);
     }

@@ -7,12 +7,17 @@ import { digestOf } from '../../src/payment/protocol/typed-data.ts';
 import { MemoryReservations } from '../../src/payment/reservations.ts';
 import { LocalLedger } from '../../src/payment/settlement/ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
-import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from '../../src/payment/settlement/settlement.ts';
+import type {
+  Settlement,
+  SettlementReadiness,
+  SettleOutcome,
+  VerifyOutcome,
+} from '../../src/payment/settlement/settlement.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature/signature.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
-import { promptPlace } from '../support/recovery.ts';
+import { promptWorker } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -27,12 +32,12 @@ const ROUTE: PaidRoute = {
 /** A settlement that does as told and counts. */
 class Scripted implements Settlement {
   takesContractSignatures = true;
-  ready: Readiness = { kind: 'ready' };
+  ready: SettlementReadiness = { kind: 'ready' };
   verified: () => Promise<VerifyOutcome> = async () => ({ kind: 'valid' });
   settled: () => Promise<SettleOutcome> = async () => ({ kind: 'settled', transaction: HASH });
   verifyCount = 0;
   settleCount = 0;
-  readiness(): Readiness {
+  readiness(): SettlementReadiness {
     return this.ready;
   }
   verify(): Promise<VerifyOutcome> {
@@ -71,14 +76,14 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
     recoverCount++;
     return recoverWithNoble(digest, signature);
   };
-  const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onResolution: () => {} });
+  const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onCaseReport: () => {} });
   const till: Till = {
     baseUrl: 'https://api.example.com',
     payTo: PAYEE,
     reservations,
     settlement,
     reconciler,
-    recoveries: new RecoveryQueue([place ?? promptPlace(recover)], time, time),
+    recoveries: new RecoveryQueue([place ?? promptWorker(recover)], time, time),
     contracts: contractShare(),
     clock: time,
     ...change,

@@ -297,7 +297,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     };
     app = await openApp(
       { ...CONFIGURATION.read({ STATE_DIR: ':memory:', SNAPSHOT: 'none' }), baseUrl: url, hookBaseUrl: url },
-      { clock, random: systemRandom, onRequest: undefined, onFailure, onResolution: () => {} },
+      { clock, random: systemRandom, onRequest: undefined, onFailure, onCaseReport: () => {} },
     );
   });
   afterEach(async () => {

@@ -10,7 +10,7 @@ import type { Timers } from '../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import type { Chance } from '../support/chance.ts';
 import { checkPublished } from '../support/published.ts';
-import { promptPlace } from '../support/recovery.ts';
+import { promptWorker } from '../support/recovery.ts';
 import { takerOf, VERSION_COUNT } from './catalogues.ts';
 import type { Disk, Process } from './disk.ts';
 import { FACILITATOR_URL, type Facilitator } from './facilitator.ts';
@@ -140,7 +140,7 @@ export class Server {
         clock,
         timers,
         random: this.#chance.fork(),
-        recoveryWorker: promptPlace(this.#signing.recover),
+        recoveryWorker: promptWorker(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
         openState: (_config, ports) => this.#disk.open(life, ports),
         takeCatalogue: takerOf(() => this.fileVersion),
@@ -151,8 +151,8 @@ export class Server {
           if (name === 'StateRefusedError' || name === 'RecordInDoubtError') return;
           world.fail('P2 no bugs', failure instanceof Error ? (failure.stack ?? failure.message) : String(failure));
         },
-        onResolution: (resolution) => {
-          if (!life.isDead) world.count(`reconciled: ${resolution.kind}`);
+        onCaseReport: (report) => {
+          if (!life.isDead) world.count(`reconciled: ${report.kind}`);
         },
         onStateFault: (fault) => {
           if (this.life === life) this.hasStateFault = fault !== undefined;

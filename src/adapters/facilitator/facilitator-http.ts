@@ -8,7 +8,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
-import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from '../../payment/settlement/settlement.ts';
+import type { SettlementReadiness, Settlement, SettleOutcome, VerifyOutcome } from '../../payment/settlement/settlement.ts';
 import { boundedCall, type OutboundFetch } from '../outbound/bounded-call.ts';
 import {
   type FacilitatorAnswer,
@@ -46,9 +46,9 @@ export interface FacilitatorOptions {
   readonly fetch?: FacilitatorFetch | undefined;
 }
 
-const READY: Readiness = { kind: 'ready' };
-const BUSY: Readiness = { kind: 'busy' };
-const UNREACHABLE: Readiness = { kind: 'unreachable' };
+const READY: SettlementReadiness = { kind: 'ready' };
+const BUSY: SettlementReadiness = { kind: 'busy' };
+const UNREACHABLE: SettlementReadiness = { kind: 'unreachable' };
 
 /** Statuses with which a gateway in front of the facilitator says that it is not there. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -98,7 +98,7 @@ export class HttpFacilitator implements Settlement {
     return this.#hasBeenReached && this.#failureCount === 0;
   }
 
-  readiness(): Readiness {
+  readiness(): SettlementReadiness {
     if (this.#failureCount >= FAILURES_TO_OPEN) return UNREACHABLE;
     return this.#inFlightCount >= this.#inFlightMax ? BUSY : READY;
   }

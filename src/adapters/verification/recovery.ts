@@ -6,7 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { decodeHex } from '../../base/codec.ts';
 import { firstLineOf } from '../../base/failure.ts';
-import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-proof.ts';
+import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-self-test.ts';
 import { noblePublicKey, type PublicKeyRecovery } from '../../payment/signature/signature.ts';
 
 /** `auto`: the fastest library that passes its self-test; `noble`: only noble. */

@@ -6,7 +6,7 @@
 import { hexOfLatin1 } from '../../base/codec.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
-import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from './settlement.ts';
+import type { Settlement, SettlementReadiness, SettleOutcome, VerifyOutcome } from './settlement.ts';
 
 /**
  * The port. Invariant: the balances of all payers and the recipients' income add up to what the ledger gave out when it
@@ -47,8 +47,8 @@ export function windowRefusal({ authorization }: PaymentOrder, nowMs: number): S
   return undefined;
 }
 
-const READY: Readiness = { kind: 'ready' };
-const FULL: Readiness = { kind: 'busy' };
+const READY: SettlementReadiness = { kind: 'ready' };
+const FULL: SettlementReadiness = { kind: 'busy' };
 const VALID: VerifyOutcome = { kind: 'valid' };
 
 export class LocalSettlement implements Settlement {
@@ -59,7 +59,7 @@ export class LocalSettlement implements Settlement {
     this.#ledger = ledger;
   }
 
-  readiness(): Readiness {
+  readiness(): SettlementReadiness {
     return this.#ledger.isFull() ? FULL : READY;
   }
 

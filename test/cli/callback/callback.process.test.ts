@@ -1,22 +1,12 @@
 /** `paygrade callback` against a running server: pays, follows, lists, deletes, verifies. */
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-<<<<<<<< HEAD:test/cli/callback/callback.test.ts
 import { runProgram } from '../../../src/cli/command.ts';
 import type { Io, SignalName } from '../../../src/cli/io.ts';
 import { PROGRAM } from '../../../src/cli/program.ts';
-import { type CallbackServer, post, startCallbackServer } from '../../support/callback-client.ts';
+import { callbackCounts, post } from '../../support/callback-client.ts';
+import { type RunningServer, startServer } from '../../support/server.ts';
 import { capturedIo } from '../captured-io.ts';
-========
-import { callbackCommands } from '../../src/cli/callback.ts';
-import { type CommandGroup, runProgram } from '../../src/cli/command.ts';
-import type { Io, SignalName } from '../../src/cli/io.ts';
-import { callbackCounts, post } from '../support/callback-client.ts';
-import { type RunningServer, startServer } from '../support/server.ts';
-import { capturedIo } from './captured-io.ts';
-
-const PROGRAM: CommandGroup = { kind: 'group', name: 'paygrade', summary: 'Test', commands: [callbackCommands] };
->>>>>>>> tests:test/cli/callback.process.test.ts
 
 interface Running {
   readonly ended: Promise<{ exitCode: number; stdout: string; stderr: string }>;

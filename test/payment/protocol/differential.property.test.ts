@@ -1,5 +1,5 @@
 /**
- * What passes here is what the contract would take: mutated payments against viem's recovery and the rules of
+ * The local checks accept exactly what the contract would accept: mutated payments against viem's recovery and the rules of
  * FiatTokenV2_2 written down a second time. Seeded; a failure names its seed and number.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';

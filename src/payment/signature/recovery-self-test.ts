@@ -1,11 +1,11 @@
 /**
- * What a library of recovery must get right before it takes noble's place: answers known from an independent signer (viem),
- * the two kinds of well-formed signature that no key made, and changed ones, on which it must agree with noble.
+ * The self-test that a recovery library must pass before it replaces noble: signatures by an independent signer (viem), the
+ * two kinds of well-formed signature that no key made, and altered signatures, on which the library must agree with noble.
  */
 import { decodeHex, encodeHex } from '../../base/codec.ts';
 import { checkedRecovery, noblePublicKey, type PublicKeyRecovery, type Recovered } from './signature.ts';
 
-/** Hex; `address` null: no key made this signature. */
+/** Digest, signature and address in hex; an `address` of null means that no key made the signature. */
 interface KnownAnswer {
   readonly digest: string;
   readonly signature: string;
@@ -51,7 +51,7 @@ export const KNOWN_ANSWERS: readonly KnownAnswer[] = [
   },
 ];
 
-/** One bit is changed in r (first and last byte), s, v, the digest: [byte of digest and signature, bit]. */
+/** Alterations of the digest, r, s and v: [index into digest and signature, side by side, and the bits to flip]. */
 const CHANGES: readonly (readonly [number, number])[] = [
   [0, 1],
   [31, 128],
@@ -70,7 +70,7 @@ const bytesOf = (hex: string): Uint8Array => {
 
 const textOf = (recovered: Recovered): string => (recovered.ok ? encodeHex(recovered.address) : recovered.reason);
 
-/** What `candidate` gets wrong, one line; undefined when it proves itself. Costs seven recoveries by noble. */
+/** Runs the self-test: one line on what `candidate` gets wrong, or undefined. Costs seven recoveries by noble. */
 export function selfTestFailure(candidate: PublicKeyRecovery): string | undefined {
   const recover = checkedRecovery(candidate);
   const reference = checkedRecovery(noblePublicKey);
@@ -85,7 +85,7 @@ export function selfTestFailure(candidate: PublicKeyRecovery): string | undefine
     all[at]! ^= bits;
     const changed = [all.subarray(0, 32), all.subarray(32)] as const;
     const [ours, theirs] = [textOf(reference(...changed)), textOf(recover(...changed))];
-    if (ours !== theirs) return `${what}, byte ${at} changed: ${theirs}, and noble says ${ours}`;
+    if (ours !== theirs) return `${what}, byte ${at} altered: ${theirs}, where noble gives ${ours}`;
   }
   return undefined;
 }
