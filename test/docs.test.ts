@@ -204,6 +204,7 @@ function unresolved(source: string): readonly string[] {
   for (const match of text.matchAll(NAMES)) {
     const name = (match[1] as string).toLowerCase();
     const scanner = new Scanner(text, match.index + match[0].length);
+    scanner.take(/`/); // the end of a name in back quotes
     const document = DOCUMENTS.get(name);
     if (document === RELIABILITY) resolveReliability(scanner, 'case', faults);
     else if (document !== undefined) resolveSections(scanner, document, faults);
@@ -237,6 +238,7 @@ describe('citations', () => {
     ['switch (n) {\n  case 999:\n}'],
     ['// reliability E; reliability, finding 9; reliability, section H; I1 to I11'],
     ['// decisions §2, `PAY_TO`; decisions §2 STATE_DIR'],
+    ['`docs/spec/callback.md` is the contract, `DELETE` included'],
     ['// jobs-intelligence "Limits"; specification, "Signal entry"; jobs-intelligence, "Common rules" 2 and 3'],
   ])('%j resolves', (source) => {
     expect(unresolved(source)).toEqual([]);
