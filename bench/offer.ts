@@ -6,9 +6,9 @@ import { deepStrictEqual, ok } from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { bazaarOf } from '../src/access/x402-discovery.ts';
 import { openApp } from '../src/app/app.ts';
+import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
-import { readConfig } from '../src/config/config.ts';
 import type { Route } from '../src/http/route.ts';
 import { findSignals } from '../src/modules/jobs/signals.ts';
 import { prepareOffer } from '../src/payment/protocol/requirements.ts';
@@ -19,7 +19,7 @@ const BASE_URL = 'http://127.0.0.1:8402';
 const SEARCH = '?role=engineer&location=germany';
 
 export async function measure({ size, cataloguePath }: Context): Promise<Figure[]> {
-  const config = readConfig({ SNAPSHOT: cataloguePath, STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0' });
+  const config = CONFIGURATION.read({ SNAPSHOT: cataloguePath, STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0' });
   const failures: unknown[] = [];
   const app = await openApp(
     { ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },

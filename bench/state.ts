@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { type App, openApp } from '../src/app/app.ts';
+import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
-import { configOf } from '../src/config/config.ts';
 import { orderTextOf, reservationKeyOf } from '../src/payment/protocol/order.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX } from '../src/payment/reservations.ts';
 import { memoryState } from '../src/storage/open-backend.ts';
@@ -81,7 +81,7 @@ const INLINE_SLOW: Kind = { ...SLOW, name: `on the main thread, ${SLOW.name}`, i
 /** @param isVerifying false: whoever is named as payer has signed, so that only the rest is measured */
 async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifying: boolean): Promise<Shop> {
   const folder = sync === undefined ? undefined : mkdtempSync(join(tmpdir(), 'paygrade-bench-state-'));
-  const config = configOf({
+  const config = CONFIGURATION.fromOptions({
     baseUrl: BASE_URL,
     rateLimitPerMinute: 0,
     stateDir: ':memory:',

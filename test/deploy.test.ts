@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { IDLE_TIMEOUT_SECONDS } from '../src/adapters/listen/listen.ts';
+import { CONFIGURATION } from '../src/app/configuration.ts';
 import { PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../src/callback/limits.ts';
 import { EXIT_USAGE } from '../src/cli/command.ts';
-import { readConfig, VARIABLES } from '../src/config/config.ts';
 import { OFFER_HEADER_BYTES_MAX } from '../src/payment/protocol/requirements.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const textOf = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
-const isKnown = (name: string): boolean => VARIABLES.some((variable) => variable.name === name);
+const isKnown = (name: string): boolean => CONFIGURATION.settings.some(({ variable }) => variable === name);
 
 describe('the systemd unit', () => {
   const unit = textOf('deploy/paygrade.service');
@@ -25,7 +25,7 @@ describe('the systemd unit', () => {
     const { NODE_ENV, ...ours } = settings;
     expect(NODE_ENV).toBe('production');
     expect(Object.keys(ours).filter((name) => !isKnown(name))).toEqual([]);
-    expect(readConfig(ours).stateDir).toBe('/var/lib/paygrade');
+    expect(CONFIGURATION.read(ours).stateDir).toBe('/var/lib/paygrade');
     expect(unit).toContain('StateDirectory=paygrade');
   });
 
@@ -74,8 +74,8 @@ describe('the Dockerfile', () => {
     const settings = Object.fromEntries([...block.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]));
     const { NODE_ENV: _, ...ours } = settings;
     expect(Object.keys(ours).filter((name) => !isKnown(name))).toEqual([]);
-    expect(readConfig(ours)).toMatchObject({ host: '0.0.0.0', stateDir: '/state' });
-    expect(file).toContain(`EXPOSE ${readConfig(ours).port}\n`);
+    expect(CONFIGURATION.read(ours)).toMatchObject({ host: '0.0.0.0', stateDir: '/state' });
+    expect(file).toContain(`EXPOSE ${CONFIGURATION.read(ours).port}\n`);
   });
 });
 

@@ -33,8 +33,8 @@ const IMPURE = [
   /\bfetch\(/,
   /\bnew (Request|Response)\(/,
   /\bprocess\./,
-  // A digest follows from its input alone.
-  /(?<!import \{ hash \} )from 'node:(?!(?:zlib|buffer)')/,
+  // A digest and a comparison of two follow from their input alone.
+  /(?<!import \{ hash(?:, timingSafeEqual)? \} )from 'node:(?!(?:zlib|buffer)')/,
   /from 'node:(?!(?:zlib|buffer|crypto)')/,
 ];
 

@@ -1,18 +1,18 @@
 /**
- * A snapshot together with what is made from it to answer questions: the catalogue's cohort with its index, and the
- * large company cohorts that were asked for last. Everything here can be made again from the columns.
+ * A snapshot with everything that answers questions about it: the catalogue's cohort with its indexes, and a cache of large
+ * company cohorts. All of it can be computed again from the columns.
  */
 import { LRUCache } from 'lru-cache';
 import { Cohort } from './cohort.ts';
 import { CohortPart } from './index/cohort-part.ts';
 import { type CompanyRuns, companyRunsOf } from './index/company-runs.ts';
 import { CompanyRanking } from './index/ranking.ts';
-import { COHORT_ROWS_MAX, KEPT_COHORT_ROWS_MAX, PART_ROWS_MAX } from './limits.ts';
+import { CACHED_COHORT_ROWS_MAX, COHORT_ROWS_MAX, PART_ROWS_MAX } from './limits.ts';
 import { FoundJobs } from './questions/found-jobs.ts';
 import { CodeCounts } from './questions/top-codes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
-// The questions' answers carry these facts, and whoever reads an answer gets their type from here.
+// Part of every answer's type.
 export type { CohortFacts } from './cohort.ts';
 
 export class Catalogue {
@@ -25,13 +25,13 @@ export class Catalogue {
   readonly foundJobs: FoundJobs;
   readonly #runs: CompanyRuns;
   readonly #companies = new LRUCache<number, Cohort>({
-    maxSize: KEPT_COHORT_ROWS_MAX,
+    maxSize: CACHED_COHORT_ROWS_MAX,
     sizeCalculation: ({ rows }) => rows.length,
   });
-  /** Scratch of the company question; empty between questions. */
+  /** Scratch memory of the company question; empty between questions. */
   readonly departmentCounts: CodeCounts;
   readonly skillCounts: CodeCounts;
-  /** One element a department: 0 = not looked at, 1 = not engineering, 2 = engineering. */
+  /** By department: 0 = not compared yet, 1 = not engineering, 2 = engineering. */
   readonly #engineering: Uint8Array;
   #ranking: CompanyRanking | undefined;
 
@@ -58,10 +58,10 @@ export class Catalogue {
     return this.#ranking;
   }
 
-  /** The most recently observed active jobs of a company. A small cohort costs nothing to make and is not kept. */
+  /** The most recently observed active jobs of a company. A small cohort is cheap to make and not cached. */
   cohortOf(company: number): Cohort {
-    const kept = this.#companies.get(company);
-    if (kept !== undefined) return kept;
+    const cached = this.#companies.get(company);
+    if (cached !== undefined) return cached;
     const active = this.snapshot.activeRowsOf(company);
     const start = this.snapshot.companyOffsets[company]!;
     const rows = this.snapshot.companyRows.subarray(start, start + Math.min(active, COHORT_ROWS_MAX));
@@ -75,7 +75,7 @@ export class Catalogue {
     return new Cohort(this.snapshot, new Uint32Array(0), 'requested company', false);
   }
 
-  /** Whether a department has `engineering` in its compared text (decisions §3). */
+  /** Whether the compared text of a department contains `engineering` (decisions §3). */
   isEngineering(department: number): boolean {
     const known = this.#engineering[department]!;
     if (known !== 0) return known === 2;
@@ -84,11 +84,11 @@ export class Catalogue {
     return is;
   }
 
-  /** Makes now what the first questions would have to wait for. */
+  /** Builds now what the first questions would otherwise wait for. */
   warm(): void {
     this.byCompany.warmForSignals();
     void this.ranking;
     this.newestFirst.warmForSearch();
-    this.foundJobs.keepFirst(this.newestFirst.rows.length);
+    this.foundJobs.loadFirst(this.newestFirst.rows.length);
   }
 }

@@ -1,16 +1,16 @@
 /**
- * The rows that a question looks at (decisions §3, "Order, cohort, matching"): at most 10000 active ones. The catalogue's are
- * one part. A company's are parts of at most PART_ROWS_MAX rows, newest observations first: a question waits for the index of
- * one part at most, never for that of all.
+ * The rows that a question considers (decisions §3, "Order, cohort, matching"): at most 10000 active ones. The catalogue's
+ * are one part. A company's are parts of at most PART_ROWS_MAX rows, newest observations first, so that a question waits for
+ * the index of one part at most.
  */
 import { CohortPart } from './index/cohort-part.ts';
 import { PART_ROWS_MAX } from './limits.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
-/** What an answer says about the rows it was taken from. */
+/** What an answer says about the rows that it was computed from. */
 export interface CohortFacts {
   readonly scope: 'requested company' | 'monitored catalogue';
-  /** Whether the scope has more active jobs than the cohort, so that counts are no totals. */
+  /** Whether the scope has more active jobs than the cohort, so that counts are not totals. */
   readonly sampled: boolean;
   readonly candidateJobs: number;
   /** Last observations in the cohort, before filters, milliseconds; `null` when it is empty. */
@@ -22,12 +22,12 @@ export class Cohort {
   readonly facts: CohortFacts;
   /** Ascending, so newest observation first; owned by the cohort. */
   readonly rows: Uint32Array;
-  /** Whether a search was asked before, so that the next one may make an index. */
+  /** Whether there was a search already, so that the next one may build an index. */
   wasSearched = false;
   readonly #snapshot: Snapshot;
   #parts: readonly CohortPart[] | undefined;
 
-  /** rows  ascending */
+  /** @param rows ascending */
   constructor(snapshot: Snapshot, rows: Uint32Array, scope: CohortFacts['scope'], sampled: boolean) {
     const count = rows.length;
     this.#snapshot = snapshot;
@@ -41,7 +41,7 @@ export class Cohort {
     };
   }
 
-  /** Of a company's cohort, newest observations first; made when they are first asked for. */
+  /** The parts of a company's cohort, newest observations first; made on first use. */
   get parts(): readonly CohortPart[] {
     if (this.#parts === undefined) {
       const parts: CohortPart[] = [];

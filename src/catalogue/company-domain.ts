@@ -15,9 +15,9 @@ const ASCII = /^[!-~]+$/;
 /** A host whose last label is a number is an IPv4 address to every URL parser (WHATWG URL §3.5, "ends in a number"). */
 const ENDS_IN_NUMBER = /\.(?:[0-9]+|0x[0-9a-f]*)$/;
 
-/** The lower-cased domain, or `undefined` when the text is not one. */
+/** @returns the domain in lower case, or `undefined` when the text is not one */
 export function parseCompanyDomain(text: string): CompanyDomain | undefined {
-  // ASCII is asked for before lower-casing: U+212A (the Kelvin sign) lower-cases to a plain `k`.
+  // ASCII first, then lower case: U+212A (the Kelvin sign) becomes a plain `k` in lower case.
   if (text.length > COMPANY_DOMAIN_LENGTH_MAX || !ASCII.test(text)) return undefined;
   const lower = text.toLowerCase();
   if (!DOMAIN.test(lower) || ENDS_IN_NUMBER.test(lower)) return undefined;

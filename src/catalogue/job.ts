@@ -1,7 +1,6 @@
 /**
- * A job posting as the catalogue knows it. The closed lists are the specification's (jobs-intelligence, "Job"); type,
- * schema, column code and OpenAPI all follow from them, and the place in a list is the code stored in a snapshot, so
- * entries are only ever appended.
+ * A job posting as the catalogue has it. The closed lists are the specification's (jobs-intelligence, "Job"). Type, schema,
+ * column code and OpenAPI follow from them, and a snapshot stores the index in a list, so new entries go to the end.
  */
 import type { CompanyDomain } from './company-domain.ts';
 

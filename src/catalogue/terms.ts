@@ -1,7 +1,7 @@
 /**
- * How text compares (decisions §3): after NFKC, `toLowerCase()` and collapsing white space, on both sides. A filter
- * splits into terms at white space, so a term never holds a blank and lies inside a text exactly when it lies inside
- * one of the text's blank-separated tokens; the index is built on that.
+ * How text compares (decisions §3): after NFKC, `toLowerCase()` and collapsing white space, on both sides. A filter splits
+ * into terms at white space, so no term has a blank, and a text contains a term exactly when one of its blank-separated
+ * tokens does. The index relies on that.
  */
 
 /** Most terms a filter may have (specification, "Limits"). */
@@ -11,12 +11,12 @@ const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
 /** The form in which two texts are compared: NFKC, lower case, single spaces, none at the ends. */
 export function comparedText(text: string): string {
-  // Printable ASCII with single spaces is its own NFKC form; nine titles in ten take this path.
+  // Printable ASCII with single spaces is its own NFKC form; most titles take this path.
   if (PLAIN.test(text)) return text.toLowerCase();
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
 
-/** How many terms a filter has, without making them. */
+/** How many terms a filter has, without splitting it. */
 export function termCountOf(text: string): number {
   if (!PLAIN.test(text)) return termsOf(text).length;
   let count = 1;

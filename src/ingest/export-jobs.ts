@@ -1,13 +1,13 @@
 /**
  * A snapshot back as native JSONL, in the snapshot's order: every field on every line, null where nothing is recorded,
  * skills always (so that nothing is extracted again), times in UTC with milliseconds. `description` is not in a
- * snapshot. The first line carries one key more, `snapshot`, which build-snapshot.ts explains; a snapshot without jobs
+ * snapshot. The first line carries one key more, `snapshot`, which export-facts.ts explains; a snapshot without jobs
  * has no first line, so its facts do not travel.
  */
 import type { Job } from '../catalogue/job.ts';
 import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';
+import { exportFactsOf } from './export-facts.ts';
 import { dateTimeOf } from './input/date-time.ts';
-import { exportFactsOf } from './intake.ts';
 import type { NativeRecord } from './native.ts';
 
 export function nativeOf(job: Job): Required<Omit<NativeRecord, 'description'>> {

@@ -8,6 +8,9 @@ import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../ca
 import { parseDateTime } from './input/date-time.ts';
 import type { SkillExtractor } from './skills/skills.ts';
 
+/** Extracts the skills of a record that names none. */
+export type SkillSource = Pick<SkillExtractor, 'extract'>;
+
 /** The object on a line, as the other shapes and the synthetic catalogue write it. Absent reads as `null`. */
 export interface NativeRecord {
   id: string;
@@ -151,7 +154,7 @@ function observed(field: string, value: unknown): number {
   return timeMs;
 }
 
-function jobOf(record: Record<string, unknown>, skills: SkillExtractor): Job {
+function jobOf(record: Record<string, unknown>, skills: SkillSource): Job {
   const id = identifier(record.id);
   const title = requiredText('title', record.title, NAME_LENGTH_MAX);
   const company = requiredText('company', record.company, NAME_LENGTH_MAX);
@@ -185,7 +188,7 @@ function jobOf(record: Record<string, unknown>, skills: SkillExtractor): Job {
 }
 
 /** A job, or the first field that is wrong, in the order in which the specification lists them. */
-export function parseNative(value: unknown, skills: SkillExtractor): NativeParse {
+export function parseNative(value: unknown, skills: SkillSource): NativeParse {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { ok: false, field: '', reason: 'must be a JSON object' };
   }

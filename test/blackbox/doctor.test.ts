@@ -51,8 +51,8 @@ describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
         .map((one) => `${one.verdict}: ${one.found}`)
         .join('\n');
     expect(found('state')).toContain(`in use by process ${counter.server.child.pid}`);
-    expect(found('port')).toBe(`ok: a paygrade is running at ${url} and is ready`);
-    expect(found('public')).toContain('ok: an unpaid question through BASE_URL brings the whole offer back');
+    expect(found('port')).toBe(`ok: a paygrade server runs at ${url} and is ready`);
+    expect(found('public')).toContain('ok: an unpaid request through BASE_URL gets the whole offer');
     expect(contentsOf(stateDir)).toEqual(before);
     expect((await buy(counter.url(counter.search), wallet())).status).toBe(200);
   });
@@ -67,11 +67,11 @@ describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
     });
     expect(other.exitCode).toBe(1);
     expect(other.findings.filter(({ verdict }) => verdict === 'mend').map(({ found }) => found)).toEqual([
-      expect.stringMatching(/^the offer at BASE_URL is paid to 0x/),
+      expect.stringMatching(/^the offer at BASE_URL asks for payment to 0x/),
     ]);
     const wrong = examine({ PORT: String(port), STATE_DIR: stateDir, BASE_URL: `${url}/elsewhere` });
     expect(wrong.findings.filter(({ verdict }) => verdict === 'mend').map(({ found }) => found)).toEqual([
-      'BASE_URL answers an unpaid question with 404, not 402',
+      'BASE_URL answers an unpaid request with 404, not 402',
     ]);
   });
 });

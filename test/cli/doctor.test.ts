@@ -56,7 +56,7 @@ async function madeState(name: string): Promise<string> {
 }
 
 describe('doctor', () => {
-  it('finds nothing to mend with settings that are good', async () => {
+  it('finds nothing to fix with good settings', async () => {
     const { exitCode, report, stderr } = await examine();
     expect([exitCode, report.ok, stderr]).toEqual([0, true, '']);
     expect(report.findings.every(({ verdict }) => verdict !== 'mend')).toBe(true);
@@ -88,7 +88,7 @@ describe('doctor', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
-  it('tells people on stderr, with what to do under each thing to mend', async () => {
+  it('tells people on stderr, with the remedy under each thing to fix', async () => {
     const { exitCode, stdout, stderr } = await run([
       'doctor',
       '--port',
@@ -99,8 +99,8 @@ describe('doctor', () => {
       ':memory:',
     ]);
     expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^MEND {2}snapshot +\S.*nowhere\.snap.*\n +-> set SNAPSHOT/m);
-    expect(stderr).toMatch(/\n1 to mend\n$/);
+    expect(stderr).toMatch(/^FIX {3}snapshot +\S.*nowhere\.snap.*\n +-> set SNAPSHOT/m);
+    expect(stderr).toMatch(/\n1 to fix\n$/);
   });
 });
 
@@ -163,7 +163,9 @@ describe('doctor on the state', () => {
     expect(wordsOf((await examine({ 'state-dir': sound })).report, 'state')[1]).toMatch(/^ok: sound, /);
     expect(readFileSync(join(sound, 'state.db')).equals(before)).toBe(true);
     const absent = join(folder, 'not', 'yet');
-    expect(wordsOf((await examine({ 'state-dir': absent })).report, 'state')[1]).toMatch(/^ok: .* is not there yet/);
+    expect(wordsOf((await examine({ 'state-dir': absent })).report, 'state')[1]).toMatch(
+      /^ok: .* does not exist: the first start creates it/,
+    );
     expect(() => readFileSync(absent)).toThrow('ENOENT');
   });
 
@@ -174,9 +176,7 @@ describe('doctor on the state', () => {
     const { exitCode, report } = await examine({ 'state-dir': stateDir });
     lock.close();
     expect(exitCode).toBe(0);
-    expect(wordsOf(report, 'state')[1]).toBe(
-      `ok: in use by process ${process.pid}, which says itself whether it is sound`,
-    );
+    expect(wordsOf(report, 'state')[1]).toBe(`ok: in use by process ${process.pid}, which reports its own faults`);
   });
 
   it.each([
@@ -267,7 +267,7 @@ describe('doctor on the facilitator', () => {
     );
     expect(wordsOf(report, 'facilitator')).toEqual([
       'ok: settles exact on eip155:8453',
-      'ok: lists what is paid for (bazaar)',
+      'ok: lists paid operations (bazaar)',
     ]);
     expect(wordsOf(report, 'clock')).toEqual([expect.stringMatching(/^skipped: /)]);
   });
@@ -282,7 +282,7 @@ describe('doctor on the facilitator', () => {
     ['no kinds', kinds(), /lists nothing/],
     ['another token', kinds({ ...GOOD, extra: { asset: `0x${'2'.repeat(40)}` } }), /settles 0x2+, not USDC/],
     ['something else', answered('<html>'), /not the answer of an x402 facilitator/],
-    ['401', answered({}, 401), /refuses us \(401\)/],
+    ['401', answered({}, 401), /refuses this server \(401\)/],
     ['404', answered({}, 404), /answers \/supported with 404/],
     ['500', answered({}, 500), /answers \/supported with 500/],
     ['a redirect', answered('', 308, { location: 'https://other.example/x402' }), /redirects \(308\)/],
@@ -342,15 +342,15 @@ describe('doctor on addresses', () => {
     const long = await examine({ 'base-url': `https://shop.example/${'a'.repeat(170)}` });
     expect(of(long.report, 'offers').every(({ verdict }) => verdict === 'note')).toBe(true);
     expect(wordsOf((await examine()).report, 'offers')).toEqual([
-      expect.stringMatching(/^ok: PAYMENT-REQUIRED takes \d{4} bytes/),
+      expect.stringMatching(/^ok: PAYMENT-REQUIRED has \d{4} bytes/),
     ]);
   });
 
   it('says so when the proxy in front and the settings do not fit', async () => {
     const behind = await examine({ 'base-url': 'https://shop.example' });
-    expect(wordsOf(behind.report, 'public').join('\n')).toContain('all customers share one usage rate');
+    expect(wordsOf(behind.report, 'public').join('\n')).toContain('all customers share one rate limit');
     const open = await examine({ 'trust-proxy': 'true', host: '0.0.0.0' });
-    expect(wordsOf(open.report, 'public').join('\n')).toContain('chooses the address it is counted under');
+    expect(wordsOf(open.report, 'public').join('\n')).toContain('can choose the address it is rate-limited by');
     const local = await examine({ 'trust-proxy': 'true' });
     expect(wordsOf(local.report, 'public')).toEqual([expect.stringMatching(/^ok: BASE_URL is not set/)]);
   });

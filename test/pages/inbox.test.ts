@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Listener } from '../../src/adapters/listen/listen.ts';
 import { listen } from '../../src/adapters/listen/listen-node.ts';
 import { type App, openApp } from '../../src/app/app.ts';
+import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { readConfig } from '../../src/config/config.ts';
 import {
   axeViolations,
   CHROMIUM,
@@ -296,7 +296,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
       throw failure;
     };
     app = await openApp(
-      { ...readConfig({ STATE_DIR: ':memory:', SNAPSHOT: 'none' }), baseUrl: url, hookBaseUrl: url },
+      { ...CONFIGURATION.read({ STATE_DIR: ':memory:', SNAPSHOT: 'none' }), baseUrl: url, hookBaseUrl: url },
       { clock, random: systemRandom, onRequest: undefined, onFailure, onResolution: () => {} },
     );
   });

@@ -4,7 +4,8 @@ import type { TakeCatalogue } from '../../src/app/catalogue-holder.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Job } from '../../src/catalogue/job.ts';
-import { memorySource, openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import { memorySource } from '../../src/catalogue/snapshot/source.ts';
 import { Shelf } from '../../src/modules/jobs/envelope.ts';
 import { bytesOfJobs } from '../support/opened-jobs.ts';
 

@@ -36,7 +36,7 @@ import {
   type StatePorts,
   stateOver,
 } from '../../src/storage/sqlite/state.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 import type { Profile } from './profile.ts';
 import type { World } from './world.ts';
 

@@ -9,13 +9,14 @@ import { readTokenGate } from '../../src/access/read-token.ts';
 import { createX402Gate } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import type { Caller } from '../../src/adapters/listen/listen.ts';
+import { openListener } from '../../src/adapters/listen/open-listener.ts';
 import { systemTimers } from '../../src/adapters/process/system-timers.ts';
+import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { openTill } from '../../src/app/till.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { Inbox } from '../../src/callback/inbox/inbox.ts';
 import { MemoryStore } from '../../src/callback/inbox/memory-store.ts';
-import { readConfig } from '../../src/config/config.ts';
 import type { Access, Gate } from '../../src/http/access.ts';
 import { refuse } from '../../src/http/errors.ts';
 import { Responder } from '../../src/http/respond.ts';
@@ -37,7 +38,7 @@ const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
 });
 const services = { inbox, timers: systemTimers, baseUrl: 'http://api.test', hookBaseUrl: 'http://hooks.test' };
 const responder = new Responder({}, process.versions.bun !== undefined);
-const config = { ...readConfig({ STATE_DIR: ':memory:' }), baseUrl: services.baseUrl };
+const config = { ...CONFIGURATION.read({ STATE_DIR: ':memory:' }), baseUrl: services.baseUrl };
 const till = openTill(
   config,
   systemClock,
@@ -117,11 +118,7 @@ function fetch(request: Request, caller: Caller): Promise<Response> {
   });
 }
 
-const isBun = process.versions.bun !== undefined;
-const { listen } = isBun
-  ? await import('../../src/adapters/listen/listen-bun.ts')
-  : await import('../../src/adapters/listen/listen-node.ts');
-const listener = await listen({
+const listener = await openListener({
   host: '127.0.0.1',
   port: Number(process.env.PORT ?? 0),
   fetch,

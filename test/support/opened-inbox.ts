@@ -9,7 +9,8 @@ import type { CallbackStore } from '../../src/callback/inbox/store.ts';
 import type { Client } from '../../src/callback/inbox/waiters.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
-import { ManualTime, SeededRandom } from './manual-time.ts';
+import { Chance } from './chance.ts';
+import { ManualTime } from './manual-time.ts';
 
 export interface OpenedInbox {
   readonly time: ManualTime;
@@ -48,7 +49,7 @@ export function openInbox(
   const inbox = new Inbox((options.roomCount ?? 1_000) * CLAIM_BYTES, {
     clock: time,
     timers: time,
-    random: new SeededRandom(options.seed ?? 1),
+    random: new Chance(options.seed ?? 1),
     store,
     onStoreFault: (fault) => faults.push(fault),
   });

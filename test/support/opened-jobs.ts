@@ -2,7 +2,8 @@
 
 import type { Job } from '../../src/catalogue/job.ts';
 import { SnapshotBuilder } from '../../src/catalogue/snapshot/build.ts';
-import { memorySource, openSnapshot, type Snapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import { openSnapshot, type Snapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import { memorySource } from '../../src/catalogue/snapshot/source.ts';
 
 export const FACTS = { builtAtMs: 1_700_000_000_000, sourceRows: 7, rejectedRows: 1, skillsVersion: 'test-1' };
 

@@ -7,7 +7,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SnapshotError, type SnapshotSource } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
 
 /** Most bytes of one system call: Linux transfers at most 2^31 - 4096. */
 const READ_BYTES_MAX = 2 ** 30;
@@ -23,18 +24,18 @@ export function openSnapshotFile(path: string): SnapshotSource {
   }
   try {
     const opened = fstatSync(descriptor, { bigint: true });
-    let glanced = Buffer.alloc(0);
+    let transient = Buffer.alloc(0);
     if (!opened.isFile()) throw new SnapshotError(`${path}: is not a file`);
     return {
       name: path,
       byteLength: Number(opened.size),
       read: (offset, length) => readAt(path, descriptor, offset, Buffer.allocUnsafe(length)),
-      glance: (offset, length) => {
+      readTransient: (offset, length) => {
         // One buffer for all of them: Bun kept 0.9 GB of outlived ones while it went through the cold text of 10 million jobs.
-        if (glanced.length < length) glanced = Buffer.allocUnsafe(length);
-        return readAt(path, descriptor, offset, glanced.subarray(0, length));
+        if (transient.length < length) transient = Buffer.allocUnsafe(length);
+        return readAt(path, descriptor, offset, transient.subarray(0, length));
       },
-      intact: () => {
+      isUnchanged: () => {
         const now = fstatSync(descriptor, { bigint: true });
         return now.size === opened.size && now.mtimeNs === opened.mtimeNs;
       },

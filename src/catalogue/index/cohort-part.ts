@@ -1,9 +1,9 @@
 /**
- * Rows that are selected together: the whole cohort of the catalogue, or a piece of a company's (cohort.ts). A place in a part
- * is called a position; the row at it is a place in the snapshot. For searches positions are newest observation first, which
- * is the order of rows; for signals company after company (company-runs.ts).
+ * Rows that are selected together: the whole cohort of the catalogue, or a piece of a company's (cohort.ts). An index in a
+ * part is called a position, an index in the snapshot a row. For searches positions are newest observation first, which is
+ * the order of rows; for signals company after company (company-runs.ts).
  *
- * What an index needs is made the first time it is asked for and kept as long as the part.
+ * Each index is built on first use and lives as long as the part.
  */
 import { BitSet } from '../../base/bitset.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from '../job.ts';
@@ -14,7 +14,7 @@ import { Matches } from './matches.ts';
 import type { RowFilter } from './row-filter.ts';
 import { buildTermIndex, type IndexedField, type RowBitmap, type TermIndex } from './term-index.ts';
 
-/** Texts of the rows of a part: `codes`, row after row, those of row r between `offsets[r]` and `offsets[r + 1]`. */
+/** The texts of a part's rows. @param codes row after row; those of row r are `codes[offsets[r]] .. codes[offsets[r + 1] - 1]` */
 function fieldOf(offsets: Uint32Array, codes: ArrayLike<number>, column: TextColumn): IndexedField {
   const numberOf = new Map<number, number>();
   const texts: string[][] = [];
@@ -32,7 +32,7 @@ function fieldOf(offsets: Uint32Array, codes: ArrayLike<number>, column: TextCol
   return { texts, numbers, offsets };
 }
 
-/** One code a row, where code 0 may mean that the row has none. */
+/** One code a row. @param firstCode 1 = code 0 means that the row has none */
 function singleField(
   rows: Uint32Array,
   codes: Uint16Array | Uint32Array,
@@ -64,7 +64,7 @@ function skillField(rows: Uint32Array, { skillOffsets, skills, skillNames }: Sna
 /** A part of the same rows in another order. */
 interface SourcePart {
   readonly part: CohortPart;
-  /** By position in that part: the position in this one. */
+  /** By position in `part`: the position in the part made from it. */
   readonly positionOf: Uint16Array;
 }
 
@@ -73,21 +73,21 @@ export class CohortPart {
   /** The row at each position; owned by the part. */
   readonly rows: Uint32Array;
   readonly #source: SourcePart | undefined;
-  /** What `select` found last. */
+  /** The result of the last `select`. */
   readonly matches: Matches;
 
-  /** `null` = the group's text is too long for an index. */
+  // `null` = the text of the fields is too long for an index; `undefined` = not built yet.
   #titleIndex: TermIndex | null | undefined;
   #locationIndex: TermIndex | null | undefined;
   #keywordIndex: TermIndex | null | undefined;
-  /** By place in REMOTE_STATUSES and in EMPLOYMENT_TYPES. */
+  /** By index in REMOTE_STATUSES and in EMPLOYMENT_TYPES. */
   readonly #remote: (RowBitmap | undefined)[] = [];
   readonly #employment: (RowBitmap | undefined)[] = [];
-  /** Until the index for keywords is built, so that they are decoded once for two indexes. */
+  /** The decoded titles, for the title index and the keyword index; dropped when the second is built. */
   #titles: IndexedField | undefined;
   #positionsByDepartment: ReadonlyMap<string, Uint16Array> | undefined;
 
-  /** source  whose decoded texts and indexes are put in order instead of being made again */
+  /** @param source a part of the same rows, whose texts and indexes this one reorders instead of building its own */
   constructor(snapshot: Snapshot, rows: Uint32Array, source?: SourcePart) {
     this.snapshot = snapshot;
     this.rows = rows;
@@ -95,7 +95,7 @@ export class CohortPart {
     this.matches = new Matches(rows.length);
   }
 
-  /** Rows of the `limit` newest matches, newest first, or of all when there are fewer; where rows ascend. */
+  /** Rows of the `limit` newest matches, newest first, or of all when there are fewer. For parts whose rows ascend. */
   newestMatches(limit: number): number[] {
     const newest = this.matches.first(limit);
     for (let i = 0; i < newest.length; i++) newest[i] = this.rows[newest[i]!]!;
@@ -110,20 +110,20 @@ export class CohortPart {
   }
 
   get locationIndex(): TermIndex | null {
-    if (this.#locationIndex === undefined) this.#locationIndex = this.#builtLocationIndex() ?? null;
+    if (this.#locationIndex === undefined) this.#locationIndex = this.#buildLocationIndex() ?? null;
     return this.#locationIndex;
   }
 
   /** Over title, company, department and skills. */
   get keywordIndex(): TermIndex | null {
     if (this.#keywordIndex === undefined) {
-      this.#keywordIndex = this.#builtKeywordIndex() ?? null;
+      this.#keywordIndex = this.#buildKeywordIndex() ?? null;
       this.#titles = undefined;
     }
     return this.#keywordIndex;
   }
 
-  /** Whether the indexes that a question needs are there. */
+  /** Whether the indexes that a filter needs are built. */
   isIndexedFor({ keyword, location, title }: RowFilter): boolean {
     return (
       (keyword.length === 0 || this.#keywordIndex !== undefined) &&
@@ -141,44 +141,44 @@ export class CohortPart {
         const code = department[this.rows[position]!]!;
         if (code === 0) continue;
         const text = departments.comparedOf(code);
-        const those = positions.get(text);
-        if (those === undefined) positions.set(text, [position]);
-        else those.push(position);
+        const known = positions.get(text);
+        if (known === undefined) positions.set(text, [position]);
+        else known.push(position);
       }
-      this.#positionsByDepartment = new Map([...positions].map(([text, those]) => [text, Uint16Array.from(those)]));
+      this.#positionsByDepartment = new Map([...positions].map(([text, list]) => [text, Uint16Array.from(list)]));
     }
     return this.#positionsByDepartment;
   }
 
-  /** Positions of a workplace type. Not to be modified. */
+  /** Positions of a workplace type; read only. */
   withRemoteStatus(status: RemoteStatus): RowBitmap {
     const code = REMOTE_STATUSES.indexOf(status);
     this.#remote[code] ??= this.#withCode(this.snapshot.remoteStatus, code);
     return this.#remote[code];
   }
 
-  /** Positions of an employment type. Not to be modified. */
+  /** Positions of an employment type; read only. */
   withEmploymentType(type: EmploymentType): RowBitmap {
     const code = EMPLOYMENT_TYPES.indexOf(type);
     this.#employment[code] ??= this.#withCode(this.snapshot.employmentType, code);
     return this.#employment[code];
   }
 
-  /** Makes everything that searches need. */
+  /** Builds everything that searches need. */
   warmForSearch(): void {
     for (const status of REMOTE_STATUSES) this.withRemoteStatus(status);
     for (const type of EMPLOYMENT_TYPES) this.withEmploymentType(type);
-    this.#putTogether([this.locationIndex, this.keywordIndex]);
+    this.#joinBitmaps([this.locationIndex, this.keywordIndex]);
   }
 
-  /** Makes everything that signals need. */
+  /** Builds everything that signals need. */
   warmForSignals(): void {
     void this.positionsByDepartment;
-    this.#putTogether([this.titleIndex, this.locationIndex]);
+    this.#joinBitmaps([this.titleIndex, this.locationIndex]);
   }
 
-  /** Moves the bitmaps into one array, in which looking at several takes a half to a third of the time (bitset.ts). */
-  #putTogether(indexes: readonly (TermIndex | null)[]): void {
+  /** Moves the bitmaps into one array, where intersecting several is two to three times as fast (bitset.ts). */
+  #joinBitmaps(indexes: readonly (TermIndex | null)[]): void {
     const wordCount = (this.rows.length + 31) >>> 5;
     let length = (this.#remote.length + this.#employment.length) * wordCount;
     for (const index of indexes) length += index?.bitmapsLength ?? 0;
@@ -204,21 +204,21 @@ export class CohortPart {
       this.#titles ??= singleField(this.rows, this.snapshot.title, this.snapshot.titles, 0);
       return this.#titles;
     }
-    // Each row has one title, so only its place in the list of titles moves.
+    // Each row has one title, so reordering rows reorders the numbers.
     const { numbers, offsets, texts } = source.part.#titleField();
     const moved = new Uint32Array(numbers.length);
     for (let i = 0; i < numbers.length; i++) moved[source.positionOf[i]!] = numbers[i]!;
     return { texts, numbers: moved, offsets };
   }
 
-  #builtLocationIndex(): TermIndex | undefined {
+  #buildLocationIndex(): TermIndex | undefined {
     const source = this.#source;
     if (source !== undefined) return source.part.locationIndex?.reordered(source.positionOf);
     const { rows, snapshot } = this;
     return buildTermIndex(rows.length, [singleField(rows, snapshot.location, snapshot.locations, 1)]);
   }
 
-  #builtKeywordIndex(): TermIndex | undefined {
+  #buildKeywordIndex(): TermIndex | undefined {
     const { rows, snapshot } = this;
     return buildTermIndex(rows.length, [
       this.#titleField(),

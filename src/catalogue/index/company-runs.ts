@@ -1,6 +1,6 @@
 /**
  * The rows of the catalogue's cohort company after company, so that a company is a run of bits in every set of positions:
- * its matching jobs are counted a word at a time, and companies come in an order in which the counting can stop early.
+ * its matching jobs are counted a word at a time. The largest companies come first, so that counting can stop early.
  */
 import { COHORT_ROWS_MAX } from '../limits.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -17,8 +17,8 @@ export interface CompanyRuns {
 }
 
 /**
- * The runs of the first `count` rows of a snapshot, at most COHORT_ROWS_MAX. Numbers that hold what to sort by and what of are
- * sorted natively: with a Map and a comparator this took several times as long in a fresh process.
+ * The runs of the first `count` rows of a snapshot, at most COHORT_ROWS_MAX. It packs sort key and payload into one number
+ * and sorts natively: a Map and a comparator take several times as long in a fresh process.
  */
 export function companyRunsOf({ employer, employerCompany }: Snapshot, count: number): CompanyRuns {
   const byCompany = new Float64Array(count);

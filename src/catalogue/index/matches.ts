@@ -1,16 +1,15 @@
 /**
- * The matching positions of a question, filter after filter: a list while they are few, whose members are looked at one by
- * one, else a set, whose words are. Owned by a part of a cohort and filled again by the next question: fresh arrays would cost
- * more than most questions (1.3 KB outside the heap each, 0.7 µs and the collector's time).
+ * The matching positions of a question, narrowed filter after filter: a list while they are few, else a set of bits. A part
+ * of a cohort owns one and each question overwrites it, because allocating fresh arrays would cost more than most questions.
  */
 import { BitSet, keepMembers, type WordRun, writeFirstOfAll } from '../../base/bitset.ts';
 import { LISTED_ROWS_MAX } from '../limits.ts';
 import type { FoundTerm } from './term-index.ts';
 
 export class Matches {
-  /** The matches, unless they are listed. */
+  /** The matches, unless they are in the list. */
   readonly #set: BitSet;
-  /** What a list is written into. One that nothing was taken from yet may lie elsewhere, and is not to be modified. */
+  /** The list that this object may write to. `#list` may be an array of the index instead, which is read only. */
   readonly #own = new Uint16Array(LISTED_ROWS_MAX);
   #list: Uint16Array = this.#own;
   #listStart = 0;
@@ -23,7 +22,7 @@ export class Matches {
     this.#scratch = new BitSet(length);
   }
 
-  /** How many matches are listed; -1 = they are in the set alone. */
+  /** Length of the list; -1 = the matches are in the set. */
   get listedCount(): number {
     return this.#listedCount;
   }
@@ -53,7 +52,7 @@ export class Matches {
     this.#set.addFrom(positions, 0, positions.length);
   }
 
-  /** What holds a term of the part's own index that has no bitmap matches. */
+  /** The rows of a term match. @param term from an index of this part, without a bitmap */
   startWithTerm(term: FoundTerm): void {
     const { index } = term;
     if (term.rowCountMax > LISTED_ROWS_MAX) {
@@ -66,7 +65,7 @@ export class Matches {
     else this.#listAs(this.#own, 0, index.listRows(term, this.#own, this.#scratch));
   }
 
-  /** What all of some sets of positions, at least one, have matches: the smallest `enough` of them or, when those are many, all. */
+  /** The intersection of at least one set matches: its `enough` smallest positions or, when `enough` is too many for a list, all. */
   startWithSets(sets: readonly WordRun[], enough: number): void {
     const { words } = sets[0]!;
     const starts: number[] = [];
@@ -82,7 +81,7 @@ export class Matches {
     if (!isAny) this.startWithNone();
   }
 
-  /** Adds one to the matches, which were none at the start. */
+  /** Adds a position that is no match yet, after `startWithNone`. */
   add(position: number): void {
     if (this.#listedCount === LISTED_ROWS_MAX) {
       this.toSet();
@@ -92,13 +91,13 @@ export class Matches {
     else this.#own[this.#listedCount++] = position;
   }
 
-  /** Keeps the matches that hold a term of the part's own index that has no bitmap. Says whether any is left. */
+  /** Keeps the matches that contain a term. @param term from an index of this part, without a bitmap @returns whether any is left */
   keepTerm(term: FoundTerm): boolean {
     term.index.writeRows(term, this.#scratch);
     return this.keepSet(this.#scratch);
   }
 
-  /** Keeps the matches that are in a set of positions, too. Says whether any is left. */
+  /** Keeps the matches that a set of positions also has. @returns whether any is left */
   keepSet({ words, wordsStart }: WordRun): boolean {
     if (this.#listedCount < 0) return this.#set.intersectWords(words, wordsStart);
     const kept = keepMembers(words, wordsStart, this.#list, this.#listStart, this.#listedCount, this.#own);
@@ -106,7 +105,7 @@ export class Matches {
     return kept !== 0;
   }
 
-  /** The matches as a set, good until the next question. */
+  /** The matches as a set, valid until the next question. */
   toSet(): BitSet {
     if (this.#listedCount >= 0) {
       this.#set.clear();

@@ -1,29 +1,32 @@
 /**
- * The positions of a cohort with an observation inside a period, kept as a set that follows the period: positions lie in
- * the order of their observations, and only those that an end of the period has moved past change sides.
+ * The positions of a cohort with an observation inside a period, as a set that follows the period: positions are sorted by
+ * time, and a change of the period flips only those between the old and the new place of each end.
  */
 import { BitSet } from '../../base/bitset.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
 
 export class PeriodSet {
-  /** Observed inside the period of the last `moveTo`; none before the first. Not to be modified by others. */
+  /** Observed inside the period of the last `setPeriod`; empty before the first. Read only for others. */
   readonly positions: BitSet;
   /** Ascending, and the position of each. */
   readonly #times: Float64Array;
   readonly #order: Uint16Array;
-  /** Place of the first time inside the period, and of the first after it. */
+  /** Index of the first time inside the period, and of the first after it. */
   #start = 0;
   #end = 0;
 
-  /** times ascending, and the position of each; at most 2^16 */
+  /** @param times ascending, at most 2^16 @param order the position of each */
   constructor(times: Float64Array, order: Uint16Array) {
     this.positions = new BitSet(times.length);
     this.#times = times;
     this.#order = order;
   }
 
-  /** Makes `positions` those observed inside a period, both ends included. Says whether that moved an end past an observation. */
-  moveTo({ startMs, endMs }: ObservationPeriod): boolean {
+  /**
+   * Makes `positions` those observed inside a period, both ends included.
+   * @returns whether an end moved past an observation, so that `positions` may have changed
+   */
+  setPeriod({ startMs, endMs }: ObservationPeriod): boolean {
     if (this.#isPlaceOf(this.#start, startMs, false) && this.#isPlaceOf(this.#end, endMs, true)) return false;
     const start = placeIn(this.#times, startMs, false);
     const end = placeIn(this.#times, endMs, true);
@@ -34,7 +37,7 @@ export class PeriodSet {
     return true;
   }
 
-  /** Members between two places leave, others come in. */
+  /** Positions between two indexes of the order enter the set when they are outside, and leave it when they are inside. */
   #flip(from: number, to: number): void {
     const { words } = this.positions;
     const order = this.#order;
@@ -45,7 +48,7 @@ export class PeriodSet {
     }
   }
 
-  /** Whether `placeIn` would give this place. */
+  /** Whether `placeIn` would return this index. */
   #isPlaceOf(place: number, ms: number, past: boolean): boolean {
     const times = this.#times;
     return (
@@ -55,7 +58,7 @@ export class PeriodSet {
   }
 }
 
-/** The place of the first of ascending `times` that is not before `ms`, or where `past` says so, that is after it. */
+/** Index of the first of ascending `times` at or after `ms`, or with `past` of the first after it. */
 export function placeIn(times: Float64Array, ms: number, past: boolean): number {
   let low = 0;
   let high = times.length;
@@ -67,7 +70,7 @@ export function placeIn(times: Float64Array, ms: number, past: boolean): number 
   return low;
 }
 
-/** Whether a time is before `ms`, or at it where `orAt` says so. */
+/** Whether a time is before `ms`, or with `orAt` before or at it. */
 function isBefore(time: number, ms: number, orAt: boolean): boolean {
   return time < ms || (orAt && time === ms);
 }

@@ -1,10 +1,10 @@
 /**
  * Companies of the catalogue's cohort in order of hiring activity (decisions §3, "Signals"). A company is a run of positions
  * (company-runs.ts), so its matching jobs, those observed recently and those first observed are bits of three sets, counted
- * a word at a time. The largest companies come first, and none is counted once a company with as few rows as the next
- * one cannot be among the best.
+ * a word at a time. The largest companies come first, and the counting stops at the first company with too few rows to be
+ * among the best.
  *
- * Without filters the answer changes only when one of the period's ends moves past an observation; the last one is kept.
+ * Without filters the answer changes only when an end of the period moves past an observation, so the last one is memoized.
  */
 import { BitSet, bitCountOf } from '../../base/bitset.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
@@ -30,16 +30,16 @@ export interface RankedCompany {
 }
 
 export interface Ranking {
-  /** At most as many as were wanted, in order. */
+  /** At most `limit`, in order. */
   readonly companies: readonly RankedCompany[];
   readonly matchingJobs: number;
 }
 
-/** A company with a matching job. */
+/** A company with at least one matching job, and its counts. */
 interface Counted {
-  /** Place among the companies of the runs. */
+  /** Index in the companies of the runs. */
   readonly place: number;
-  /** Its matching jobs, of those the recent ones, and the position of the newest. */
+  /** Its matching jobs, how many of them are recent, and the position of the newest. */
   readonly observed: number;
   readonly recent: number;
   readonly newest: number;
@@ -48,19 +48,19 @@ interface Counted {
 export class CompanyRanking {
   readonly #snapshot: Snapshot;
   readonly #runs: CompanyRuns;
-  /** Place of each position's company. */
+  /** By position: the index of its company in the runs. */
   readonly #placeOf: Uint16Array;
   readonly #all: BitSet;
-  /** Positions last observed inside the period of the last question, and those first observed inside it. */
+  /** Positions last observed inside the current period, and those first observed inside it. */
   readonly #recent: PeriodSet;
   readonly #firstObserved: PeriodSet;
-  /** Without filters, for the same period. */
-  #kept: { readonly limit: number; readonly ranking: Ranking } | undefined;
-  /** By place, of companies that were in an answer. */
+  /** The last ranking without filters, valid for the current period. */
+  #unfiltered: { readonly limit: number; readonly ranking: Ranking } | undefined;
+  /** By index in the runs: what answers say of a company, once one did. */
   readonly #shown: ({ readonly name: string; readonly domain: string | null } | undefined)[];
 
-  /** How often an observation has entered or left the period. */
-  #membership = 0;
+  /** Counts the changes of the period in which an observation entered or left it. */
+  #periodVersion = 0;
 
   constructor(snapshot: Snapshot, runs: CompanyRuns) {
     const count = runs.rows.length;
@@ -70,7 +70,7 @@ export class CompanyRanking {
     for (let place = 0; place < runs.companies.length; place++) {
       this.#placeOf.fill(place, runs.offsets[place]!, runs.offsets[place + 1]!);
     }
-    // Of its length from the start: an array that is filled here and there becomes a hash table.
+    // Allocated at full length: V8 turns an array that is filled sparsely into a hash table.
     this.#shown = new Array<undefined>(runs.companies.length).fill(undefined);
     this.#all = new BitSet(count);
     this.#all.fill();
@@ -80,30 +80,31 @@ export class CompanyRanking {
   }
 
   /**
-   * The best `limit` companies among those of `matches`, or among all where that is not given.
-   * The answer may be one that is kept, and is not to be modified.
+   * The best `limit` companies among those with a job in `matches`, or among all when it is undefined.
+   * @returns a ranking that may be memoized: read only
    */
   rank(matches: Matches | undefined, period: ObservationPeriod, limit: number): Ranking {
     if (matches?.listedCount === 0) return { companies: [], matchingJobs: 0 };
-    this.moveTo(period);
+    this.setPeriod(period);
     if (matches !== undefined) return this.#ranked(matches.toSet(), matches.count, limit);
-    if (this.#kept?.limit !== limit) {
-      this.#kept = { limit, ranking: this.#ranked(this.#all, this.#all.length, limit) };
+    if (this.#unfiltered?.limit !== limit) {
+      this.#unfiltered = { limit, ranking: this.#ranked(this.#all, this.#all.length, limit) };
     }
-    return this.#kept.ranking;
+    return this.#unfiltered.ranking;
   }
 
   /**
-   * Makes the period that of the next ranking. Returns a number that is another one whenever an observation has entered or
-   * left the period: until then, rankings of the same matches are the same.
+   * Sets the period of the next ranking.
+   * @returns the period's version: it changes when an observation enters or leaves the period, and while it stays the same,
+   * so do the rankings of the same matches
    */
-  moveTo(period: ObservationPeriod): number {
-    const recentMoved = this.#recent.moveTo(period);
-    if (this.#firstObserved.moveTo(period) || recentMoved) {
-      this.#kept = undefined;
-      this.#membership++;
+  setPeriod(period: ObservationPeriod): number {
+    const recentMoved = this.#recent.setPeriod(period);
+    if (this.#firstObserved.setPeriod(period) || recentMoved) {
+      this.#unfiltered = undefined;
+      this.#periodVersion++;
     }
-    return this.#membership;
+    return this.#periodVersion;
   }
 
   #ranked(matching: BitSet, matchingJobs: number, limit: number): Ranking {
@@ -117,10 +118,10 @@ export class CompanyRanking {
     const words = matching.words;
     const recentWords = this.#recent.positions.words;
     const best: Counted[] = [];
-    /** Recent jobs of the last of the best, once there are `limit`: a company with fewer is not among them. */
+    /** Recent jobs of the last of the best, once there are `limit`: a company with fewer cannot be among them. */
     let enough = 0;
     let w = 0;
-    /** What of the word at `w` has not been counted. */
+    /** The bits of the word at `w` that are not counted yet. */
     let word = words.length === 0 ? 0 : words[0]!;
     while (true) {
       while (word === 0) {
@@ -154,7 +155,7 @@ export class CompanyRanking {
     }
   }
 
-  /** Whether a company, given by the fields of `Counted`, comes before another one. Most do not, and need no object. */
+  /** Whether a company, given by the fields of `Counted`, comes before another. Most do not, so they get no object. */
   #comesBefore(place: number, observed: number, recent: number, newest: number, other: Counted): boolean {
     if (recent !== other.recent) return recent > other.recent;
     const score = scoreHundredths(recent, observed);
@@ -191,11 +192,11 @@ export class CompanyRanking {
   }
 }
 
-/** times of rows, and the position of each row */
+/** @param times by row @param positionOf by row */
 function inOrderOfTime(times: Float64Array, positionOf: Uint16Array): PeriodSet {
   const sorted = times.slice().sort();
   const order = new Uint16Array(times.length);
-  /** By place of the first of equal times: how many of them have been placed. */
+  /** By index of the first of equal times: how many of them have their place. */
   const placed = new Uint16Array(times.length);
   for (let row = 0; row < times.length; row++) {
     const first = placeIn(sorted, times[row]!, false);

@@ -1,15 +1,15 @@
-/** What a question asks of a row, taken from filters as they were written (decisions §3, "Order, cohort, matching"). */
+/** What a question asks of a row, made from the filters of a request (decisions §3, "Order, cohort, matching"). */
 import type { EmploymentType, RemoteStatus } from '../job.ts';
 import { comparedText, TERM_COUNT_MAX, termsOf } from '../terms.ts';
 
 /**
- * What a question asks of a row. Texts are in compared form; no terms and `undefined` ask nothing. Terms may be put in another order
- * by whoever looks for them.
+ * What a question asks of a row. Texts are in compared form; an empty list and `undefined` ask nothing. A search may reorder
+ * the terms of a list.
  */
 export interface RowFilter {
   readonly title: string[];
   readonly location: string[];
-  /** In title, company name, department and skills, each term in any of them. */
+  /** Terms that title, company name, department or a skill must contain, each in any of them. */
   readonly keyword: string[];
   /** The whole department. */
   readonly department: string | undefined;
@@ -17,18 +17,18 @@ export interface RowFilter {
   readonly employmentType: EmploymentType | undefined;
 }
 
-/** Filters as they were written. */
+/** Filters as the request has them. */
 interface WrittenFilters {
   role?: string | undefined;
   location?: string | undefined;
   keyword?: string | undefined;
   department?: string | undefined;
-  /** `false` asks for on-site jobs alone (specification, "Methodology statements"). */
+  /** `false` asks for on-site jobs only (specification, "Methodology statements"). */
   remote?: boolean | undefined;
   employmentType?: EmploymentType | undefined;
 }
 
-export function wantedOf(filters: WrittenFilters): RowFilter {
+export function rowFilterOf(filters: WrittenFilters): RowFilter {
   return {
     title: distinctTerms(filters.role),
     location: distinctTerms(filters.location),
@@ -39,7 +39,7 @@ export function wantedOf(filters: WrittenFilters): RowFilter {
   };
 }
 
-/** Each term once, and none that lies inside another one: a text that holds `senior` holds `e`. */
+/** Each term once, without those that another one contains: a text that contains `senior` contains `e`. */
 function distinctTerms(text: string | undefined): string[] {
   if (text === undefined) return [];
   const terms = termsOf(text);
@@ -54,29 +54,29 @@ function distinctTerms(text: string | undefined): string[] {
   return needed;
 }
 
-/** One bit for every unit modulo 32: most terms have one that another term lacks, and need no look inside. */
+/** A bit for each unit modulo 32: most terms have one that the other term lacks, which saves the search inside it. */
 function unitBitsOf(term: string): number {
   let bits = 0;
   for (let i = 0; i < term.length; i++) bits |= 1 << (term.charCodeAt(i) & 31);
   return bits;
 }
 
-/** units  of each term what `unitBitsOf` says */
-function isInside(place: number, terms: readonly string[], units: readonly number[]): boolean {
-  const term = terms[place]!;
+/** Whether another term contains the term at an index. @param units by term: its `unitBitsOf` */
+function isInside(index: number, terms: readonly string[], units: readonly number[]): boolean {
+  const term = terms[index]!;
   for (let i = 0; i < terms.length; i++) {
-    if (terms[i]!.length > term.length && (units[place]! & ~units[i]!) === 0 && terms[i]!.includes(term)) return true;
+    if (terms[i]!.length > term.length && (units[index]! & ~units[i]!) === 0 && terms[i]!.includes(term)) return true;
   }
   return false;
 }
 
-export function isUnfiltered(wanted: RowFilter): boolean {
+export function isUnfiltered(filter: RowFilter): boolean {
   return (
-    wanted.title.length === 0 &&
-    wanted.location.length === 0 &&
-    wanted.keyword.length === 0 &&
-    wanted.department === undefined &&
-    wanted.remoteStatus === undefined &&
-    wanted.employmentType === undefined
+    filter.title.length === 0 &&
+    filter.location.length === 0 &&
+    filter.keyword.length === 0 &&
+    filter.department === undefined &&
+    filter.remoteStatus === undefined &&
+    filter.employmentType === undefined
   );
 }

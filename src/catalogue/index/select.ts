@@ -1,7 +1,7 @@
 /**
- * Which positions of a part of a cohort a question matches (decisions §3, "Order, cohort, matching"): every term of every filter
- * must lie inside one of the fields that the filter looks in. By the index, or row by row where there is none; both
- * give the same positions.
+ * Which positions of a part of a cohort match a filter (decisions §3, "Order, cohort, matching"): every term must be inside
+ * one of the fields that its part of the filter names. By the index, or row by row where there is none; both give the same
+ * positions.
  */
 import type { CohortPart } from './cohort-part.ts';
 import type { RowFilter } from './row-filter.ts';
@@ -9,39 +9,40 @@ import { RowScan } from './row-scan.ts';
 import type { FoundTerm, RowBitmap, TermIndex } from './term-index.ts';
 
 /**
- * Leaves the matches in `part.matches`, good until the part's next question.
- * enough  matches after which the rest is of no interest; there may then be only the first ones
+ * Leaves the matches in `part.matches`, valid until the part's next question.
+ * @param enough how many matches the caller needs; past that number later ones may be missing
  */
-export function select(part: CohortPart, wanted: RowFilter, enough: number): void {
-  if (!selectByIndex(part, wanted, enough)) selectByScan(part, wanted, enough);
+export function select(part: CohortPart, filter: RowFilter, enough: number): void {
+  if (!selectByIndex(part, filter, enough)) selectByScan(part, filter, enough);
 }
 
 /**
- * The rarest first: the rest looks at fewer rows, and a term that lies nowhere ends it before any row is looked at. Says
- * whether it could be done: not when a group that is asked for has too much text for an index.
+ * Takes the rarest term first, so that the others see fewer rows; a term that no row contains ends the search before any row
+ * is read.
+ * @returns false when a group of fields that the filter needs has too much text for an index
  */
-export function selectByIndex(part: CohortPart, wanted: RowFilter, enough: number): boolean {
+export function selectByIndex(part: CohortPart, filter: RowFilter, enough: number): boolean {
   const { matches } = part;
-  const title = wanted.title.length === 0 ? undefined : part.titleIndex;
-  const location = wanted.location.length === 0 ? undefined : part.locationIndex;
-  const keyword = wanted.keyword.length === 0 ? undefined : part.keywordIndex;
+  const title = filter.title.length === 0 ? undefined : part.titleIndex;
+  const location = filter.location.length === 0 ? undefined : part.locationIndex;
+  const keyword = filter.keyword.length === 0 ? undefined : part.keywordIndex;
   if (title === null || location === null || keyword === null) return false;
   matches.startWithNone();
-  /** What is asked for as bitmaps, and terms that have none; each rarest first. */
+  /** Bitmaps that matches must be in, and terms without a bitmap; each list rarest first. */
   const bitmaps: RowBitmap[] = [];
   const listed: FoundTerm[] = [];
-  const areSomewhere =
-    addTerms(wanted.title, title, bitmaps, listed) &&
-    addTerms(wanted.location, location, bitmaps, listed) &&
-    addTerms(wanted.keyword, keyword, bitmaps, listed);
-  if (!areSomewhere) return true;
-  if (wanted.remoteStatus !== undefined) addByCount(part.withRemoteStatus(wanted.remoteStatus), bitmaps);
-  if (wanted.employmentType !== undefined) addByCount(part.withEmploymentType(wanted.employmentType), bitmaps);
+  const areAllFound =
+    addTerms(filter.title, title, bitmaps, listed) &&
+    addTerms(filter.location, location, bitmaps, listed) &&
+    addTerms(filter.keyword, keyword, bitmaps, listed);
+  if (!areAllFound) return true;
+  if (filter.remoteStatus !== undefined) addByCount(part.withRemoteStatus(filter.remoteStatus), bitmaps);
+  if (filter.employmentType !== undefined) addByCount(part.withEmploymentType(filter.employmentType), bitmaps);
 
-  // A term without a bitmap lies in few rows, so they are listed; the next such one has to be made a set of, so it comes last.
+  // A term without a bitmap is in few rows, so its rows make the first list; each further one must become a set, so it comes last.
   let next = 0;
-  if (wanted.department !== undefined) {
-    const positions = part.positionsByDepartment.get(wanted.department);
+  if (filter.department !== undefined) {
+    const positions = part.positionsByDepartment.get(filter.department);
     if (positions === undefined) return true;
     matches.startWith(positions);
   } else if (listed.length > 0) matches.startWithTerm(listed[next++]!);
@@ -57,8 +58,9 @@ export function selectByIndex(part: CohortPart, wanted: RowFilter, enough: numbe
 }
 
 /**
- * Puts terms among what was found already. Says whether each lies somewhere; one that does not is the first of `texts` from then on,
- * since it is likely to be the one that ends the question in the next part too.
+ * Looks up terms and adds them to the two lists. A term that no row contains moves to the front of `texts`, since it probably
+ * ends the search in the next part too.
+ * @returns whether every term is in some row
  */
 function addTerms(texts: string[], index: TermIndex | undefined, bitmaps: RowBitmap[], listed: FoundTerm[]): boolean {
   for (let i = 0; i < texts.length; i++) {
@@ -75,7 +77,7 @@ function addTerms(texts: string[], index: TermIndex | undefined, bitmaps: RowBit
   return true;
 }
 
-/** Puts one behind those with as few rows or fewer. */
+/** Inserts behind all with as few rows or fewer. */
 function addByCount<T extends RowBitmap>(added: T, into: T[]): void {
   let place = into.length;
   into.push(added);
@@ -83,8 +85,8 @@ function addByCount<T extends RowBitmap>(added: T, into: T[]): void {
   into[place] = added;
 }
 
-/** The same row by row. */
-export function selectByScan({ matches, rows, snapshot }: CohortPart, wanted: RowFilter, enough: number): void {
+/** The same result as `selectByIndex`, row by row. */
+export function selectByScan({ matches, rows, snapshot }: CohortPart, filter: RowFilter, enough: number): void {
   matches.startWithNone();
-  for (const position of new RowScan(snapshot, wanted, rows.length).matchesAmong(rows, enough)) matches.add(position);
+  for (const position of new RowScan(snapshot, filter, rows.length).matchesAmong(rows, enough)) matches.add(position);
 }

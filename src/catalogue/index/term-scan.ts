@@ -1,24 +1,22 @@
 /**
- * Whether a term lies inside a text of a dictionary, without an index. A text of ASCII alone is looked through where it lies:
- * its compared form (terms.ts) is itself in lower case with blanks collapsed, and a term has no blank. Any other text is
- * decoded.
+ * Whether a text of a dictionary contains a term, without an index. A text that is all ASCII is searched in place: its
+ * compared form (terms.ts) differs only in case and blanks, and a term has no blank. Any other text is decoded.
  *
- * Cost: a look at every fourth byte, since four are told to be ASCII at once, and one at every n-th for a term of n letters
- * (Horspool's search).
+ * Cost: one load for each four bytes to tell ASCII, then about one in n bytes for a term of n letters (Horspool's search).
  */
 import type { TextColumn } from '../snapshot/text-column.ts';
 
-/** A byte of ASCII in lower case; other bytes are no letters here. */
+/** By byte: ASCII letters in lower case, other bytes as they are. */
 const LOWER = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte));
 
 export class TermScan {
   readonly #term: string;
-  /** Code units, which in a text of ASCII are bytes. */
+  /** Code units; in an ASCII text these are its bytes. */
   readonly #units: Uint16Array;
-  /** By the byte under the term's last letter: how far on the term can lie at the earliest. */
+  /** By the byte under the term's last letter: how far the term can move on without missing an occurrence. */
   readonly #steps: Uint16Array;
 
-  /** term  in compared form, not empty */
+  /** @param term in compared form, not empty */
   constructor(term: string) {
     const last = term.length - 1;
     this.#term = term;
@@ -37,7 +35,7 @@ export class TermScan {
     return column.isAscii(code) ? this.isInAscii(column, code) : column.comparedOf(code).includes(this.#term);
   }
 
-  /** The same for a text that is ASCII alone. */
+  /** The same for a text that is all ASCII. */
   isInAscii(column: TextColumn, code: number): boolean {
     const { bytes } = column;
     const units = this.#units;

@@ -11,7 +11,7 @@ export interface CompanyActivity {
   /** `null` when the cohort is a sample. */
   readonly activeJobCount: number | null;
   readonly observedSampleJobs: number;
-  /** Jobs of the cohort with `engineering` in the recorded department, compared as text. */
+  /** Jobs of the cohort whose recorded department contains `engineering`, in compared form. */
   readonly engineeringJobsInSample: number;
   /** `null` when the cohort is a sample. */
   readonly engineeringJobCount: number | null;
@@ -31,7 +31,7 @@ export function companyActivity(catalogue: Catalogue, domain: CompanyDomain): Co
   const { departmentCounts, skillCounts } = catalogue;
   departmentCounts.addOf(rows, snapshot.department);
   skillCounts.addAllOf(rows, snapshot.skillOffsets, snapshot.skills);
-  // Code 0 is "not recorded" and no department.
+  // Code 0 means that no department is recorded.
   const departments = departmentCounts.take().filter(({ code }) => code !== 0);
   let engineering = 0;
   for (const { code, count } of departments) if (catalogue.isEngineering(code)) engineering += count;

@@ -1,8 +1,9 @@
-/** Jobs as answers show them, by row. */
+/** Jobs as answers show them, by row. Those of the catalogue's cohort are in most answers, so their texts are loaded. */
 import type { CompanyDomain } from '../company-domain.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from '../job.ts';
-import { KEPT_JOBS_MAX, KEPT_TEXT_BYTES_MAX } from '../limits.ts';
-import type { ColdRow, KeptColdRows, Snapshot } from '../snapshot/snapshot.ts';
+import { CACHED_JOBS_MAX, LOADED_TEXT_BYTES_MAX } from '../limits.ts';
+import type { ColdRow, LoadedColdRows } from '../snapshot/cold-rows.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { TextColumn } from '../snapshot/text-column.ts';
 
 /** A job as the search question shows it. */
@@ -21,62 +22,62 @@ export interface FoundJob {
 
 export class FoundJobs {
   readonly #snapshot: Snapshot;
-  /** Ids and source URLs of the first rows, once they are kept. */
-  #cold: KeptColdRows | undefined;
-  /** By employer, of the first ones: the company's domain, once it was in an answer. */
+  /** Ids and source URLs of the first rows, once they are loaded. */
+  #cold: LoadedColdRows | undefined;
+  /** By employer, for the first ones: the company's domain, once an answer showed it. */
   #domains: (CompanyDomain | null | undefined)[] = [];
-  /** The newest of those jobs that were in an answer; as long from the start as it can get, or it becomes a hash table. */
-  #kept: (FoundJob | undefined)[] = [];
+  /** By row: the job, once an answer showed it. Allocated at full length: V8 turns a sparse array into a hash table. */
+  #cached: (FoundJob | undefined)[] = [];
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
   }
 
   /**
-   * Keeps the texts of the first `count` rows in memory where they are short enough, and the newest of the jobs made of them.
-   * throws  SnapshotChangedError when the snapshot's file was altered in place
+   * Loads the texts of the first `count` rows where they are short enough, and caches the newest jobs from then on.
+   * @throws SnapshotChangedError when the snapshot's file changed after it was opened
    */
-  keepFirst(count: number): void {
+  loadFirst(count: number): void {
     const { employer, employerNames, location, locations, title, titles } = this.#snapshot;
-    this.#cold = this.#snapshot.firstColdRows(count, KEPT_TEXT_BYTES_MAX);
-    this.#kept = new Array<undefined>(this.#cold?.count ?? 0).fill(undefined);
-    // Codes are numbered by first appearance, so the texts of the first rows are the first texts.
+    this.#cold = this.#snapshot.cold.loadFirst(count, LOADED_TEXT_BYTES_MAX);
+    this.#cached = new Array<undefined>(this.#cold?.count ?? 0).fill(undefined);
+    // Codes are numbered by first appearance, so the texts of the first rows have the lowest codes.
     const employerCount = codeCountOf(employer, count);
-    titles.keepFirst(codeCountOf(title, count), KEPT_TEXT_BYTES_MAX);
-    employerNames.keepFirst(employerCount, KEPT_TEXT_BYTES_MAX);
-    locations.keepFirst(codeCountOf(location, count), KEPT_TEXT_BYTES_MAX);
+    titles.loadFirst(codeCountOf(title, count), LOADED_TEXT_BYTES_MAX);
+    employerNames.loadFirst(employerCount, LOADED_TEXT_BYTES_MAX);
+    locations.loadFirst(codeCountOf(location, count), LOADED_TEXT_BYTES_MAX);
     this.#domains = new Array<undefined>(Math.min(employerCount, count)).fill(undefined);
   }
 
   /**
-   * The jobs of some rows, in their order, not to be modified.
-   * throws  SnapshotChangedError when one is not kept and the snapshot's file was altered in place
+   * The jobs of some rows, in their order; read only.
+   * @throws SnapshotChangedError when one is not loaded and the snapshot's file changed after it was opened
    */
   at(rows: readonly number[]): FoundJob[] {
-    const kept = this.#kept;
-    for (const row of rows) if (row >= kept.length) return this.#read(rows);
+    const cached = this.#cached;
+    for (const row of rows) if (row >= cached.length) return this.#read(rows);
     const jobs: FoundJob[] = [];
     for (const row of rows) {
-      let job = kept[row];
-      if (job === undefined) job = this.#made(row);
+      let job = cached[row];
+      if (job === undefined) job = this.#loaded(row);
       jobs.push(job);
     }
     return jobs;
   }
 
-  #made(row: number): FoundJob {
+  #loaded(row: number): FoundJob {
     const cold = this.#cold!;
-    if (row >= KEPT_JOBS_MAX) return this.#described(row, cold.piecesAt(row), true);
+    if (row >= CACHED_JOBS_MAX) return this.#described(row, cold.pieceAt(row), true);
     const job = this.#described(row, cold.rowAt(row), false);
-    this.#kept[row] = job;
+    this.#cached[row] = job;
     return job;
   }
 
   #read(rows: readonly number[]): FoundJob[] {
-    return this.#snapshot.coldRows(rows).map((cold, i) => this.#described(rows[i]!, cold, false));
+    return this.#snapshot.cold.rowsAt(rows).map((cold, i) => this.#described(rows[i]!, cold, false));
   }
 
-  /** inPieces  for one answer: quicker to make, slower to write out */
+  /** @param inPieces for a single answer: faster to make, slower to write out */
   #described(row: number, { id, sourceUrl }: ColdRow, inPieces: boolean): FoundJob {
     const snapshot = this.#snapshot;
     const employer = snapshot.employer[row]!;
@@ -107,7 +108,7 @@ export class FoundJobs {
 const textIn = (column: TextColumn, code: number, inPieces: boolean): string =>
   inPieces ? column.pieceOf(code) : column.textOf(code);
 
-/** One more than the largest of the first codes. */
+/** How many codes the first `count` rows use: one more than the largest. */
 function codeCountOf(codes: Uint32Array, count: number): number {
   let codeCount = 0;
   for (let row = 0; row < count; row++) if (codes[row]! >= codeCount) codeCount = codes[row]! + 1;

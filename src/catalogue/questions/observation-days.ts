@@ -1,4 +1,4 @@
-/** How a snapshot's observations lie in time: jobs, active and closed, by the UTC day on which they were last observed. */
+/** A snapshot's observations by time: jobs, active and closed, by the UTC day of their last observation. */
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 const DAY_MS = 86_400_000;
@@ -10,7 +10,7 @@ export interface ObservationDays {
   readonly counts: Uint32Array;
 }
 
-/** The days up to the newest observation, or undefined for a snapshot without jobs. One pass over one column. */
+/** The `dayCount` days up to the newest observation, or undefined for a snapshot without jobs. One pass over one column. */
 export function observationDays(snapshot: Snapshot, dayCount: number): ObservationDays | undefined {
   if (snapshot.newestObservedMs === null) return undefined;
   const lastDay = Math.floor(snapshot.newestObservedMs / DAY_MS);

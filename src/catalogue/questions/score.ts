@@ -1,6 +1,6 @@
 /**
  * The hiring activity score (specification, "Signal entry"; decisions §3): 100 * recent / observed with two decimals,
- * half rounded away from zero. It is kept as a whole number of hundredths, 0 .. 10000, so that equal scores are equal.
+ * half rounded away from zero. Scores are whole numbers of hundredths, 0 .. 10000, so that equal scores compare as equal.
  */
 
 /**

@@ -2,7 +2,7 @@
 import type { Catalogue } from '../catalogue.ts';
 import type { Cohort, CohortFacts } from '../cohort.ts';
 import type { CompanyDomain } from '../company-domain.ts';
-import { isUnfiltered, type RowFilter, wantedOf } from '../index/row-filter.ts';
+import { isUnfiltered, type RowFilter, rowFilterOf } from '../index/row-filter.ts';
 import { RowScan } from '../index/row-scan.ts';
 import { select, selectByIndex } from '../index/select.ts';
 import type { EmploymentType } from '../job.ts';
@@ -12,7 +12,7 @@ import type { FoundJob } from './found-jobs.ts';
 
 export type { FoundJob } from './found-jobs.ts';
 
-/** Filters as they were written; each text of at most eight terms. */
+/** Filters as the request has them; each text of at most eight terms. */
 export interface SearchFilters {
   keyword?: string | undefined;
   location?: string | undefined;
@@ -23,9 +23,9 @@ export interface SearchFilters {
 }
 
 /**
- * The first `limit` matching jobs of the cohort, which is the company's when one is given. A company that the
- * catalogue does not have is an empty cohort.
- * throws  SnapshotChangedError when the snapshot's file was altered in place
+ * The first `limit` matching jobs of the catalogue's cohort, or of the company's when the filters name one. A company that
+ * is not in the catalogue has an empty cohort.
+ * @throws SnapshotChangedError when the snapshot's file changed after it was opened
  */
 export function search(
   catalogue: Catalogue,
@@ -33,29 +33,29 @@ export function search(
   limit: number,
 ): { cohort: CohortFacts; jobs: FoundJob[] } {
   const { foundJobs, snapshot } = catalogue;
-  const wanted = wantedOf(filters);
+  const filter = rowFilterOf(filters);
   if (filters.company === undefined) {
-    return { cohort: catalogue.cohort.facts, jobs: foundJobs.at(newestOfCatalogue(catalogue, wanted, limit)) };
+    return { cohort: catalogue.cohort.facts, jobs: foundJobs.at(newestOfCatalogue(catalogue, filter, limit)) };
   }
   const company = snapshot.companyOf(filters.company);
   const cohort = company === undefined ? catalogue.unknownCompanyCohort() : catalogue.cohortOf(company);
-  return { cohort: cohort.facts, jobs: foundJobs.at(newestOfCompany(snapshot, cohort, wanted, limit)) };
+  return { cohort: cohort.facts, jobs: foundJobs.at(newestOfCompany(snapshot, cohort, filter, limit)) };
 }
 
-function newestOfCatalogue({ newestFirst }: Catalogue, wanted: RowFilter, limit: number): number[] {
-  if (isUnfiltered(wanted)) newestFirst.matches.startWithAll();
-  else select(newestFirst, wanted, limit);
+function newestOfCatalogue({ newestFirst }: Catalogue, filter: RowFilter, limit: number): number[] {
+  if (isUnfiltered(filter)) newestFirst.matches.startWithAll();
+  else select(newestFirst, filter, limit);
   return newestFirst.newestMatches(limit);
 }
 
 /**
- * The first search in a company goes from row to row. Each later one makes the index of one part that has none, if it
- * comes to such a part, and goes from row to row in the others.
+ * The first search in a company scans its rows. Each later one builds the index of the first part that has none, if it gets
+ * that far, and scans the other parts without an index.
  */
-function newestOfCompany(snapshot: Snapshot, cohort: Cohort, wanted: RowFilter, limit: number): number[] {
+function newestOfCompany(snapshot: Snapshot, cohort: Cohort, filter: RowFilter, limit: number): number[] {
   if (cohort.rows.length <= PART_ROWS_MAX) {
     const { rows } = cohort;
-    return new RowScan(snapshot, wanted, rows.length).matchesAmong(rows, limit).map((place) => rows[place]!);
+    return new RowScan(snapshot, filter, rows.length).matchesAmong(rows, limit).map((index) => rows[index]!);
   }
   const newest: number[] = [];
   let scan: RowScan | undefined;
@@ -63,12 +63,12 @@ function newestOfCompany(snapshot: Snapshot, cohort: Cohort, wanted: RowFilter, 
   cohort.wasSearched = true;
   for (const part of cohort.parts) {
     if (newest.length === limit) break;
-    const isBuilt = part.isIndexedFor(wanted);
-    if ((isBuilt || mayBuild) && selectByIndex(part, wanted, limit - newest.length)) {
+    const isBuilt = part.isIndexedFor(filter);
+    if ((isBuilt || mayBuild) && selectByIndex(part, filter, limit - newest.length)) {
       newest.push(...part.newestMatches(limit - newest.length));
     } else {
-      scan ??= new RowScan(snapshot, wanted, cohort.rows.length);
-      for (const place of scan.matchesAmong(part.rows, limit - newest.length)) newest.push(part.rows[place]!);
+      scan ??= new RowScan(snapshot, filter, cohort.rows.length);
+      for (const index of scan.matchesAmong(part.rows, limit - newest.length)) newest.push(part.rows[index]!);
     }
     if (!isBuilt) mayBuild = false;
   }

@@ -1,16 +1,16 @@
 /** The signals question (specification, "GET /v1/jobs/signals"): companies with evidence of hiring activity. */
 import type { Catalogue } from '../catalogue.ts';
 import type { CohortFacts } from '../cohort.ts';
-import { isUnfiltered, wantedOf } from '../index/row-filter.ts';
+import { isUnfiltered, rowFilterOf } from '../index/row-filter.ts';
 import { select } from '../index/select.ts';
 import type { ObservationPeriod } from './period.ts';
 import { scoreOf } from './score.ts';
 
-/** Filters as they were written; `role` and `location` of at most eight terms. */
+/** Filters as the request has them; `role` and `location` of at most eight terms. */
 export interface SignalFilters {
   role?: string | undefined;
   location?: string | undefined;
-  /** Compared whole. */
+  /** The whole department, in compared form. */
   department?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Signals {
   readonly companies: CompanySignal[];
   /** `null` when the cohort is a sample. */
   readonly matchingActiveJobs: number | null;
-  /** Matching jobs of the cohort, those of companies that are not shown included. */
+  /** Matching jobs of the cohort, including those of companies that are not shown. */
   readonly observedSampleJobs: number;
 }
 
@@ -47,9 +47,9 @@ export function signals(
   period: ObservationPeriod,
 ): Signals {
   const { byCompany, cohort, ranking } = catalogue;
-  const wanted = wantedOf(filters);
-  const isFiltered = !isUnfiltered(wanted);
-  if (isFiltered) select(byCompany, wanted, byCompany.rows.length);
+  const filter = rowFilterOf(filters);
+  const isFiltered = !isUnfiltered(filter);
+  if (isFiltered) select(byCompany, filter, byCompany.rows.length);
   const { companies, matchingJobs } = ranking.rank(isFiltered ? byCompany.matches : undefined, period, limit);
   const { sampled } = cohort.facts;
   return {

@@ -1,7 +1,7 @@
 /**
- * Counting codes of a dictionary and naming the most frequent: count descending, then code ascending, which is text
- * ascending for dictionaries that are numbered by text. The counts are one array over the dictionary that is kept, all
- * zero, between uses, so a small question does not pay for a large dictionary.
+ * Counts codes of a dictionary and gives the most frequent: count descending, then code ascending, which is text ascending
+ * for dictionaries that are numbered by text. One array over the dictionary is reused and all zero between uses, so a small
+ * question does not pay for a large dictionary.
  */
 export interface CountedCode {
   readonly code: number;
@@ -10,7 +10,7 @@ export interface CountedCode {
 
 export class CodeCounts {
   readonly #counts: Uint32Array;
-  /** Codes that were counted, each once. */
+  /** The counted codes, each once. */
   readonly #seen: Uint32Array;
   #seenCount = 0;
 
@@ -51,7 +51,7 @@ export class CodeCounts {
     this.#seenCount = seenCount;
   }
 
-  /** All that was counted, in no order; starts again from nothing. */
+  /** All counts, in no order, and resets them. */
   take(): CountedCode[] {
     const taken: CountedCode[] = [];
     for (let i = 0; i < this.#seenCount; i++) {

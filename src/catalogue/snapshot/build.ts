@@ -1,21 +1,18 @@
 /**
  * Jobs into a snapshot (decisions §3, "Snapshot"). Jobs arrive in any order and go into columns at once; at the end
- * rows are sorted and codes numbered again, so that the file follows from the set of jobs and the facts alone.
+ * the builder sorts rows and numbers codes again, so that the file follows from the set of jobs and the facts alone.
  *
- * Memory: per job its texts' bytes where they are new (id and URL always), and about 70 bytes of columns; nothing is
- * kept as an object. A million synthetic jobs peaked at 600 MiB of RSS on Node 26.10.0 and at
- * 1040 MiB on Bun 1.4.5, which is late in returning the arrays that were outgrown.
+ * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns; nothing is kept as an
+ * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
  */
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import { CHECKED_CHUNK_BYTES, HOT_BYTES_MAX, ROW_COUNT_MAX } from '../limits.ts';
-import { comparedText } from '../terms.ts';
+import { bytesOf, type Column, gathered, grown, narrowed, typeOf } from './column-arrays.ts';
 import {
   aligned,
   checksumOf,
   contentDigestOf,
-  ELEMENT_BYTES,
-  type ElementType,
   encodeHeader,
   FIRST_COLD_SECTION,
   type Header,
@@ -23,7 +20,8 @@ import {
   type Section,
   type SectionName,
 } from './layout.ts';
-import { SnapshotError } from './snapshot.ts';
+import { SnapshotError } from './snapshot-error.ts';
+import { codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
 import { TextBytes, TextTable } from './text-table.ts';
 
 /** What a build says about itself. Part of the file, not of the content digest. */
@@ -39,14 +37,12 @@ export interface BuildFacts {
 
 export interface BuiltSnapshot {
   readonly byteLength: number;
-  /** The file's bytes in order; may be gone through more than once. */
+  /** The file's bytes in order; may be iterated more than once. */
   readonly chunks: Iterable<Uint8Array>;
   readonly contentDigest: string;
 }
 
 const ACTIVE_FLAG = 1;
-
-type Column = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
 export class SnapshotBuilder {
   /** The ordinal of a job is the number of its id. */
@@ -83,8 +79,8 @@ export class SnapshotBuilder {
 
   /**
    * Adds a job, unless one with the same id was added before.
-   * returns  undefined when it was added; otherwise the ordinal (0-based, in order of additions) of the other job
-   * throws   SnapshotError past the limits of a snapshot
+   * @returns undefined when it was added; otherwise the ordinal (0-based, in order of additions) of the other job
+   * @throws SnapshotError past the limits of a snapshot
    */
   add(job: Job): number | undefined {
     const row = this.#ids.size;
@@ -115,9 +111,9 @@ export class SnapshotBuilder {
   }
 
   /**
-   * The finished file. To be called once, after the last job.
-   * factsOf  is handed the content digest, which the same set of jobs always has
-   * throws   SnapshotError when the columns are larger than a reader would take
+   * The finished file. Call it once, after the last job.
+   * @param factsOf gets the content digest, which is the same for the same set of jobs
+   * @throws SnapshotError when the columns are larger than a reader accepts
    */
   finish(factsOf: (contentDigest: string) => BuildFacts): BuiltSnapshot {
     const order = this.#rowOrder();
@@ -130,7 +126,7 @@ export class SnapshotBuilder {
     const sections: Section[] = contents.map(({ name, type, chunks }) => {
       let checksum = 0;
       let byteLength = 0;
-      // The checksum is done with each chunk before it asks for the next, whoever writes the file may not be.
+      // The checksum is done with a chunk before it asks for the next, so chunks may share one buffer; a writer may not be.
       for (const chunk of name === 'coldText' ? this.#coldChunks(order, true) : chunks) {
         checksum = checksumOf(chunk, checksum);
         byteLength += chunk.length;
@@ -139,7 +135,7 @@ export class SnapshotBuilder {
     });
     const content = { rows: this.rowCount, active: this.#activeCount, sections };
     const contentDigest = contentDigestOf(content);
-    const header = placed({ ...content, facts: exactFacts(factsOf(contentDigest)) });
+    const header = withOffsets({ ...content, facts: exactFacts(factsOf(contentDigest)) });
     const headerBytes = encodeHeader(header);
     const last = header.sections.at(-1)!;
     if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX) {
@@ -181,12 +177,12 @@ export class SnapshotBuilder {
   }
 
   #columns(order: Uint32Array): Record<Exclude<SectionName, 'coldText'>, Column> {
-    const title = byAppearance(this.#titles, gathered(this.#title, order), 0);
-    const location = byAppearance(this.#locations, gathered(this.#location, order), 1);
-    const department = byText(this.#departments, gathered(this.#department, order), 1);
+    const title = codesByAppearance(this.#titles, gathered(this.#title, order), 0);
+    const location = codesByAppearance(this.#locations, gathered(this.#location, order), 1);
+    const department = codesByText(this.#departments, gathered(this.#department, order), 1);
     const skillRows = this.#skillRows(order);
-    const skills = byText(this.#skills, skillRows.numbers, 0);
-    const employer = byAppearance(this.#employers, gathered(this.#employer, order), 0);
+    const skills = codesByText(this.#skills, skillRows.numbers, 0);
+    const employer = codesByAppearance(this.#employers, gathered(this.#employer, order), 0);
     const companies = companiesOf(this.#employers, employer.dictionary);
     const titleTexts = textSections(this.#titles, title.dictionary, 0);
     const locationTexts = textSections(this.#locations, location.dictionary, 1);
@@ -253,8 +249,8 @@ export class SnapshotBuilder {
   }
 
   /**
-   * Ids and URLs in row order, about a mebibyte at a time: the whole is never held a second time.
-   * reused  whether each chunk may be written over once the next is asked for
+   * Ids and URLs in row order, about a mebibyte at a time, so that there is no second copy of the whole.
+   * @param reused whether each chunk may be overwritten when the next is asked for
    */
   *#coldChunks(order: Uint32Array, reused: boolean): Generator<Uint8Array> {
     let chunk = new Uint8Array(CHECKED_CHUNK_BYTES);
@@ -294,139 +290,13 @@ export class SnapshotBuilder {
   }
 }
 
-function emptyLike<C extends Column>(column: C, length: number): C {
-  return new (column.constructor as new (length: number) => C)(length);
-}
-
-/** Twice as long; the shorter column is gone, its memory at once and not when it is next collected. */
-function grown<C extends Column>(column: C): C {
-  return new (column.constructor as new (buffer: ArrayBuffer) => C)(column.buffer.transfer(column.byteLength * 2));
-}
-
-function gathered<C extends Column>(column: C, order: Uint32Array): C {
-  const rows = emptyLike(column, order.length);
-  for (let row = 0; row < order.length; row++) rows[row] = column[order[row]!]!;
-  return rows;
-}
-
-interface Numbered {
-  /** `numbers`, in place: the new code of each, plus `first`; where `first` is 1, 0 stayed 0. */
-  readonly codes: Uint32Array<ArrayBuffer>;
-  /** The number in the table of each new code, in order of codes. */
-  readonly dictionary: Uint32Array;
-}
-
-/** Numbers texts by their first appearance. `numbers` are numbers of the table plus `first`, and are overwritten. */
-function byAppearance(table: TextTable, numbers: Uint32Array<ArrayBuffer>, first: 0 | 1): Numbered {
-  const newCodes = new Uint32Array(table.size);
-  const dictionary = new Uint32Array(table.size);
-  let known = 0;
-  for (let row = 0; row < numbers.length; row++) {
-    const number = numbers[row]! - first;
-    if (number < 0) continue;
-    let code = newCodes[number]!;
-    if (code === 0) {
-      dictionary[known] = number;
-      code = ++known;
-      newCodes[number] = code;
-    }
-    numbers[row] = code - 1 + first;
-  }
-  return { codes: numbers, dictionary };
-}
-
-/** As `byAppearance`, numbering texts in code-unit order. */
-function byText(table: TextTable, numbers: Uint32Array<ArrayBuffer>, first: 0 | 1): Numbered {
-  const dictionary = new Uint32Array(table.size);
-  for (let number = 0; number < dictionary.length; number++) dictionary[number] = number;
-  dictionary.sort((a, b) => table.compare(a, b));
-  const newCodes = new Uint32Array(table.size);
-  for (let code = 0; code < dictionary.length; code++) newCodes[dictionary[code]!] = code;
-  for (let i = 0; i < numbers.length; i++) {
-    const number = numbers[i]! - first;
-    if (number >= 0) numbers[i] = newCodes[number]! + first;
-  }
-  return { codes: numbers, dictionary };
-}
-
-/** Codes below `codeCount` in 16 bits when they fit. */
-function narrowed(codes: Uint32Array<ArrayBuffer>, codeCount: number): Column {
-  return codeCount <= 0x10000 ? Uint16Array.from(codes) : codes;
-}
-
-/** Texts in the order of `dictionary`, after `blanks` empty ones. */
-function textSections(
-  table: TextTable,
-  dictionary: Uint32Array,
-  blanks: 0 | 1,
-): { offsets: Uint32Array<ArrayBuffer>; text: Uint8Array<ArrayBuffer> } {
-  const offsets = new Uint32Array(dictionary.length + blanks + 1);
-  let end = 0;
-  for (let i = 0; i < dictionary.length; i++) {
-    const number = dictionary[i]!;
-    end += table.endOf(number) - table.startOf(number);
-    offsets[i + blanks + 1] = end;
-  }
-  const text = new Uint8Array(end);
-  for (let i = 0; i < dictionary.length; i++) {
-    const number = dictionary[i]!;
-    text.set(table.bytes.subarray(table.startOf(number), table.endOf(number)), offsets[i + blanks]!);
-  }
-  return { offsets, text };
-}
-
-interface Companies {
-  readonly names: TextTable;
-  /** Number in `names` of each employer. */
-  readonly nameOfEmployer: readonly number[];
-  readonly keys: TextTable;
-  /** Number in `keys` of each company; ascending by text, a domain before a name. */
-  readonly keyOfCompany: readonly number[];
-  readonly companyOfEmployer: Uint32Array<ArrayBuffer>;
-  readonly hasDomain: Uint8Array<ArrayBuffer>;
-}
-
-/** Groups employers into companies: by domain, or by compared name where there is none (decisions §3). */
-function companiesOf(employers: TextTable, dictionary: Uint32Array): Companies {
-  const names = new TextTable();
-  const keys = new TextTable();
-  const nameOfEmployer: number[] = [];
-  /** Twice the key's number, plus one for a key that is a name. */
-  const identities: number[] = [];
-  for (const number of dictionary) {
-    const text = employers.textOf(number);
-    const split = text.indexOf('\n');
-    const name = text.slice(split + 1);
-    nameOfEmployer.push(names.numberOf(name));
-    identities.push(split > 0 ? keys.numberOf(text.slice(0, split)) * 2 : keys.numberOf(comparedText(name)) * 2 + 1);
-  }
-  const sorted = [...new Set(identities)].sort((a, b) => keys.compare(a >>> 1, b >>> 1) || a - b);
-  const codes = new Map(sorted.map((identity, code) => [identity, code]));
-  return {
-    names,
-    nameOfEmployer,
-    keys,
-    keyOfCompany: sorted.map((identity) => identity >>> 1),
-    companyOfEmployer: Uint32Array.from(identities, (identity) => codes.get(identity)!),
-    hasDomain: Uint8Array.from(sorted, (identity) => 1 - (identity & 1)),
-  };
-}
-
-function bytesOf(column: Column): Uint8Array {
-  return new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
-}
-
-function typeOf(column: Column, types: readonly ElementType[]): ElementType {
-  return types.find((type) => ELEMENT_BYTES[type] === column.BYTES_PER_ELEMENT)!;
-}
-
-/** Only the four facts, in one order, whatever else the caller's object holds. */
+/** Only the four facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
 function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion }: BuildFacts): BuildFacts {
   return { builtAtMs, sourceRows, rejectedRows, skillsVersion };
 }
 
-/** Gives each section its place. Larger numbers can lengthen the header that they stand in, so this is repeated. */
-function placed(header: Header): Header {
+/** Gives each section its offset. Larger offsets can lengthen the header that contains them, so this repeats until they fit. */
+function withOffsets(header: Header): Header {
   let start = 0;
   for (;;) {
     let offset = start;

@@ -1,9 +1,9 @@
 /**
- * The distinct texts of one dictionary of a snapshot, read by code: UTF-8 in one array and the place where each
- * starts. Nothing is decoded before it is asked for.
+ * The distinct texts of one dictionary of a snapshot, by code: UTF-8 in one array and the offset where each starts. A text
+ * is decoded when it is read.
  */
 import { Buffer } from 'node:buffer';
-import { REMEMBERED_TEXTS_MAX } from '../limits.ts';
+import { MEMOIZED_TEXTS_MAX } from '../limits.ts';
 import { comparedText } from '../terms.ts';
 import { compareText } from './text-order.ts';
 
@@ -12,14 +12,14 @@ export class TextColumn {
   /** One more than there are texts, ascending from 0 to the length of the text; bytes. */
   readonly #offsets: Uint32Array;
   readonly #text: Buffer;
-  /** The same bytes four at a time, filled up with zeros. */
+  /** The same bytes four at a time; the last element may end with zeros. */
   readonly #quads: Int32Array;
 
-  /** The bytes of the first texts, each as one code unit, and how many texts that are. */
+  /** The bytes of the first `#unitsCount` texts, each byte as one code unit. */
   #units = '';
   #unitsCount = 0;
 
-  /** Compared forms that were asked for, by code. */
+  /** By code: the compared form, once it was computed. */
   readonly #compared: (string | undefined)[] = [];
 
   constructor(offsets: Uint32Array, text: Uint8Array) {
@@ -33,32 +33,32 @@ export class TextColumn {
 
   /** The text of a code below `size`. */
   textOf(code: number): string {
-    // 135 ns where a TextDecoder takes 234 (Node 26; Bun 104 and 139), and a leading U+FEFF stays.
+    // Faster than a TextDecoder on both runtimes, and a leading U+FEFF stays.
     return this.#text.toString('utf8', this.#offsets[code]!, this.#offsets[code + 1]!);
   }
 
-  /** Makes `pieceOf` quick for the first `count` texts, unless they take more than `bytesMax`. */
-  keepFirst(count: number, bytesMax: number): void {
+  /** Makes `pieceOf` fast for the first `count` texts, unless they take more than `bytesMax`. */
+  loadFirst(count: number, bytesMax: number): void {
     const length = this.#offsets[count]!;
     this.#unitsCount = length > bytesMax ? 0 : count;
     this.#units = length > bytesMax ? '' : this.#text.toString('latin1', 0, length);
   }
 
   /**
-   * The same text, cut out of a long one where that is possible: 15 ns where `textOf` takes 180 (Node 26.10.0; Bun 1.4.5 22 and
-   * 138). Node takes twice as long to write it out again, 0.07 µs, so it is for an answer that is written once.
+   * The text of a code, cut out of a long string where possible: several times as fast as `textOf`. Node takes twice as long to
+   * write such a piece out, so use it for an answer that is written once (bench/search.ts).
    */
   pieceOf(code: number): string {
     if (code >= this.#unitsCount || !this.isAscii(code)) return this.textOf(code);
     return this.#units.slice(this.#offsets[code]!, this.#offsets[code + 1]!);
   }
 
-  /** UTF-8 of all texts one after another; not to be modified. */
+  /** UTF-8 of all texts one after another; read only. */
   get bytes(): Uint8Array {
     return this.#text;
   }
 
-  /** Where a text starts in the bytes. They are less than 2^31 (limits.ts), which `| 0` tells the compiler. */
+  /** Where a text starts in the bytes. There are fewer than 2^31 (limits.ts), which `| 0` tells the compiler. */
   startOf(code: number): number {
     return this.#offsets[code]! | 0;
   }
@@ -67,7 +67,7 @@ export class TextColumn {
     return this.#offsets[code + 1]! | 0;
   }
 
-  /** Whether a text is ASCII alone; `false` too where one of the three bytes before or after it is not. */
+  /** Whether a text is all ASCII. Also `false` when one of the three bytes before or after it is not ASCII. */
   isAscii(code: number): boolean {
     const quads = this.#quads;
     const past = (this.endOf(code) + 3) >>> 2;
@@ -76,9 +76,9 @@ export class TextColumn {
     return (all & 0x80808080) === 0;
   }
 
-  /** The text in the form in which texts compare; remembered when the dictionary is small. */
+  /** The text in compared form; memoized when the dictionary is small. */
   comparedOf(code: number): string {
-    if (this.size > REMEMBERED_TEXTS_MAX) return comparedText(this.textOf(code));
+    if (this.size > MEMOIZED_TEXTS_MAX) return comparedText(this.textOf(code));
     let compared = this.#compared[code];
     if (compared === undefined) {
       compared = comparedText(this.textOf(code));
@@ -87,7 +87,7 @@ export class TextColumn {
     return compared;
   }
 
-  /** Two texts in code-unit order, as a comparator answers. */
+  /** Compares two texts in code-unit order, as a comparator. */
   compare(left: number, right: number): number {
     const offsets = this.#offsets;
     return compareText(
@@ -100,7 +100,7 @@ export class TextColumn {
     );
   }
 
-  /** The text of a code against UTF-8 bytes, in code-unit order, as a comparator answers. */
+  /** Compares a text with UTF-8 bytes in code-unit order, as a comparator. */
   compareTo(code: number, bytes: Uint8Array): number {
     return compareText(this.#text, this.#offsets[code]!, this.#offsets[code + 1]!, bytes, 0, bytes.length);
   }

@@ -1,8 +1,8 @@
 /**
- * The order of JavaScript's `<` (UTF-16 code units) on UTF-8 bytes. Byte order is code point order, and the two part
- * in one place: U+E000 .. U+FFFF (lead bytes EE, EF) come after the surrogates that stand for U+10000 and above (lead
- * bytes F0 .. F4). Where two well-formed texts first differ the bytes are both leads or both not, so exchanging the
- * places of those leads is all there is to it.
+ * The order of JavaScript's `<` (UTF-16 code units) on UTF-8 bytes. Byte order is code point order, which differs in one
+ * case: U+E000 .. U+FFFF (lead bytes EE, EF) sort after the surrogates that stand for U+10000 and above (lead bytes
+ * F0 .. F4). Where two well-formed texts first differ, both bytes are lead bytes or neither is, so ranking EE and EF above
+ * F4 is enough.
  */
 export function compareText(
   left: Uint8Array,
@@ -16,11 +16,11 @@ export function compareText(
   for (let i = 0; i < shared; i++) {
     const a = left[leftStart + i]!;
     const b = right[rightStart + i]!;
-    if (a !== b) return placeOf(a) - placeOf(b);
+    if (a !== b) return rankOf(a) - rankOf(b);
   }
   return leftEnd - leftStart - (rightEnd - rightStart);
 }
 
-function placeOf(byte: number): number {
+function rankOf(byte: number): number {
   return byte === 0xee || byte === 0xef ? byte + 16 : byte;
 }

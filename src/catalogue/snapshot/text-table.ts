@@ -1,10 +1,10 @@
 /**
- * Distinct texts while a snapshot is built: each gets the next number the first time it is seen. UTF-8 in one growing
- * array, found again through an open-addressed hash table. Per text: its bytes, 4 for its end, 4 for its hash and 8 to
- * 16 for its slot; a Map of strings takes about 100 more. Texts are well-formed Unicode.
+ * The distinct texts of a snapshot that is being built: a new text gets the next number. UTF-8 in one growing array, with an
+ * open-addressed hash table over it. A text costs its bytes, 4 for its end, 4 for its hash and 8 to 16 for its slot; a Map
+ * of strings takes about 100 more. Texts are well-formed Unicode.
  */
 import { TEXT_BYTES_MAX } from '../limits.ts';
-import { SnapshotError } from './snapshot.ts';
+import { SnapshotError } from './snapshot-error.ts';
 import { compareText } from './text-order.ts';
 
 const encoder = new TextEncoder();
@@ -14,17 +14,17 @@ export class TextBytes {
   bytes = new Uint8Array(1024);
   length = 0;
 
-  /** Makes sure that `count` more bytes fit. */
+  /** Makes room for `count` more bytes. @throws SnapshotError past TEXT_BYTES_MAX */
   reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.bytes.length) return;
     if (needed > TEXT_BYTES_MAX) throw new SnapshotError('the texts of the catalogue take more than 4 GiB');
     const length = Math.min(TEXT_BYTES_MAX, Math.max(needed, this.bytes.length * 2));
-    // The old array's memory goes at once: with doubling, waiting for the collector would keep as much again.
+    // `transfer` frees the old array at once; waiting for the collector would hold as much memory again.
     this.bytes = new Uint8Array(this.bytes.buffer.transfer(length));
   }
 
-  /** Writes a text behind the last one; it belongs to the array once `length` is moved past it. Returns its bytes' end. */
+  /** Writes a text behind the last one without advancing `length`. @returns the end of its bytes */
   write(text: string): number {
     // UTF-8 has at most three bytes for each code unit.
     this.reserve(text.length * 3);
@@ -47,7 +47,7 @@ export class TextTable {
   /** End of each text in the bytes; a text starts where the one before it ends. */
   #ends = new Uint32Array(64);
   #hashes = new Uint32Array(64);
-  /** Number of a text + 1; 0 is a free slot. A power of two long, at most half full. */
+  /** Number of a text + 1; 0 = free. The length is a power of two; at most half are used. */
   #slots = new Uint32Array(128);
   #size = 0;
 
@@ -72,7 +72,7 @@ export class TextTable {
     return decoder.decode(this.#text.bytes.subarray(this.startOf(number), this.endOf(number)));
   }
 
-  /** The number of a text that is in the table, or of a new one after adding it. */
+  /** The number of a text; adds it when it is new. */
   numberOf(text: string): number {
     const start = this.#text.length;
     const end = this.#text.write(text);
@@ -80,8 +80,8 @@ export class TextTable {
     const hash = hashOf(bytes, start, end);
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
-    for (let held = this.#slots[slot]!; held !== 0; held = this.#slots[slot]!) {
-      if (this.#hashes[held - 1] === hash && this.#holds(held - 1, start, end)) return held - 1;
+    for (let entry = this.#slots[slot]!; entry !== 0; entry = this.#slots[slot]!) {
+      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, start, end)) return entry - 1;
       slot = (slot + 1) & mask;
     }
     const number = this.#size++;
@@ -89,18 +89,18 @@ export class TextTable {
     this.#text.length = end;
     this.#ends[number] = end;
     this.#hashes[number] = hash;
-    if (this.#size * 2 > this.#slots.length) this.#spread();
+    if (this.#size * 2 > this.#slots.length) this.#growSlots();
     else this.#slots[slot] = number + 1;
     return number;
   }
 
-  /** Two texts of the table in code-unit order, as a comparator answers. */
+  /** Compares two texts of the table in code-unit order, as a comparator. */
   compare(left: number, right: number): number {
     const { bytes } = this.#text;
     return compareText(bytes, this.startOf(left), this.endOf(left), bytes, this.startOf(right), this.endOf(right));
   }
 
-  #holds(number: number, start: number, end: number): boolean {
+  #equals(number: number, start: number, end: number): boolean {
     const bytes = this.#text.bytes;
     const from = this.startOf(number);
     if (this.endOf(number) - from !== end - start) return false;
@@ -113,7 +113,7 @@ export class TextTable {
     this.#hashes = new Uint32Array(this.#hashes.buffer.transfer(this.#hashes.byteLength * 2));
   }
 
-  #spread(): void {
+  #growSlots(): void {
     const slots = new Uint32Array(this.#slots.length * 2);
     const mask = slots.length - 1;
     for (let number = 0; number < this.#size; number++) {
@@ -125,7 +125,7 @@ export class TextTable {
   }
 }
 
-/** FNV-1a over the bytes, then mixed once more, because the low bits choose the slot. */
+/** FNV-1a over the bytes, mixed once more because the low bits choose the slot. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);

@@ -1,11 +1,11 @@
 /**
- * `--format auto`: which shape a file has, told by its content alone. Shapes are asked in the order of the list, the more
- * particular ones first; one is taken when more than half of the first records have its fields.
+ * Which shape a file has, by its content alone. With `--format auto` shapes are tried in the order of the list, the more
+ * particular ones first; the first one of which more than half of the first records have the fields is the file's.
  */
 import type { Records, Shape } from '../shapes/shape.ts';
 import { objectOf, type SourceRecord } from './source-field.ts';
 
-/** Records looked at. A file of one shape shows it in its first few. */
+/** Records that decide. A file of one shape shows it in its first few. */
 export const SAMPLE_RECORDS = 50;
 
 function isMostly(shape: Shape, sample: readonly unknown[]): boolean {
@@ -18,19 +18,21 @@ export function shapeOfRecords(sample: readonly unknown[], shapes: readonly Shap
   return sample.length === 0 ? undefined : shapes.find((shape) => isMostly(shape, sample));
 }
 
+export type FoundRecords = Records & { readonly ok: true };
+
 export interface Recognised {
   readonly shape: Shape;
-  readonly found: Records & { readonly ok: true };
+  readonly found: FoundRecords;
 }
 
-/** Whether it holds records of its own, under whatever name: it is then no record, however much it looks like one. */
+/** Whether a list of records is under one of its keys: it is then no record, even if it has the fields of one. */
 function isWrapper(document: SourceRecord, shapes: readonly Shape[]): boolean {
   return Object.values(document).some(
     (value) => Array.isArray(value) && shapeOfRecords(value.slice(0, SAMPLE_RECORDS), shapes) !== undefined,
   );
 }
 
-/** The records of a document of this shape, which may be a single record itself, as JSON Lines of one line are. */
+/** The records of a document of this shape, which may be a single record, as JSON Lines of one line are. */
 export function recordsIn(document: unknown, shape: Shape): Records {
   const found = shape.recordsOf(document);
   const record = objectOf(document);
@@ -47,7 +49,7 @@ export function shapeOfDocument(document: unknown, shapes: readonly Shape[]): Re
     if (found.records.length === 0 && wrapper && shape.claims?.(wrapper)) return { shape, found };
     if (found.records.length > 0 && isMostly(shape, found.records.slice(0, SAMPLE_RECORDS))) return { shape, found };
   }
-  // Last, so that no list of one shape passes for a record of another.
+  // Single records last, so that no list of one shape passes for a record of another.
   if (wrapper === undefined || isWrapper(wrapper, shapes)) return undefined;
   for (const shape of shapes) {
     if (shape.recordsOf(document).ok) continue;
@@ -57,7 +59,7 @@ export function shapeOfDocument(document: unknown, shapes: readonly Shape[]): Re
   return undefined;
 }
 
-/** The names that are there, shortened, so that a reader sees why nothing was recognised. */
+/** The names of the fields, shortened, so that a reader sees why no shape was recognised. */
 function fieldsOf(sample: readonly unknown[]): string {
   const fields = Object.keys(objectOf(sample.find((item) => objectOf(item))) ?? {});
   if (fields.length === 0) return '';
@@ -65,11 +67,48 @@ function fieldsOf(sample: readonly unknown[]): string {
   return `; its fields are ${shown}${fields.length > 12 ? `, and ${fields.length - 12} more` : ''}`;
 }
 
-/** Why a file was not recognised and what was looked for. Completes "this file …". */
+/** Why a file was not recognised, and the marks of the known shapes. Completes "this file …". */
 export function unrecognised(sample: readonly unknown[], shapes: readonly Shape[]): string {
   const [only, ...others] = shapes;
   if (only && others.length === 0)
     return `is not of format ${only.name}: no record has ${only.marks}${fieldsOf(sample)}`;
-  const wanted = shapes.map(({ name, marks }) => `  ${name}: ${marks}`).join('\n');
-  return `is of no format that is known${fieldsOf(sample)}. Looked for:\n${wanted}`;
+  const marks = shapes.map(({ name, marks }) => `  ${name}: ${marks}`).join('\n');
+  return `is of no format that is known${fieldsOf(sample)}. Looked for:\n${marks}`;
+}
+
+/**
+ * The shape that the operator gave, when at least one of the first records has its fields: a file of another kind is refused
+ * as a whole and not record by record.
+ */
+export function fitting(shape: Shape, sample: readonly unknown[]): Shape | undefined {
+  const fits = sample.slice(0, SAMPLE_RECORDS).some((item) => {
+    const record = objectOf(item);
+    return record !== undefined && shape.recognises(record);
+  });
+  return fits ? shape : undefined;
+}
+
+/** As `fitting`, for a document, which may be an empty board. */
+export function fittingDocument(shape: Shape, found: FoundRecords): Recognised | undefined {
+  return found.records.length === 0 || fitting(shape, found.records) ? { shape, found } : undefined;
+}
+
+/** The first records of JSON Lines, without lines that are cut off or broken. */
+export function objectsIn(head: string): unknown[] {
+  const found: unknown[] = [];
+  for (const line of head.split('\n')) {
+    if (found.length === SAMPLE_RECORDS) break;
+    if (line.trim() === '') continue;
+    try {
+      found.push(JSON.parse(line));
+    } catch {
+      // The intake reports the line with its number when it reads it.
+    }
+  }
+  return found;
+}
+
+/** The first records of a document of unknown shape, for the message that none was recognised. */
+export function sampleOf(document: unknown): readonly unknown[] {
+  return Array.isArray(document) ? document.slice(0, SAMPLE_RECORDS) : [document];
 }

@@ -8,37 +8,29 @@
  * department         none: `tags` classify the job
  * first, last        `created_at` (epoch seconds), the observation
  */
-
-import { flagOf, htmlOf, listOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { flagOf, htmlOf, listOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { defineShape } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
-import { hasAll, listedUnder, NOT_AN_OBJECT, type Shape, shapedOf } from './shape.ts';
+import { hasAll, listedUnder } from './record-list.ts';
 
-export const arbeitnowShape: Shape = {
+export const arbeitnowShape = defineShape({
   name: 'arbeitnow',
   summary: 'the API of Arbeitnow, also its rows in CSV',
-  perBoard: false,
-  observedBy: 'reader',
   marks: '"slug" with "company_name", "job_types" and "created_at"',
   recordsOf: (document) => listedUnder(document, ['data', 'jobs'], 'an answer of Arbeitnow'),
   recognises: (record) => hasAll(record, 'slug', 'company_name', 'created_at', 'remote'),
-  nativeOf(record, context) {
-    const job = objectOf(record);
-    if (!job) return NOT_AN_OBJECT;
-    return shapedOf(
-      {
-        shape: 'arbeitnow',
-        board: 'arbeitnow.com',
-        sourceId: textOf(job.slug),
-        title: ['title', textOf(job.title)],
-        company: ['company_name', textOf(job.company_name)],
-        url: ['url', urlOf(job.url)],
-        location: textOf(job.location),
-        remoteStatus: flagOf(job.remote) === true ? 'remote' : 'unknown',
-        employmentType: employmentTypeOf(...listOf(job.job_types).map(textOf)),
-        description: htmlOf(job.description),
-        times: { publishedMs: timeOf(job.created_at) },
-      },
-      context,
-    );
+  draftOf(job) {
+    return {
+      board: 'arbeitnow.com',
+      sourceId: textOf(job.slug),
+      title: ['title', textOf(job.title)],
+      company: ['company_name', textOf(job.company_name)],
+      url: ['url', urlOf(job.url)],
+      location: textOf(job.location),
+      remoteStatus: flagOf(job.remote) === true ? 'remote' : 'unknown',
+      employmentType: employmentTypeOf(...listOf(job.job_types).map(textOf)),
+      description: htmlOf(job.description),
+      times: { publishedMs: timeOf(job.created_at) },
+    };
   },
-};
+});

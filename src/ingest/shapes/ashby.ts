@@ -11,18 +11,22 @@
  * status             active: a board holds what is open. A posting that is not listed is refused, since it is not public
  */
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
-import { firstText, flagOf, htmlOf, listOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import {
-  boardOf,
-  hasAll,
-  joinedPlaces,
-  listedUnder,
-  NOT_AN_OBJECT,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-} from './shape.ts';
+  firstText,
+  flagOf,
+  htmlOf,
+  listOf,
+  objectOf,
+  type SourceRecord,
+  textOf,
+  timeOf,
+  urlOf,
+} from '../input/source-field.ts';
+import { boardOf } from './board.ts';
+import { type Drafted, defineShape, refusal, unlisted } from './define-shape.ts';
+import { joinedPlaces } from './places.ts';
+import { hasAll, listedUnder } from './record-list.ts';
+import type { ShapeContext } from './shape.ts';
 
 const EMPLOYMENT: ReadonlyMap<string, EmploymentType> = new Map([
   ['FullTime', 'full_time'],
@@ -68,46 +72,39 @@ function placeNameOf(place: unknown): string | null {
   return textOf(objectOf(place)?.location ?? place);
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const job = objectOf(record);
-  if (!job) return NOT_AN_OBJECT;
+function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   if (flagOf(job.isListed) === false) {
-    return { ok: false, field: 'isListed', reason: 'is false: the posting is not public', isUnlisted: true };
+    return unlisted('isListed', 'is false: the posting is not public');
   }
   const id = textOf(job.id);
-  if (id === null) return { ok: false, field: 'id', reason: 'is missing or blank' };
+  if (id === null) return refusal('id', 'is missing or blank');
   const url = urlOf(job.jobUrl);
-  if (url === null) return { ok: false, field: 'jobUrl', reason: 'is missing or blank' };
+  if (url === null) return refusal('jobUrl', 'is missing or blank');
   const token = boardToken(url, context.fileName);
-  if (token === undefined) return { ok: false, field: 'jobUrl', reason: 'does not name its board' };
+  if (token === undefined) return refusal('jobUrl', 'does not name its board');
 
   const board = boardOf(token, context, { company: context.envelope?.company ?? null });
-  return shapedOf(
-    {
-      shape: 'ashby',
-      board: token,
-      sourceId: id,
-      title: ['title', textOf(job.title)],
-      company: ['jobUrl', board.company],
-      url: ['jobUrl', url],
-      domain: board.domain,
-      location: joinedPlaces([placeNameOf(job.location), ...listOf(job.secondaryLocations).map(placeNameOf)]),
-      department: firstText(job.department, job.team),
-      remoteStatus:
-        WORKPLACE.get(textOf(job.workplaceType) ?? '') ?? (flagOf(job.isRemote) === true ? 'remote' : 'unknown'),
-      employmentType: EMPLOYMENT.get(textOf(job.employmentType) ?? '') ?? 'unknown',
-      description: htmlOf(job.descriptionHtml) ?? htmlOf(job.descriptionPlain),
-      times: { publishedMs: timeOf(job.publishedAt) },
-    },
-    context,
-  );
+  return {
+    board: token,
+    sourceId: id,
+    title: ['title', textOf(job.title)],
+    company: ['jobUrl', board.company],
+    url: ['jobUrl', url],
+    domain: board.domain,
+    location: joinedPlaces([placeNameOf(job.location), ...listOf(job.secondaryLocations).map(placeNameOf)]),
+    department: firstText(job.department, job.team),
+    remoteStatus:
+      WORKPLACE.get(textOf(job.workplaceType) ?? '') ?? (flagOf(job.isRemote) === true ? 'remote' : 'unknown'),
+    employmentType: EMPLOYMENT.get(textOf(job.employmentType) ?? '') ?? 'unknown',
+    description: htmlOf(job.descriptionHtml) ?? htmlOf(job.descriptionPlain),
+    times: { publishedMs: timeOf(job.publishedAt) },
+  };
 }
 
-export const ashbyShape: Shape = {
+export const ashbyShape = defineShape({
   name: 'ashby',
   summary: 'a job board as Ashby publishes it, one JSON file a board',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"jobUrl" with "title" and "isListed" or "publishedAt"',
   recordsOf(document) {
     // Rows on their own are taken; an empty list of them is not how Ashby says that a board is empty.
@@ -120,5 +117,5 @@ export const ashbyShape: Shape = {
     hasAll(record, 'jobUrl', 'title') &&
     (record.isListed ?? record.employmentType ?? record.publishedAt ?? record.descriptionHtml) !== undefined,
   claims: (document) => Array.isArray(document.jobs) && document.apiVersion !== undefined,
-  nativeOf,
-};
+  draftOf,
+});

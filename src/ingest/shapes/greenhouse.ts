@@ -25,21 +25,14 @@ import {
   timeOf,
   urlOf,
 } from '../input/source-field.ts';
+import { boardOf, boardOfFileName } from './board.ts';
+import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
+import { slugOf } from './job-id.ts';
 import { companyDomainOfPosting } from './job-sites.ts';
-import {
-  boardOf,
-  boardOfFileName,
-  hasAll,
-  joinedPlaces,
-  listedUnder,
-  NOT_AN_OBJECT,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-  slugOf,
-} from './shape.ts';
+import { joinedPlaces } from './places.ts';
+import { hasAll, listedUnder } from './record-list.ts';
+import type { ShapeContext } from './shape.ts';
 
 const NAME = 'greenhouse';
 
@@ -115,9 +108,7 @@ function locationOf(job: SourceRecord): string | null {
   return joinedPlaces(listOf(job.offices).map((office) => textOf(objectOf(office)?.name ?? office)));
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const job = objectOf(record);
-  if (!job) return NOT_AN_OBJECT;
+function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const url = urlOf(job.absolute_url ?? job.url);
   const said = firstText(job.company_name, job.company);
   const wrapper = context.envelope;
@@ -128,39 +119,34 @@ function nativeOf(record: unknown, context: ShapeContext): Shaped {
     (wrapper?.company ? slugOf(wrapper.company) : null) ??
     (said === null ? null : slugOf(said)) ??
     boardOfFileName(context.fileName, NAME);
-  if (token === null) return { ok: false, field: 'absolute_url', reason: 'does not name its board' };
+  if (token === null) return refusal('absolute_url', 'does not name its board');
   const board = boardOf(token, context, {
     company: said ?? wrapper?.company ?? null,
     domain: companyDomainOfPosting(url),
   });
   const custom = customOf(job.metadata);
   const id = textOf(job.id);
-  if (id === null) return { ok: false, field: 'id', reason: 'is missing' };
-  return shapedOf(
-    {
-      shape: NAME,
-      board: token,
-      sourceId: id,
-      title: ['title', textOf(job.title)],
-      company: ['company_name', board.company],
-      url: ['absolute_url', url],
-      domain: board.domain,
-      location: locationOf(job),
-      department: joinedPlaces(listOf(job.departments).map((item) => textOf(objectOf(item)?.name ?? item))),
-      remoteStatus: custom.remote,
-      employmentType: custom.employment,
-      description: htmlOf(job.content),
-      times: { publishedMs: timeOf(job.first_published) },
-    },
-    context,
-  );
+  if (id === null) return refusal('id', 'is missing');
+  return {
+    board: token,
+    sourceId: id,
+    title: ['title', textOf(job.title)],
+    company: ['company_name', board.company],
+    url: ['absolute_url', url],
+    domain: board.domain,
+    location: locationOf(job),
+    department: joinedPlaces(listOf(job.departments).map((item) => textOf(objectOf(item)?.name ?? item))),
+    remoteStatus: custom.remote,
+    employmentType: custom.employment,
+    description: htmlOf(job.content),
+    times: { publishedMs: timeOf(job.first_published) },
+  };
 }
 
-export const greenhouseShape: Shape = {
+export const greenhouseShape = defineShape({
   name: NAME,
   summary: 'a job board as Greenhouse publishes it, plain, wrapped, or flattened into rows',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"absolute_url" with "id", "title" and "updated_at"',
   recordsOf: (document) => listedUnder(document, ['jobs'], 'a Greenhouse board'),
   recognises: (record) =>
@@ -168,5 +154,5 @@ export const greenhouseShape: Shape = {
     (record.updated_at !== undefined || record.internal_job_id !== undefined || record.metadata !== undefined),
   claims: (document) =>
     Array.isArray(document.jobs) && (objectOf(document.meta)?.total === 0 || document.job_count === 0),
-  nativeOf,
-};
+  draftOf,
+});

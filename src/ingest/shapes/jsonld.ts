@@ -8,10 +8,12 @@
  *                    one posting. A posting that has none is refused
  * first, last        `datePosted`, the observation
  */
-
-import { listOf, objectOf, urlOf } from '../input/source-field.ts';
+import { listOf, objectOf, type SourceRecord, urlOf } from '../input/source-field.ts';
+import { boardOf } from './board.ts';
+import { type Drafted, defineShape, refusal } from './define-shape.ts';
+import { slugOf } from './job-id.ts';
 import { isJobPosting, postingFieldsOf } from './posting-ld.ts';
-import { boardOf, NOT_AN_OBJECT, type Shape, type ShapeContext, type Shaped, shapedOf, slugOf } from './shape.ts';
+import type { ShapeContext } from './shape.ts';
 
 const NAME = 'jsonld';
 
@@ -47,41 +49,34 @@ function addressOf(...values: readonly unknown[]): string | null {
   return null;
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const posting = objectOf(record);
-  if (!posting) return NOT_AN_OBJECT;
+function draftOf(posting: SourceRecord, context: ShapeContext): Drafted {
   const fields = postingFieldsOf(posting);
   const url = addressOf(posting.url, posting.mainEntityOfPage, posting['@id']) ?? context.envelope?.url ?? null;
   if (fields.company === null && context.board.company === null) {
-    return { ok: false, field: 'hiringOrganization', reason: 'is missing or blank' };
+    return refusal('hiringOrganization', 'is missing or blank');
   }
   const token = hostOf(url) ?? slugOf(fields.company ?? '');
   const board = boardOf(token, context, { company: fields.company, domain: fields.domain });
-  return shapedOf(
-    {
-      ...fields,
-      shape: NAME,
-      board: token,
-      sourceId: fields.identifier,
-      title: ['title', fields.title],
-      company: ['hiringOrganization', board.company],
-      url: ['url', url],
-      domain: board.domain,
-    },
-    context,
-  );
+  return {
+    ...fields,
+    board: token,
+    sourceId: fields.identifier,
+    title: ['title', fields.title],
+    company: ['hiringOrganization', board.company],
+    url: ['url', url],
+    domain: board.domain,
+  };
 }
 
-export const jsonldShape: Shape = {
+export const jsonldShape = defineShape({
   name: NAME,
   summary: 'schema.org JobPosting in JSON-LD, also inside an HTML page',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"@type": "JobPosting"',
   recordsOf(document) {
     const records = postingsIn(document, 0, []);
     return records.length > 0 ? { ok: true, records } : { ok: false, reason: 'has no JobPosting in JSON-LD' };
   },
   recognises: isJobPosting,
-  nativeOf,
-};
+  draftOf,
+});

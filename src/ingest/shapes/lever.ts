@@ -11,22 +11,14 @@
  * description        `description` (with `opening`), `lists[]`, `additional`
  * first, last        `createdAt` (epoch milliseconds), the observation
  */
-
 import { joinedHtml, listOf, objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { boardOf, boardOfFileName } from './board.ts';
+import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
-import {
-  boardOf,
-  boardOfFileName,
-  hasAll,
-  joinedPlaces,
-  listedUnder,
-  NOT_AN_OBJECT,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-  slugOf,
-} from './shape.ts';
+import { slugOf } from './job-id.ts';
+import { joinedPlaces } from './places.ts';
+import { hasAll, listedUnder } from './record-list.ts';
+import type { ShapeContext } from './shape.ts';
 
 const NAME = 'lever';
 const HOST = /^jobs(?:\.[a-z]+)?\.lever\.co$/;
@@ -45,11 +37,9 @@ function descriptionOf(job: SourceRecord): string | null {
   return joinedHtml(job.description || job.descriptionPlain, ...lists, job.additional || job.additionalPlain);
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const job = objectOf(record);
-  if (!job) return NOT_AN_OBJECT;
+function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const id = textOf(job.id);
-  if (id === null) return { ok: false, field: 'id', reason: 'is missing' };
+  if (id === null) return refusal('id', 'is missing');
   const url = urlOf(job.hostedUrl ?? job.applyUrl);
   const envelope = context.envelope;
   const site =
@@ -57,38 +47,33 @@ function nativeOf(record: unknown, context: ShapeContext): Shaped {
     envelope?.board ??
     (envelope?.company ? slugOf(envelope.company) : null) ??
     boardOfFileName(context.fileName, NAME);
-  if (site === null) return { ok: false, field: 'hostedUrl', reason: 'does not name its board' };
+  if (site === null) return refusal('hostedUrl', 'does not name its board');
   const board = boardOf(site, context, { company: envelope?.company ?? null });
   const categories = objectOf(job.categories) ?? {};
   const all = listOf(categories.allLocations).map(textOf);
-  return shapedOf(
-    {
-      shape: NAME,
-      board: site,
-      sourceId: id,
-      title: ['text', textOf(job.text)],
-      company: ['hostedUrl', board.company],
-      url: ['hostedUrl', url],
-      domain: board.domain,
-      location: joinedPlaces([textOf(categories.location), ...all]),
-      department: textOf(categories.department) ?? textOf(categories.team),
-      remoteStatus: workplaceOf(textOf(job.workplaceType)),
-      employmentType: employmentTypeOf(textOf(categories.commitment)),
-      description: descriptionOf(job),
-      times: { publishedMs: timeOf(job.createdAt) },
-    },
-    context,
-  );
+  return {
+    board: site,
+    sourceId: id,
+    title: ['text', textOf(job.text)],
+    company: ['hostedUrl', board.company],
+    url: ['hostedUrl', url],
+    domain: board.domain,
+    location: joinedPlaces([textOf(categories.location), ...all]),
+    department: textOf(categories.department) ?? textOf(categories.team),
+    remoteStatus: workplaceOf(textOf(job.workplaceType)),
+    employmentType: employmentTypeOf(textOf(categories.commitment)),
+    description: descriptionOf(job),
+    times: { publishedMs: timeOf(job.createdAt) },
+  };
 }
 
-export const leverShape: Shape = {
+export const leverShape = defineShape({
   name: NAME,
   summary: 'a job board as Lever publishes it, a JSON array of postings',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"hostedUrl" with "text" and "categories"',
   recordsOf: (document) => listedUnder(document, ['postings', 'jobs', 'data'], 'a Lever board'),
   recognises: (record) =>
     hasAll(record, 'text', 'categories') && (record.hostedUrl !== undefined || record.applyUrl !== undefined),
-  nativeOf,
-};
+  draftOf,
+});

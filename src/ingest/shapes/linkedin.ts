@@ -16,14 +16,14 @@ import {
   flagOf,
   htmlOf,
   joinedHtml,
-  objectOf,
   type SourceRecord,
   textOf,
   timeOf,
   urlOf,
 } from '../input/source-field.ts';
+import { defineShape } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
-import { hasAll, listedUnder, NOT_AN_OBJECT, type Shape, shapedOf } from './shape.ts';
+import { hasAll, listedUnder } from './record-list.ts';
 
 const NAME = 'linkedin';
 
@@ -32,11 +32,9 @@ function remoteStatusOf(row: SourceRecord): RemoteStatus {
   return row.job_link === undefined ? 'unknown' : workplaceOf(textOf(row.job_type));
 }
 
-export const linkedinShape: Shape = {
+export const linkedinShape = defineShape({
   name: NAME,
   summary: 'LinkedIn postings in CSV, as public data sets have them',
-  perBoard: false,
-  observedBy: 'reader',
   marks: '"job_id" with "title" and "formatted_work_type" or "job_posting_url", or "job_link" with "job_title"',
   recordsOf: (document) => listedUnder(document, ['jobs', 'data'], 'a list of LinkedIn postings'),
   recognises: (record) =>
@@ -45,32 +43,26 @@ export const linkedinShape: Shape = {
       (record.job_posting_url !== undefined ||
         record.formatted_work_type !== undefined ||
         record.formatted_experience_level !== undefined)),
-  nativeOf(record, context) {
-    const row = objectOf(record);
-    if (!row) return NOT_AN_OBJECT;
+  draftOf(row) {
     const link = urlOf(row.job_posting_url) ?? urlOf(row.job_link);
     const id = textOf(row.job_id) ?? /(\d{6,})\/?(?:[?#].*)?$/.exec(link ?? '')?.[1] ?? null;
     const shown = id === null ? null : `https://www.linkedin.com/jobs/view/${encodeURIComponent(id)}/`;
-    return shapedOf(
-      {
-        shape: NAME,
-        board: 'jobs',
-        sourceId: id,
-        title: ['title', firstText(row.title, row.job_title)],
-        company: ['company_name', firstText(row.company_name, row.company)],
-        url: ['job_posting_url', link ?? shown],
-        location: firstText(row.location, row.job_location),
-        remoteStatus: remoteStatusOf(row),
-        employmentType: employmentTypeOf(firstText(row.formatted_work_type, row.work_type)),
-        description: joinedHtml(htmlOf(row.description ?? row.job_summary), row.skills_desc ?? row.job_skills),
-        times: {
-          publishedMs: timeOf(row.original_listed_time) ?? timeOf(row.listed_time),
-          firstSeenMs: timeOf(row.first_seen),
-          lastSeenMs: timeOf(row.last_processed_time),
-          endMs: timeOf(row.closed_time) ?? timeOf(row.expiry),
-        },
+    return {
+      board: 'jobs',
+      sourceId: id,
+      title: ['title', firstText(row.title, row.job_title)],
+      company: ['company_name', firstText(row.company_name, row.company)],
+      url: ['job_posting_url', link ?? shown],
+      location: firstText(row.location, row.job_location),
+      remoteStatus: remoteStatusOf(row),
+      employmentType: employmentTypeOf(firstText(row.formatted_work_type, row.work_type)),
+      description: joinedHtml(htmlOf(row.description ?? row.job_summary), row.skills_desc ?? row.job_skills),
+      times: {
+        publishedMs: timeOf(row.original_listed_time) ?? timeOf(row.listed_time),
+        firstSeenMs: timeOf(row.first_seen),
+        lastSeenMs: timeOf(row.last_processed_time),
+        endMs: timeOf(row.closed_time) ?? timeOf(row.expiry),
       },
-      context,
-    );
+    };
   },
-};
+});

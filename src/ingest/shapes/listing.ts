@@ -23,9 +23,12 @@ import {
   timeOf,
   urlOf,
 } from '../input/source-field.ts';
+import { defineShape } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
+import { slugOf } from './job-id.ts';
 import { companyDomainOfUrl } from './job-sites.ts';
-import { joinedPlaces, listedUnder, NOT_AN_OBJECT, placeOf, type Shape, shapedOf, slugOf } from './shape.ts';
+import { joinedPlaces, placeOf } from './places.ts';
+import { listedUnder } from './record-list.ts';
 
 const NAME = 'listing';
 
@@ -178,11 +181,9 @@ function descriptionOf(row: SourceRecord, columns: Columns): string | null {
   return joinedHtml(text, wanted, skills);
 }
 
-export const listingShape: Shape = {
+export const listingShape = defineShape({
   name: NAME,
   summary: 'rows of an aggregator that name a title, a company and an address',
-  perBoard: false,
-  observedBy: 'reader',
   marks: 'fields for a title, a company and a URL under one of their usual names',
   recordsOf: (document) =>
     listedUnder(document, ['jobs', 'data', 'results', 'listings', 'items', 'postings'], 'a listing'),
@@ -190,9 +191,7 @@ export const listingShape: Shape = {
     const columns = columnsOf(record);
     return columns.title.length > 0 && columns.company.length > 0 && columns.url.length > 0;
   },
-  nativeOf(record, context) {
-    const row = objectOf(record);
-    if (!row) return NOT_AN_OBJECT;
+  draftOf(row) {
     const columns = columnsOf(row);
     const company = textIn(row, columns.company);
     const source = textIn(row, columns.source);
@@ -201,34 +200,30 @@ export const listingShape: Shape = {
     const domain = textIn(row, columns.domain);
     const open = first(row, columns.open, flagOf);
     const status = textIn(row, columns.status)?.toLowerCase() ?? '';
-    return shapedOf(
-      {
-        shape: NAME,
-        board: slugOf(company ?? ''),
-        sourceId: id === null ? null : source === null ? id : `${slugOf(source)}-${id}`,
-        title: [columns.title[0] ?? 'title', textIn(row, columns.title)],
-        company: [columns.company[0] ?? 'company', company],
-        url: [columns.url[0] ?? 'url', addressIn(row, columns.url)],
-        domain: domain === null ? companyDomainOfUrl(website ?? '') : companyDomainOfUrl(`https://${domain}`),
-        location: locationOf(row, columns),
-        department: textIn(row, columns.department),
-        remoteStatus: remoteStatusOf(row, columns),
-        employmentType: employmentTypeOf(
-          ...columns.employment
-            .flatMap((column) => listOf(row[column]))
-            .map(textOf)
-            .slice(0, 8),
-        ),
-        description: descriptionOf(row, columns),
-        times: {
-          publishedMs: first(row, columns.published, timeOf),
-          firstSeenMs: first(row, columns.firstSeen, timeOf),
-          lastSeenMs: first(row, columns.lastSeen, timeOf),
-          endMs: first(row, columns.end, endTimeOf),
-          closed: open === false || CLOSED.has(status),
-        },
+    return {
+      board: slugOf(company ?? ''),
+      sourceId: id === null ? null : source === null ? id : `${slugOf(source)}-${id}`,
+      title: [columns.title[0] ?? 'title', textIn(row, columns.title)],
+      company: [columns.company[0] ?? 'company', company],
+      url: [columns.url[0] ?? 'url', addressIn(row, columns.url)],
+      domain: domain === null ? companyDomainOfUrl(website ?? '') : companyDomainOfUrl(`https://${domain}`),
+      location: locationOf(row, columns),
+      department: textIn(row, columns.department),
+      remoteStatus: remoteStatusOf(row, columns),
+      employmentType: employmentTypeOf(
+        ...columns.employment
+          .flatMap((column) => listOf(row[column]))
+          .map(textOf)
+          .slice(0, 8),
+      ),
+      description: descriptionOf(row, columns),
+      times: {
+        publishedMs: first(row, columns.published, timeOf),
+        firstSeenMs: first(row, columns.firstSeen, timeOf),
+        lastSeenMs: first(row, columns.lastSeen, timeOf),
+        endMs: first(row, columns.end, endTimeOf),
+        closed: open === false || CLOSED.has(status),
       },
-      context,
-    );
+    };
   },
-};
+});

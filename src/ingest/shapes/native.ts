@@ -2,10 +2,11 @@
  * The native format (decisions §3) as a shape: a record is a native record already, and native.ts judges it. Lines of it
  * are the operator's own, so a bad one is not left out in silence (build-snapshot.ts).
  */
-
 import { objectOf } from '../input/source-field.ts';
 import type { NativeRecord } from '../native.ts';
-import { hasAll, listedUnder, NOT_AN_OBJECT, type Shape } from './shape.ts';
+import { NOT_AN_OBJECT } from './define-shape.ts';
+import { hasAll, listedUnder } from './record-list.ts';
+import type { Shape } from './shape.ts';
 
 export const nativeShape: Shape = {
   name: 'native',

@@ -19,9 +19,10 @@ import {
   textOf,
   timeOf,
 } from '../input/source-field.ts';
+import type { Times } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
 import { companyDomainOfUrl } from './job-sites.ts';
-import { joinedPlaces, placeOf, type Times } from './shape.ts';
+import { joinedPlaces, placeOf } from './places.ts';
 
 function nameOf(value: unknown): string | null {
   return textOf(objectOf(value)?.name ?? value);

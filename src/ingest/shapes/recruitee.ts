@@ -22,21 +22,13 @@ import {
   timeOf,
   urlOf,
 } from '../input/source-field.ts';
+import { boardOf, boardOfFileName } from './board.ts';
+import { type Drafted, defineShape, refusal, unlisted } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
 import { companyDomainOfPosting } from './job-sites.ts';
-import {
-  boardOf,
-  boardOfFileName,
-  hasAll,
-  joinedPlaces,
-  listedUnder,
-  NOT_AN_OBJECT,
-  placeOf,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-} from './shape.ts';
+import { joinedPlaces, placeOf } from './places.ts';
+import { hasAll, listedUnder } from './record-list.ts';
+import type { ShapeContext } from './shape.ts';
 
 const NAME = 'recruitee';
 
@@ -67,52 +59,44 @@ function companyOfUrl(text: string | null): string | null {
   return hostname.endsWith('.recruitee.com') ? hostname.slice(0, -'.recruitee.com'.length) : hostname;
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const offer = objectOf(record);
-  if (!offer) return NOT_AN_OBJECT;
+function draftOf(offer: SourceRecord, context: ShapeContext): Drafted {
   const status = textOf(offer.status);
-  if (status !== null && status !== 'published')
-    return { ok: false, field: 'status', reason: 'is not published', isUnlisted: true };
+  if (status !== null && status !== 'published') return unlisted('status', 'is not published');
   const id = firstText(offer.id, offer.guid);
-  if (id === null) return { ok: false, field: 'id', reason: 'is missing' };
+  if (id === null) return refusal('id', 'is missing');
   const url = urlOf(offer.careers_url);
   const token = companyOfUrl(url) ?? boardOfFileName(context.fileName, NAME);
-  if (token === null) return { ok: false, field: 'careers_url', reason: 'is missing or blank' };
+  if (token === null) return refusal('careers_url', 'is missing or blank');
   const board = boardOf(token, context, {
     company: textOf(offer.company_name),
     domain: companyDomainOfPosting(url),
   });
-  return shapedOf(
-    {
-      shape: NAME,
-      board: token,
-      sourceId: id,
-      title: ['title', textOf(offer.title)],
-      company: ['company_name', board.company],
-      url: ['careers_url', url],
-      domain: board.domain,
-      location: locationOf(offer),
-      department: textOf(offer.department),
-      remoteStatus: remoteStatusOf(offer),
-      employmentType: employmentTypeOf(textOf(offer.employment_type_code ?? offer.employment_type)),
-      description: joinedHtml(offer.description, offer.requirements),
-      times: {
-        publishedMs: timeOf(offer.published_at) ?? timeOf(offer.created_at),
-        endMs: endTimeOf(offer.close_at),
-      },
+  return {
+    board: token,
+    sourceId: id,
+    title: ['title', textOf(offer.title)],
+    company: ['company_name', board.company],
+    url: ['careers_url', url],
+    domain: board.domain,
+    location: locationOf(offer),
+    department: textOf(offer.department),
+    remoteStatus: remoteStatusOf(offer),
+    employmentType: employmentTypeOf(textOf(offer.employment_type_code ?? offer.employment_type)),
+    description: joinedHtml(offer.description, offer.requirements),
+    times: {
+      publishedMs: timeOf(offer.published_at) ?? timeOf(offer.created_at),
+      endMs: endTimeOf(offer.close_at),
     },
-    context,
-  );
+  };
 }
 
-export const recruiteeShape: Shape = {
+export const recruiteeShape = defineShape({
   name: NAME,
   summary: 'the offers of a Recruitee careers site',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"careers_url" with "title"',
   recordsOf: (document) => listedUnder(document, ['offers'], 'a Recruitee careers site'),
   recognises: (record) => hasAll(record, 'careers_url', 'title'),
   claims: (document) => Array.isArray(document.offers),
-  nativeOf,
-};
+  draftOf,
+});

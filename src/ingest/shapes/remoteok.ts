@@ -8,9 +8,10 @@
  * employment_type    none: `tags` name fields and skills as well as hours
  * first, last        `epoch` (seconds), else `date`; the observation
  */
-
 import { firstText, htmlOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
-import { hasAll, listedUnder, NOT_AN_OBJECT, type Records, type Shape, shapedOf } from './shape.ts';
+import { defineShape } from './define-shape.ts';
+import { hasAll, listedUnder } from './record-list.ts';
+import type { Records } from './shape.ts';
 
 function withoutNotice(found: Records): Records {
   if (!found.ok) return found;
@@ -21,31 +22,23 @@ function withoutNotice(found: Records): Records {
   return { ...found, records };
 }
 
-export const remoteokShape: Shape = {
+export const remoteokShape = defineShape({
   name: 'remoteok',
   summary: 'the API of RemoteOK',
-  perBoard: false,
-  observedBy: 'reader',
   marks: '"position" with "epoch" and "company"',
   recordsOf: (document) => withoutNotice(listedUnder(document, ['jobs'], 'an answer of RemoteOK')),
   recognises: (record) => hasAll(record, 'position', 'company') && (record.epoch ?? record.slug) !== undefined,
-  nativeOf(record, context) {
-    const job = objectOf(record);
-    if (!job) return NOT_AN_OBJECT;
-    return shapedOf(
-      {
-        shape: 'remoteok',
-        board: 'remoteok.com',
-        sourceId: firstText(job.id, job.slug),
-        title: ['position', textOf(job.position)],
-        company: ['company', textOf(job.company)],
-        url: ['url', urlOf(job.url) ?? urlOf(job.apply_url)],
-        location: textOf(job.location)?.replace(/[\s,]+$/, '') || null,
-        remoteStatus: 'remote',
-        description: htmlOf(job.description),
-        times: { publishedMs: timeOf(job.epoch) ?? timeOf(job.date) },
-      },
-      context,
-    );
+  draftOf(job) {
+    return {
+      board: 'remoteok.com',
+      sourceId: firstText(job.id, job.slug),
+      title: ['position', textOf(job.position)],
+      company: ['company', textOf(job.company)],
+      url: ['url', urlOf(job.url) ?? urlOf(job.apply_url)],
+      location: textOf(job.location)?.replace(/[\s,]+$/, '') || null,
+      remoteStatus: 'remote',
+      description: htmlOf(job.description),
+      times: { publishedMs: timeOf(job.epoch) ?? timeOf(job.date) },
+    };
   },
-};
+});

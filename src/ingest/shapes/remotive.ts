@@ -8,37 +8,29 @@
  * employment_type    `job_type`
  * first, last        `publication_date` (no offset: UTC), the observation
  */
-
-import { htmlOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { htmlOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { defineShape } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
-import { hasAll, listedUnder, NOT_AN_OBJECT, type Shape, shapedOf } from './shape.ts';
+import { hasAll, listedUnder } from './record-list.ts';
 
-export const remotiveShape: Shape = {
+export const remotiveShape = defineShape({
   name: 'remotive',
   summary: 'the API of Remotive',
-  perBoard: false,
-  observedBy: 'reader',
   marks: '"candidate_required_location" with "company_name"',
   recordsOf: (document) => listedUnder(document, ['jobs'], 'an answer of Remotive'),
   recognises: (record) => hasAll(record, 'candidate_required_location', 'company_name', 'url'),
-  nativeOf(record, context) {
-    const job = objectOf(record);
-    if (!job) return NOT_AN_OBJECT;
-    return shapedOf(
-      {
-        shape: 'remotive',
-        board: 'remotive.com',
-        sourceId: textOf(job.id),
-        title: ['title', textOf(job.title)],
-        company: ['company_name', textOf(job.company_name)],
-        url: ['url', urlOf(job.url)],
-        location: textOf(job.candidate_required_location),
-        remoteStatus: 'remote',
-        employmentType: employmentTypeOf(textOf(job.job_type)),
-        description: htmlOf(job.description),
-        times: { publishedMs: timeOf(job.publication_date) },
-      },
-      context,
-    );
+  draftOf(job) {
+    return {
+      board: 'remotive.com',
+      sourceId: textOf(job.id),
+      title: ['title', textOf(job.title)],
+      company: ['company_name', textOf(job.company_name)],
+      url: ['url', urlOf(job.url)],
+      location: textOf(job.candidate_required_location),
+      remoteStatus: 'remote',
+      employmentType: employmentTypeOf(textOf(job.job_type)),
+      description: htmlOf(job.description),
+      times: { publishedMs: timeOf(job.publication_date) },
+    };
   },
-};
+});

@@ -3,7 +3,6 @@
  * could also stand in another one's records comes after it. To add one: write `shape-<name>.ts` with a `Shape` in it, and
  * name it here. Everything else (help, checks, reports, rejects) follows from this list.
  */
-
 import { arbeitnowShape } from './arbeitnow.ts';
 import { ashbyShape } from './ashby.ts';
 import { greenhouseShape } from './greenhouse.ts';

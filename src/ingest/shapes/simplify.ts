@@ -13,20 +13,13 @@
  *                    observed as open, which is all that closed says; it is kept, because it was observed
  */
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
-import { flagOf, listOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { flagOf, listOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { ID_LENGTH_MAX } from '../native.ts';
+import { type Drafted, defineShape } from './define-shape.ts';
+import { hashOf, slugOf } from './job-id.ts';
 import { companyDomainOfUrl } from './job-sites.ts';
-import {
-  hasAll,
-  hashOf,
-  joinedPlaces,
-  NOT_AN_OBJECT,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-  slugOf,
-} from './shape.ts';
+import { joinedPlaces } from './places.ts';
+import { hasAll } from './record-list.ts';
 
 const NAME = 'simplify';
 
@@ -51,44 +44,36 @@ function ownIdOf(value: unknown): string | null {
   return own.length <= ID_LENGTH_MAX ? own : `${NAME}:${hashOf([id])}`;
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const job = objectOf(record);
-  if (!job) return NOT_AN_OBJECT;
+function draftOf(job: SourceRecord): Drafted {
   const company = textOf(job.company_name);
   const places = listOf(job.locations)
     .map(textOf)
     .filter((place) => place !== null);
   const terms = [...listOf(job.terms), ...listOf(job.season)].map(textOf).filter((term) => term !== null);
   const postedMs = timeOf(job.date_posted);
-  const shaped = shapedOf(
-    {
-      shape: NAME,
-      // One list holds many companies, and says nothing of those that it has no posting of.
-      board: slugOf(company ?? ''),
-      sourceId: null,
-      title: ['title', textOf(job.title)],
-      company: ['company_name', company],
-      url: ['url', urlOf(job.url)],
-      domain: companyDomainOfUrl(urlOf(job.company_url) ?? ''),
-      location: joinedPlaces(places),
-      remoteStatus: remoteStatusOf(places),
-      employmentType: employmentTypeOf(terms),
-      times: {
-        firstSeenMs: postedMs,
-        lastSeenMs: timeOf(job.date_updated) ?? postedMs,
-        closed: flagOf(job.active) === false || flagOf(job.is_visible) === false,
-      },
+  return {
+    // One list holds many companies, and says nothing of those that it has no posting of.
+    board: slugOf(company ?? ''),
+    id: ownIdOf(job.id),
+    sourceId: null,
+    title: ['title', textOf(job.title)],
+    company: ['company_name', company],
+    url: ['url', urlOf(job.url)],
+    domain: companyDomainOfUrl(urlOf(job.company_url) ?? ''),
+    location: joinedPlaces(places),
+    remoteStatus: remoteStatusOf(places),
+    employmentType: employmentTypeOf(terms),
+    times: {
+      firstSeenMs: postedMs,
+      lastSeenMs: timeOf(job.date_updated) ?? postedMs,
+      closed: flagOf(job.active) === false || flagOf(job.is_visible) === false,
     },
-    context,
-  );
-  const id = ownIdOf(job.id);
-  return shaped.ok && id !== null ? { ...shaped, record: { ...shaped.record, id } } : shaped;
+  };
 }
 
-export const simplifyShape: Shape = {
+export const simplifyShape = defineShape({
   name: NAME,
   summary: 'the listings.json of a SimplifyJobs list',
-  perBoard: false,
   observedBy: 'source',
   marks: '"company_name" with "date_posted", "date_updated" and "active"',
   recognises: (record) => hasAll(record, 'company_name', 'date_posted', 'date_updated', 'active', 'url'),
@@ -96,5 +81,5 @@ export const simplifyShape: Shape = {
     if (!Array.isArray(document)) return { ok: false, reason: 'is not a SimplifyJobs list: it is no JSON array' };
     return { ok: true, records: document };
   },
-  nativeOf,
-};
+  draftOf,
+});

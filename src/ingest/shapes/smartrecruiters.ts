@@ -15,18 +15,12 @@
  */
 import type { RemoteStatus } from '../../catalogue/job.ts';
 import { flagOf, joinedHtml, objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { boardOf } from './board.ts';
+import { type Drafted, defineShape, refusal, unlisted } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
-import {
-  boardOf,
-  hasAll,
-  listedUnder,
-  NOT_AN_OBJECT,
-  placeOf,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-} from './shape.ts';
+import { placeOf } from './places.ts';
+import { hasAll, listedUnder } from './record-list.ts';
+import type { ShapeContext } from './shape.ts';
 
 const NAME = 'smartrecruiters';
 
@@ -46,49 +40,42 @@ function descriptionOf(jobAd: unknown): string | null {
   return joinedHtml(...names.map((name) => objectOf(sections[name])?.text));
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const job = objectOf(record);
-  if (!job) return NOT_AN_OBJECT;
+function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const visibility = textOf(job.visibility);
   if (visibility !== null && visibility !== 'PUBLIC') {
-    return { ok: false, field: 'visibility', reason: 'is not PUBLIC', isUnlisted: true };
+    return unlisted('visibility', 'is not PUBLIC');
   }
   const id = textOf(job.id);
-  if (id === null) return { ok: false, field: 'id', reason: 'is missing' };
+  if (id === null) return refusal('id', 'is missing');
   const company = objectOf(job.company) ?? {};
   const identifier = textOf(company.identifier);
-  if (identifier === null) return { ok: false, field: 'company', reason: 'has no identifier' };
+  if (identifier === null) return refusal('company', 'has no identifier');
   const board = boardOf(identifier, context, { company: textOf(company.name) });
   const location = objectOf(job.location) ?? {};
   const shown = `https://jobs.smartrecruiters.com/${encodeURIComponent(identifier)}/${encodeURIComponent(id)}`;
-  return shapedOf(
-    {
-      shape: NAME,
-      board: identifier,
-      sourceId: id,
-      title: ['name', textOf(job.name)],
-      company: ['company', board.company],
-      url: ['postingUrl', urlOf(job.postingUrl) ?? shown],
-      domain: board.domain,
-      location: textOf(location.fullLocation) ?? placeOf(location.city, location.region, location.country),
-      department: labelOf(job.department) ?? labelOf(job.function),
-      remoteStatus: remoteStatusOf(location),
-      employmentType: employmentTypeOf(labelOf(job.typeOfEmployment)),
-      description: descriptionOf(job.jobAd),
-      times: { publishedMs: timeOf(job.releasedDate) },
-    },
-    context,
-  );
+  return {
+    board: identifier,
+    sourceId: id,
+    title: ['name', textOf(job.name)],
+    company: ['company', board.company],
+    url: ['postingUrl', urlOf(job.postingUrl) ?? shown],
+    domain: board.domain,
+    location: textOf(location.fullLocation) ?? placeOf(location.city, location.region, location.country),
+    department: labelOf(job.department) ?? labelOf(job.function),
+    remoteStatus: remoteStatusOf(location),
+    employmentType: employmentTypeOf(labelOf(job.typeOfEmployment)),
+    description: descriptionOf(job.jobAd),
+    times: { publishedMs: timeOf(job.releasedDate) },
+  };
 }
 
-export const smartrecruitersShape: Shape = {
+export const smartrecruitersShape = defineShape({
   name: NAME,
   summary: 'postings as SmartRecruiters publishes them',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"releasedDate" with "name" and "company"',
   recordsOf: (document) => listedUnder(document, ['content', 'postings', 'jobs'], 'a SmartRecruiters board'),
   recognises: (record) => hasAll(record, 'releasedDate', 'name') && objectOf(record.company) !== undefined,
   claims: (document) => Array.isArray(document.content) && document.totalFound !== undefined,
-  nativeOf,
-};
+  draftOf,
+});

@@ -8,21 +8,13 @@
  * department         none in the feed
  * first, last        `date_published`, the observation
  */
-
-import { htmlOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { htmlOf, objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { boardOf, boardOfFileName } from './board.ts';
+import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { companyDomainOfPosting } from './job-sites.ts';
 import { postingFieldsOf } from './posting-ld.ts';
-import {
-  boardOf,
-  boardOfFileName,
-  envelopeOf,
-  listedUnder,
-  NOT_AN_OBJECT,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-} from './shape.ts';
+import { envelopeOf, listedUnder } from './record-list.ts';
+import type { ShapeContext } from './shape.ts';
 
 const NAME = 'teamtailor';
 
@@ -33,40 +25,33 @@ function siteOfUrl(text: string | null): string | null {
   return hostname.endsWith('.teamtailor.com') ? (hostname.split('.')[0] ?? null) : hostname;
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const item = objectOf(record);
-  if (!item) return NOT_AN_OBJECT;
+function draftOf(item: SourceRecord, context: ShapeContext): Drafted {
   const fields = postingFieldsOf(objectOf(item._jobposting) ?? {});
   const id = textOf(item.id) ?? fields.identifier;
   const url = urlOf(item.url) ?? urlOf(item.external_url);
   const site = siteOfUrl(url) ?? boardOfFileName(context.fileName, NAME);
-  if (site === null) return { ok: false, field: 'url', reason: 'is missing or blank' };
+  if (site === null) return refusal('url', 'is missing or blank');
   const board = boardOf(site, context, {
     company: fields.company ?? context.envelope?.company ?? null,
     domain: fields.domain ?? companyDomainOfPosting(url),
   });
-  return shapedOf(
-    {
-      ...fields,
-      shape: NAME,
-      board: site,
-      sourceId: id,
-      title: ['title', textOf(item.title) ?? fields.title],
-      company: ['title of the feed', board.company],
-      url: ['url', url],
-      domain: board.domain,
-      description: htmlOf(item.content_html) ?? fields.description ?? htmlOf(item.content_text),
-      times: { ...fields.times, publishedMs: timeOf(item.date_published) ?? fields.times.publishedMs ?? null },
-    },
-    context,
-  );
+  return {
+    ...fields,
+    board: site,
+    sourceId: id,
+    title: ['title', textOf(item.title) ?? fields.title],
+    company: ['title of the feed', board.company],
+    url: ['url', url],
+    domain: board.domain,
+    description: htmlOf(item.content_html) ?? fields.description ?? htmlOf(item.content_text),
+    times: { ...fields.times, publishedMs: timeOf(item.date_published) ?? fields.times.publishedMs ?? null },
+  };
 }
 
-export const teamtailorShape: Shape = {
+export const teamtailorShape = defineShape({
   name: NAME,
   summary: 'the JSON Feed of a Teamtailor careers site',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"_jobposting" with "url"',
   recordsOf(document) {
     const found = listedUnder(document, ['items'], 'a Teamtailor feed');
@@ -77,5 +62,5 @@ export const teamtailorShape: Shape = {
   recognises: (record) => record._jobposting !== undefined,
   claims: (document) =>
     Array.isArray(document.items) && String(document.version ?? '').startsWith('https://jsonfeed.org/'),
-  nativeOf,
-};
+  draftOf,
+});

@@ -10,7 +10,9 @@
  */
 import type { EmploymentType } from '../../catalogue/job.ts';
 import { htmlOf, listOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
-import { hasAll, joinedPlaces, listedUnder, NOT_AN_OBJECT, type Shape, shapedOf } from './shape.ts';
+import { defineShape } from './define-shape.ts';
+import { joinedPlaces } from './places.ts';
+import { hasAll, listedUnder } from './record-list.ts';
 
 const REMOTE_PLACE = /^flexible \/ remote$/i;
 
@@ -22,33 +24,25 @@ function employmentOf(levels: readonly (string | null)[]): EmploymentType {
   return levels.length === 1 && levels[0]?.toLowerCase() === 'internship' ? 'internship' : 'unknown';
 }
 
-export const themuseShape: Shape = {
+export const themuseShape = defineShape({
   name: 'themuse',
   summary: 'the API of The Muse',
-  perBoard: false,
-  observedBy: 'reader',
   marks: '"refs" with "contents" and "company"',
   recordsOf: (document) => listedUnder(document, ['results', 'jobs'], 'an answer of The Muse'),
   recognises: (record) => hasAll(record, 'refs', 'name', 'company') && objectOf(record.refs) !== undefined,
-  nativeOf(record, context) {
-    const job = objectOf(record);
-    if (!job) return NOT_AN_OBJECT;
+  draftOf(job) {
     const places = namesOf(job.locations).filter((place) => place !== null);
-    return shapedOf(
-      {
-        shape: 'themuse',
-        board: 'themuse.com',
-        sourceId: textOf(job.id),
-        title: ['name', textOf(job.name)],
-        company: ['company', textOf(objectOf(job.company)?.name)],
-        url: ['refs', urlOf(objectOf(job.refs)?.landing_page)],
-        location: joinedPlaces(places),
-        remoteStatus: places.length > 0 && places.every((place) => REMOTE_PLACE.test(place)) ? 'remote' : 'unknown',
-        employmentType: employmentOf(namesOf(job.levels)),
-        description: htmlOf(job.contents),
-        times: { publishedMs: timeOf(job.publication_date) },
-      },
-      context,
-    );
+    return {
+      board: 'themuse.com',
+      sourceId: textOf(job.id),
+      title: ['name', textOf(job.name)],
+      company: ['company', textOf(objectOf(job.company)?.name)],
+      url: ['refs', urlOf(objectOf(job.refs)?.landing_page)],
+      location: joinedPlaces(places),
+      remoteStatus: places.length > 0 && places.every((place) => REMOTE_PLACE.test(place)) ? 'remote' : 'unknown',
+      employmentType: employmentOf(namesOf(job.levels)),
+      description: htmlOf(job.contents),
+      times: { publishedMs: timeOf(job.publication_date) },
+    };
   },
-};
+});

@@ -25,17 +25,11 @@ import {
   timeOf,
   urlOf,
 } from '../input/source-field.ts';
+import { defineShape, refusal } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
-import {
-  joinedPlaces,
-  listedUnder,
-  NOT_AN_OBJECT,
-  placeOf,
-  type Shape,
-  type Shaped,
-  shapedOf,
-  slugOf,
-} from './shape.ts';
+import { slugOf } from './job-id.ts';
+import { joinedPlaces, placeOf } from './places.ts';
+import { listedUnder } from './record-list.ts';
 
 const NAME = 'usajobs';
 
@@ -129,11 +123,9 @@ function rowFields(row: SourceRecord): Fields {
   };
 }
 
-export const usajobsShape: Shape = {
+export const usajobsShape = defineShape({
   name: NAME,
   summary: 'postings of USAJOBS, as its APIs answer or in rows by department',
-  perBoard: false,
-  observedBy: 'reader',
   marks: '"control_number", "usajobsControlNumber" or "MatchedObjectDescriptor"',
   recordsOf(document) {
     const items = objectOf(objectOf(document)?.SearchResult)?.SearchResultItems;
@@ -145,28 +137,22 @@ export const usajobsShape: Shape = {
     record.usajobsControlNumber !== undefined ||
     (record.control_number !== undefined && record.position_title !== undefined),
   claims: (document) => objectOf(document.SearchResult)?.SearchResultCount !== undefined,
-  nativeOf(record, context): Shaped {
-    const row = objectOf(record);
-    if (!row) return NOT_AN_OBJECT;
+  draftOf(row) {
     const found = objectOf(row.MatchedObjectDescriptor);
     const fields = found ? searchFields(row, found) : rowFields(row);
-    if (fields.control === null) return { ok: false, field: 'control_number', reason: 'is missing' };
-    return shapedOf(
-      {
-        shape: NAME,
-        board: slugOf(fields.department ?? fields.agency ?? 'usajobs'),
-        sourceId: fields.control,
-        title: ['position_title', fields.title],
-        company: ['agency', fields.agency],
-        url: ['usajobs_url', fields.url],
-        location: fields.location,
-        department: fields.department,
-        remoteStatus: fields.remote,
-        employmentType: employmentOf(fields.appointments, fields.schedules),
-        description: fields.description,
-        times: { publishedMs: timeOf(fields.opens), endMs: endTimeOf(fields.closes) },
-      },
-      context,
-    );
+    if (fields.control === null) return refusal('control_number', 'is missing');
+    return {
+      board: slugOf(fields.department ?? fields.agency ?? 'usajobs'),
+      sourceId: fields.control,
+      title: ['position_title', fields.title],
+      company: ['agency', fields.agency],
+      url: ['usajobs_url', fields.url],
+      location: fields.location,
+      department: fields.department,
+      remoteStatus: fields.remote,
+      employmentType: employmentOf(fields.appointments, fields.schedules),
+      description: fields.description,
+      times: { publishedMs: timeOf(fields.opens), endMs: endTimeOf(fields.closes) },
+    };
   },
-};
+});

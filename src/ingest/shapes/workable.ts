@@ -23,23 +23,13 @@ import {
   timeOf,
   urlOf,
 } from '../input/source-field.ts';
+import { boardOf, boardOfFileName } from './board.ts';
+import { type Drafted, defineShape, refusal, unlisted } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
-import {
-  boardOf,
-  boardOfFileName,
-  envelopeOf,
-  hasAll,
-  joinedPlaces,
-  listedUnder,
-  NOT_AN_OBJECT,
-  placeOf,
-  type Records,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-  slugOf,
-} from './shape.ts';
+import { slugOf } from './job-id.ts';
+import { joinedPlaces, placeOf } from './places.ts';
+import { envelopeOf, hasAll, listedUnder } from './record-list.ts';
+import type { Records, ShapeContext } from './shape.ts';
 
 const NAME = 'workable';
 const HOST = /^(?!apply\.|www\.|jobs\.)([a-z0-9-]+)\.workable\.com$/;
@@ -99,49 +89,42 @@ function joined(found: Records): Records {
   return { ...found, records, joinedRows: found.records.length - records.length };
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const job = objectOf(record);
-  if (!job) return NOT_AN_OBJECT;
+function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const state = textOf(job.state);
   // The widget has a place's state under this name, the recruiting API the posting's.
   if (state !== null && ['draft', 'archived', 'closed'].includes(state)) {
-    return { ok: false, field: 'state', reason: 'is not published', isUnlisted: true };
+    return unlisted('state', 'is not published');
   }
   const code = textOf(job.shortcode);
-  if (code === null) return { ok: false, field: 'shortcode', reason: 'is missing' };
+  if (code === null) return refusal('shortcode', 'is missing');
   const url = urlOf(job.url) ?? urlOf(job.shortlink);
   const envelope = context.envelope;
   const account =
     accountOfUrl(url) ??
     (envelope?.company ? slugOf(envelope.company) : null) ??
     boardOfFileName(context.fileName, NAME);
-  if (account === null) return { ok: false, field: 'url', reason: 'does not name its account' };
+  if (account === null) return refusal('url', 'does not name its account');
   const board = boardOf(account, context, { company: envelope?.company ?? null });
-  return shapedOf(
-    {
-      shape: NAME,
-      board: account,
-      sourceId: code,
-      title: ['title', firstText(job.title, job.full_title)],
-      company: ['name', board.company],
-      url: ['url', url],
-      domain: board.domain,
-      location: joinedPlaces(placesOf(state === 'published' ? { ...job, state: null } : job)),
-      department: textOf(job.department),
-      remoteStatus: remoteStatusOf(job),
-      employmentType: employmentTypeOf(textOf(job.employment_type ?? job.type)),
-      description: joinedHtml(job.description, job.requirements, job.benefits),
-      times: { publishedMs: timeOf(job.published_on ?? job.published) ?? timeOf(job.created_at) },
-    },
-    context,
-  );
+  return {
+    board: account,
+    sourceId: code,
+    title: ['title', firstText(job.title, job.full_title)],
+    company: ['name', board.company],
+    url: ['url', url],
+    domain: board.domain,
+    location: joinedPlaces(placesOf(state === 'published' ? { ...job, state: null } : job)),
+    department: textOf(job.department),
+    remoteStatus: remoteStatusOf(job),
+    employmentType: employmentTypeOf(textOf(job.employment_type ?? job.type)),
+    description: joinedHtml(job.description, job.requirements, job.benefits),
+    times: { publishedMs: timeOf(job.published_on ?? job.published) ?? timeOf(job.created_at) },
+  };
 }
 
-export const workableShape: Shape = {
+export const workableShape = defineShape({
   name: NAME,
   summary: 'a careers page as Workable publishes it',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"shortcode" with "title" and "url"',
   recordsOf(document) {
     const found = listedUnder(document, ['jobs', 'results'], 'a Workable board');
@@ -157,5 +140,5 @@ export const workableShape: Shape = {
   },
   recognises: (record) => hasAll(record, 'shortcode', 'title'),
   claims: (document) => Array.isArray(document.jobs) && typeof document.name === 'string' && !('total' in document),
-  nativeOf,
-};
+  draftOf,
+});

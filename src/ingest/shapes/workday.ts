@@ -15,7 +15,6 @@
  * first, last        `startDate` of the detail, the observation; "Posted 30+ Days Ago" is no date
  * status             closed when the detail says that it is no longer `posted`
  */
-
 import {
   firstText,
   flagOf,
@@ -27,20 +26,12 @@ import {
   timeOf,
   urlOf,
 } from '../input/source-field.ts';
+import { boardOf, boardOfFileName } from './board.ts';
+import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
-import {
-  boardOf,
-  boardOfFileName,
-  envelopeOf,
-  hasAll,
-  joinedPlaces,
-  listedUnder,
-  NOT_AN_OBJECT,
-  type Shape,
-  type ShapeContext,
-  type Shaped,
-  shapedOf,
-} from './shape.ts';
+import { joinedPlaces } from './places.ts';
+import { envelopeOf, hasAll, listedUnder } from './record-list.ts';
+import type { ShapeContext } from './shape.ts';
 
 const NAME = 'workday';
 
@@ -61,9 +52,7 @@ function requisitionOf(info: SourceRecord, path: string | null, bullets: unknown
   return tail ?? textOf(info.jobReqId) ?? textOf(listOf(bullets)[0]);
 }
 
-function nativeOf(record: unknown, context: ShapeContext): Shaped {
-  const row = objectOf(record);
-  if (!row) return NOT_AN_OBJECT;
+function draftOf(row: SourceRecord, context: ShapeContext): Drafted {
   const listing = objectOf(row._raw_listing) ?? row;
   const detail = objectOf(row._raw_detail) ?? row;
   const info = objectOf(detail.jobPostingInfo) ?? {};
@@ -83,40 +72,35 @@ function nativeOf(record: unknown, context: ShapeContext): Shaped {
     };
   }
   const tenant = tenantOfUrl(url) ?? (known === '' ? null : known);
-  if (tenant === null) return { ok: false, field: 'externalPath', reason: 'does not name its tenant' };
+  if (tenant === null) return refusal('externalPath', 'does not name its tenant');
   const board = boardOf(tenant, context);
   const places = [info.location, ...listOf(info.additionalLocations)].map((place) =>
     textOf(objectOf(place)?.descriptor ?? place),
   );
   const listed = firstText(row.location, listing.locationsText);
-  return shapedOf(
-    {
-      shape: NAME,
-      board: tenant,
-      sourceId: requisitionOf(info, path ?? url, listing.bulletFields),
-      title: ['title', firstText(row.title, listing.title, info.title)],
-      company: ['company', board.company],
-      url: ['externalPath', url],
-      domain: board.domain,
-      location: joinedPlaces(places) ?? (listed !== null && SEVERAL.test(listed) ? null : listed),
-      remoteStatus: workplaceOf(firstText(info.remoteType, listing.remoteType, row.remoteType)),
-      employmentType: employmentTypeOf(firstText(info.timeType, listing.timeType, row.timeType)),
-      description: joinedHtml(info.jobDescription ?? row.description),
-      times: {
-        publishedMs: timeOf(info.startDate),
-        endMs: timeOf(info.endDate),
-        closed: flagOf(info.posted) === false,
-      },
+  return {
+    board: tenant,
+    sourceId: requisitionOf(info, path ?? url, listing.bulletFields),
+    title: ['title', firstText(row.title, listing.title, info.title)],
+    company: ['company', board.company],
+    url: ['externalPath', url],
+    domain: board.domain,
+    location: joinedPlaces(places) ?? (listed !== null && SEVERAL.test(listed) ? null : listed),
+    remoteStatus: workplaceOf(firstText(info.remoteType, listing.remoteType, row.remoteType)),
+    employmentType: employmentTypeOf(firstText(info.timeType, listing.timeType, row.timeType)),
+    description: joinedHtml(info.jobDescription ?? row.description),
+    times: {
+      publishedMs: timeOf(info.startDate),
+      endMs: timeOf(info.endDate),
+      closed: flagOf(info.posted) === false,
     },
-    context,
-  );
+  };
 }
 
-export const workdayShape: Shape = {
+export const workdayShape = defineShape({
   name: NAME,
   summary: 'the job search of a Workday careers site, as it answers or as scrapers keep it',
   perBoard: true,
-  observedBy: 'reader',
   marks: '"externalPath", "_raw_detail" or "jobPostingInfo"',
   recordsOf(document) {
     const wrapper = objectOf(document);
@@ -131,5 +115,5 @@ export const workdayShape: Shape = {
     (record.external_path !== undefined && record.title !== undefined) ||
     objectOf(objectOf(record._raw_detail)?.jobPostingInfo) !== undefined,
   claims: (document) => Array.isArray(document.jobPostings) && document.total !== undefined,
-  nativeOf,
-};
+  draftOf,
+});

@@ -8,6 +8,7 @@
  * {@link REPEATS_AT_ONCE_MAX} calls at a time, one timer each.
  */
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 import { isSilentOnEarlier } from '../protocol/reasons.ts';
@@ -22,7 +23,7 @@ const REPEATS_AT_ONCE_MAX = 8;
  * asked after for at least as long by the monotonic clock: after a restart the settlement may be away at first, and a wall
  * clock that was set forward closes no window.
  */
-const MARGIN_SECONDS = 60;
+const FINALITY_SECONDS = 60;
 
 /** News of a case, for the log and the counters. */
 export type Resolution =
@@ -122,7 +123,7 @@ export class Reconciler {
         return;
       }
     } catch (failure) {
-      const detail = failure instanceof Error ? failure.message : 'not an error';
+      const detail = messageOf(failure);
       this.#parts.onResolution({ kind: 'unrecorded', order: one.order, detail });
     }
     this.#pause(one);
@@ -135,11 +136,11 @@ export class Reconciler {
     const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-    if (outcome.kind === 'refused' && secondsPast < 0 && this.#isOfThisTransfer(one, outcome)) {
+    if (outcome.kind === 'refused' && secondsPast < 0 && (await this.#isOfThisTransfer(one, outcome))) {
       return { kind: 'released', detail: outcome.detail };
     }
     if (outcome.kind === 'unknown') await reservations.recordUnknown(one.reservation, outcome.transaction);
-    const isOver = Math.min(secondsPast, secondsWatched) > MARGIN_SECONDS;
+    const isOver = Math.min(secondsPast, secondsWatched) > FINALITY_SECONDS;
     return isOver ? { kind: 'dead', detail: outcome.detail } : undefined;
   }
 
@@ -148,9 +149,9 @@ export class Reconciler {
    * revert of it does; before that, not a failure of the transaction, which may be the relayer's trouble with a second one,
    * nor a balance or a window, which a transfer that did happen leaves behind just so.
    */
-  #isOfThisTransfer(one: Case, refused: SettleOutcome & { readonly kind: 'refused' }): boolean {
-    const standing = this.#parts.reservations.statusOf(one.order.key);
-    const known = standing?.kind === 'unknown' ? standing.transaction : '';
+  async #isOfThisTransfer(one: Case, refused: SettleOutcome & { readonly kind: 'refused' }): Promise<boolean> {
+    const status = await this.#parts.reservations.statusOf(one.order.key);
+    const known = status?.kind === 'unknown' ? status.transaction : '';
     return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;
   }
 

@@ -16,7 +16,7 @@ import {
   usualRows,
 } from '../../ingest/history/observation.ts';
 import { dateInName } from '../../ingest/input/date-time.ts';
-import type { JobSink, JobSource, SourceDocument } from '../../ingest/intake.ts';
+import type { JobSink, JobSource, SourceDocument } from '../../ingest/job-sink.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { checksumOfJob, type HistoryDatabase, historyErrorOf, type Row, type StoredJob } from './database.ts';

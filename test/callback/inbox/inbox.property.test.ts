@@ -8,7 +8,8 @@ import type { EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import type { Created, Waited } from '../../../src/callback/inbox/inbox.ts';
 import { MemoryStore } from '../../../src/callback/inbox/memory-store.ts';
-import { SeededRandom, settle } from '../../support/manual-time.ts';
+import { Chance } from '../../support/chance.ts';
+import { settle } from '../../support/manual-time.ts';
 import { client, openInbox, waitOn, webhookOf } from '../../support/opened-inbox.ts';
 
 const LIFETIME_MS = 600_000;
@@ -254,9 +255,9 @@ it('any schedule gives the same answers when no timer ever fires (reliability 20
 
 /** Appends end in random turns. */
 class SlowStore extends MemoryStore {
-  readonly #random: SeededRandom;
+  readonly #random: Chance;
 
-  constructor(random: SeededRandom) {
+  constructor(random: Chance) {
     super();
     this.#random = random;
   }
@@ -274,7 +275,7 @@ class SlowStore extends MemoryStore {
 
 it('a chain of waits gives each of ten events once, in order, whatever the turns (invariant 10, reliability 194, 195)', async () => {
   for (let seed = 0; seed < 400; seed++) {
-    const random = new SeededRandom(seed);
+    const random = new Chance(seed);
     const { inbox, create } = openInbox({ seed, store: new SlowStore(random) });
     const { id } = await create();
     const acknowledged: string[] = [];

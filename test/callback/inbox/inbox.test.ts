@@ -16,7 +16,8 @@ import {
   UNKNOWN_ID_COUNT_MAX,
   WAIT_COUNT_MAX,
 } from '../../../src/callback/limits.ts';
-import { ManualTime, SeededRandom, settle } from '../../support/manual-time.ts';
+import { Chance } from '../../support/chance.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
 import { client, openInbox, waitOn, webhookOf } from '../../support/opened-inbox.ts';
 
 const STRANGER = `cb_${'a'.repeat(24)}` as CallbackId;
@@ -57,7 +58,7 @@ describe('creation', () => {
   it('makes another id when one is taken, and leaves the old callback alone (reliability 129)', async () => {
     const fixed = new Uint8Array(24).fill(7);
     let draws = 0;
-    const random = new SeededRandom(3);
+    const random = new Chance(3);
     const inbox = new Inbox(10 * CLAIM_BYTES, {
       clock: new ManualTime(),
       timers: new ManualTime(),
@@ -148,7 +149,7 @@ describe('creation', () => {
       const { room } = new Inbox(capacityBytes, {
         clock: new ManualTime(),
         timers: new ManualTime(),
-        random: new SeededRandom(1),
+        random: new Chance(1),
         store: new MemoryStore(),
         onStoreFault: () => {},
       });

@@ -16,13 +16,13 @@ describe('the set of a period', () => {
         );
         let before: number[] = [];
         for (const each of periods) {
-          const moved = set.moveTo(each);
+          const moved = set.setPeriod(each);
           const inside = [...times.keys()].filter(
             (position) => times[position]! >= each.startMs && times[position]! <= each.endMs,
           );
           expect(set.positions.first(times.length)).toEqual(inside);
           if (!moved) expect(inside).toEqual(before);
-          expect(set.moveTo(each)).toBe(false);
+          expect(set.setPeriod(each)).toBe(false);
           before = inside;
         }
       }),

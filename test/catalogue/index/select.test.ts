@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../../src/catalogue/company-domain.ts';
 import type { CohortPart } from '../../../src/catalogue/index/cohort-part.ts';
-import { wantedOf } from '../../../src/catalogue/index/row-filter.ts';
+import { rowFilterOf } from '../../../src/catalogue/index/row-filter.ts';
 import { selectByIndex, selectByScan } from '../../../src/catalogue/index/select.ts';
 import type { Job } from '../../../src/catalogue/job.ts';
 import { INDEX_UNITS_MAX, LISTED_ROWS_MAX, PART_ROWS_MAX } from '../../../src/catalogue/limits.ts';
@@ -44,17 +44,17 @@ describe('the index and the scan', () => {
       for (let i = 0; i < 800; i++) {
         // From here on the bitmaps of a part lie in one array.
         if (i === 400) catalogue.warm();
-        const wanted = wantedOf({ ...generatedSearch(chance, jobs), ...generatedSignals(chance, jobs) });
-        const because = JSON.stringify(wanted);
-        expect(selectByIndex(newestFirst, wanted, newestFirst.rows.length)).toBe(true);
+        const filter = rowFilterOf({ ...generatedSearch(chance, jobs), ...generatedSignals(chance, jobs) });
+        const because = JSON.stringify(filter);
+        expect(selectByIndex(newestFirst, filter, newestFirst.rows.length)).toBe(true);
         const byIndex = found(newestFirst);
         expect(newestFirst.matches.count).toBe(byIndex.length);
         expect(newestFirst.newestMatches(3), because).toEqual(byIndex.slice(0, 3));
-        expect(selectByIndex(newestFirst, wanted, 3)).toBe(true);
+        expect(selectByIndex(newestFirst, filter, 3)).toBe(true);
         expect(newestFirst.newestMatches(3), because).toEqual(byIndex.slice(0, 3));
-        selectByScan(newestFirst, wanted, newestFirst.rows.length);
+        selectByScan(newestFirst, filter, newestFirst.rows.length);
         expect(found(newestFirst), because).toEqual(byIndex);
-        expect(selectByIndex(byCompany, wanted, byCompany.rows.length)).toBe(true);
+        expect(selectByIndex(byCompany, filter, byCompany.rows.length)).toBe(true);
         expect(
           found(byCompany).sort((a, b) => a - b),
           because,
@@ -74,10 +74,10 @@ describe('the index and the scan', () => {
       ['skill- l-2-12 engineer', [2]],
       [`skill-4-${perJob}`, []],
     ] as const) {
-      const wanted = wantedOf({ keyword });
-      expect(selectByIndex(newestFirst, wanted, newestFirst.rows.length)).toBe(true);
+      const filter = rowFilterOf({ keyword });
+      expect(selectByIndex(newestFirst, filter, newestFirst.rows.length)).toBe(true);
       expect(newestFirst.matches.first(5)).toEqual(expected);
-      selectByScan(newestFirst, wanted, 5);
+      selectByScan(newestFirst, filter, 5);
       expect(newestFirst.matches.first(5)).toEqual(expected);
     }
   });
@@ -104,7 +104,7 @@ describe('a search in a company', () => {
   const indexed = (catalogue: Catalogue, keyword: string): number[] =>
     catalogue
       .cohortOf(catalogue.snapshot.companyOf(domain)!)
-      .parts.flatMap((part, place) => (part.isIndexedFor(wantedOf({ keyword })) ? [place] : []));
+      .parts.flatMap((part, place) => (part.isIndexedFor(rowFilterOf({ keyword })) ? [place] : []));
   const catalogueOf = (rowCount: number): Catalogue =>
     new Catalogue(openedJobs(Array.from({ length: rowCount }, (_, i) => jobOf(i))));
 
@@ -149,8 +149,8 @@ describe('a search in a company', () => {
 
 describe('filters', () => {
   it('of more than eight different terms are a bug of the caller', () => {
-    expect(() => wantedOf({ keyword: 'a b c d e f g h i' })).toThrow(RangeError);
-    expect(wantedOf({ keyword: 'a b c d e f g h H A' }).keyword).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
+    expect(() => rowFilterOf({ keyword: 'a b c d e f g h i' })).toThrow(RangeError);
+    expect(rowFilterOf({ keyword: 'a b c d e f g h H A' }).keyword).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
   });
 
   it('that are blank ask nothing', () => {

@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSnapshotFile, writeSnapshotFile } from '../../../src/adapters/files/snapshot-file.ts';
-import { openSnapshot, SnapshotChangedError, SnapshotError } from '../../../src/catalogue/snapshot/snapshot.ts';
+import { openSnapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
+import { SnapshotChangedError, SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
 import { generatedJobs, SeededChance } from '../../support/generated-catalogue.ts';
 import { bytesOfJobs } from '../../support/opened-jobs.ts';
 
@@ -88,7 +89,7 @@ describe('opening a snapshot file', () => {
       utimesSync(path, 1_700_000_000, 1_700_000_000);
       const snapshot = openSnapshot(openSnapshotFile(path));
       change();
-      expect(() => snapshot.coldRow(0)).toThrow(SnapshotChangedError);
+      expect(() => snapshot.cold.rowAt(0)).toThrow(SnapshotChangedError);
       snapshot.close();
     });
   }

@@ -3,12 +3,9 @@ import type { CompanyDomain } from '../../../src/catalogue/company-domain.ts';
 import type { Job } from '../../../src/catalogue/job.ts';
 import { SnapshotBuilder } from '../../../src/catalogue/snapshot/build.ts';
 import { checksumOf, PREFIX_BYTES, SECTIONS } from '../../../src/catalogue/snapshot/layout.ts';
-import {
-  memorySource,
-  openSnapshot,
-  SnapshotChangedError,
-  SnapshotError,
-} from '../../../src/catalogue/snapshot/snapshot.ts';
+import { openSnapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
+import { SnapshotChangedError, SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
+import { memorySource } from '../../../src/catalogue/snapshot/source.ts';
 import { generatedJobs, SeededChance } from '../../support/generated-catalogue.ts';
 import { bytesOfJobs, FACTS, openedJobs } from '../../support/opened-jobs.ts';
 
@@ -387,17 +384,21 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
 describe('a row that is read later', () => {
   it('is refused when the source has changed, is shorter, or gives other places', () => {
     const bytes = bytesOfJobs(JOBS);
-    let intact = true;
+    let isUnchanged = true;
     let read = (offset: number, length: number): Uint8Array => bytes.subarray(offset, offset + length);
-    const source = { ...memorySource('live', bytes), intact: () => intact, read: (o: number, l: number) => read(o, l) };
+    const source = {
+      ...memorySource('live', bytes),
+      isUnchanged: () => isUnchanged,
+      read: (o: number, l: number) => read(o, l),
+    };
     const snapshot = openSnapshot(source);
-    expect(snapshot.coldRow(0)).toEqual({ id: 'a', sourceUrl: JOB.sourceUrl });
-    intact = false;
-    expect(() => snapshot.coldRow(0)).toThrow(SnapshotChangedError);
-    intact = true;
+    expect(snapshot.cold.rowAt(0)).toEqual({ id: 'a', sourceUrl: JOB.sourceUrl });
+    isUnchanged = false;
+    expect(() => snapshot.cold.rowAt(0)).toThrow(SnapshotChangedError);
+    isUnchanged = true;
     read = () => new Uint8Array(0);
-    expect(() => snapshot.coldRow(0)).toThrow(SnapshotChangedError);
+    expect(() => snapshot.cold.rowAt(0)).toThrow(SnapshotChangedError);
     read = (_, length) => new Uint8Array(length).fill(0xff);
-    expect(() => snapshot.coldRow(0)).toThrow(SnapshotChangedError);
+    expect(() => snapshot.cold.rowAt(0)).toThrow(SnapshotChangedError);
   });
 });

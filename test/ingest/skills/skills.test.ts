@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { buildSkillExtractor, loadSkillExtractor, SkillDictionaryError } from '../../../src/ingest/skills/skills.ts';
+import { SkillDictionaryError } from '../../../src/ingest/skills/dictionary.ts';
+import { buildSkillExtractor, loadSkillExtractor } from '../../../src/ingest/skills/skills.ts';
 
 const extractor = loadSkillExtractor();
 const skillsOf = (text: string): string[] => extractor.extract('', text);

@@ -1,0 +1,148 @@
+/**
+ * Ids and source URLs, which stay in the snapshot's file: read for the few rows of an answer, or kept in memory for the
+ * newest rows. Opening checks their bytes a chunk at a time and keeps nothing.
+ */
+import { Buffer, isAscii } from 'node:buffer';
+import { CHECKED_CHUNK_BYTES } from '../limits.ts';
+import type { OpenedHeader } from './header.ts';
+import { requireZeros } from './hot-sections.ts';
+import { checksumOf, type Section } from './layout.ts';
+import { type Refuse, SnapshotChangedError } from './snapshot-error.ts';
+import type { SnapshotSource } from './source.ts';
+import { uint32At, uint32sIn } from './uint32.ts';
+
+export interface ColdRow {
+  readonly id: string;
+  readonly sourceUrl: string;
+}
+
+/** Cold rows in memory: the rows below `count`. */
+export interface LoadedColdRows {
+  readonly count: number;
+  rowAt(row: number): ColdRow;
+  /** The same row, its texts cut out of a long one where possible (see `TextColumn.pieceOf`). */
+  pieceAt(row: number): ColdRow;
+}
+
+export class ColdRows {
+  readonly #source: SnapshotSource;
+  /** Bytes in the file. */
+  readonly #offsetsStart: number;
+  readonly #textStart: number;
+  readonly #textLength: number;
+
+  /** @throws SnapshotError when a byte or an offset of the cold sections is wrong */
+  constructor(source: SnapshotSource, { header, sections }: OpenedHeader, refuse: Refuse) {
+    const { coldOffsets, coldText } = sections;
+    requireCold(source, coldOffsets, coldText, header.rows, refuse);
+    this.#source = source;
+    this.#offsetsStart = coldOffsets.offset;
+    this.#textStart = coldText.offset;
+    this.#textLength = coldText.byteLength;
+  }
+
+  /**
+   * The given rows, in their order: two reads for each row and one check of the file. Meant for the at most ten rows of an
+   * answer.
+   * @throws SnapshotChangedError when the file changed after it was opened
+   */
+  rowsAt(rows: ArrayLike<number>): ColdRow[] {
+    const found = Array.from(rows, (row) => {
+      const offsets = this.#read(this.#offsetsStart + row * 8, 12);
+      const idStart = uint32At(offsets, 0);
+      const urlStart = uint32At(offsets, 4);
+      const end = uint32At(offsets, 8);
+      if (idStart > urlStart || urlStart > end || end > this.#textLength) throw this.#changed();
+      const text = this.#read(this.#textStart + idStart, end - idStart);
+      return { id: textIn(text, 0, urlStart - idStart), sourceUrl: textIn(text, urlStart - idStart, end - idStart) };
+    });
+    // Checked afterwards: a write before or between the reads shows by now.
+    if (!this.#source.isUnchanged()) throw this.#changed();
+    return found;
+  }
+
+  /** @throws SnapshotChangedError when the file changed after it was opened */
+  rowAt(row: number): ColdRow {
+    return this.rowsAt([row])[0]!;
+  }
+
+  /**
+   * Loads the first `count` rows, in two reads.
+   * @returns `undefined` when their texts are longer than `bytesMax` together
+   * @throws SnapshotChangedError when the file changed after it was opened
+   */
+  loadFirst(count: number, bytesMax: number): LoadedColdRows | undefined {
+    const offsets = uint32sIn(this.#read(this.#offsetsStart, (count * 2 + 1) * 4));
+    for (let i = 1; i < offsets.length; i++) if (offsets[i]! < offsets[i - 1]!) throw this.#changed();
+    const length = offsets[count * 2]!;
+    if (offsets[0] !== 0 || length > this.#textLength) throw this.#changed();
+    if (length > bytesMax) return undefined;
+    const bytes = this.#read(this.#textStart, length);
+    if (!this.#source.isUnchanged()) throw this.#changed();
+    const rowAt = (row: number): ColdRow => ({
+      id: textIn(bytes, offsets[row * 2]!, offsets[row * 2 + 1]!),
+      sourceUrl: textIn(bytes, offsets[row * 2 + 1]!, offsets[row * 2 + 2]!),
+    });
+    if (!isAscii(bytes)) return { count, rowAt, pieceAt: rowAt };
+    const units = bytes.toString('latin1');
+    const pieceAt = (row: number): ColdRow => ({
+      id: units.slice(offsets[row * 2]!, offsets[row * 2 + 1]!),
+      sourceUrl: units.slice(offsets[row * 2 + 1]!, offsets[row * 2 + 2]!),
+    });
+    return { count, rowAt, pieceAt };
+  }
+
+  #read(offset: number, length: number): Buffer {
+    const bytes = this.#source.read(offset, length);
+    if (bytes.length !== length) throw this.#changed();
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  #changed(): SnapshotChangedError {
+    return new SnapshotChangedError(`${this.#source.name}: was changed in place while it was in use`);
+  }
+}
+
+/** UTF-8 text; as in text-column.ts, faster than a TextDecoder. */
+function textIn(bytes: Buffer, start: number, end: number): string {
+  return bytes.toString('utf8', start, end);
+}
+
+function requireCold(source: SnapshotSource, offsets: Section, text: Section, rowCount: number, refuse: Refuse): void {
+  if (offsets.byteLength !== (rowCount * 2 + 1) * 4) throw refuse('has a wrong number of elements in coldOffsets');
+  let before = 0;
+  let isFirst = true;
+  const requireAscending = (bytes: Uint8Array): void => {
+    const values = uint32sIn(bytes);
+    if (isFirst && values[0] !== 0) throw refuse('has coldOffsets out of order');
+    isFirst = false;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i]!;
+      if (value < before) throw refuse('has coldOffsets out of order');
+      before = value;
+    }
+  };
+  requireChecked(source, offsets, requireAscending, refuse);
+  if (before !== text.byteLength) throw refuse('has wrong ends in coldOffsets');
+  const end = offsets.offset + offsets.byteLength;
+  requireZeros(source.read(end, text.offset - end), refuse);
+  requireChecked(source, text, () => {}, refuse);
+}
+
+/** Compares a section with its checksum; `check` gets each chunk. */
+function requireChecked(
+  source: SnapshotSource,
+  section: Section,
+  check: (bytes: Uint8Array) => void,
+  refuse: Refuse,
+): void {
+  let checksum = 0;
+  for (let done = 0; done < section.byteLength; done += CHECKED_CHUNK_BYTES) {
+    const length = Math.min(CHECKED_CHUNK_BYTES, section.byteLength - done);
+    const bytes = source.readTransient(section.offset + done, length);
+    if (bytes.length !== length) throw refuse(`is cut off inside section ${section.name}`);
+    checksum = checksumOf(bytes, checksum);
+    check(bytes);
+  }
+  if (checksum !== section.checksum) throw refuse(`is damaged in section ${section.name} (checksum)`);
+}

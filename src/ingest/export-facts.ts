@@ -1,0 +1,49 @@
+/**
+ * The export's facts: `snapshot export` puts one extra key, "snapshot", on its first line, with the facts of the snapshot
+ * that it came from and the digest of its content. A build with the same digest is the same catalogue and adopts those
+ * facts, which makes its file the same byte for byte. When one job differs, the build states its own facts. Like any
+ * unknown key, "snapshot" means nothing to other readers.
+ */
+import * as v from 'valibot';
+import type { BuildFacts } from '../catalogue/snapshot/build.ts';
+import { dateTimeOf, parseDateTime } from './input/date-time.ts';
+
+const exportFacts = v.object({
+  content: v.string(),
+  built_at: v.string(),
+  source_rows: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  rejected_rows: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  skills_version: v.pipe(v.string(), v.maxLength(200)),
+});
+
+export interface AdoptableFacts {
+  /** Digest of the exported snapshot's content. */
+  readonly content: string;
+  readonly facts: BuildFacts;
+}
+
+/** @returns the facts on the first line of an export, or `undefined` when the key is missing or means something else */
+export function adoptableFacts(record: unknown): AdoptableFacts | undefined {
+  if (typeof record !== 'object' || record === null || !('snapshot' in record)) return undefined;
+  const parsed = v.safeParse(exportFacts, record.snapshot);
+  const builtAtMs = parsed.success ? parseDateTime(parsed.output.built_at) : undefined;
+  if (!parsed.success || builtAtMs === undefined) return undefined;
+  const {
+    content,
+    source_rows: sourceRows,
+    rejected_rows: rejectedRows,
+    skills_version: skillsVersion,
+  } = parsed.output;
+  return { content, facts: { builtAtMs, sourceRows, rejectedRows, skillsVersion } };
+}
+
+/** The value of the export's extra key. */
+export function exportFactsOf(contentDigest: string, facts: BuildFacts): Record<string, string | number> {
+  return {
+    content: contentDigest,
+    built_at: dateTimeOf(facts.builtAtMs),
+    source_rows: facts.sourceRows,
+    rejected_rows: facts.rejectedRows,
+    skills_version: facts.skillsVersion,
+  };
+}

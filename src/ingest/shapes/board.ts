@@ -1,0 +1,29 @@
+/** Which board a document is, and which company the board belongs to. */
+import type { Board } from './board-manifest.ts';
+import type { ShapeContext } from './shape.ts';
+
+/** The board that a file's name suggests: the name without endings, a date and the shape's name in front; null for none. */
+export function boardOfFileName(fileName: string | null, shapeName: string): string | null {
+  if (fileName === null) return null;
+  const stem = fileName
+    .replace(/(?:\.(?:gz|tar|json|jsonl|ndjson|csv|tsv|html?|parquet))+$/i, '')
+    .replace(/[._-]\d{4}-?\d{2}-?\d{2}.*$/, '');
+  const token = stem.toLowerCase().startsWith(`${shapeName}-`) ? stem.slice(shapeName.length + 1) : stem;
+  return token === '' ? null : token;
+}
+
+/**
+ * The company of the board `token`: from the command line, else the manifest (by token, then by file name, whole and without
+ * its endings), else the data, else the token and no domain.
+ * @param said what the data say
+ */
+export function boardOf(token: string, context: ShapeContext, said: Partial<Board> = {}): Board & { company: string } {
+  const { board, manifest, fileName } = context;
+  const stem = fileName?.replace(/\.gz$/i, '').replace(/\.[a-z]{3,5}$/i, '') ?? '';
+  const listed = manifest.get(token) ?? manifest.get(fileName ?? '') ?? manifest.get(stem);
+  return {
+    company: board.company ?? listed?.company ?? said.company ?? token,
+    domain: board.domain ?? listed?.domain ?? said.domain ?? null,
+    url: listed?.url ?? said.url ?? null,
+  };
+}

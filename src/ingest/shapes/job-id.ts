@@ -1,0 +1,28 @@
+/** Ids of jobs from what sources say: parts of an id, and hashes for what has none. */
+import { createHash } from 'node:crypto';
+import { objectOf } from '../input/source-field.ts';
+
+/** A text as one part of an id: lower case, letters and digits joined by hyphens. */
+export function slugOf(text: string): string {
+  const slug = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+  return slug.length > 0 && slug.length <= 60 ? slug : hashOf([text]);
+}
+
+/** 96 bits of SHA-256 over the parts, in base64url: the id of what has none. The order of parts counts. */
+export function hashOf(parts: readonly (string | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
+}
+
+/** The source's own id, for a message about a record that may be broken. */
+export function sourceIdOf(record: unknown): string | undefined {
+  const fields = objectOf(record);
+  for (const name of ['id', 'job_id', 'jobId', 'control_number', 'shortcode', 'slug', 'external_id']) {
+    const value = fields?.[name];
+    if (typeof value === 'string' || typeof value === 'number') return String(value);
+  }
+  return undefined;
+}
