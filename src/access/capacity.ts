@@ -2,7 +2,8 @@
  * Room for a callback, claimed before its creation is paid for (decisions §5; reliability 126, 127): a full server answers
  * 503 and issues no offer. The claim goes to the callback that the settled answer makes, or back.
  */
-import type { Room } from '../callback/inbox/capacity-ledger.ts';
+import { chain } from '../base/maybe-promise.ts';
+import type { CallbackCapacity } from '../callback/callbacks.ts';
 import type { Gate, Pass } from '../http/access.ts';
 import { refuse } from '../http/errors.ts';
 
@@ -11,16 +12,18 @@ const RETRY_AFTER_SECONDS = '30';
 
 const NO_HEADERS = Object.freeze({});
 
-export function capacityGate(room: Room): Gate {
+export function capacityGate(capacity: CallbackCapacity): Gate {
   const pass: Pass = {
     settle: async () => NO_HEADERS,
-    release: () => room.release(),
+    release: () => void capacity.release(),
   };
   return {
     admit() {
-      if (room.tryClaim()) return pass;
-      return refuse('CALLBACK_CAPACITY_EXCEEDED', 'this server holds as many callbacks as it has room for', {
-        headers: { 'retry-after': RETRY_AFTER_SECONDS },
+      return chain(capacity.tryClaim(), (isClaimed) => {
+        if (isClaimed) return pass;
+        return refuse('CALLBACK_CAPACITY_EXCEEDED', 'this server holds as many callbacks as it has room for', {
+          headers: { 'retry-after': RETRY_AFTER_SECONDS },
+        });
       });
     },
   };

@@ -2,15 +2,12 @@
  * The five checks of the authenticated routes in their order (callback.md, "Authentication" 4): id format, Authorization
  * header and scheme, existence, token, expiry.
  */
-import { CALLBACK_ID_FORM, type CallbackId, parseCallbackId } from '../callback/identifier.ts';
-import { ABSENT_MESSAGES, type Authorized } from '../callback/inbox/inbox.ts';
+
+import { chain } from '../base/maybe-promise.ts';
+import { ABSENT_MESSAGES, type Authorized, type Callbacks } from '../callback/callbacks.ts';
+import { CALLBACK_ID_FORM, parseCallbackId } from '../callback/identifier.ts';
 import type { Gate } from '../http/access.ts';
 import { type Refusal, refuse } from '../http/errors.ts';
-
-/** Whose token is it? The inbox's answer. */
-export interface TokenReader {
-  authorize(id: CallbackId, token: string): Authorized;
-}
 
 /** RFC 9110 §11.1: scheme, at least one space, credentials; scheme names have no case. */
 const BEARER = /^bearer(?: +(.*))?$/i;
@@ -39,26 +36,29 @@ function idSegment(path: string): string {
   return path.slice(start, end < 0 ? path.length : end);
 }
 
-export function readTokenGate(reader: TokenReader): Gate {
+function refusalOf({ kind }: Authorized): Refusal | undefined {
+  switch (kind) {
+    case 'allowed':
+      return undefined;
+    case 'not-found':
+      return refuse('CALLBACK_NOT_FOUND', ABSENT_MESSAGES[kind]);
+    case 'wrong-token':
+      return refuse('INVALID_TOKEN', 'this is not the read token of this callback', CHALLENGE);
+    case 'expired':
+      return refuse('CALLBACK_EXPIRED', ABSENT_MESSAGES[kind]);
+    default:
+      return kind satisfies never;
+  }
+}
+
+export function readTokenGate(callbacks: Pick<Callbacks, 'authorize'>): Gate {
   return {
     admit(visit) {
       const id = parseCallbackId(idSegment(visit.path));
       if (id === undefined) return refuse('INVALID_CALLBACK_ID', CALLBACK_ID_FORM);
       const token = bearerToken(visit.header('authorization'));
       if (typeof token !== 'string') return token;
-      const { kind } = reader.authorize(id, token);
-      switch (kind) {
-        case 'allowed':
-          return undefined;
-        case 'not-found':
-          return refuse('CALLBACK_NOT_FOUND', ABSENT_MESSAGES[kind]);
-        case 'wrong-token':
-          return refuse('INVALID_TOKEN', 'this is not the read token of this callback', CHALLENGE);
-        case 'expired':
-          return refuse('CALLBACK_EXPIRED', ABSENT_MESSAGES[kind]);
-        default:
-          return kind satisfies never;
-      }
+      return chain(callbacks.authorize(id, token), refusalOf);
     },
   };
 }

@@ -19,6 +19,7 @@
  * for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
 import type { Clock } from '../base/clock.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Gate, Pass, Question, Visit } from '../http/access.ts';
 import { type ErrorCode, KeptRefusal, type Refusal, refuse } from '../http/errors.ts';
 import {
@@ -38,6 +39,7 @@ import {
   type Reservation,
   type ReservationStatus,
   type Reservations,
+  type Reserved,
 } from '../payment/reservations.ts';
 import type { End, Reconciler } from '../payment/settlement/reconciler.ts';
 import type { Settlement, SettleOutcome, Unavailable } from '../payment/settlement/settlement.ts';
@@ -217,18 +219,12 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     return ask('PAYMENT_REQUIRED', askMessage, visit, V1_NOT_SUPPORTED);
   };
 
-  /** The synchronous end of verification: used, reachable, reserved, in this order and in one tick. */
-  const take = (order: PaymentOrder): Reservation | Refusal => {
-    const standing = reservations.statusOf(order.key);
-    if (standing !== undefined) return alreadyUsed(standing, order.payer);
-    const readiness = settlement.readiness();
-    if (readiness.kind !== 'ready') return unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS);
-    const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+  const reservationOf = (reserved: Reserved, order: PaymentOrder): Reservation | Refusal => {
     switch (reserved.kind) {
       case 'reserved':
         return reserved.reservation;
       case 'taken':
-        return alreadyUsed(reserved.standing, order.payer);
+        return alreadyUsed(reserved.status, order.payer);
       case 'full':
         return unavailable('the store of reservations is full');
       case 'unavailable':
@@ -237,6 +233,18 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
         return reserved satisfies never;
     }
   };
+
+  /** The end of verification: used, reachable, reserved, in this order. */
+  const take = (order: PaymentOrder): MaybePromise<Reservation | Refusal> =>
+    chain(reservations.statusOf(order.key), (status) => {
+      if (status !== undefined) return alreadyUsed(status, order.payer);
+      const readiness = settlement.readiness();
+      if (readiness.kind !== 'ready') return unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS);
+      const { key, authorization } = order;
+      return chain(reservations.reserve(key, authorization.validBeforeSeconds), (reserved) =>
+        reservationOf(reserved, order),
+      );
+    });
 
   const notValid = (visit: Visit, reason: string | undefined, detail: string): Refusal =>
     invalid(
@@ -255,11 +263,11 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     try {
       verified = await settlement.verify(order);
     } catch (failure) {
-      reservations.release(reservation);
+      await reservations.release(reservation);
       throw failure;
     }
     if (verified.kind === 'valid') return passOf(visit, order, reservation);
-    reservations.release(reservation);
+    await reservations.release(reservation);
     return verified.kind === 'invalid' ? notValid(visit, verified.reason, verified.detail) : unavailableBy(verified);
   };
 
@@ -276,11 +284,11 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     if (verified.kind === 'invalid') {
       // A facilitator looks at the nonce after the signature, so this is the payer, back with what was sold already.
       const isUsed = verified.reason === 'invalid_exact_evm_nonce_already_used';
-      const standing = isUsed ? reservations.statusOf(order.key) : undefined;
+      const standing = isUsed ? await reservations.statusOf(order.key) : undefined;
       if (standing !== undefined) return alreadyUsed(standing, order.payer);
       return notValid(visit, verified.reason, verified.detail);
     }
-    const taken = take(order);
+    const taken = await take(order);
     return 'key' in taken ? passOf(visit, order, taken) : taken;
   };
 
@@ -351,7 +359,7 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     reservation: Reservation,
   ): Promise<Readonly<Record<string, string>> | Refusal> => {
     if (visit.isDisconnected()) {
-      reservations.release(reservation);
+      await reservations.release(reservation);
       return ask(
         'PAYMENT_NOT_SETTLED',
         'The client went away; nothing was charged.',
@@ -366,7 +374,7 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     } catch (failure) {
       // An intent that may be on record is settled after the next start, so the client must not sign another.
       if (failure instanceof RecordInDoubtError) return pending(order, '', messageOf(failure));
-      reservations.release(reservation);
+      await reservations.release(reservation);
       return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
     }
     const outcome = await settled(order);
@@ -382,7 +390,7 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
 
   const passOf = (visit: Visit, order: PaymentOrder, reservation: Reservation): Pass => ({
     settle: () => settle(visit, order, reservation),
-    release: () => reservations.release(reservation),
+    release: () => void reservations.release(reservation),
   });
 
   const orderOf = (authorization: Authorization, signature: Uint8Array, echoesBazaar: boolean): PaymentOrder =>
@@ -395,7 +403,7 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     signature: Uint8Array,
     echoesBazaar: boolean,
     recovery: Recovery,
-  ): Refusal | Promise<Pass | Refusal> => {
+  ): MaybePromise<Pass | Refusal> => {
     if (recovery.ok === 'turned-away') return notVerified(recovery);
     const unsigned = signerFault(authorization, recovery);
     if (unsigned !== undefined) {
@@ -405,8 +413,7 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
     const lapsed = runwayFault(authorization.validBeforeSeconds, clock.nowMs());
     if (lapsed !== undefined) return invalid(lapsed, visit);
     const order = orderOf(authorization, signature, echoesBazaar);
-    const taken = take(order);
-    return 'key' in taken ? admitSigned(visit, order, taken) : taken;
+    return chain(take(order), (taken) => ('key' in taken ? admitSigned(visit, order, taken) : taken));
   };
 
   return {
@@ -435,7 +442,7 @@ export function createX402Gate(route: PaidRoute, till: Till): Gate {
         isDisconnected: () => visit.isDisconnected(),
       });
       const { echoesBazaar } = payment;
-      const judge = (recovered: Recovery): Refusal | Promise<Pass | Refusal> =>
+      const judge = (recovered: Recovery): MaybePromise<Pass | Refusal> =>
         admitRecovered(visit, authorization, signature, echoesBazaar, recovered);
       return recovery instanceof Promise ? recovery.then(judge) : judge(recovery);
     },

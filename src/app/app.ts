@@ -15,9 +15,10 @@ import { processFacts } from '../adapters/process/process-facts.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { type OpenVerification, openVerification } from '../adapters/verification/open-verification.ts';
 import type { Clock } from '../base/clock.ts';
+import { chain } from '../base/maybe-promise.ts';
 import type { Random } from '../base/random.ts';
-import { Inbox } from '../callback/inbox/inbox.ts';
-import type { Config } from '../config/config.ts';
+import type { CallbackCounts } from '../callback/callbacks.ts';
+import { type Config, IN_MEMORY } from '../config/config.ts';
 import type { Access, Gate } from '../http/access.ts';
 import { apiCatalogLinkOf, apiCatalogOf } from '../http/documents/api-catalog.ts';
 import { llmsTextOf } from '../http/documents/llms.ts';
@@ -38,7 +39,8 @@ import type { Documents, Readiness, ServiceServices } from '../modules/service/s
 import { checksummed, NETWORK } from '../payment/protocol/network.ts';
 import type { Resolution } from '../payment/settlement/reconciler.ts';
 import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
-import { type OpenState, openState } from '../storage/open-backend.ts';
+import type { Backend } from '../storage/backend.ts';
+import { openBackend } from '../storage/open-backend.ts';
 import { API_VERSION, VERSION } from '../version.ts';
 import { type CatalogueHolder, catalogueTaker, openCatalogueHolder, type TakeCatalogue } from './catalogue-holder.ts';
 import { metricsText, RECOVERIES } from './metrics.ts';
@@ -78,15 +80,15 @@ export interface AppPorts extends TillPorts {
   onVerificationFault?(fault: string | undefined): void;
   /** Where it is found out who signed, instead of as configured: nine tenths of a payment's cost. */
   readonly recoveryWorker?: RecoveryWorker | undefined;
-  /** Where the durable state comes from, instead of the configured folder. */
-  readonly openState?: typeof openState | undefined;
+  /** Opens the backend, instead of the configured one. */
+  readonly openBackend?: typeof openBackend | undefined;
   /** Where the catalogue comes from, instead of the configured file. */
   readonly takeCatalogue?: TakeCatalogue | undefined;
 }
 
 /** What the app holds at the moment, for the metrics and for tests. */
 export interface AppCounts extends TillCounts {
-  readonly callbacks: Inbox['counts'];
+  readonly callbacks: CallbackCounts;
   /** Bytes claimed by callbacks and by requests on their way to one. */
   readonly claimedBytes: number;
   readonly recoveries: RecoveryCounts;
@@ -168,8 +170,7 @@ function documentsOf({ baseUrl, hookBaseUrl: hookUrl }: AppConfig, seller: Selle
  * @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start
  */
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
-  const onFault = (fault: string | undefined): void => ports.onStateFault?.(fault);
-  const { clock, timers = systemTimers } = ports;
+  const { clock, random, timers = systemTimers } = ports;
   // Threads start while the state is read; this never rejects.
   const opening = openVerification(config, {
     clock,
@@ -177,26 +178,35 @@ export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> 
     recoveryWorker: ports.recoveryWorker,
     onFault: (fault) => ports.onVerificationFault?.(fault),
   });
-  let state: OpenState | undefined;
+  let backend: Backend | undefined;
   try {
-    state = await (ports.openState ?? openState)(config, { clock, timers, onFault });
-    return await openAppOn(state, await opening, config, ports);
+    backend = await (ports.openBackend ?? openBackend)(
+      {
+        stateDir: config.stateDir === IN_MEMORY ? undefined : config.stateDir,
+        sync: config.stateSync,
+        mayReset: config.stateReset,
+        callbackBytes: config.callbackBytes,
+        play: config.settlement === 'local' ? { openingAtomic: config.localBalanceAtomic } : undefined,
+      },
+      {
+        clock,
+        random,
+        timers,
+        onFault: (fault) => ports.onStateFault?.(fault),
+        onCallbackFault: (fault) => ports.onFailure(fault, 'callbacks'),
+      },
+    );
+    return openAppOn(backend, await opening, config, ports);
   } catch (failure) {
     await (await opening).close();
-    await state?.close();
+    await backend?.close();
     throw failure;
   }
 }
 
-async function openAppOn(
-  opened: OpenState,
-  verification: OpenVerification,
-  config: AppConfig,
-  ports: AppPorts,
-): Promise<App> {
+function openAppOn(backend: Backend, verification: OpenVerification, config: AppConfig, ports: AppPorts): App {
   const { clock, random, timers = systemTimers } = ports;
-  // What was read at the start is not held for as long as the server runs: it may be a million records.
-  const { recovered: _recovered, ledger: _ledger, ...state } = opened;
+  const { callbacks } = backend;
   const responder = new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false);
   const startedMs = clock.monotonicMs();
   const shelf = openCatalogueHolder(ports.takeCatalogue ?? catalogueTaker(config.snapshot, clock));
@@ -206,18 +216,10 @@ async function openAppOn(
     recoveries[resolution.kind]++;
     ports.onResolution(resolution);
   };
-  const till = openTill(config, clock, random, verification.queue, onResolution, opened, ports);
-  const inbox = new Inbox(config.callbackBytes, {
-    clock,
-    random,
-    timers,
-    store: state.callbacks,
-    onStoreFault: (fault) => ports.onFailure(fault, 'callbacks'),
-  });
-  await inbox.load();
-  const callerRate = callerRateGate(config.rateLimitPerMinute, clock);
-  const capacity = capacityGate(inbox.room);
-  const readToken = readTokenGate(inbox);
+  const till = openTill(config, clock, random, verification.queue, onResolution, backend, ports);
+  const callerRate = callerRateGate(config.rateLimitPerMinute, backend.rateLimits);
+  const capacity = capacityGate(callbacks.capacity);
+  const readToken = readTokenGate(callbacks);
 
   const tallies: PaymentTally[] = [];
   const paidGate = (route: Route): Gate => {
@@ -248,7 +250,7 @@ async function openAppOn(
   const uptimeMs = (): number => clock.monotonicMs() - startedMs;
   const readiness = (): Readiness => ({
     snapshot: config.snapshot === 'none' || shelf.current() !== undefined,
-    state: state.fault() === undefined,
+    state: backend.fault() === undefined,
     settlement: till.settlementReady(),
   });
   const meters: OperationMeter[] = [];
@@ -264,9 +266,9 @@ async function openAppOn(
         recoveries,
         reloads,
         till,
-        inbox,
+        callbacks,
         shelf,
-        state,
+        backend,
         webhookOperations: WEBHOOK_OPERATIONS,
         readiness: readiness(),
         process: processFacts(),
@@ -276,18 +278,19 @@ async function openAppOn(
   };
   const jobs = { catalogue: shelf, clock };
   const { baseUrl, hookBaseUrl } = config;
-  const callbacks = { inbox, timers, baseUrl, hookBaseUrl };
+  const callbackServices = { callbacks, timers, baseUrl, hookBaseUrl };
   const payments: PaymentServices = {
     network: NETWORK,
     find(payer, nonce) {
-      const standing = till.statusOf(payer, nonce);
-      if (standing === undefined) return undefined;
-      const hash = 'transaction' in standing ? standing.transaction : '';
-      return {
-        payer: checksummed(payer.toLowerCase()),
-        state: standing.kind,
-        transaction: hash === '' ? null : hash,
-      };
+      return chain(till.statusOf(payer, nonce), (status) => {
+        if (status === undefined) return undefined;
+        const hash = 'transaction' in status ? status.transaction : '';
+        return {
+          payer: checksummed(payer.toLowerCase()),
+          state: status.kind,
+          transaction: hash === '' ? null : hash,
+        };
+      });
     },
   };
   const metered = <S>(routes: readonly Route<S>[], services: S): MeteredRoute[] =>
@@ -298,7 +301,7 @@ async function openAppOn(
     });
   const served = [
     ...metered(JOBS_ROUTES, jobs),
-    ...metered(CALLBACK_ROUTES, callbacks),
+    ...metered(CALLBACK_ROUTES, callbackServices),
     ...metered(PAYMENT_ROUTES, payments),
     ...metered(SERVICE_ROUTES, service),
   ];
@@ -413,11 +416,11 @@ async function openAppOn(
     shelf,
     counts: () => ({
       ...till.counts(),
-      callbacks: inbox.counts,
-      claimedBytes: inbox.room.claimedBytes,
+      callbacks: callbacks.counts,
+      claimedBytes: callbacks.capacity.claimedBytes,
       recoveries: verification.queue.counts(),
     }),
-    notices: [...till.notices, ...verification.notices, ...state.notices],
+    notices: [...till.notices, ...verification.notices, ...backend.notices],
     fetch(request, caller = UNKNOWN_CALLER) {
       const startMs = clock.monotonicMs();
       const target = targetOf(request.url);
@@ -454,13 +457,13 @@ async function openAppOn(
         throw failure;
       }
     },
-    drain: () => inbox.close(),
+    drain: () => backend.drain(),
     async close() {
-      inbox.close();
+      callbacks.close();
       till.close();
       shelf.close();
       await verification.close();
-      await state.close();
+      await backend.close();
     },
   };
 }

@@ -6,11 +6,11 @@
 import { PAYMENT_OUTCOMES, type PaymentTally } from '../access/payment-tally.ts';
 import type { ProcessFacts } from '../adapters/process/process-facts.ts';
 import { Exposition } from '../base/prometheus.ts';
-import type { Inbox } from '../callback/inbox/inbox.ts';
+import type { Callbacks } from '../callback/callbacks.ts';
 import type { OperationMeter } from '../http/meter.ts';
 import type { Readiness } from '../modules/service/services.ts';
 import type { Resolution } from '../payment/settlement/reconciler.ts';
-import type { OpenState } from '../storage/open-backend.ts';
+import type { Backend } from '../storage/backend.ts';
 import { VERSION } from '../version.ts';
 import type { CatalogueHolder } from './catalogue-holder.ts';
 import type { OpenTill } from './till.ts';
@@ -24,9 +24,9 @@ export interface Measured {
   readonly recoveries: Readonly<Record<Resolution['kind'], number>>;
   readonly reloads: { readonly done: number; readonly failed: number };
   readonly till: Pick<OpenTill, 'counts'>;
-  readonly inbox: Pick<Inbox, 'counts' | 'room'>;
+  readonly callbacks: Pick<Callbacks, 'counts' | 'capacity'>;
   readonly shelf: Pick<CatalogueHolder, 'current'>;
-  readonly state: Pick<OpenState, 'commits'>;
+  readonly backend: Pick<Backend, 'commits'>;
   /** Operations whose success stores an event. */
   readonly webhookOperations: ReadonlySet<string>;
   readonly readiness: Readiness;
@@ -61,9 +61,9 @@ function writePayments(page: Exposition, { tallies, recoveries, till }: Measured
     .single('paygrade_reservations', 'gauge', 'Authorizations that are remembered, used or in use.', reservations);
 }
 
-function writeCallbacks(page: Exposition, { inbox, meters, webhookOperations }: Measured): void {
-  const { live, tombstones, waits } = inbox.counts;
-  const { claimedBytes, capacityBytes } = inbox.room;
+function writeCallbacks(page: Exposition, { callbacks, meters, webhookOperations }: Measured): void {
+  const { live, tombstones, waits } = callbacks.counts;
+  const { claimedBytes, capacityBytes } = callbacks.capacity;
   const webhooks = meters.filter(({ operation }) => webhookOperations.has(operation));
   page
     .single('paygrade_callbacks_live', 'gauge', 'Callbacks within their lifetime.', live)
@@ -109,8 +109,8 @@ function writeCatalogue(page: Exposition, { shelf, reloads, nowMs }: Measured): 
 
 const secondsSince = (thenMs: number, nowMs: number): number => (nowMs - thenMs) / 1000;
 
-function writeState(page: Exposition, { state, readiness }: Measured): void {
-  const { batchCount, operationCount } = state.commits();
+function writeState(page: Exposition, { backend, readiness }: Measured): void {
+  const { batchCount, operationCount } = backend.commits();
   page
     .single('paygrade_state_commits_total', 'counter', 'Transactions of the durable state.', batchCount)
     .single('paygrade_state_operations_total', 'counter', 'Records written in them.', operationCount)

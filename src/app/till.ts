@@ -8,16 +8,17 @@ import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/
 import { throwawayPayee } from '../adapters/files/payee-file.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import type { Clock } from '../base/clock.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import { type Config, ConfigError, IN_MEMORY } from '../config/config.ts';
 import { reservationKeyOf } from '../payment/protocol/order.ts';
-import { MemoryReservations, RESERVATION_COUNT_MAX, type ReservationStatus } from '../payment/reservations.ts';
-import { type KeptLedger, LocalLedger, TRANSFER_COUNT_MAX } from '../payment/settlement/ledger.ts';
+import type { ReservationStatus } from '../payment/reservations.ts';
+import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-ledger.ts';
 import { Reconciler, type Resolution } from '../payment/settlement/reconciler.ts';
 import type { Settlement } from '../payment/settlement/settlement.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
-import { memoryState, type OpenState } from '../storage/open-backend.ts';
+import type { Backend } from '../storage/backend.ts';
 
 export interface OpenTill {
   /** What the gates of the paid routes share. */
@@ -25,7 +26,7 @@ export interface OpenTill {
   /** Whether a payment can be settled now. */
   settlementReady(): boolean;
   /** Where an authorization stands, by payer (0x and 40 hex digits) and nonce (0x and 64). */
-  statusOf(payer: string, nonce: string): ReservationStatus | undefined;
+  statusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
   /** What the operator must be told at start. */
   readonly notices: readonly string[];
   /** For the metrics and for tests. */
@@ -61,11 +62,11 @@ function openSettlement(
   clock: Clock,
   timers: Timers,
   fetch: FacilitatorFetch | undefined,
-  kept: KeptLedger | undefined,
+  ledger: PlayLedger | undefined,
 ): OpenSettlement {
   if (config.settlement === 'local') {
-    const ledger = new LocalLedger(config.localBalanceAtomic, clock, TRANSFER_COUNT_MAX, kept);
-    return { settlement: ledger, isReachable: () => true, stop: () => {} };
+    if (ledger === undefined) throw new Error('the backend was opened without a play ledger');
+    return { settlement: new LocalSettlement(ledger), isReachable: () => true, stop: () => {} };
   }
   if (config.facilitatorUrl === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
   const { facilitatorUrl: url, facilitatorToken: token } = config;
@@ -91,16 +92,17 @@ export function openTill(
   random: Random,
   recoveries: RecoveryQueue,
   onResolution: (resolution: Resolution) => void,
-  state: OpenState = memoryState(),
+  { reservations, playLedger }: Pick<Backend, 'reservations' | 'playLedger'>,
   ports: TillPorts = {},
 ): OpenTill {
   const { timers = systemTimers, facilitatorFetch } = ports;
   const stateDir = config.stateDir === IN_MEMORY ? null : config.stateDir;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
-  const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, state.payments, state.recovered);
-  const { settlement, isReachable, stop } = openSettlement(config, clock, timers, facilitatorFetch, state.ledger);
+  const { settlement, isReachable, stop } = openSettlement(config, clock, timers, facilitatorFetch, playLedger);
   const reconciler = new Reconciler({ settlement, reservations, clock, timers, onResolution });
-  for (const { reservation, order } of reservations.recoveredCases) reconciler.watch(reservation, order);
+  void chain(reservations.takeUnsettled(), (cases) => {
+    for (const { reservation, order } of cases) reconciler.watch(reservation, order);
+  });
   return {
     gate: {
       baseUrl: config.baseUrl,

@@ -11,5 +11,7 @@ export interface OpenBackendOptions extends Omit<SqliteOptions, 'stateDir' | 'co
 /** @throws StateError one line, when the folder cannot be used or its state is missing */
 export function openBackend(options: OpenBackendOptions, ports: BackendPorts): Promise<Backend> {
   const { stateDir } = options;
-  return stateDir === undefined ? openMemoryBackend(options, ports) : openSqliteBackend({ ...options, stateDir }, ports);
+  return stateDir === undefined
+    ? openMemoryBackend(options, ports)
+    : openSqliteBackend({ ...options, stateDir }, ports);
 }

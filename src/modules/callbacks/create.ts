@@ -49,9 +49,9 @@ export const createCallback = route<CallbackServices>()({
   answer: callbackAnswer,
   errors: ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'INVALID_JSON', 'INVALID_BODY'],
   body: (call, services) => (isBodyless(call.request) ? undefined : judgeBody(call, services)),
-  handle: (_, { inbox, baseUrl, hookBaseUrl }) =>
+  handle: (_, { callbacks, baseUrl, hookBaseUrl }) =>
     new Provisional(async () => {
-      const { id, readToken, expiresAtMs } = await inbox.create();
+      const { id, readToken, expiresAtMs } = await callbacks.create();
       return {
         id,
         callback_url: `${hookBaseUrl}/hooks/${id}`,

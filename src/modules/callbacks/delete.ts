@@ -1,9 +1,9 @@
 /** DELETE /v1/callbacks/{id}: the callback and its events go before their time (callback.md). */
-import { parseCallbackId } from '../../callback/identifier.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, deletedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID } from './examples.ts';
-import { absent, invalidId } from './refusals.ts';
+import { foundCallback } from './found.ts';
+import { absent } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -21,11 +21,11 @@ export const deleteCallback = route<CallbackServices>()({
     answer: { deleted: true, callback_id: EXAMPLE_CALLBACK_ID },
   },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
-  async handle(_, { inbox }, call) {
-    const id = parseCallbackId(call.params.id ?? '');
-    if (id === undefined) return invalidId();
-    const deleted = await inbox.delete(id);
+  async handle(_, services, call) {
+    const found = await foundCallback(call, services);
+    if (!('id' in found)) return found;
+    const deleted = await services.callbacks.delete(found);
     if (deleted.kind !== 'deleted') return absent(deleted);
-    return jsonReply(`{"deleted":true,"callback_id":"${id}"}`);
+    return jsonReply(`{"deleted":true,"callback_id":"${found.id}"}`);
   },
 });

@@ -1,9 +1,9 @@
 /** GET /v1/callbacks/{id}/events: everything stored, oldest first (callback.md). */
-import { parseCallbackId } from '../../callback/identifier.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, eventsAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_LISTING } from './examples.ts';
-import { absent, invalidId } from './refusals.ts';
+import { foundCallback } from './found.ts';
+import { absent } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -18,12 +18,13 @@ export const listEvents = route<CallbackServices>()({
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
   examples: { params: { id: EXAMPLE_CALLBACK_ID }, answer: EXAMPLE_LISTING },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
-  async handle(_, { inbox }, call) {
-    const id = parseCallbackId(call.params.id ?? '');
-    if (id === undefined) return invalidId();
-    const listing = await inbox.events(id);
+  async handle(_, services, call) {
+    const found = await foundCallback(call, services);
+    if (!('id' in found)) return found;
+    const listing = await services.callbacks.events(found);
     if (listing.kind !== 'events') return absent(listing);
-    const { expiresAtMs, events } = listing;
+    const { id, expiresAtMs } = found;
+    const { events } = listing;
     const expiresAt = new Date(expiresAtMs).toISOString();
     return jsonReply(
       `{"callback_id":"${id}","status":"active","expires_at":"${expiresAt}","event_count":${events.length},"events":[${events.join(',')}]}`,

@@ -4,12 +4,12 @@
  */
 
 import * as v from 'valibot';
-import { parseCallbackId } from '../../callback/identifier.ts';
 import { isFieldValue } from '../../callback/media-type.ts';
 import { Reply, route } from '../../http/route.ts';
 import { callbackId, eventId } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
-import { absent, invalidId, unknownEvent } from './refusals.ts';
+import { foundCallback } from './found.ts';
+import { absent, unknownEvent } from './refusals.ts';
 import { UNTRUSTED_ANSWER_HEADERS, UNTRUSTED_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -34,10 +34,10 @@ export const rawEvent = route<CallbackServices>()({
   },
   examples: { params: { id: EXAMPLE_CALLBACK_ID, event_id: EXAMPLE_EVENT_ID } },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED'],
-  async handle(_, { inbox }, call) {
-    const id = parseCallbackId(call.params.id ?? '');
-    if (id === undefined) return invalidId();
-    const raw = await inbox.raw(id, call.params.event_id ?? '');
+  async handle(_, services, call) {
+    const found = await foundCallback(call, services);
+    if (!('id' in found)) return found;
+    const raw = await services.callbacks.raw(found, call.params.event_id ?? '');
     if (raw.kind === 'unknown-event') return unknownEvent();
     if (raw.kind !== 'raw') return absent(raw);
     const { contentType } = raw;

@@ -1,6 +1,6 @@
 /** Why a callback operation gives no answer. Nothing that anybody sent is in a message. */
+import { ABSENT_MESSAGES, type Absent } from '../../callback/callbacks.ts';
 import { CALLBACK_ID_FORM } from '../../callback/identifier.ts';
-import { ABSENT_MESSAGES, type Absent } from '../../callback/inbox/inbox.ts';
 import { BODY_DEADLINE_MS } from '../../callback/limits.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 

@@ -1,9 +1,9 @@
 /** What the callback operations are given. */
 import type { Timers } from '../../base/timers.ts';
-import type { Inbox } from '../../callback/inbox/inbox.ts';
+import type { Callbacks } from '../../callback/callbacks.ts';
 
 export interface CallbackServices {
-  readonly inbox: Inbox;
+  readonly callbacks: Callbacks;
   /** For the deadline of slow bodies. */
   readonly timers: Timers;
   /** Public addresses without a trailing slash. */

@@ -4,16 +4,16 @@
  * means some number of seconds.
  */
 import * as v from 'valibot';
+import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
 import { memoizeRecent } from '../../base/memoize-recent.ts';
-import { parseCallbackId } from '../../callback/identifier.ts';
-import type { Waited } from '../../callback/inbox/inbox.ts';
-import type { Waiter, Woken } from '../../callback/inbox/waiters.ts';
+import type { CallbackHandle, Waited, Waiter, Woken } from '../../callback/callbacks.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
-import { Held, type Reply, route } from '../../http/route.ts';
+import { type Call, Held, type Reply, route } from '../../http/route.ts';
 import { callbackId, waitAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT, EXAMPLE_EVENT_ID } from './examples.ts';
-import { absent, invalidId, unknownEvent } from './refusals.ts';
+import { foundCallback } from './found.ts';
+import { absent, unknownEvent } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -86,6 +86,19 @@ class HeldWait extends Held<Reply | WaitRefusal> implements Waiter {
   }
 }
 
+function waitOn(
+  callback: CallbackHandle,
+  { callbacks }: CallbackServices,
+  call: Call,
+): HeldWait | MaybePromise<Reply | WaitRefusal> {
+  const { id } = callback;
+  const { after, seconds } = waitQueryOf(call.search);
+  const held = new HeldWait(id, after, seconds);
+  const waited = callbacks.wait(callback, after, seconds * 1000, call, held);
+  if (waited instanceof Promise) return waited.then((found) => answerTo(found, id, after, seconds));
+  return waited.kind === 'parked' ? held : answerTo(waited, id, after, seconds);
+}
+
 export const waitForEvent = route<CallbackServices>()({
   operation: 'waitForEvent',
   method: 'GET',
@@ -114,13 +127,8 @@ export const waitForEvent = route<CallbackServices>()({
     },
   },
   errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED', 'TOO_MANY_WAITS'],
-  handle(_, { inbox }, call) {
-    const id = parseCallbackId(call.params.id ?? '');
-    if (id === undefined) return invalidId();
-    const { after, seconds } = waitQueryOf(call.search);
-    const held = new HeldWait(id, after, seconds);
-    const waited = inbox.wait(id, after, seconds * 1000, call, held);
-    if (waited instanceof Promise) return waited.then((found) => answerTo(found, id, after, seconds));
-    return waited.kind === 'parked' ? held : answerTo(waited, id, after, seconds);
-  },
+  handle: (_, services, call) =>
+    chain(foundCallback(call, services), (found) => ('id' in found ? waitOn(found, services, call) : found)) as
+      | ReturnType<typeof waitOn>
+      | WaitRefusal,
 });

@@ -4,9 +4,10 @@
  * storing expiry and limit once more. The sender is told an event id and nothing of what was sent.
  */
 import * as v from 'valibot';
+import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
+import type { CallbackHandle, Received, WebhookAdmission } from '../../callback/callbacks.ts';
 import { retainedHeaders } from '../../callback/event.ts';
 import { parseCallbackId } from '../../callback/identifier.ts';
-import type { Inbox, Received } from '../../callback/inbox/inbox.ts';
 import {
   BODY_DEADLINE_MS,
   CONTENT_TYPE_CHARACTERS_MAX,
@@ -63,12 +64,10 @@ function answerTo(received: Received): Reply | WebhookRefusal {
   }
 }
 
-type Admitted = Extract<ReturnType<Inbox['admit']>, { kind: 'admitted' }>;
-
 async function readAndStore(
-  { callback }: Admitted,
+  callback: CallbackHandle,
   call: Call,
-  { inbox, timers }: CallbackServices,
+  { callbacks, timers }: CallbackServices,
 ): Promise<Reply | WebhookRefusal> {
   const contentType = call.header('content-type');
   if (contentType !== null && contentType.length > CONTENT_TYPE_CHARACTERS_MAX)
@@ -80,16 +79,25 @@ async function readAndStore(
   const read = await readBody(call.request, BOUNDS, timers);
   if (!read.ok) return read.kind === 'too-large' ? tooLarge(PAYLOAD_BYTES_MAX) : lateBody();
   const retained = retainedHeaders((name) => call.header(name));
-  return answerTo(await inbox.receive(callback, { method: call.request.method, form, retained, bytes: read.bytes }));
+  return answerTo(
+    await callbacks.receive(callback, { method: call.request.method, form, retained, bytes: read.bytes }),
+  );
 }
 
-function receive(call: Call, services: CallbackServices): WebhookRefusal | Promise<Reply | WebhookRefusal> {
+function receive(call: Call, services: CallbackServices): MaybePromise<Reply | WebhookRefusal> {
   const id = parseCallbackId(call.params.callback_id ?? '');
   if (id === undefined) return invalidId();
-  const admission = services.inbox.admit(id);
+  return chain(services.callbacks.admit(id), (admission) => answerAdmitted(admission, call, services));
+}
+
+function answerAdmitted(
+  admission: WebhookAdmission,
+  call: Call,
+  services: CallbackServices,
+): MaybePromise<Reply | WebhookRefusal> {
   switch (admission.kind) {
     case 'admitted':
-      return readAndStore(admission, call, services);
+      return readAndStore(admission.callback, call, services);
     case 'too-many':
       return refuse(
         'RATE_LIMIT_EXCEEDED',

@@ -1,4 +1,6 @@
 /** What the payment operations are given. */
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+
 export interface PaymentServices {
   /** CAIP-2 name of the one network of this server. */
   readonly network: string;
@@ -6,7 +8,7 @@ export interface PaymentServices {
    * What became of an authorization, or undefined when it is not known here.
    * @param payer 0x and 40 hex digits, any case; @param nonce 0x and 64 hex digits, any case
    */
-  find(payer: string, nonce: string): PaymentFound | undefined;
+  find(payer: string, nonce: string): MaybePromise<PaymentFound | undefined>;
 }
 
 export interface PaymentFound {

@@ -3,6 +3,7 @@
  * bits that only the payer and this server have seen before settlement). State and transaction, nothing of what was bought.
  */
 import * as v from 'valibot';
+import { chain } from '../../base/maybe-promise.ts';
 import { refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { PAYMENT_STATES, type PaymentServices } from './services.ts';
@@ -53,9 +54,10 @@ export const paymentStatus = route<PaymentServices>()({
     const payer = decoded(params.payer);
     const nonce = decoded(params.nonce);
     const isNamed = decoded(params.network) === services.network && PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
-    const found = isNamed ? services.find(payer, nonce) : undefined;
-    if (found === undefined) return refuse('NOT_FOUND', 'this server knows no such payment');
-    const { state, transaction } = found;
-    return { network: services.network, payer: found.payer, nonce: nonce.toLowerCase(), state, transaction };
+    return chain(isNamed ? services.find(payer, nonce) : undefined, (found) => {
+      if (found === undefined) return refuse('NOT_FOUND', 'this server knows no such payment');
+      const { state, transaction } = found;
+      return { network: services.network, payer: found.payer, nonce: nonce.toLowerCase(), state, transaction };
+    });
   },
 });

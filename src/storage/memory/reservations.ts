@@ -13,12 +13,12 @@ import type { Clock } from '../../base/clock.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
+  RETENTION_SECONDS,
   RecordInDoubtError,
   type Reservation,
   type ReservationStatus,
   type Reservations,
   type Reserved,
-  RETENTION_SECONDS,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
 import { NO_JOURNAL, NOTHING_RECOVERED, type Recovered, type ReservationJournal } from './reservation-journal.ts';

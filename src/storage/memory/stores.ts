@@ -2,8 +2,9 @@
  * The stores of all domains, deciding in the memory of this process. What lies under them, a journal and an event store,
  * makes them as durable as a backend promises.
  */
-import { Inbox } from '../../callback/inbox/inbox.ts';
+
 import type { EventStore } from '../../callback/inbox/event-store.ts';
+import { Inbox } from '../../callback/inbox/inbox.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { type KeptLedger, MemoryPlayLedger, TRANSFER_COUNT_MAX } from './play-ledger.ts';
 import { MemoryRateLimits } from './rate-limits.ts';

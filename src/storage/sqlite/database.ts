@@ -202,7 +202,9 @@ export class StateDatabase {
   }
 
   meta(name: string): number {
-    const row = this.connection.prepared('SELECT value FROM meta WHERE name = ?').get(name) as { value: number } | undefined;
+    const row = this.connection.prepared('SELECT value FROM meta WHERE name = ?').get(name) as
+      | { value: number }
+      | undefined;
     return row?.value ?? 0;
   }
 
