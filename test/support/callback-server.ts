@@ -14,7 +14,6 @@ import { openTill } from '../../src/app/till.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { Inbox } from '../../src/callback/inbox/inbox.ts';
-import { MemoryStore } from '../../src/callback/inbox/memory-store.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Access, Gate } from '../../src/http/access.ts';
 import { refuse } from '../../src/http/errors.ts';
@@ -25,9 +24,12 @@ import { servedRoute } from '../../src/http/serve.ts';
 import { targetOf } from '../../src/http/target.ts';
 import { CALLBACK_ROUTES } from '../../src/modules/routes.ts';
 import { RecoveryQueue } from '../../src/payment/signature/recovery-queue.ts';
+import { MemoryEventStore } from '../../src/storage/memory/event-store.ts';
+import { MemoryPlayLedger } from '../../src/storage/memory/play-ledger.ts';
+import { MemoryReservations } from '../../src/storage/memory/reservations.ts';
 import { promptPlace } from './recovery.ts';
 
-const store = new MemoryStore();
+const store = new MemoryEventStore();
 const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
   clock: systemClock,
   random: systemRandom,
@@ -35,7 +37,12 @@ const inbox = new Inbox(Number(process.env.CALLBACK_BYTES ?? 2 ** 40), {
   store,
   onStoreFault: (fault) => process.stderr.write(`${String(fault)}\n`),
 });
-const services = { inbox, timers: systemTimers, baseUrl: 'http://api.test', hookBaseUrl: 'http://hooks.test' };
+const services = {
+  callbacks: inbox,
+  timers: systemTimers,
+  baseUrl: 'http://api.test',
+  hookBaseUrl: 'http://hooks.test',
+};
 const responder = new Responder({}, process.versions.bun !== undefined);
 const config = { ...readConfig({ STATE_DIR: ':memory:' }), baseUrl: services.baseUrl };
 const till = openTill(
@@ -44,9 +51,13 @@ const till = openTill(
   systemRandom,
   new RecoveryQueue([promptPlace()], systemClock, systemTimers),
   () => {},
+  {
+    reservations: new MemoryReservations(systemClock),
+    playLedger: new MemoryPlayLedger(config.localBalanceAtomic, systemClock),
+  },
 );
 const taken: Gate = { admit: () => ({ settle: async () => ({ 'payment-response': 'taken' }), release: () => {} }) };
-const capacity = capacityGate(inbox.room);
+const capacity = capacityGate(inbox.capacity);
 const readToken = readTokenGate(inbox);
 
 function gateFor(route: Route, access: Access): Gate {
@@ -77,7 +88,7 @@ async function answer(call: Call): Promise<Response> {
     globalThis.gc?.();
     const counts = {
       ...inbox.counts,
-      claimedBytes: inbox.room.claimedBytes,
+      claimedBytes: inbox.capacity.claimedBytes,
       long: store.size,
       ...process.memoryUsage(),
     };
