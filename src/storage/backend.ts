@@ -30,7 +30,7 @@ export interface Backend {
   readonly notices: readonly string[];
   /** Shutdown begins: the waits of the callbacks end at once, so that listeners finish soon. */
   drain(): void;
-  /** After the last request: stops all timers, writes what waits and releases every resource. Never rejects. */
+  /** After the last request: stops all timers, writes what waits and releases every resource. Never rejects, also when repeated. */
   close(): Promise<void>;
 }
 

@@ -4,8 +4,7 @@ import { contractShare, createX402Gate, type PaidRoute, type Till } from '../../
 import type { Pass, Visit } from '../../src/http/access.ts';
 import { Refusal } from '../../src/http/errors.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
-import { MemoryReservations } from '../../src/payment/reservations.ts';
-import { LocalLedger } from '../../src/payment/settlement/ledger.ts';
+import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
 import type {
   Settlement,
@@ -15,6 +14,8 @@ import type {
 } from '../../src/payment/settlement/settlement.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature/signature.ts';
+import { MemoryPlayLedger } from '../../src/storage/memory/play-ledger.ts';
+import { MemoryReservations } from '../../src/storage/memory/reservations.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { promptWorker } from '../support/recovery.ts';
@@ -118,7 +119,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
   };
 }
 
-const ledger = (atomic = 100_000_000n) => new LocalLedger(atomic, new ManualTime(NOW_MS));
+const ledger = (atomic = 100_000_000n) => new LocalSettlement(new MemoryPlayLedger(atomic, new ManualTime(NOW_MS)));
 const signed = async (changes: Changes = {}, index = 0): Promise<string> =>
   encodeHeader(await signedPayment(changes, payer(index)));
 
@@ -208,7 +209,8 @@ describe('a payment that is not acceptable', () => {
 
 describe('a paid request', () => {
   it('gets a pass, pays once, and the receipt; the same payment is 409 with that receipt ever after', async () => {
-    const kit = setUp(ledger());
+    const play = new MemoryPlayLedger(100_000_000n, new ManualTime(NOW_MS));
+    const kit = setUp(new LocalSettlement(play));
     const header = await signed();
     const pass = await kit.passed(header);
     const headers = await pass.settle();
@@ -228,7 +230,7 @@ describe('a paid request', () => {
       expect(refusal.code).toBe('PAYMENT_ALREADY_USED');
       expect(refusal.extras.headers).toEqual(headers);
     }
-    expect(kit.settlement.totals().transferCount).toBe(1);
+    expect(play.totals().transferCount).toBe(1);
   });
 
   it('sent 300 times at once passes once, is 409 for the rest, and settles once', async () => {

@@ -142,7 +142,7 @@ export class Server {
         random: this.#chance.fork(),
         recoveryWorker: promptWorker(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
-        openState: (_config, ports) => this.#disk.open(life, ports),
+        openBackend: (options, ports) => this.#disk.open(life, options, ports),
         takeCatalogue: takerOf(() => this.fileVersion),
         onRequest: undefined,
         onFailure: (failure) => {

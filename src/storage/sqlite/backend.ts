@@ -20,15 +20,17 @@ export async function backendOver(state: SqliteState, options: StoreOptions, por
   const { underlay, journal: _journal, notices, ...open } = state;
   try {
     const stores = await openMemoryStores(options, ports, underlay);
+    let closing: Promise<void> | undefined;
     return {
       ...stores,
       fault: () => open.fault(),
       commits: () => open.commits(),
       notices,
       drain: () => stores.callbacks.drain(),
-      async close() {
+      close() {
         stores.callbacks.close();
-        await open.close();
+        closing ??= open.close();
+        return closing;
       },
     };
   } catch (failure) {

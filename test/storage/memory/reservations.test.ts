@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryReservations } from '../../src/payment/reservations.ts';
-import { describeReservations } from '../suites/reservations.ts';
-import { ManualTime } from '../support/manual-time.ts';
-import { orderFor } from './fixture.ts';
+import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
+import { orderFor } from '../../payment/fixture.ts';
+import { describeReservations } from '../../suites/reservations.ts';
+import { ManualTime } from '../../support/manual-time.ts';
 
 describeReservations('reservations in memory', (time, countMax) => new MemoryReservations(time, countMax));
 

@@ -5,12 +5,12 @@
 import { describe, expect, it } from 'vitest';
 import type { EventRecord } from '../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../src/callback/identifier.ts';
-import type { CallbackRecord, CallbackStore } from '../../src/callback/inbox/store.ts';
+import type { CallbackRecord, EventStore } from '../../src/callback/inbox/event-store.ts';
 
-export interface StateUnderTest {
-  readonly store: CallbackStore;
+export interface EventStoreUnderTest {
+  readonly store: EventStore;
   /** Closes it, as a kill would, and opens what it left; undefined = nothing outlives the process. */
-  readonly reopen?: () => Promise<CallbackStore>;
+  readonly reopen?: () => Promise<EventStore>;
   close(): Promise<void>;
 }
 
@@ -32,8 +32,8 @@ const eventOf = (n: number, isInline: boolean, bytes: Uint8Array = Uint8Array.of
   isInline,
 });
 
-export function callbackStateSuite(name: string, open: () => Promise<StateUnderTest>): void {
-  const using = async (test: (state: StateUnderTest) => Promise<void>): Promise<void> => {
+export function describeEventStore(name: string, open: () => Promise<EventStoreUnderTest>): void {
+  const using = async (test: (state: EventStoreUnderTest) => Promise<void>): Promise<void> => {
     const state = await open();
     try {
       await test(state);
@@ -42,7 +42,7 @@ export function callbackStateSuite(name: string, open: () => Promise<StateUnderT
     }
   };
 
-  describe(`${name} as a store of callbacks`, () => {
+  describe(`${name} as an event store`, () => {
     it('is empty at first', () =>
       using(async ({ store }) => {
         expect(await store.load(NOW_MS, HOUR_MS)).toEqual([]);

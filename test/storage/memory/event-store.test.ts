@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
-import { MemoryStore } from '../../../src/callback/inbox/memory-store.ts';
-import { callbackStateSuite } from '../../suites/callback-state.ts';
+import { MemoryEventStore } from '../../../src/storage/memory/event-store.ts';
+import { describeEventStore } from '../../suites/event-store.ts';
 import { openInbox } from '../../support/opened-inbox.ts';
 
-callbackStateSuite('memory', async () => ({ store: new MemoryStore(), close: async () => {} }));
+describeEventStore('memory', async () => ({ store: new MemoryEventStore(), close: async () => {} }));
 
 it('keeps nothing a second time: short events are the inbox’s own', async () => {
-  const store = new MemoryStore();
+  const store = new MemoryEventStore();
   const { create, post, inbox } = openInbox({ store });
   const { id } = await create();
   for (let i = 0; i < 5; i++) await post(id, 'short');
   expect(store.size).toBe(0);
   await post(id, 'x'.repeat(10_000));
   expect(store.size).toBe(1);
-  await inbox.delete(id);
+  await inbox.deleteOf(id);
   expect(store.size).toBe(0);
 });
