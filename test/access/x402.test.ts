@@ -1,8 +1,16 @@
 /** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
 import { describe, expect, it } from 'vitest';
-import { contractShare, createX402Gate, type PaidRoute, type Till } from '../../src/access/x402.ts';
-import type { Pass, Visit } from '../../src/http/access.ts';
+import { PaymentMeters } from '../../src/access/payment-meter.ts';
+import { type PaidServices, paid } from '../../src/access/x402.ts';
+import { bazaarOf } from '../../src/access/x402-discovery.ts';
+import type { Admission, Gate, Mount } from '../../src/http/access.ts';
+import type { HeaderRecord } from '../../src/http/answers.ts';
+import type { Contract } from '../../src/http/contract.ts';
 import { Refusal } from '../../src/http/errors.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
+import { createCallback } from '../../src/modules/callbacks/create.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
+import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
@@ -22,13 +30,22 @@ import { promptWorker } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
-const ROUTE: PaidRoute = {
-  method: 'GET',
-  path: '/v1/jobs/search',
-  description: 'Search up to 10 observed jobs',
-  priceUsdc: '0.02',
-  bazaar: { info: { input: { type: 'http', method: 'GET' } }, schema: { type: 'object' } },
-};
+const ROUTE: Contract = searchJobs;
+const MOUNT: Mount = { labels: {}, baseUrl: 'https://api.example.com' };
+
+/** What the gate gives for a payment that it accepts. */
+interface Pass {
+  settle(): Promise<HeaderRecord | Refusal>;
+  release(): void;
+}
+
+const gateOf = (services: PaidServices, contract: Contract = ROUTE): Gate =>
+  paid('0.02').open(services, contract, MOUNT);
+
+const passOf = (admission: Admission): Pass => ({
+  settle: async () => (await admission.settle?.(undefined)) as HeaderRecord | Refusal,
+  release: () => admission.release?.(),
+});
 
 /** A settlement that does as told and counts. */
 class Scripted implements Settlement {
@@ -56,8 +73,14 @@ function visit(
   headers: Record<string, string> = {},
   search = '',
   client = '127.0.0.1',
-): Visit & { isGone: boolean } {
+): RequestView & { isGone: boolean } {
+  const request = new Request('https://api.example.com');
   return {
+    requestId: 'req_1',
+    method: 'GET',
+    params: {},
+    body: request,
+    onDisconnect: () => {},
     path: ROUTE.path,
     search,
     isGone: false,
@@ -69,7 +92,7 @@ function visit(
   };
 }
 
-function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, place?: RecoveryWorker) {
+function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutParts> = {}, place?: RecoveryWorker) {
   const time = new ManualTime(NOW_MS);
   const reservations = new MemoryReservations(time, 100_000);
   let recoverCount = 0;
@@ -78,31 +101,30 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
     return recoverWithNoble(digest, signature);
   };
   const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onCaseReport: () => {} });
-  const till: Till = {
-    baseUrl: 'https://api.example.com',
-    payTo: PAYEE,
+  const checkout = new Checkout({
     reservations,
     settlement,
     reconciler,
     recoveries: new RecoveryQueue([place ?? promptWorker(recover)], time, time),
-    contracts: contractShare(),
     clock: time,
     ...change,
+  });
+  const services: PaidServices = { paid: { checkout, seller: { payTo: PAYEE }, meters: new PaymentMeters() } };
+  const gate = gateOf(services);
+  const admit = async (header: string | null, one: RequestView = visit(header)): Promise<Pass | Refusal> => {
+    const admitted = await gate.admit(one, {});
+    if (admitted === undefined) throw new Error('a paid operation let a request through with nothing held');
+    return admitted instanceof Refusal ? admitted : passOf(admitted);
   };
-  const gate = createX402Gate(ROUTE, till);
-  const admit = async (header: string | null, one: Visit = visit(header)): Promise<Pass | Refusal> => {
-    const admitted = await gate.admit(one, { offer: undefined });
-    if (admitted === undefined) throw new Error('a paid route let somebody through with nothing held');
+  const refused = async (header: string | null, one?: RequestView): Promise<Refusal> => {
+    const admitted = await admit(header, one);
+    if (!(admitted instanceof Refusal)) throw new Error('expected a refusal, got an admission');
     return admitted;
   };
-  const refused = async (header: string | null, one?: Visit): Promise<Refusal> => {
+  const passed = async (header: string, one?: RequestView): Promise<Pass> => {
     const admitted = await admit(header, one);
-    if (!(admitted instanceof Refusal)) throw new Error('expected a refusal, got a pass');
-    return admitted;
-  };
-  const passed = async (header: string, one?: Visit): Promise<Pass> => {
-    const admitted = await admit(header, one);
-    if (admitted instanceof Refusal) throw new Error(`expected a pass, got ${admitted.code}: ${admitted.message}`);
+    if (admitted instanceof Refusal)
+      throw new Error(`expected an admission, got ${admitted.code}: ${admitted.message}`);
     return admitted;
   };
   return {
@@ -110,7 +132,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
     reservations,
     reconciler,
     settlement,
-    till,
+    services,
     gate,
     admit,
     refused,
@@ -137,13 +159,13 @@ const responseOf = (headers: Readonly<Record<string, string>> | undefined): Reco
 describe('a request without a payment', () => {
   it.each([null, ''])('is offered the price at once, with nothing asked of anybody (header %j)', (header) => {
     const kit = setUp(new Scripted());
-    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), { offer: undefined });
+    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), {});
     if (!(answer instanceof Refusal)) throw new Error('not synchronous');
     expect(answer.code).toBe('PAYMENT_REQUIRED');
     expect(offered(answer)).toMatchObject({
       error: 'PAYMENT-SIGNATURE header is required',
       resource: { url: 'https://api.example.com/v1/jobs/search?keyword=rust' },
-      extensions: { bazaar: ROUTE.bazaar },
+      extensions: { bazaar: bazaarOf(ROUTE) },
     });
     expect([kit.settlement.verifyCount, kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0, 0]);
   });
@@ -175,7 +197,7 @@ describe('a payment that is not acceptable', () => {
     headers.push(edited(payment, 'accepted.amount', '1'), edited(payment, 'payload.authorization.value', '20001'));
     headers.push(edited(payment, 'resource.url', 'https://api.example.com/v1/jobs/company'));
     for (const header of headers) {
-      const answer = kit.gate.admit(visit(header), { offer: undefined });
+      const answer = kit.gate.admit(visit(header), {});
       if (!(answer instanceof Refusal)) throw new Error('not synchronous');
       expect(answer.code).toBe('PAYMENT_INVALID');
       expect(offered(answer).error).toMatch(/^[a-z_0-9]+$/);
@@ -509,7 +531,7 @@ describe('a payment whose signature has to wait', () => {
       },
     };
   };
-  const from = (client: string, header: string): Visit => visit(header, {}, '', client);
+  const from = (client: string, header: string): RequestView => visit(header, {}, '', client);
   const FLOOD = '198.51.100.66';
 
   it('is 429 for a client that floods, with a time to come back and nothing reserved; another client pays (case 208)', async () => {
@@ -597,19 +619,24 @@ describe('a payment whose signature has to wait', () => {
   });
 });
 
-describe('several routes of one till', () => {
+describe('several operations of one checkout', () => {
   it('sell one authorization once in total (case 75)', async () => {
     const kit = setUp(new Scripted());
-    const other = createX402Gate({ ...ROUTE, path: '/v1/callbacks', bazaar: undefined }, kit.till);
+    const other = gateOf(kit.services, { ...ROUTE, path: '/v1/callbacks' });
     const header = edited(await signedPayment(), 'resource', undefined);
-    const admitted = await Promise.all([
-      kit.gate.admit(visit(header), { offer: undefined }),
-      other.admit(visit(header), { offer: undefined }),
-    ]);
+    const admitted = await Promise.all([kit.gate.admit(visit(header), {}), other.admit(visit(header), {})]);
     expect(admitted.filter((one) => one instanceof Refusal)).toMatchObject([{ code: 'PAYMENT_ALREADY_USED' }]);
   });
 
-  it('cannot be listed under another method than they serve', () => {
-    expect(() => createX402Gate({ ...ROUTE, method: 'POST' }, setUp(new Scripted()).till)).toThrow(/listed as GET/);
-  });
+  it.each([searchJobs, createCallback])(
+    'is listed under the method that it is served with: $method',
+    async (contract) => {
+      const gate = gateOf(setUp(new Scripted()).services, contract);
+      const refusal = (await gate.admit(visit(null), {})) as Refusal;
+      const { extensions } = decodeHeader(refusal.extras.headers?.['payment-required'] ?? null) as {
+        extensions: { bazaar: { info: { input: { method: string } } } };
+      };
+      expect(extensions.bazaar.info.input.method).toBe(contract.method);
+    },
+  );
 });
