@@ -1,8 +1,8 @@
 /**
- * A snapshot back as native JSONL, in the snapshot's order: every field on every line, null where nothing is recorded,
- * skills always (so that nothing is extracted again), times in UTC with milliseconds. `description` is not in a
- * snapshot. The first line carries one key more, `snapshot`, which export-facts.ts explains; a snapshot without jobs
- * has no first line, so its facts do not travel.
+ * A snapshot as native JSONL, in the snapshot's order: every field on every line, null where nothing is recorded, skills
+ * always (so that a build extracts none), times in UTC with milliseconds. A snapshot has no `description`. The first line
+ * has one key more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has no
+ * facts either.
  */
 import type { Job } from '../catalogue/job.ts';
 import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';

@@ -1,7 +1,7 @@
 /**
- * The native job record (decisions §3, "Native input"): one JSON object, snake_case, read into a `Job`. Every string
- * that is kept is well-formed Unicode and bounded, so what a snapshot holds can always be written back out. Unknown
- * fields are ignored; a field that is wrong is named with a fixed reason, so that refusals can be counted by it.
+ * The native job record (decisions §3, "Native input"): one JSON object, snake_case, read into a `Job`. Every accepted
+ * string is well-formed Unicode and bounded, so that a snapshot's contents can always be written out again. Unknown fields
+ * are ignored; a wrong field is named with a fixed reason, so that refusals can be counted by it.
  */
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../catalogue/job.ts';
@@ -44,14 +44,14 @@ export const ID_LENGTH_MAX = 200;
 export const NAME_LENGTH_MAX = 1000;
 /** Code points of a location: source text, where feeds join fifty places into one. */
 export const LOCATION_LENGTH_MAX = 4000;
-/** UTF-16 units of a source URL: the length that common browsers and proxies still pass on. */
+/** UTF-16 units of a source URL: the length that common browsers and proxies still accept. */
 export const URL_LENGTH_MAX = 8000;
 /** Skills of one job, and code points of one. */
 export const SKILL_COUNT_MAX = 200;
 export const SKILL_LENGTH_MAX = 100;
 
 const HTTP_URL = /^https?:\/\//i;
-/** What a URL parser would drop or encode without a word: then the text kept is not the address that was checked. */
+/** Characters that a URL parser silently drops or encodes: the stored text would not be the address that was checked. */
 const URL_FORBIDDEN = /[\s\u0000-\u001f\u007f\\]/;
 
 const NOT_TEXT = 'must be a string';
@@ -92,7 +92,7 @@ function optionalText(field: string, value: unknown, lengthMax: number): string 
   return text === '' ? null : text;
 }
 
-/** The id as it stands: ids are opaque, so blanks in them are kept. */
+/** The id, unchanged: ids are opaque, so blanks in them count. */
 function identifier(value: unknown): string {
   if (value === undefined || value === null) throw new FieldRefused('id', 'is missing');
   if (typeof value !== 'string') throw new FieldRefused('id', NOT_TEXT);
@@ -129,7 +129,7 @@ function sourceUrl(value: unknown): string {
   return value;
 }
 
-/** Skills exactly as they were given, repeats once; null when the record has none of its own. */
+/** The skills of the record, unchanged, repeats once; null when it names none. */
 function givenSkills(value: unknown): string[] | null {
   if (value === undefined || value === null) return null;
   if (!Array.isArray(value)) throw new FieldRefused('skills', 'must be an array of strings');
@@ -187,7 +187,7 @@ function jobOf(record: Record<string, unknown>, skills: SkillSource): Job {
   };
 }
 
-/** A job, or the first field that is wrong, in the order in which the specification lists them. */
+/** A job, or the first wrong field in the order of the specification's list. */
 export function parseNative(value: unknown, skills: SkillSource): NativeParse {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { ok: false, field: '', reason: 'must be a JSON object' };

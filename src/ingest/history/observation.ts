@@ -1,16 +1,17 @@
 /**
- * What becomes of a known job when it is found again, or not: the rules of a catalogue's history, without its storage. Pure.
+ * How a feed changes what is known of a job, whether the feed has the job or not: the rules of a catalogue's history, without
+ * its storage. Pure.
  *
  * A feed is one board's listing at one time. What is known of a job follows from the feeds in the order of their times, not
  * of their arrival: first observed is the earliest time, last observed the latest, and the fields are those of the latest.
- * A job is closed at the second complete feed of its board behind the last feed that had it, or when its source says so, and
- * is open again when a later feed has it. A feed that arrives late moves what it proves wrong: an opening to its earlier
- * time, a closing that has become one feed too early to the feed that still justifies it, or away. What a still later
- * observation has settled meanwhile (fields, a closing that was followed by a reopening) it leaves alone.
+ * A job closes at the second complete feed of its board after the last feed that had it, or when its source says so, and
+ * opens again when a later feed has it. A feed that arrives late corrects what it disproves: it moves an opening to its
+ * earlier time, and a closing that is now one feed too early to the feed that still justifies it, or removes it. It leaves
+ * alone what a later observation has settled since (fields, a closing that a reopening followed).
  */
 import type { Job } from '../../catalogue/job.ts';
 
-/** Fields of which a change is recorded, as native records name them. */
+/** Fields whose changes are recorded, as native records name them. */
 const OBSERVED_FIELDS = [
   'title',
   'company',
@@ -28,12 +29,12 @@ type ObservedField = (typeof OBSERVED_FIELDS)[number];
 export const EVENT_KINDS = ['opened', 'changed', 'closed', 'reopened'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** What a source says about a job, as far as it is kept. */
+/** The part of what a source says about a job that the history stores. */
 export interface Facts {
   readonly job: Omit<Job, 'firstObservedMs' | 'lastObservedMs' | 'status'>;
-  /** Names the text of the description, which is not kept; null when the source gives none. */
+  /** A digest of the description, which is not stored; null when the source gives none. */
   readonly descriptionDigest: string | null;
-  /** The skills are the source's own; otherwise they were taken from title and description. */
+  /** The source names the skills; otherwise they were extracted from title and description. */
   readonly hasOwnSkills: boolean;
   /** The source itself says that the job is closed. */
   readonly isSourceClosed: boolean;
@@ -43,7 +44,7 @@ export interface Facts {
 export interface Sighting extends Facts {
   /** Time of the feed. */
   readonly atMs: number;
-  /** First and last observation: the feed's time, but for native records, which bring their own. */
+  /** First and last observation: the feed's time, except that native records state their own. */
   readonly firstMs: number;
   readonly lastMs: number;
 }
@@ -64,11 +65,11 @@ export interface Change {
   readonly after: string | null;
 }
 
-/** What is to be written to the log of events, in this order. */
+/** Entries for the log of events. */
 export type LogEntry =
   | ({ readonly kind: 'changed'; readonly atMs: number } & Change)
   | { readonly kind: 'opened' | 'closed' | 'reopened'; readonly atMs: number }
-  /** The opening was earlier than the log has it; when the log has none, it is this. */
+  /** The opening was earlier than the log says, or is missing from it. */
   | { readonly kind: 'opening moved'; readonly atMs: number }
   /** The closing at `fromMs` was at `atMs` instead; null: there was none. */
   | { readonly kind: 'closing moved'; readonly fromMs: number; readonly atMs: number | null };
@@ -84,12 +85,12 @@ export interface Outcome {
   readonly isReopened: boolean;
 }
 
-/** Complete feeds in a row that a job must be missing from. */
+/** A job closes when this many complete feeds in a row lack it. */
 const MISSES_TO_CLOSE = 2;
 
 /**
- * Time at which a job that was present last at `presentMs` counts as closed, or null.
- * completeMs  times of its board's complete feeds, ascending
+ * When a job that was last present at `presentMs` counts as closed, or null.
+ * @param completeMs times of its board's complete feeds, ascending
  */
 function closingOf(completeMs: readonly number[], presentMs: number): number | null {
   let low = 0;
@@ -102,10 +103,10 @@ function closingOf(completeMs: readonly number[], presentMs: number): number | n
   return completeMs[low + MISSES_TO_CLOSE - 1] ?? null;
 }
 
-/** Feeds that the usual number of rows is taken from: enough that one odd feed decides nothing, few enough to follow growth. */
+/** Feeds that decide the usual number of rows: enough that one odd feed does not matter, few enough to follow growth. */
 export const USUAL_FEEDS = 5;
 
-/** The usual rows of a board, the median of those of its earlier feeds; null when there are none. */
+/** The usual number of rows of a board: the median of its earlier feeds; null when there are none. */
 export function usualRows(earlier: readonly number[]): number | null {
   if (earlier.length === 0) return null;
   const counted = [...earlier].sort((a, b) => a - b);
@@ -144,8 +145,8 @@ function textOf({ job, descriptionDigest }: Facts, field: ObservedField): string
 }
 
 /**
- * The facts of a later observation over those of an earlier one. A form of a feed that leaves descriptions out (a list
- * beside its details) says nothing about them: the known one and its skills hold.
+ * The facts after a later observation. A form of a feed without descriptions (a list without its details) says nothing about
+ * them, so the known description and its skills stay.
  */
 function succeeded(known: Facts, found: Facts): Facts {
   if (found.descriptionDigest !== null || known.descriptionDigest === null || found.hasOwnSkills) return found;
@@ -161,9 +162,9 @@ function succeeded(known: Facts, found: Facts): Facts {
 }
 
 /**
- * What the source has changed. Skills count only where they are the source's own on both sides: extracted ones change with
- * title and description, which are recorded, or with the dictionary, which is no change of the posting. A description that
- * was not known before is no change either.
+ * What the source has changed. Skills count only when the source names them on both sides: extracted ones change with title
+ * and description, which are recorded, or with the dictionary, which is no change of the posting. A description that was
+ * unknown before is no change either.
  */
 function changesBetween(known: Facts, next: Facts): Change[] {
   const changes: Change[] = [];
@@ -177,11 +178,11 @@ function changesBetween(known: Facts, next: Facts): Change[] {
   return changes;
 }
 
-/** The entries that take the log from a closing at `before` to one at `after`, by what was seen at `seenMs`. */
+/** The entries that change the log from a closing at `before` to one at `after`. @param seenMs when the job was seen */
 function closingEntries(before: number | null, after: number | null, seenMs: number): LogEntry[] {
   if (before === after) return [];
   if (before === null) return after === null ? [] : [{ kind: 'closed', atMs: after }];
-  // A further page of the very feed that it was missing from is such a proof too.
+  // A further page of the same feed that lacked the job also disproves the closing.
   if (before >= seenMs) return [{ kind: 'closing moved', fromMs: before, atMs: after }];
   const reopened: LogEntry = { kind: 'reopened', atMs: seenMs };
   return after === null ? [reopened] : [reopened, { kind: 'closed', atMs: after }];
@@ -200,8 +201,9 @@ function outcomeOf(known: KnownJob, next: KnownJob, log: LogEntry[], seenMs: num
 }
 
 /**
- * A job in a feed: unknown so far, or found again.
- * completeMs  times of the complete feeds of its board, ascending
+ * What a feed that has the job changes.
+ * @param known undefined for a job that is new
+ * @param completeMs times of the complete feeds of its board, ascending
  */
 export function sighted(known: KnownJob | undefined, found: Sighting, completeMs: readonly number[]): Outcome {
   const { atMs, firstMs, lastMs, job, descriptionDigest, hasOwnSkills, isSourceClosed } = found;
@@ -209,7 +211,7 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   if (known === undefined) {
     const closedMs = isSourceClosed ? lastMs : closingOf(completeMs, atMs);
     const next = { ...facts, firstMs, lastMs, presentMs: atMs, closedMs };
-    // One that was closed when it was first seen was never seen to open.
+    // A job that was closed when first seen has no opening.
     const log: LogEntry[] = isSourceClosed ? [] : [{ kind: 'opened', atMs: firstMs }];
     if (closedMs !== null) log.push({ kind: 'closed', atMs: closedMs });
     return {
@@ -245,7 +247,7 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   return outcomeOf(known, next, log, lastMs, changes.length > 0);
 }
 
-/** A job of a board that has a new complete feed without it. */
+/** What a new complete feed of its board without the job changes. */
 export function missed(known: KnownJob, completeMs: readonly number[]): Outcome {
   const closedMs = known.isSourceClosed ? known.closedMs : closingOf(completeMs, known.presentMs);
   return outcomeOf(known, { ...known, closedMs }, [], known.presentMs, false);

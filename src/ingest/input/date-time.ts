@@ -1,8 +1,8 @@
 /**
  * RFC 3339 §5.6 date-times, and bare dates, as milliseconds since the epoch. Strict: real calendar days (no rolling over
  * into the next month), two-digit parts, an offset that is required with a time. A fraction is cut, not rounded, to
- * milliseconds. A leap second is the following midnight, as in POSIX time, and is taken only where one can be: 23:59:60
- * UTC on the last day of a month.
+ * milliseconds. A leap second is the following midnight, as in POSIX time, and accepted only where one can be: 23:59:60 UTC on
+ * the last day of a month.
  */
 
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
@@ -10,7 +10,7 @@ const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\
 const DAY_MS = 86_400_000;
 /** Days in 400 years of the Gregorian calendar, after which it repeats. */
 const CYCLE_DAYS = 146_097;
-/** 0000-01-01T00:00:00Z and the end of 9999: outside of these `toISOString` no longer writes four-digit years. */
+/** 0000-01-01T00:00:00Z and the end of 9999: beyond these `toISOString` does not write four-digit years. */
 const TIME_MIN_MS = -62_167_219_200_000;
 const TIME_MAX_MS = 253_402_300_799_999;
 
@@ -21,7 +21,7 @@ function daysIn(year: number, month: number): number {
   return month === 2 && leap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
 }
 
-/** Milliseconds since 1970-01-01T00:00:00Z, or `undefined`. A bare date is its midnight UTC. */
+/** Milliseconds since 1970-01-01T00:00:00Z, or `undefined`. A bare date is midnight UTC. */
 export function parseDateTime(text: string): number | undefined {
   const part = DATE_TIME.exec(text);
   if (!part) return undefined;
@@ -29,7 +29,7 @@ export function parseDateTime(text: string): number | undefined {
   const month = Number(part[2]);
   const day = Number(part[3]);
   if (day < 1 || day > daysIn(year, month)) return undefined;
-  // Date.UTC reads the years 0 to 99 as 1900 to 1999, so every year is asked for one calendar cycle later.
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999, so add one calendar cycle to every year.
   const dateMs = Date.UTC(year + 400, month - 1, day) - CYCLE_DAYS * DAY_MS;
   if (part[4] === undefined) return dateMs;
 
@@ -55,7 +55,7 @@ export function dateTimeOf(timeMs: number): string {
 
 const DATED = /(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2}):?(\d{2}))?/;
 
-/** The date that a file's name carries (acme.2026-08-21.json, 20260821T204150Z.json), as its time in UTC; null for none. */
+/** The date in a file's name (acme.2026-08-21.json, 20260821T204150Z.json), as a time in UTC; null for none. */
 export function dateInName(name: string): number | null {
   const part = DATED.exec(name);
   if (!part) return null;

@@ -1,7 +1,7 @@
 /**
- * HTML to plain text, for what is taken out of descriptions. It reads the low-level tokenizer of htmlparser2 (WHATWG
- * HTML §13.2.5) and keeps no tree and no stack of open elements, so hostile nesting costs nothing: time and memory are
- * linear in the input.
+ * HTML to plain text, for the extraction from descriptions. It uses the low-level tokenizer of htmlparser2 (WHATWG HTML
+ * §13.2.5) and builds no tree and no stack of open elements, so hostile nesting costs nothing: time and memory are linear
+ * in the input.
  */
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 
@@ -15,7 +15,7 @@ const BREAKING = new Set(
 /** Elements whose content is not text for a reader. */
 const DROPPED = new Set(['script', 'style']);
 
-/** Element names that show a text to be HTML. Any other `<word>` may be a generic type or a placeholder. */
+/** Element names that only HTML has. Any other `<word>` may be a generic type or a placeholder. */
 const NAMES =
   'a|abbr|article|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|h[1-6]|head|header|hr|html|i|img|ins|' +
   'li|link|main|meta|ol|p|pre|s|script|section|small|span|strike|strong|style|sub|sup|table|tbody|td|th|thead|tr|u|ul';
@@ -51,7 +51,7 @@ function run(text: string, callbacks: Partial<TokenizerCallbacks>): void {
   tokenizer.end();
 }
 
-/** Entities decoded, every other character as it stands. A piece without `<` holds no tag, and none is looked for. */
+/** Decodes entities and leaves every other character alone. It splits at `<`, so that the tokenizer finds no tag. */
 export function decodedEntities(text: string): string {
   let out = '';
   for (const [index, piece] of text.split('<').entries()) {
@@ -74,7 +74,7 @@ export function decodedEntities(text: string): string {
 
 function markupText(html: string): string {
   let out = '';
-  let gap: '' | ' ' | '\n' = ''; // what stands between `out` and the next text; a line break wins over a space
+  let gap: '' | ' ' | '\n' = ''; // between `out` and the next text; a line break wins over a space
   let preformatted = 0; // open <pre> elements
   let dropped = ''; // name of the element whose content is being dropped
 
@@ -117,10 +117,10 @@ function markupText(html: string): string {
 }
 
 /**
- * The text of a description in HTML: block elements, list items, cells and `<br>` become single line breaks, other
- * blanks collapse to one space, `<script>`, `<style>` and comments are dropped, entities are decoded.
- * A text without a known tag is plain: its entities are decoded and its line breaks stay. When such a text holds an
- * escaped tag (`&lt;p&gt;`, as Greenhouse serves it), it is HTML escaped once and is unescaped once first.
+ * The text of a description in HTML: block elements, list items, cells and `<br>` become single line breaks, other blanks
+ * collapse to one space, `<script>`, `<style>` and comments are dropped, entities are decoded.
+ * A text without a known tag is plain: its entities are decoded and its line breaks stay. A plain text with an escaped tag
+ * (`&lt;p&gt;`, as Greenhouse serves it) is HTML that was escaped once, so it is unescaped first.
  */
 export function htmlText(html: string): string {
   if (!html.includes('<') && !html.includes('&')) return html;

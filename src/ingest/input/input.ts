@@ -1,7 +1,7 @@
 /**
- * Inputs as streams of members: a plain file is one member, an archive has one for each regular file in it. What an
- * input is shows in its first bytes, never in its name: gzip (RFC 1952) by its magic number, tar (POSIX ustar, pax) by
- * the word at offset 257, plain or inside gzip. Nothing is read before it is asked for and nothing is kept.
+ * Inputs as streams of members: a plain file is one member, an archive has one for each regular file in it. The first bytes
+ * of an input decide how to read it, never its name: gzip (RFC 1952) by its magic number, tar (POSIX ustar, pax) by the
+ * word at offset 257, plain or inside gzip. Inputs are read on demand and nothing stays in memory.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -13,28 +13,28 @@ import { errorCodeOf } from '../../base/failure.ts';
 /** An input that cannot be read. The message is one line for the person at the terminal. */
 export class InputError extends Error {}
 
-/** Chunks that are the reader's to keep: no source of ours writes into one again. */
+/** Chunks that belong to the reader: their source does not write into one again. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
 export interface Member {
-  /** The path as it was given, `stdin`, or `archive:member`. */
+  /** The path as the command line has it, `stdin`, or `archive:member`. */
   readonly name: string;
-  /** The archive that it is in, as it was given; absent outside of one. */
+  /** Path of the archive that contains it; absent outside of one. */
   readonly archive?: string;
-  /** The last part of the member's own path, as it stands there; null for stdin. */
+  /** The last part of the member's own path, unchanged; null for stdin. */
   readonly fileName: string | null;
-  /** To be read to its end before the next member is asked for. */
+  /** The reader must read these to their end before it asks for the next member. */
   readonly bytes: Bytes;
 }
 
 export interface InputProgress {
-  /** Bytes taken from the inputs so far, as they are on disk. */
+  /** Bytes read from the inputs so far, as they are on disk. */
   bytesRead: number;
   /** Bytes in all inputs, or null when one of them has no size (a pipe). */
   readonly bytesTotal: number | null;
 }
 
-/** Read at a time: large enough that a million lines are some thousand reads. */
+/** Bytes of one read: large enough that a million lines take about a thousand reads. */
 const READ_BYTES = 256 * 1024;
 /** The tar magic ends here. */
 const HEAD_BYTES = 262;
@@ -52,13 +52,13 @@ function isTar(head: Uint8Array): boolean {
 
 export interface Peeked {
   readonly head: Buffer;
-  /** The head is all there is. */
+  /** The head is the whole input. */
   readonly isComplete: boolean;
-  /** All of the bytes, the head among them. */
+  /** All bytes, including the head. */
   readonly whole: Bytes;
 }
 
-/** Reads as far as `byteCount` bytes, rounded up to a whole chunk, or to the end. */
+/** Reads `byteCount` bytes ahead, rounded up to a whole chunk, or to the end. */
 export async function peek(bytes: Bytes, byteCount: number): Promise<Peeked> {
   const source = bytes[Symbol.asyncIterator]();
   const taken: Uint8Array[] = [];
@@ -84,7 +84,7 @@ export async function peek(bytes: Bytes, byteCount: number): Promise<Peeked> {
   return { head: Buffer.concat(taken), isComplete, whole: whole() };
 }
 
-/** The bytes, with whatever breaks on the way told in one line. */
+/** The bytes; a failure on the way becomes an InputError of one line. */
 async function* named(name: string, bytes: Bytes, trouble: string): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
@@ -153,22 +153,22 @@ async function* membersOf(name: string, fileName: string | null, bytes: Bytes): 
   else yield { name, fileName, bytes: plain.whole };
 }
 
-/** Inputs that were all looked at before the first was read, so that a misspelt name costs nothing. */
+/** Inputs whose names were all checked before the first was read, so that a misspelt one costs nothing. */
 export interface Inputs {
   readonly progress: InputProgress;
-  /** One after another, each to be read before the next. */
+  /** To be read one after another. */
   readonly files: readonly InputFile[];
 }
 
 export interface InputFile {
-  /** As it was given, or `stdin`. */
+  /** As the command line has it, or `stdin`. */
   readonly name: string;
   members(): AsyncGenerator<Member>;
 }
 
 /**
- * paths   file names, or `-` for stdin; none at all is stdin
- * throws  InputError: a name that is missing, a directory or not readable
+ * @param paths file names, or `-` for stdin; none at all is stdin
+ * @throws InputError when a file is missing, a directory or not readable
  */
 export async function openInputs(paths: readonly string[], stdin: Bytes): Promise<Inputs> {
   const names = paths.length === 0 ? [STDIN] : paths;

@@ -1,18 +1,17 @@
 /**
- * Splits bytes into lines without decoding what it does not have to. A line ends at LF or CRLF; a BOM at the very start
- * is dropped; lines of blanks only are counted but not given out. UTF-8 is checked a line at a time, so one bad line
- * does not take its neighbours with it.
- * Memory: the chunks of one line, up to `lineBytesMax`; a longer one is handed on in parts as they come, so that it can be
- * copied elsewhere without ever being held. The bytes of an item are views of its chunk.
+ * Splits bytes into lines. A line ends at LF or CRLF; a BOM at the very start is dropped; blank lines count but are not
+ * yielded. UTF-8 is checked line by line, so that one bad line does not affect its neighbours.
+ * Memory: the chunks of one line, up to `lineBytesMax`; a longer line is yielded in parts as they come, so that the caller
+ * can copy it elsewhere without having it in memory. The bytes of an item are views of its chunk.
  */
 
 /** Longest line, in bytes. The longest of 260,000 real postings, description included, is under 200 KiB. */
 const LINE_BYTES_MAX = 4 * 1024 * 1024;
 
 export type LineItem =
-  /** `number` counts from 1; `bytes` are without the line's end. */
+  /** `number` counts from 1; `bytes` exclude the line's end. */
   | { readonly kind: 'line'; readonly number: number; readonly text: string; readonly bytes: Uint8Array }
-  /** A line that cannot be read. `bytes` are what is left of it after any parts. */
+  /** A line that cannot be read. `bytes` are the rest of it, after any parts. */
   | { readonly kind: 'unreadable'; readonly number: number; readonly reason: string; readonly bytes: Uint8Array }
   /** The next bytes of a line that is too long; its `unreadable` follows. */
   | { readonly kind: 'part'; readonly bytes: Uint8Array };
@@ -24,19 +23,19 @@ const NOTHING = new Uint8Array(0);
 
 export class LineSplitter {
   readonly #lineBytesMax: number;
-  // The BOM is ours to drop, once; the decoder would drop one from every line.
+  // `#complete` drops the BOM of the first line; the decoder would drop one from every line.
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   #number = 0;
   /** The unfinished line, oldest piece first; empty when `#overlong`. */
   #pieces: Uint8Array[] = [];
-  #heldBytes = 0;
+  #pendingBytes = 0;
   #overlong = false;
 
   constructor(lineBytesMax: number = LINE_BYTES_MAX) {
     this.#lineBytesMax = lineBytesMax;
   }
 
-  /** Lines that `chunk` completes, in order. Of an unfinished line the chunk itself is kept. */
+  /** The lines that `chunk` completes, in order. For an unfinished line, the splitter refers to the chunk. */
   *push(chunk: Uint8Array): Generator<LineItem, void, void> {
     let from = 0;
     for (;;) {
@@ -45,34 +44,34 @@ export class LineSplitter {
       yield* this.#complete(chunk.subarray(from, end));
       from = end + 1;
     }
-    yield* this.#hold(chunk.subarray(from));
+    yield* this.#addPiece(chunk.subarray(from));
   }
 
   /** The last line, when the input does not end with a line's end. */
   *finish(): Generator<LineItem, void, void> {
-    if (this.#overlong || this.#heldBytes > 0) yield* this.#complete(NOTHING);
+    if (this.#overlong || this.#pendingBytes > 0) yield* this.#complete(NOTHING);
   }
 
-  *#hold(piece: Uint8Array): Generator<LineItem, void, void> {
+  *#addPiece(piece: Uint8Array): Generator<LineItem, void, void> {
     if (piece.length === 0) return;
-    if (!this.#overlong && this.#heldBytes + piece.length <= this.#lineBytesMax) {
+    if (!this.#overlong && this.#pendingBytes + piece.length <= this.#lineBytesMax) {
       this.#pieces.push(piece);
-      this.#heldBytes += piece.length;
+      this.#pendingBytes += piece.length;
       return;
     }
-    for (const held of this.#pieces) yield { kind: 'part', bytes: held };
+    for (const pending of this.#pieces) yield { kind: 'part', bytes: pending };
     this.#pieces = [];
-    this.#heldBytes = 0;
+    this.#pendingBytes = 0;
     this.#overlong = true;
     yield { kind: 'part', bytes: piece };
   }
 
   *#complete(tail: Uint8Array): Generator<LineItem, void, void> {
     this.#number++;
-    if (this.#overlong || this.#heldBytes + tail.length > this.#lineBytesMax) {
-      for (const held of this.#pieces) yield { kind: 'part', bytes: held };
+    if (this.#overlong || this.#pendingBytes + tail.length > this.#lineBytesMax) {
+      for (const pending of this.#pieces) yield { kind: 'part', bytes: pending };
       this.#pieces = [];
-      this.#heldBytes = 0;
+      this.#pendingBytes = 0;
       this.#overlong = false;
       const reason = `is longer than ${this.#lineBytesMax} bytes`;
       yield { kind: 'unreadable', number: this.#number, reason, bytes: withoutCr(tail) };
@@ -91,7 +90,7 @@ export class LineSplitter {
   }
 
   #joined(tail: Uint8Array): Uint8Array {
-    const whole = new Uint8Array(this.#heldBytes + tail.length);
+    const whole = new Uint8Array(this.#pendingBytes + tail.length);
     let at = 0;
     for (const piece of this.#pieces) {
       whole.set(piece, at);
@@ -99,7 +98,7 @@ export class LineSplitter {
     }
     whole.set(tail, at);
     this.#pieces = [];
-    this.#heldBytes = 0;
+    this.#pendingBytes = 0;
     return whole;
   }
 }

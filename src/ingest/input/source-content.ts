@@ -1,9 +1,9 @@
 /**
- * How a member is packed, told by its content: JSON Lines, one JSON document, CSV, Parquet, or an HTML page with JSON-LD.
- * Lines and CSV are streamed; a document, a page and a Parquet file are held whole, within DOCUMENT_BYTES_MAX.
+ * How a member is packed, by its content: JSON Lines, one JSON document, CSV, Parquet, or an HTML page with JSON-LD. Lines and
+ * CSV are streamed; a document, a page and a Parquet file are in memory as a whole, at most DOCUMENT_BYTES_MAX.
  *
- * JSON Lines and a document on one line look alike at first: a line that is a whole JSON object with more lines behind it
- * begins JSON Lines; alone it is a document.
+ * JSON Lines and a document on one line begin alike: a line that is a whole JSON object starts JSON Lines when more lines
+ * follow, and is a document when none does.
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Parser } from 'htmlparser2';
@@ -14,15 +14,15 @@ import { objectOf, type SourceRecord } from './source-field.ts';
 
 /** Bytes of one document. A record costs about 10 KB with its description, so some 25,000 of them. */
 const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
-/** Looked at before it is said how a member is packed: longer than the longest first line of real postings, 200 KiB. */
+/** Bytes that decide how a member is packed: more than the longest first line of real postings, 200 KiB. */
 const HEAD_BYTES = 1024 * 1024;
 /** Characters of one CSV record: the longest real one is under 200,000. */
 const CSV_RECORD_LENGTH_MAX = 4 * 1024 * 1024;
 
 export type Content =
-  /** Nothing but blanks. */
+  /** Only blanks. */
   | { readonly kind: 'nothing' }
-  /** `head` is the beginning, for a look at the first lines; `bytes` are all of them. */
+  /** `head` is the beginning, for its first lines; `bytes` are all bytes. */
   | { readonly kind: 'lines'; readonly head: string; readonly bytes: Bytes }
   | { readonly kind: 'document'; readonly document: unknown }
   /** A page's JSON-LD, parsed, and the page's own address when it states one. */
@@ -66,7 +66,7 @@ function parsedJson(text: string): { readonly ok: true; readonly value: unknown 
   }
 }
 
-/** Whether the text begins JSON Lines: its first or second line that is not blank is one object, and not the only line. */
+/** Whether the text begins JSON Lines: it has at least two lines that are not blank, and the first or second is one object. */
 function beginsLines(head: string, complete: boolean): boolean {
   const lines = head.split('\n');
   if (!complete) lines.pop();
@@ -90,11 +90,11 @@ function mostlyUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * Text of bytes that are UTF-8, else Windows-1252. The first bytes that are not UTF-8 decide: up to there all was ASCII,
- * which is the same in both, or the text has shown itself to be UTF-8 and what is broken in it becomes U+FFFD.
+ * Text of bytes that are UTF-8, else Windows-1252. The first chunk with a byte that is not ASCII decides, since ASCII is the
+ * same in both. In a text that is mostly UTF-8, broken sequences become U+FFFD.
  */
 export async function* decodedText(bytes: Bytes): AsyncGenerator<string> {
-  let decoder: TextDecoder | undefined; // not chosen while all is ASCII
+  let decoder: TextDecoder | undefined; // not chosen while every byte was ASCII
   let tail: Buffer = Buffer.alloc(0); // high bytes at the very end of a chunk, which may be half a sequence
   for await (const chunk of bytes) {
     const all = tail.length === 0 ? chunk : Buffer.concat([tail, chunk]);
@@ -115,7 +115,7 @@ export async function* decodedText(bytes: Bytes): AsyncGenerator<string> {
   yield decoder.decode(tail);
 }
 
-/** The likeliest separator of the first line: the most frequent one of them outside of quotes. */
+/** The separator of the first line: the most frequent candidate outside of quotes. */
 function delimiterOf(head: string): string | undefined {
   const line = head.slice(0, head.search(/\r?\n|$/)).replace(/"[^"]*"/g, '');
   const counts = [',', ';', '\t', '|'].map((mark) => [mark, line.split(mark).length - 1] as const);
@@ -127,7 +127,7 @@ const QUOTE_MISSING = 'MissingQuotes';
 
 /**
  * Records of a CSV (RFC 4180, leniently: LF or CRLF, also both; quotes inside of unquoted fields; rows that are too short or
- * too long). The parser is handed the text piece by piece and leaves the last, perhaps unfinished record of each to the next.
+ * too long). The parser gets the text piece by piece; the last, perhaps unfinished record of each goes to the next.
  */
 async function* csvRecords(name: string, bytes: Bytes, delimiter: string): AsyncGenerator<SourceRecord> {
   let columns: readonly string[] | undefined;
@@ -169,7 +169,7 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
     if (isFirst && text !== '') {
       isFirst = false;
       if (text.startsWith('\ufeff')) text = text.slice(1);
-      // Line ends of old spreadsheets: nothing but CR in the whole first piece.
+      // Line ends of old spreadsheets: only CR in the whole first piece.
       if (!text.includes('\n') && text.includes('\r')) newline = '\r';
     }
     yield* parsed(text, false);
@@ -177,16 +177,16 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
   if (rest !== '') yield* parsed(rest, true);
 }
 
-/** Codecs of Parquet beside Snappy, which the reader has itself; the runtime has the same code in C. */
+/** Codecs of Parquet, except Snappy, which hyparquet has. The runtime has them as native code. */
 const COMPRESSORS = {
   ZSTD: (input: Uint8Array) => zstdDecompressSync(input),
   GZIP: (input: Uint8Array) => gunzipSync(input),
   BROTLI: (input: Uint8Array) => brotliDecompressSync(input),
 };
 
-/** Row groups are read one after another, so that decoded values of one at a time are held. */
+/** Reads row groups one after another, so that only the decoded values of one are in memory. */
 async function* parquetRecords(name: string, file: Buffer): AsyncGenerator<SourceRecord> {
-  // A slice of its own: a Buffer may be a view of a shared pool.
+  // A copy: a Buffer may be a view of a shared pool.
   const buffer = new Uint8Array(file).buffer;
   try {
     const metadata = parquetMetadata(buffer);
@@ -229,7 +229,7 @@ export function pageContent(html: string): { readonly document: unknown[]; reado
     },
     onclosetag(name) {
       if (name !== 'script' || script === null) return;
-      // Editors leave comment marks around it, and raw line breaks in its strings, which JSON does not allow.
+      // Editors leave comment marks around the script, and raw line breaks in its strings, which JSON does not allow.
       const text = script.replace(/^\s*(?:<!--|\/\/\s*<!\[CDATA\[)|(?:-->|\/\/\s*\]\]>)\s*$/g, '');
       const parsed = parsedJson(text);
       const mended = parsed.ok ? parsed : parsedJson(text.replace(/[\u0000-\u001f]+/g, ' '));
@@ -242,7 +242,7 @@ export function pageContent(html: string): { readonly document: unknown[]; reado
   return { document, url: url !== null && /^https?:\/\//i.test(url) ? url : null };
 }
 
-/** throws  InputError: too long, or a JSON document that is not UTF-8 */
+/** @throws InputError when the content is too long, or a JSON document that is not UTF-8 */
 export async function contentOf(member: Member): Promise<Content> {
   const { head, isComplete, whole } = await peek(member.bytes, HEAD_BYTES);
   if (isParquet(head)) return { kind: 'table', rows: parquetRecords(member.name, await wholeOf(member.name, whole)) };

@@ -1,6 +1,6 @@
 /**
- * How fields of other people's records are read: text with stray blanks and entities, addresses, flags, times. Pure. A
- * value that does not say what is asked for is null, never a guess and never an error: one odd date must not cost a row.
+ * Readers for the fields of other people's records: text with stray blanks and entities, addresses, flags, times. Pure. A value
+ * that a reader does not understand is null, never a guess and never an error: one odd date must not cost a row.
  */
 import { parseDateTime } from './date-time.ts';
 import { decodedEntities } from './html-text.ts';
@@ -12,13 +12,13 @@ export function objectOf(value: unknown): SourceRecord | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as SourceRecord) : undefined;
 }
 
-/** The members of an array; a value that stands alone is an array of one; null and undefined are none. */
+/** The members of an array; any other value as an array of one; null and undefined as an empty array. */
 export function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];
 }
 
-/** Complete entities only: "R&D" and "AT&T" have none, and "&copy that" is no copyright sign. */
+/** Complete entities only: "R&D" and "AT&T" contain none, and "&copy that" is no copyright sign. */
 const ENTITY = /&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,31});/g;
 const ESCAPED_TWICE = /&amp;(?=#?\w+;)/;
 
@@ -31,7 +31,7 @@ function withoutEntities(text: string): string {
 const BLANKS = /\s+/g;
 const UNEVEN = /\s{2,}|[^\S ]/;
 
-/** What dumps of tables write where there is nothing (Python's None and NaN, SQL's NULL). */
+/** What dumps of tables write for a missing value (Python's None and NaN, SQL's NULL). */
 const NOTHING: ReadonlySet<string> = new Set(['nan', 'NaN', 'None', 'null', 'NULL', '<NA>', 'NaT']);
 
 /** One line of text: entities decoded, blanks collapsed, trimmed. Numbers are their digits; blank is null. */
@@ -52,7 +52,7 @@ export function firstText(...values: readonly unknown[]): string | null {
   return null;
 }
 
-/** An address as it stands, trimmed, blanks inside encoded; null when there is none. Its form is checked later. */
+/** An address, trimmed, with blanks inside encoded; null when there is none. Its form is checked later. */
 export function urlOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();
@@ -62,13 +62,13 @@ export function urlOf(value: unknown): string | null {
     .replaceAll(' ', '%20');
 }
 
-/** Markup of a description as it stands; escaped twice or more it is unescaped to the once that the reader expects. */
+/** The markup of a description, unescaped so that it is escaped at most once, as `htmlText` expects. */
 export function htmlOf(value: unknown): string | null {
   if (typeof value !== 'string' || value.trim() === '') return null;
   return !value.includes('<') && /&amp;(?:lt|#60|#x3c);\/?[a-z]/i.test(value) ? decodedEntities(value) : value;
 }
 
-/** Descriptions in several parts as one, each part on lines of its own; null when all are blank. */
+/** The parts of a description as one, each on separate lines; null when all are blank. */
 export function joinedHtml(...parts: readonly unknown[]): string | null {
   const texts = parts.map(htmlOf).filter((text) => text !== null);
   return texts.length === 0 ? null : texts.join('\n');
@@ -77,7 +77,7 @@ export function joinedHtml(...parts: readonly unknown[]): string | null {
 const YES: ReadonlySet<string> = new Set(['true', 'yes', 'y', '1', '1.0', 't']);
 const NO: ReadonlySet<string> = new Set(['false', 'no', 'n', '0', '0.0', 'f']);
 
-/** true, false, or null where neither is said. */
+/** true, false, or null when the value says neither. */
 export function flagOf(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value;
   const text = textOf(value)?.toLowerCase() ?? '';
@@ -85,8 +85,8 @@ export function flagOf(value: unknown): boolean | null {
 }
 
 /**
- * Epoch numbers are told apart by size: from 1e8 (1973) to 1e11 (the year 5138) they are seconds, from 1e11 (1973) to 1e14
- * milliseconds. Below and above they are something else.
+ * The size of an epoch number tells its unit: from 1e8 (1973) to 1e11 (the year 5138) they are seconds, from 1e11 (1973) to 1e14
+ * milliseconds. Other numbers are no times.
  */
 const SECONDS_MIN = 1e8;
 const SECONDS_END = 1e11;
@@ -108,9 +108,9 @@ function offsetOf(text: string | undefined): string {
 }
 
 /**
- * Milliseconds since the epoch, or null. Taken are RFC 3339, a bare date (midnight UTC), date and time with a blank
- * between or with "UTC" or "+0200" behind, epoch seconds and milliseconds also as text and in float form (1.71E+12), and
- * Date objects (Parquet). A time without an offset is UTC. "Posted 3 Days Ago" and 03/04/2026 are no dates.
+ * Milliseconds since the epoch, or null. Accepts RFC 3339, a bare date (midnight UTC), date and time with a blank between
+ * them or followed by "UTC" or "+0200", epoch seconds and milliseconds, also as text and in float form (1.71E+12), and Date
+ * objects (Parquet). A time without an offset is UTC. "Posted 3 Days Ago" and 03/04/2026 are no dates.
  */
 export function timeOf(value: unknown): number | null {
   if (typeof value === 'number') return epochMs(value);
@@ -129,7 +129,7 @@ export function timeOf(value: unknown): number | null {
 
 const DAY_MS = 86_400_000;
 
-/** As `timeOf`, for the last moment of something: a bare date is the end of its day. */
+/** As `timeOf`, for the end of something: a bare date means the end of its day. */
 export function endTimeOf(value: unknown): number | null {
   const timeMs = timeOf(value);
   return timeMs !== null && typeof value === 'string' && BARE_DATE.test(value.trim()) ? timeMs + DAY_MS : timeMs;

@@ -1,6 +1,6 @@
 /**
- * Ashby, the public posting API: one document a board, {"jobs": [...], "apiVersion": "1"}. An empty board is fine. Which
- * board it is stands only in the postings' own addresses, jobs.ashbyhq.com/<board>/<id>.
+ * Ashby, the public posting API: one document a board, {"jobs": [...], "apiVersion": "1"}. An empty board is valid. Only the
+ * postings' own addresses name the board, jobs.ashbyhq.com/<board>/<id>.
  *
  * id                 `ashby:<board>:<id>`: an id occurs on two boards when a company has moved from one to the other
  * company, domain    the command line, else the manifest (by board, then by file name), else the board's name, no domain
@@ -8,7 +8,7 @@
  * department         `department`, else `team`
  * remote_status      `workplaceType`, else `isRemote` when true; a false one may be on site or hybrid, so it is unknown
  * first, last        `publishedAt` (when missing or later, the observation), the observation
- * status             active: a board holds what is open. A posting that is not listed is refused, since it is not public
+ * status             active: a board lists open postings. An unlisted posting is refused, since it is not public
  */
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import {
@@ -57,7 +57,7 @@ function stemOf(fileName: string): string {
   return decoded(fileName.replace(/\.gz$/i, '').replace(/\.json$/i, ''));
 }
 
-/** The board's token, decoded; a board on a company's own host is known by its file only. */
+/** The board's token, decoded; for a board on a company's own host only the file names it. */
 function boardToken(jobUrl: string, fileName: string | null): string | undefined {
   if (URL.canParse(jobUrl)) {
     const url = new URL(jobUrl);
@@ -67,7 +67,7 @@ function boardToken(jobUrl: string, fileName: string | null): string | undefined
   return fileName === null ? undefined : stemOf(fileName) || undefined;
 }
 
-/** A place stands in an object, or as mere text in copies of a board. */
+/** A place is an object, or plain text in copies of a board. */
 function placeNameOf(place: unknown): string | null {
   return textOf(objectOf(place)?.location ?? place);
 }

@@ -1,14 +1,14 @@
 /**
- * Words of sources for employment and workplace, as explicit tables: what stands in a field that is about just that is
- * looked up, and what no table has is unknown. Nothing here is ever run over a title or a description.
+ * Words of sources for employment and workplace, as explicit tables for fields that are about exactly that. What no table has
+ * is unknown. No table is ever applied to a title or a description.
  */
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 
 type Kind = EmploymentType | 'permanent';
 
 /**
- * Phrases in the form that `plain` gives. `permanent` says how long and not how much, so it has no place in the closed
- * list; its phrases are here because some hold a word of another row ("unlimited contract").
+ * Phrases in the form that `plain` gives. `permanent` says how long a job lasts and not how it is held, so the closed list does
+ * not have it; its phrases are here because some contain a word of another row ("unlimited contract").
  */
 const PHRASES: Readonly<Record<Exclude<Kind, 'unknown'>, readonly string[]>> = {
   full_time: [
@@ -143,7 +143,7 @@ const PHRASES: Readonly<Record<Exclude<Kind, 'unknown'>, readonly string[]>> = {
   ],
 };
 
-/** Scripts without blanks between words: looked for anywhere in the text. */
+/** Phrases in scripts without blanks between words: they count anywhere in the text. */
 const UNSPACED: readonly (readonly [phrase: string, kind: Kind])[] = [
   ['フルタイム', 'full_time'],
   ['全职', 'full_time'],
@@ -177,15 +177,15 @@ const KIND_OF: ReadonlyMap<string, Kind> = new Map(
   Object.entries(PHRASES).flatMap(([kind, phrases]) => phrases.map((phrase) => [phrase, kind as Kind] as const)),
 );
 
-/** Longest first, so that "unlimited contract" is met before "contract". */
+/** Longest first, so that "unlimited contract" matches before "contract". */
 const PHRASE = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:${[...KIND_OF.keys()].sort((a, b) => b.length - a.length).join('|')})(?![\\p{L}\\p{N}])`,
   'gu',
 );
 
-/** Texts of such a field are few and repeat; past this many the memory starts anew. */
-const REMEMBERED_MAX = 10_000;
-const remembered = new Map<string, EmploymentType>();
+/** Texts of such a field are few and repeat. Past this many memoized ones all are dropped. */
+const MEMOIZED_MAX = 10_000;
+const memoized = new Map<string, EmploymentType>();
 
 function lookedUp(text: string): EmploymentType {
   const kinds = new Set<Kind>();
@@ -206,11 +206,11 @@ function lookedUp(text: string): EmploymentType {
 export function employmentTypeOf(...words: readonly (string | null | undefined)[]): EmploymentType {
   const text = words.filter((word) => word).join(' / ');
   if (text === '') return 'unknown';
-  const known = remembered.get(text);
+  const known = memoized.get(text);
   if (known !== undefined) return known;
   const type = lookedUp(text);
-  if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-  remembered.set(text, type);
+  if (memoized.size >= MEMOIZED_MAX) memoized.clear();
+  memoized.set(text, type);
   return type;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Greenhouse, the public job-board API (boards-api.greenhouse.io/v1/boards/<token>/jobs), in the forms it is kept in:
+ * Greenhouse, the public job-board API (boards-api.greenhouse.io/v1/boards/<token>/jobs), in the forms in which people store it:
  * {"jobs": [...], "meta": {"total"}}, with `?content=true` also departments, offices and `content`; wrapped as {company,
  * fetched_at, job_count, jobs}; one posting alone; and flattened into rows by aggregators, with `company_slug` and the
  * location as text.
@@ -10,7 +10,7 @@
  * company, domain    command line, manifest, `company_name`, token; the domain is that of a posting on the company's own site
  * location           `location.name`; where that is blank, the names of `offices`
  * department         `departments[].name`
- * remote, employment fields of `metadata` that are named after it (WORKPLACE_FIELDS, EMPLOYMENT_FIELDS); locations say
+ * remote, employment fields of `metadata` with a name for it (WORKPLACE_FIELDS, EMPLOYMENT_FIELDS); locations say
  *                    "Remote" too, but that is free text
  * first, last        `first_published`, the observation; `updated_at` is the time of an edit and says neither
  */
@@ -36,7 +36,7 @@ import type { ShapeContext } from './shape.ts';
 
 const NAME = 'greenhouse';
 
-/** Names of custom fields, in lower case, without a note in brackets behind. Their values are looked up in the tables. */
+/** Names of custom fields, in lower case, without a note in brackets at the end. The tables translate their values. */
 const EMPLOYMENT_FIELDS: ReadonlySet<string> = new Set([
   'employment type',
   'employment length',

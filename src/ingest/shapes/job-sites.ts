@@ -1,6 +1,6 @@
 /**
  * Hosts where postings of many companies are published. A link that leads to one of them says nothing about the
- * company's own domain, so it is never taken for it.
+ * company's own domain.
  */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 

@@ -9,7 +9,7 @@
  * remote_status      `is_remote` when true; JobSpy has false also where it does not know
  * employment_type    `job_type`
  * source_url         `job_url`, else `job_url_direct`
- * first, last        `date_posted`; `search_date` where somebody added it, else the observation
+ * first, last        `date_posted`; `search_date` where a row has it, else the observation
  */
 import { firstText, flagOf, htmlOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { defineShape } from './define-shape.ts';

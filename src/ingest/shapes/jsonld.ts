@@ -17,7 +17,7 @@ import type { ShapeContext } from './shape.ts';
 
 const NAME = 'jsonld';
 
-/** Nested lists are looked into this deep: a graph of item lists of items is three. */
+/** Depth to which nested lists are searched: a graph of item lists of items is three. */
 const DEPTH_MAX = 6;
 
 function postingsIn(value: unknown, depth: number, found: unknown[]): unknown[] {
@@ -40,7 +40,7 @@ function hostOf(text: string | null): string | null {
   return text !== null && URL.canParse(text) ? new URL(text).hostname.replace(/^www\./, '') || null : null;
 }
 
-/** An address among the values; `@id` is one only when it is not a name within the page. */
+/** The first address among the values; an `@id` that is a name within the page is none. */
 function addressOf(...values: readonly unknown[]): string | null {
   for (const value of values) {
     const text = urlOf(objectOf(value)?.['@id'] ?? value);

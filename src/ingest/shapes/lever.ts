@@ -1,6 +1,6 @@
 /**
  * Lever, the public postings API (api.lever.co/v0/postings/<site>?mode=json, and api.eu.lever.co): an array of postings.
- * The site's name stands only in the postings' addresses, jobs.lever.co/<site>/<id>.
+ * Only the postings' addresses name the site, jobs.lever.co/<site>/<id>.
  *
  * id                 `lever:<site>:<id>`
  * company, domain    command line, manifest, else the site's name and no domain

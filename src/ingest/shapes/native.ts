@@ -1,6 +1,6 @@
 /**
- * The native format (decisions §3) as a shape: a record is a native record already, and native.ts judges it. Lines of it
- * are the operator's own, so a bad one is not left out in silence (build-snapshot.ts).
+ * The native format (decisions §3) as a shape: a record is a native record already, and native.ts checks it. Its lines are the
+ * operator's own, so a bad one is not silently left out (intake.ts).
  */
 import { objectOf } from '../input/source-field.ts';
 import type { NativeRecord } from '../native.ts';

@@ -1,6 +1,6 @@
 /**
- * schema.org JobPosting (https://schema.org/JobPosting) as fields of a draft: what Teamtailor's feed and job pages share.
- * Values may stand alone or in arrays, and types may be plain text where the vocabulary allows it.
+ * schema.org JobPosting (https://schema.org/JobPosting) as fields of a draft, for Teamtailor's feed and for job pages.
+ * A value may be single or in an array, and plain text where the vocabulary allows it.
  *
  * location           `jobLocation[].address`: locality, region, country; else `applicantLocationRequirements`
  * remote_status      remote when `jobLocationType` is TELECOMMUTE; its absence says nothing

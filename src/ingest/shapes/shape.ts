@@ -1,7 +1,7 @@
 /**
  * What a source shape is: how to find the records of a document, how to recognise a record, and how to make one a native
- * record. All are pure. A shape says only what the source says: what is missing stays null or unknown, and nothing is read
- * out of free text. define-shape.ts makes a shape from its mapping; the list of shapes is in shapes.ts.
+ * record. All are pure. A shape says only what the source says: a missing value stays null or unknown, and free text is never
+ * interpreted. define-shape.ts makes a shape from its mapping; the list of shapes is in shapes.ts.
  *
  * A shape does not know how its records were packed: a JSON document, JSON Lines, CSV, Parquet and the JSON-LD of an HTML
  * page all give records (source-content.ts).
@@ -24,7 +24,7 @@ export interface Envelope {
 export const NO_ENVELOPE: Envelope = { board: null, company: null, url: null, fetchedAtMs: null };
 
 export interface ShapeContext {
-  /** The last part of the document's path, as it stands; null for stdin. */
+  /** The last part of the document's path, unchanged; null for stdin. */
   readonly fileName: string | null;
   /** When the documents were fetched, milliseconds since the epoch, UTC. */
   readonly observedAtMs: number;

@@ -1,7 +1,7 @@
 /**
  * The source shapes that `import` and `snapshot build` read, in the order in which `auto` tries them: a shape whose marks
- * could also stand in another one's records comes after it. To add one: write `shape-<name>.ts` with a `Shape` in it, and
- * name it here. Everything else (help, checks, reports, rejects) follows from this list.
+ * another shape's records may also have comes after that shape. To add one: write `<name>.ts` with a `defineShape` in it and
+ * list it here. Everything else (help, checks, reports, rejects) follows from this list.
  */
 import { arbeitnowShape } from './arbeitnow.ts';
 import { ashbyShape } from './ashby.ts';

@@ -9,8 +9,8 @@
  * employment_type    internship when `terms` (or `season`) names seasons, as the lists of internships have them
  * first, last        `date_posted`, `date_updated` (when missing, `date_posted`; without both, the observation); the earlier
  *                    of the two is the first
- * status             closed when `active` or `is_visible` says no. One that the list has hidden is no longer to be
- *                    observed as open, which is all that closed says; it is kept, because it was observed
+ * status             closed when `active` or `is_visible` says no. A hidden posting can no
+ *                    longer be observed as open, which is what closed means; it is not refused, because it was observed
  */
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import { flagOf, listOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
@@ -36,7 +36,7 @@ function employmentTypeOf(terms: readonly string[]): EmploymentType {
   return terms.some((term) => SEASON.test(term.trim())) ? 'internship' : 'unknown';
 }
 
-/** The listing's own id as it stands, without its company: lists made from one another share ids. null for none. */
+/** The listing's own id, without its company, because lists that derive from one another share ids; null for none. */
 function ownIdOf(value: unknown): string | null {
   const id = typeof value === 'string' && value.trim() !== '' ? value : textOf(value);
   if (id === null) return null;
@@ -52,7 +52,7 @@ function draftOf(job: SourceRecord): Drafted {
   const terms = [...listOf(job.terms), ...listOf(job.season)].map(textOf).filter((term) => term !== null);
   const postedMs = timeOf(job.date_posted);
   return {
-    // One list holds many companies, and says nothing of those that it has no posting of.
+    // One list has postings of many companies, and says nothing about companies without one.
     board: slugOf(company ?? ''),
     id: ownIdOf(job.id),
     sourceId: null,

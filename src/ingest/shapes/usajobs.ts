@@ -4,7 +4,7 @@
  * and rows by department made from those (snake case).
  *
  * id                 `usajobs:<department>:<control number>`
- * company            the hiring agency, else the department; no domain: agencies are not told by it
+ * company            the hiring agency, else the department; no domain: agencies share one
  * location           `PositionLocationDisplay` or the locations, where the form has them
  * department         the department (ministry) that the agency belongs to
  * remote_status      `RemoteIndicator` when true; eligibility for telework is no place of work

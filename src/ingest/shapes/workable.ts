@@ -44,7 +44,7 @@ function accountOfUrl(text: string | null): string | null {
   return url.hostname === 'apply.workable.com' && second === 'j' && first ? first : null;
 }
 
-/** Places of the row itself; `rows` are further rows of the same job, as `joined` has put them together. */
+/** Places of the row and of `rows`, the further rows of the same job that `joined` has added. */
 function placesOf(job: SourceRecord): (string | null)[] {
   const own = objectOf(job.location);
   const rows = listOf(job.rows).flatMap((row) => placesOf(objectOf(row) ?? {}));
@@ -91,7 +91,7 @@ function joined(found: Records): Records {
 
 function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const state = textOf(job.state);
-  // The widget has a place's state under this name, the recruiting API the posting's.
+  // In the widget this is the state of a place, in the recruiting API that of the posting.
   if (state !== null && ['draft', 'archived', 'closed'].includes(state)) {
     return unlisted('state', 'is not published');
   }

@@ -6,8 +6,8 @@
  * The list has paths only. An address needs the site's own, which the detail (`externalUrl`), the row (`detail_url`), the
  * wrapper (`base_url`) or the manifest (`url`) gives; without one a posting has no address and is refused.
  *
- * id                 `workday:<tenant>:<requisition>`: `jobReqId`, else what stands behind the last `_` of the path, else
- *                    `bulletFields[0]`. `-1`, `-2` behind it are kept: they are postings of one requisition
+ * id                 `workday:<tenant>:<requisition>`: what follows the last `_` of the path, else `jobReqId`, else
+ *                    `bulletFields[0]`. A suffix `-1`, `-2` stays: these are postings of one requisition
  * company, domain    command line, manifest, tenant. `hiringOrganization` is a legal entity, other for each country
  * location           `location` and `additionalLocations` of the detail, else `locationsText`; "3 Locations" is no place
  * department         none: job families are a facet of the search, not a field of the posting
@@ -65,11 +65,7 @@ function draftOf(row: SourceRecord, context: ShapeContext): Drafted {
     urlOf(info.externalUrl) ??
     (site !== null && path !== null ? `${site}${path.startsWith('/') ? '' : '/'}${path}` : null);
   if (url === null) {
-    return {
-      ok: false,
-      field: 'externalPath',
-      reason: 'has no host, and neither the document nor --manifest gives one',
-    };
+    return refusal('externalPath', 'has no host, and neither the document nor --manifest gives one');
   }
   const tenant = tenantOfUrl(url) ?? (known === '' ? null : known);
   if (tenant === null) return refusal('externalPath', 'does not name its tenant');

@@ -1,13 +1,13 @@
 /**
  * The history of a catalogue: one SQLite file in the catalogue's folder, in rollback-journal mode, so that at rest it is one
- * file. Opening, checking and reading are here; history-import.ts writes.
+ * file. This file opens, checks and reads it; import.ts and writer.ts write.
  *
- * Tables: `board`; `feed`, every listing that came in (time, rows, complete or not); `job`, what is known of each job now,
- * with a checksum, as the database checks the shape of its pages only; `event`, what opened, changed, closed and reopened,
- * when; `dictionary`, versions that skills were extracted with. Times are milliseconds since the epoch, UTC.
+ * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
+ * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
+ * reopened, and when; `dictionary`, versions that skills were extracted with. Times are milliseconds since the epoch, UTC.
  *
- * One transaction holds a whole import, so a kill leaves the catalogue as before or after it, and SQLite's own lock keeps a
- * second import out. Readers go on until the import writes its pages out.
+ * A whole import is one transaction, so a kill leaves the catalogue as before or after it, and SQLite's lock excludes a
+ * second import. Readers continue until the import writes its pages to the file.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,14 +18,14 @@ import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
 
-/** The catalogue cannot be used. The message is one line for the person at the terminal. */
+/** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}
 
 export const HISTORY_FILE = 'catalogue.sqlite';
 const FORMAT_VERSION = 1;
-/** "pgca", so that `file` and SQLite's own tools can tell whose it is. */
+/** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
-/** A reader waits so long for an import that is writing its pages out. */
+/** How long a reader waits for an import that is writing its pages to the file. */
 const BUSY_MS = 10_000;
 /** Negative: KiB. 64 MiB keep the inner pages of a million jobs' index in memory. */
 const CACHE_SIZE = -65_536;
@@ -64,7 +64,7 @@ function codeOf(failure: unknown): number | undefined {
   return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
-/** A failure of the system or of SQLite as the one line that a person gets; a bug is thrown on. */
+/** A failure of the system or of SQLite as a HistoryError of one line; a bug stays the error that it is. */
 export function historyErrorOf(failure: unknown, path: string): Error {
   if (failure instanceof HistoryError) return failure;
   const code = codeOf(failure);
@@ -75,7 +75,7 @@ export function historyErrorOf(failure: unknown, path: string): Error {
   return new HistoryError(`${path}: ${isSystem ? `cannot be used (${name})` : String(message).split('\n')[0]}`);
 }
 
-/** A stored job with its place. */
+/** A stored job with its place in the tables. */
 export interface StoredJob extends KnownJob {
   readonly serial: number;
   readonly board: number;
@@ -150,8 +150,8 @@ export class HistoryDatabase {
   }
 
   /**
-   * Opens the history in `folder` for an import, makes both where they are not, and begins the import's transaction.
-   * throws  HistoryError: in use by another import, damaged, of something else, or newer than this program
+   * Opens the history in `folder` for an import, creates both when they are missing, and begins the import's transaction.
+   * @throws HistoryError when another import uses it, or it is damaged, another database, or newer than this program
    */
   static openForImport(folder: string): HistoryDatabase {
     const path = join(folder, HISTORY_FILE);
@@ -162,7 +162,7 @@ export class HistoryDatabase {
       throw new HistoryError(`${folder} cannot be a catalogue: ${code === 'EEXIST' ? 'it is a file' : code}`);
     }
     return HistoryDatabase.#opened(path, (history) => {
-      // Waiting is of no use: an import takes as long as its files.
+      // No waiting: the other import takes as long as its files.
       history.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
       if (history.#pragma('user_version') !== 0) return;
       history.database.exec(
@@ -171,12 +171,12 @@ export class HistoryDatabase {
     });
   }
 
-  /** throws  HistoryError: there is none, or as above */
+  /** @throws HistoryError when there is none, or as `openForImport` */
   static openForReading(folder: string): HistoryDatabase {
     const path = join(folder, HISTORY_FILE);
     if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
     return HistoryDatabase.#opened(path, (history) => {
-      // A transaction, so that all that is read is of one moment.
+      // A transaction, so that everything is read as of one moment.
       history.database.exec('BEGIN');
       if (history.#pragma('user_version') === 0)
         throw new HistoryError(`${folder} holds no catalogue: nothing was imported`);
@@ -217,7 +217,7 @@ export class HistoryDatabase {
     return Number(Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Row)[0]);
   }
 
-  /** A prepared statement, kept. */
+  /** A prepared statement, memoized by its text. */
   statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
@@ -227,13 +227,13 @@ export class HistoryDatabase {
     return statement;
   }
 
-  /** throws HistoryError: the row is not what was written */
+  /** @throws HistoryError when the row is not what was written */
   storedJobOf(row: Row): StoredJob {
     let skills: unknown;
     try {
       skills = JSON.parse(String(row.skills));
     } catch {
-      // Told below.
+      // The checksum below reports it.
     }
     const job: StoredJob = {
       serial: row.serial as number,
@@ -265,7 +265,7 @@ export class HistoryDatabase {
     return job;
   }
 
-  /** Every job as the catalogue knows it. throws HistoryError */
+  /** Every job as the catalogue knows it. @throws HistoryError */
   *jobs(): Generator<Job, void, void> {
     try {
       for (const row of this.statement('SELECT * FROM job ORDER BY serial').iterate()) {
@@ -292,7 +292,7 @@ export class HistoryDatabase {
     return Number((this.statement('SELECT total(rows) AS rows FROM feed').get() as Row).rows);
   }
 
-  /** Oldest first. throws HistoryError */
+  /** Oldest first. @throws HistoryError */
   *events(query: HistoryQuery): Generator<HistoryEvent, void, void> {
     const { where, values } = conditionOf(query, 'event');
     const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
@@ -314,7 +314,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** Oldest first. throws HistoryError */
+  /** Oldest first. @throws HistoryError */
   *feeds(query: Pick<HistoryQuery, 'board' | 'sinceMs' | 'untilMs'>): Generator<HistoryFeed, void, void> {
     const { where, values } = conditionOf(query, 'feed');
     const sql = `SELECT feed.at_ms, shape, token, rows, is_complete

@@ -1,0 +1,211 @@
+/**
+ * Merges the feeds of an import into the history, by the rules of ingest/history/observation.ts: each board's feed is judged
+ * as a whole, and refused when it has far fewer rows than usual.
+ */
+import {
+  isUnhealthy,
+  missed,
+  type Outcome,
+  type Sighting,
+  sighted,
+  USUAL_FEEDS,
+  usualRows,
+} from '../../ingest/history/observation.ts';
+import { nativeShape } from '../../ingest/shapes/native.ts';
+import type { HistoryDatabase, Row } from './database.ts';
+import type { Staging } from './staging.ts';
+import type { HistoryWriter } from './writer.ts';
+
+export interface FeedOutcome {
+  readonly shape: string;
+  readonly board: string;
+  /** Distinct jobs. */
+  readonly rows: number;
+  readonly new: number;
+  /** Known ones that were found again, including changed and reopened ones. */
+  readonly seen: number;
+  readonly changed: number;
+  readonly closed: number;
+  readonly reopened: number;
+  /** The operator said that it is complete; the merge took it for partial, because a refused record names no job. */
+  readonly hasNameless: boolean;
+  /** Why the feed was refused; the numbers above are then 0. null = it was merged. */
+  readonly refusal: { readonly usualRows: number; readonly rowsByFile: ReadonlyMap<string, number> } | null;
+}
+
+/** A feed that the import reads. */
+export interface OpenFeed {
+  readonly serial: number;
+  readonly shape: string;
+  readonly board: string;
+  /** Rows taken, by file. */
+  readonly rowsByFile: Map<string, number>;
+  /** A document said that the board has no postings. */
+  isSaidEmpty: boolean;
+  /** A document of it broke off, so jobs that seem to be missing may be in its rest. */
+  isCutShort: boolean;
+  /** A refused record of it names no job, so a job that seems to be missing may be that record's. */
+  hasNameless: boolean;
+}
+
+type Counts = { -readonly [Name in 'new' | 'seen' | 'changed' | 'closed' | 'reopened']: number };
+
+/** A board that a feed is merged into. */
+interface Target {
+  readonly board: number;
+  /** Name of the feed's shape. */
+  readonly shape: string;
+  /** Times of the board's complete feeds, this one included, ascending. */
+  readonly completeMs: readonly number[];
+  readonly counts: Counts;
+}
+
+/** Every method throws what SQLite throws. */
+export class FeedMerge {
+  readonly #history: HistoryDatabase;
+  readonly #staging: Staging;
+  readonly #writer: HistoryWriter;
+  /** Time of every feed of the import, milliseconds since the epoch. */
+  readonly #atMs: number;
+
+  constructor(history: HistoryDatabase, staging: Staging, writer: HistoryWriter, atMs: number) {
+    this.#history = history;
+    this.#staging = staging;
+    this.#writer = writer;
+    this.#atMs = atMs;
+  }
+
+  /**
+   * @param isSaidComplete the operator says that the feed lists every job of its board
+   * @param isForced merge it even when it has far fewer rows than usual
+   * @returns undefined when the feed has no rows, because its documents broke off
+   */
+  merge(feed: OpenFeed, isSaidComplete: boolean, isForced: boolean): FeedOutcome | undefined {
+    const atMs = this.#atMs;
+    const { shape, board: token } = feed;
+    const rows = this.#staging.rowCount(feed.serial);
+    if (rows === 0 && !feed.isSaidEmpty) return undefined;
+
+    const counts: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
+    const board = this.#writer.boardSerial(shape, token) ?? this.#writer.addBoard(shape, token);
+    const earlier = this.#history
+      .statement('SELECT rows, is_complete FROM feed WHERE board = ? AND at_ms = ?')
+      .get(board, atMs) as Row | undefined;
+    if (isSaidComplete && !isForced && earlier === undefined) {
+      const usual = usualRows(this.#rowsBefore(board));
+      if (isUnhealthy(rows, usual)) {
+        const refusal = { usualRows: usual as number, rowsByFile: feed.rowsByFile };
+        return { shape, board: token, rows, ...counts, hasNameless: false, refusal };
+      }
+    }
+
+    const isComplete = isSaidComplete && !feed.hasNameless;
+    const completeMs = this.#completeTimes(board);
+    const wasComplete = earlier?.is_complete === 1;
+    const isNewlyComplete = isComplete && !wasComplete;
+    if (isNewlyComplete) completeMs.push(atMs);
+    completeMs.sort((a, b) => a - b);
+    const target: Target = { board, shape, completeMs, counts };
+
+    let added = 0;
+    for (const sighting of this.#staging.sightings(feed.serial)) if (this.#mergeSighting(sighting, target)) added++;
+    this.#keepRefused(feed, target);
+    const feedRows = earlier === undefined ? rows : (earlier.rows as number) + added;
+    if (earlier === undefined || isNewlyComplete || feedRows !== earlier.rows) {
+      this.#writer.storeFeed(board, atMs, feedRows, isComplete || wasComplete);
+    }
+    if (isNewlyComplete) this.#closeMissing(target);
+    return { shape, board: token, rows, ...counts, hasNameless: isSaidComplete && feed.hasNameless, refusal: null };
+  }
+
+  /** Rows of the board's last complete feeds; before the first one, of its last partial ones. */
+  #rowsBefore(board: number): number[] {
+    const before = (condition: string): number[] => {
+      const found = this.#history
+        .statement(`SELECT rows FROM feed WHERE board = ? AND at_ms < ? ${condition} ORDER BY at_ms DESC LIMIT ?`)
+        .all(board, this.#atMs, USUAL_FEEDS) as Row[];
+      return found.map(({ rows }) => rows as number);
+    };
+    const complete = before('AND is_complete = 1');
+    return complete.length > 0 ? complete : before('');
+  }
+
+  #completeTimes(board: number): number[] {
+    const rows = this.#history
+      .statement('SELECT at_ms FROM feed WHERE board = ? AND is_complete = 1')
+      .all(board) as Row[];
+    return rows.map((row) => row.at_ms as number);
+  }
+
+  /** @returns true when the feed of this time was not known to have the job */
+  #mergeSighting(found: Sighting, { board, completeMs, counts, shape }: Target): boolean {
+    const row = this.#history.statement('SELECT * FROM job WHERE id = ?').get(found.job.id) as Row | undefined;
+    const known = row && this.#history.storedJobOf(row);
+    const outcome = sighted(known, found, completeMs);
+    counts[outcome.isNew ? 'new' : 'seen']++;
+    if (known === undefined) {
+      this.#writer.storeJob(outcome, { board, dictionary: this.#writer.currentDictionary() });
+      count(outcome, counts);
+      return true;
+    }
+    const isLatest = found.lastMs > known.lastMs;
+    // Without a description this time, the skills of the known one stay.
+    const isExtracted = found.descriptionDigest !== null || known.descriptionDigest === null;
+    // The list may have a new name by now; native records carry jobs of any list, so they do not change it.
+    const place = {
+      serial: known.serial,
+      board: isLatest && shape !== nativeShape.name ? board : known.board,
+      dictionary: isLatest && isExtracted ? this.#writer.currentDictionary() : known.dictionary,
+    };
+    if (isLatest || outcome.next.presentMs !== known.presentMs || outcome.next.firstMs !== known.firstMs) {
+      this.#writer.storeJob(outcome, place);
+    }
+    count(outcome, counts);
+    return found.atMs > known.presentMs;
+  }
+
+  /** Known jobs whose records were refused are still listed: they stay open with the facts that are known. */
+  #keepRefused(feed: OpenFeed, { completeMs, counts }: Target): void {
+    const atMs = this.#atMs;
+    for (const id of this.#staging.refusedIds(feed.serial)) {
+      const row = this.#history.statement('SELECT * FROM job WHERE id = ?').get(id) as Row | undefined;
+      if (row === undefined) continue;
+      const known = this.#history.storedJobOf(row);
+      const { job, descriptionDigest, hasOwnSkills, isSourceClosed } = known;
+      const facts = { job, descriptionDigest, hasOwnSkills, isSourceClosed };
+      const outcome = sighted(known, { ...facts, atMs, firstMs: atMs, lastMs: atMs }, completeMs);
+      const { next } = outcome;
+      if (next.lastMs === known.lastMs && next.presentMs === known.presentMs && next.firstMs === known.firstMs)
+        continue;
+      this.#writer.storeJob(outcome, known);
+      count(outcome, counts);
+    }
+  }
+
+  /** Closes jobs that are missing, and moves closings that the new feed makes earlier. */
+  #closeMissing({ board, completeMs, counts }: Target): void {
+    const beforeLast = completeMs.at(-2);
+    if (beforeLast === undefined) return;
+    // All serials first: the loop writes to the table that this reads.
+    const serials = this.#history
+      .statement(
+        `SELECT serial FROM job WHERE board = ? AND present_ms < ? AND is_source_closed = 0
+         AND (closed_ms IS NULL OR closed_ms > ?)`,
+      )
+      .all(board, beforeLast, this.#atMs) as Row[];
+    for (const { serial } of serials) {
+      const row = this.#history.statement('SELECT * FROM job WHERE serial = ?').get(serial as number) as Row;
+      const known = this.#history.storedJobOf(row);
+      const outcome = missed(known, completeMs);
+      if (outcome.next.closedMs === known.closedMs) continue;
+      this.#writer.storeJob(outcome, known);
+      count(outcome, counts);
+    }
+  }
+}
+
+function count(outcome: Outcome, counts: Counts): void {
+  if (outcome.isChanged) counts.changed++;
+  if (outcome.isClosed) counts.closed++;
+  if (outcome.isReopened) counts.reopened++;
+}

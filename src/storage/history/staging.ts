@@ -1,0 +1,100 @@
+/**
+ * What an import has read so far, in temporary tables: one row of each id and feed, and the ids of refused records. A member
+ * is one savepoint, so that a member that breaks in the middle leaves nothing.
+ */
+import type { Sighting } from '../../ingest/history/observation.ts';
+import type { HistoryDatabase, Row } from './database.ts';
+
+const TABLES = `
+  CREATE TEMP TABLE staged (
+    ordinal INTEGER NOT NULL, feed INTEGER NOT NULL, id TEXT NOT NULL, member TEXT NOT NULL, fetched_ms INTEGER,
+    sighting TEXT NOT NULL, UNIQUE (feed, id)
+  );
+  CREATE TEMP TABLE refused (feed INTEGER NOT NULL, id TEXT NOT NULL, UNIQUE (feed, id))
+`;
+
+export interface StagedRow {
+  /** Number of the row in the import. */
+  readonly ordinal: number;
+  /** Serial of the feed in the import. */
+  readonly feed: number;
+  /** Name of the member that it is from. */
+  readonly member: string;
+  /** When the member was fetched, milliseconds since the epoch; null = it does not say so. */
+  readonly fetchedMs: number | null;
+  readonly sighting: Sighting;
+}
+
+/** Every method throws what SQLite throws. */
+export class Staging {
+  readonly #history: HistoryDatabase;
+  #hasSavepoint = false;
+
+  constructor(history: HistoryDatabase) {
+    this.#history = history;
+    history.database.exec(TABLES);
+  }
+
+  beginMember(): void {
+    this.#history.database.exec(`${this.#hasSavepoint ? 'RELEASE member; ' : ''}SAVEPOINT member`);
+    this.#hasSavepoint = true;
+  }
+
+  /** Removes what the member added. */
+  undoMember(): void {
+    this.#history.database.exec('ROLLBACK TO member');
+  }
+
+  /** Ends the last member, before the merge. */
+  endMembers(): void {
+    if (this.#hasSavepoint) this.#history.database.exec('RELEASE member');
+    this.#hasSavepoint = false;
+  }
+
+  /**
+   * Adds a row. When several members of a feed have the id, the one that was fetched last wins, or the last one read where
+   * that is unknown.
+   * @returns undefined, or the ordinal of the row with this id when it is from the same member
+   */
+  add({ feed, fetchedMs, member, ordinal, sighting }: StagedRow): number | undefined {
+    const { id } = sighting.job;
+    const text = JSON.stringify(sighting);
+    const inserted = this.#history
+      .statement('INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
+      .run(ordinal, feed, id, member, fetchedMs, text);
+    if (Number(inserted.changes) > 0) return undefined;
+    const known = this.#history
+      .statement('SELECT ordinal, member, fetched_ms FROM staged WHERE feed = ? AND id = ?')
+      .get(feed, id) as Row;
+    if (known.member === member) return known.ordinal as number;
+    const isOlder = fetchedMs !== null && known.fetched_ms !== null && fetchedMs < (known.fetched_ms as number);
+    if (isOlder) return undefined;
+    this.#history
+      .statement('UPDATE staged SET ordinal = ?, member = ?, fetched_ms = ?, sighting = ? WHERE feed = ? AND id = ?')
+      .run(ordinal, member, fetchedMs, text, feed, id);
+    return undefined;
+  }
+
+  addRefused(feed: number, id: string): void {
+    this.#history.statement('INSERT INTO refused VALUES (?, ?) ON CONFLICT DO NOTHING').run(feed, id);
+  }
+
+  rowCount(feed: number): number {
+    const counted = this.#history.statement('SELECT count(*) AS rows FROM staged WHERE feed = ?').get(feed) as Row;
+    return counted.rows as number;
+  }
+
+  *sightings(feed: number): Generator<Sighting, void, void> {
+    for (const { sighting } of this.#history.statement('SELECT sighting FROM staged WHERE feed = ?').iterate(feed)) {
+      yield JSON.parse(String(sighting)) as Sighting;
+    }
+  }
+
+  /** Ids of refused records that no other record of the feed has. */
+  refusedIds(feed: number): string[] {
+    const rows = this.#history
+      .statement('SELECT id FROM refused WHERE feed = ? AND id NOT IN (SELECT id FROM staged WHERE feed = ?)')
+      .all(feed, feed) as Row[];
+    return rows.map(({ id }) => id as string);
+  }
+}

@@ -1,0 +1,153 @@
+/** What an import writes to the history: boards, dictionaries, feeds, jobs and their events. */
+import type { LogEntry, Outcome } from '../../ingest/history/observation.ts';
+import { checksumOfJob, type HistoryDatabase, type Row, type StoredJob } from './database.ts';
+
+const JOB_COLUMNS = [
+  'id',
+  'board',
+  'title',
+  'company',
+  'company_domain',
+  'location',
+  'department',
+  'remote_status',
+  'employment_type',
+  'source_url',
+  'skills',
+  'has_own_skills',
+  'dictionary',
+  'description_digest',
+  'first_observed_ms',
+  'last_observed_ms',
+  'present_ms',
+  'is_source_closed',
+  'closed_ms',
+  'checksum',
+];
+const INSERT_JOB = `INSERT INTO job (${JOB_COLUMNS.join(', ')}) VALUES (${JOB_COLUMNS.map(() => '?').join(', ')})`;
+const UPDATE_JOB = `UPDATE job SET ${JOB_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE serial = ?`;
+
+/** Every method throws what SQLite throws. */
+export class HistoryWriter {
+  readonly #history: HistoryDatabase;
+  readonly #skillsVersion: string;
+  /** Serial of the current dictionary; 0 = not looked up yet. */
+  #dictionary = 0;
+  #hasWritten = false;
+
+  constructor(history: HistoryDatabase, skillsVersion: string) {
+    this.#history = history;
+    this.#skillsVersion = skillsVersion;
+  }
+
+  get hasWritten(): boolean {
+    return this.#hasWritten;
+  }
+
+  boardSerial(shape: string, token: string): number | undefined {
+    const row = this.#history.statement('SELECT serial FROM board WHERE shape = ? AND token = ?').get(shape, token);
+    return (row as Row | undefined)?.serial as number | undefined;
+  }
+
+  /** The serial of a new board. */
+  addBoard(shape: string, token: string): number {
+    return this.#write('INSERT INTO board (shape, token) VALUES (?, ?)', shape, token);
+  }
+
+  /** The serial of the dictionary that this import extracts skills with. */
+  currentDictionary(): number {
+    if (this.#dictionary !== 0) return this.#dictionary;
+    const row = this.#history.statement('SELECT serial FROM dictionary WHERE version = ?').get(this.#skillsVersion) as
+      | Row
+      | undefined;
+    this.#dictionary =
+      (row?.serial as number | undefined) ??
+      this.#write('INSERT INTO dictionary (version) VALUES (?)', this.#skillsVersion);
+    return this.#dictionary;
+  }
+
+  storeFeed(board: number, atMs: number, rows: number, isComplete: boolean): void {
+    this.#write(
+      'INSERT OR REPLACE INTO feed (board, at_ms, rows, is_complete) VALUES (?, ?, ?, ?)',
+      board,
+      atMs,
+      rows,
+      Number(isComplete),
+    );
+  }
+
+  /** Writes a job and its events. @param place without a serial, the job is new */
+  storeJob(
+    { next, log }: Outcome,
+    place: Pick<StoredJob, 'board' | 'dictionary'> & { readonly serial?: number },
+  ): void {
+    const { board, dictionary } = place;
+    const { job } = next;
+    const values = [
+      job.id,
+      board,
+      job.title,
+      job.company,
+      job.companyDomain,
+      job.location,
+      job.department,
+      job.remoteStatus,
+      job.employmentType,
+      job.sourceUrl,
+      JSON.stringify(job.skills),
+      Number(next.hasOwnSkills),
+      dictionary,
+      next.descriptionDigest,
+      next.firstMs,
+      next.lastMs,
+      next.presentMs,
+      Number(next.isSourceClosed),
+      next.closedMs,
+      checksumOfJob({ ...next, board, dictionary }),
+    ];
+    let { serial } = place;
+    if (serial === undefined) serial = this.#write(INSERT_JOB, ...values);
+    else this.#write(UPDATE_JOB, ...values, serial);
+    for (const entry of log) this.#log(serial, entry);
+  }
+
+  #log(job: number, entry: LogEntry): void {
+    const insert = 'INSERT INTO event (at_ms, kind, job, field, before, after) VALUES (?, ?, ?, ?, ?, ?)';
+    switch (entry.kind) {
+      case 'changed':
+        this.#write(insert, entry.atMs, entry.kind, job, entry.field, entry.before, entry.after);
+        return;
+      case 'opened':
+      case 'closed':
+      case 'reopened':
+        this.#write(insert, entry.atMs, entry.kind, job, null, null, null);
+        return;
+      case 'opening moved': {
+        const moved = this.#history
+          .statement("UPDATE event SET at_ms = ? WHERE job = ? AND kind = 'opened'")
+          .run(entry.atMs, job);
+        if (Number(moved.changes) === 0) this.#write(insert, entry.atMs, 'opened', job, null, null, null);
+        return;
+      }
+      case 'closing moved':
+        if (entry.atMs === null) {
+          this.#write("DELETE FROM event WHERE job = ? AND kind = 'closed' AND at_ms = ?", job, entry.fromMs);
+        } else {
+          this.#write(
+            "UPDATE event SET at_ms = ? WHERE job = ? AND kind = 'closed' AND at_ms = ?",
+            entry.atMs,
+            job,
+            entry.fromMs,
+          );
+        }
+        return;
+      default:
+        entry satisfies never;
+    }
+  }
+
+  #write(sql: string, ...values: (string | number | null)[]): number {
+    this.#hasWritten = true;
+    return Number(this.#history.statement(sql).run(...values).lastInsertRowid);
+  }
+}
