@@ -1,6 +1,6 @@
 /**
- * The 402: from a request without a payment to the response, in process, and its parts. The offer is compared with the one
- * that the official client reads out of it before anything is timed.
+ * The 402: from a request without a payment to the response, in process, and its parts. Before it times anything, the bench
+ * compares the offer with what the official client reads from it.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
@@ -49,8 +49,8 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
   const read = decodePaymentRequiredHeader(header);
   deepStrictEqual(read.resource.url, `${BASE_URL}${path}${SEARCH}`);
   deepStrictEqual(read.accepts[0]?.amount, '90000');
-  const told = JSON.parse(await response.text()) as { accepts: unknown };
-  deepStrictEqual(told.accepts, read.accepts);
+  const body = JSON.parse(await response.text()) as { accepts: unknown };
+  deepStrictEqual(body.accepts, read.accepts);
   ok(header.length <= 6144);
 
   let count = 0;

@@ -1,6 +1,6 @@
 /**
- * A catalogue file, from opening it to the first answer, in fresh processes with the file in the page cache; each checks its
- * answer against the first. `--catalogue FILE` measures any other file.
+ * A catalogue file, from opening it to the first answer, in fresh processes with the file in the page cache. Each process
+ * compares its answer with the first one's. `--catalogue FILE` measures any other file.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

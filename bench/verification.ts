@@ -1,6 +1,6 @@
 /**
- * A payment header, from its text to the verdict. What is wrong in a cheap way must be refused long before the signature is
- * looked at. Payments are signed by viem; each verdict is checked before it is timed.
+ * A payment header, from its text to the verdict. Faults that are cheap to find must be refused long before the signature is
+ * recovered. viem signs the payments; the bench checks each verdict before it times it.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
