@@ -24,7 +24,7 @@ describe('the play ledger', () => {
     expect(ledger.balanceOf(payer(0).address)).toBe(30_000n);
   });
 
-  it('gives one answer for fifty from a wallet that can afford one (case 83)', async () => {
+  it('gives one answer for fifty from a wallet that can afford one (reliability 83)', async () => {
     const ledger = new LocalLedger(20_000n, clock);
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => ledger.settle(orderFor(from(0)))));
     expect(outcomes.filter(({ kind }) => kind === 'settled')).toHaveLength(1);
@@ -52,7 +52,7 @@ describe('the play ledger', () => {
     expect(await ledger.settle(first)).toMatchObject({ kind: 'refused' });
   });
 
-  it('conserves its total and spends each nonce once, for any debits in any order (case 111)', async () => {
+  it('conserves its total and spends each nonce once, for any debits in any order (reliability 111)', async () => {
     const payers = Array.from({ length: 4 }, (_, index) => from(index));
     const known: PaymentOrder[] = Array.from({ length: 60 }, (_, i) => orderFor(payers[i % 4]));
     await fc.assert(
