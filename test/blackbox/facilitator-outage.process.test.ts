@@ -11,12 +11,10 @@ import { expectError, expectPaid } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
-import { expectUnavailable, openFacilitated, type Step, settled } from './facilitated-server.ts';
+import { expectUnavailable, openFacilitated, settled } from './facilitated-server.ts';
 
 const account = wallet();
 const payTo = wallet().address;
-const _HASH = `0x${'ab'.repeat(32)}`;
-const _NETWORK = 'eip155:8453';
 const payer = account.address;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -28,8 +26,6 @@ async function until(what: string, done: () => boolean | Promise<boolean>, timeo
     await pause(25);
   }
 }
-
-const _json = (status: number, body: unknown): Step => ({ status, body });
 
 describe.each(RUNTIMES)('a facilitator that cannot be reached, under %s', (runtime) => {
   it('five failures in a row stop the offers, and one success brings them back', async () => {
