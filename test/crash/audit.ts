@@ -3,6 +3,8 @@
  * at a sample of those before, and uses what must be usable again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Chance } from './chance.ts';
+import { bearer, CREATION, type Deployment } from './deployment.ts';
 import {
   type Authorization,
   BrokenPromise,
@@ -12,9 +14,7 @@ import {
   nameOf,
   type Sent,
   transactionOf,
-} from './book.ts';
-import type { Chance } from './chance.ts';
-import { bearer, CREATION, type Shop } from './shop.ts';
+} from './oracle.ts';
 
 const ASKED_AT_ONCE = 8;
 const EARLIER_PAYMENT_COUNT = 30;
@@ -67,11 +67,11 @@ async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promi
 }
 
 /** Of the life that has just been killed. @throws BrokenPromise */
-export async function audit(shop: Shop, chance: Chance): Promise<AuditCounts> {
+export async function audit(deployment: Deployment, chance: Chance): Promise<AuditCounts> {
   const counts = emptyCounts();
-  const { book, cycle } = shop;
+  const { oracle, cycle } = deployment;
   const isLast = (one: { readonly cycle: number }): boolean => one.cycle >= cycle - 1;
-  const known = book.authorizations.filter((one) => one.sentCount > 0 && isRemembered(one));
+  const known = oracle.authorizations.filter((one) => one.sentCount > 0 && isRemembered(one));
   const last = known.filter(isLast);
   const earlier = sample(
     known.filter((one) => !isLast(one)),
@@ -81,12 +81,13 @@ export async function audit(shop: Shop, chance: Chance): Promise<AuditCounts> {
   const free: Authorization[] = [];
   await forEach([...last, ...earlier], async (authorization) => {
     counts.payments++;
-    if (await auditPayment(shop, authorization, isLast(authorization) ? counts : undefined)) free.push(authorization);
+    if (await auditPayment(deployment, authorization, isLast(authorization) ? counts : undefined))
+      free.push(authorization);
   });
   await forEach(sample(free.filter(isUsable), FREE_USED_COUNT_MAX, chance), async (authorization) => {
-    if (await useAgain(shop, authorization)) counts.usedAgain++;
+    if (await useAgain(deployment, authorization)) counts.usedAgain++;
   });
-  const callbacks = book.callbacks.filter((one) => Date.parse(one.expiresAt) - Date.now() > 10_000);
+  const callbacks = oracle.callbacks.filter((one) => Date.parse(one.expiresAt) - Date.now() > 10_000);
   const changed = callbacks.filter((one) => isLast(one) || one.sent.some(({ label }) => label.startsWith(`${cycle}-`)));
   const others = sample(
     callbacks.filter((one) => !changed.includes(one)),
@@ -95,23 +96,23 @@ export async function audit(shop: Shop, chance: Chance): Promise<AuditCounts> {
   );
   await forEach([...changed, ...others], async (callback) => {
     counts.callbacks++;
-    counts.events += await auditCallback(shop, callback);
+    counts.events += await auditCallback(deployment, callback);
   });
-  const [complaint] = shop.facilitator?.complaints ?? [];
+  const [complaint] = deployment.facilitator?.complaints ?? [];
   if (complaint !== undefined) throw new BrokenPromise(complaint);
   return counts;
 }
 
 /** True when it is free. */
 async function auditPayment(
-  shop: Shop,
+  deployment: Deployment,
   authorization: Authorization,
   counts: AuditCounts | undefined,
 ): Promise<boolean> {
-  const standing = await shop.statusOf(authorization);
+  const standing = await deployment.statusOf(authorization);
   if (standing === undefined) throw new BrokenPromise('the server ended while it was audited');
   const { state, transaction } = standing;
-  const movement = shop.facilitator?.movementOf(authorization.nonce);
+  const movement = deployment.facilitator?.movementOf(authorization.nonce);
   const broken = (why: string): BrokenPromise =>
     new BrokenPromise(`${nameOf(authorization)}, signed in cycle ${authorization.cycle}, ${why}`);
   if (authorization.isSettled && state !== 'settled') throw broken(`was settled and is ${state} after the restart`);
@@ -141,7 +142,7 @@ async function auditPayment(
       throw broken(`is ${state} after a restart, with nobody asking`);
   }
   if (!isUsable(authorization)) return false;
-  const answer = await shop.pay(authorization);
+  const answer = await deployment.pay(authorization);
   if (answer?.status !== 409)
     throw broken(`is ${state}, and another request with it is ${answer?.status} ${answer?.text}`);
   if (state === 'settled' && authorization.receipt === undefined)
@@ -150,12 +151,12 @@ async function auditPayment(
 }
 
 /** Two requests at once with one that nothing has become of: one answer, or what the facilitator's plan says. */
-async function useAgain(shop: Shop, authorization: Authorization): Promise<boolean> {
-  const answers = await Promise.all([shop.pay(authorization), shop.pay(authorization)]);
+async function useAgain(deployment: Deployment, authorization: Authorization): Promise<boolean> {
+  const answers = await Promise.all([deployment.pay(authorization), deployment.pay(authorization)]);
   for (const answer of answers) {
-    if (answer?.status === 201 && answer.text !== undefined) shop.created(answer.text);
+    if (answer?.status === 201 && answer.text !== undefined) deployment.created(answer.text);
   }
-  const plan = shop.facilitator?.movementOf(authorization.nonce)?.plan ?? 'plain';
+  const plan = deployment.facilitator?.movementOf(authorization.nonce)?.plan ?? 'plain';
   const bought = answers.filter((answer) => answer?.status === (authorization.path === CREATION.path ? 201 : 200));
   if (bought.length === 0 && plan === 'plain') {
     const seen = answers.map((answer) => `${answer?.status} ${answer?.text}`).join(' and ');
@@ -171,10 +172,10 @@ interface Listed {
 }
 
 /** Number of its events. */
-async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
+async function auditCallback(deployment: Deployment, callback: Callback): Promise<number> {
   const { id } = callback;
   const path = `/v1/callbacks/${id}`;
-  const answer = await shop.ask(`${path}/events`, { headers: bearer(callback) });
+  const answer = await deployment.ask(`${path}/events`, { headers: bearer(callback) });
   const broken = (why: string): BrokenPromise =>
     new BrokenPromise(`callback ${id}, made in cycle ${callback.cycle}, ${why}`);
   if (answer?.text === undefined) throw new BrokenPromise('the server ended while it was audited');
@@ -190,7 +191,9 @@ async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
   const listed = JSON.parse(answer.text) as Listed;
   if (listed.expires_at !== callback.expiresAt)
     throw broken(`ended ${callback.expiresAt} and ends ${listed.expires_at}`);
-  const stranger = await shop.ask(`${path}/events`, { headers: { authorization: `Bearer ${callback.readToken}x` } });
+  const stranger = await deployment.ask(`${path}/events`, {
+    headers: { authorization: `Bearer ${callback.readToken}x` },
+  });
   if (stranger?.status !== 401) throw broken(`answers a wrong token ${stranger?.status}`);
 
   const ids = listed.events.map((event) => event.id);
@@ -199,7 +202,7 @@ async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
     if (ids[at] !== shown) throw broken(`showed ${shown} as event ${at + 1} and shows ${ids[at] ?? 'none'}`);
   }
   const found: Sent[] = [];
-  for (const event of listed.events) found.push(await sentOf(shop, callback, event.id));
+  for (const event of listed.events) found.push(await sentOf(deployment, callback, event.id));
   for (const sent of callback.sent) {
     if (sent.eventId !== undefined && !ids.includes(sent.eventId)) throw broken(`has lost webhook ${sent.label}`);
   }
@@ -215,8 +218,8 @@ async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
 }
 
 /** The webhook that an event is, byte for byte. */
-async function sentOf(shop: Shop, callback: Callback, eventId: string): Promise<Sent> {
-  const response = await shop.bytesOf(`/v1/callbacks/${callback.id}/events/${eventId}/raw`, bearer(callback));
+async function sentOf(deployment: Deployment, callback: Callback, eventId: string): Promise<Sent> {
+  const response = await deployment.bytesOf(`/v1/callbacks/${callback.id}/events/${eventId}/raw`, bearer(callback));
   const broken = (why: string): BrokenPromise => new BrokenPromise(`event ${eventId} of ${callback.id} ${why}`);
   if (response === undefined) throw broken('cannot be read');
   const sent = callback.sent.find(({ bytes }) => bytes.equals(response));
@@ -227,14 +230,14 @@ async function sentOf(shop: Shop, callback: Callback, eventId: string): Promise<
 }
 
 /** Waits until nothing is unknown any more, and nothing that was paid is without its record. @throws BrokenPromise */
-export async function settleDown(shop: Shop): Promise<void> {
+export async function settleDown(deployment: Deployment): Promise<void> {
   const untilMs = performance.now() + FINAL_WITHIN_MS;
-  let open = shop.book.authorizations.filter((one) => one.sentCount > 0 && !one.isSettled && isRemembered(one));
+  let open = deployment.oracle.authorizations.filter((one) => one.sentCount > 0 && !one.isSettled && isRemembered(one));
   for (;;) {
     const unknown: Authorization[] = [];
     await forEach(open, async (authorization) => {
-      const standing = await shop.statusOf(authorization);
-      const movement = shop.facilitator?.movementOf(authorization.nonce);
+      const standing = await deployment.statusOf(authorization);
+      const movement = deployment.facilitator?.movementOf(authorization.nonce);
       const broken = (why: string): BrokenPromise => new BrokenPromise(`${nameOf(authorization)} ${why}`);
       switch (standing?.state) {
         case 'settled':

@@ -1,8 +1,8 @@
 /** Clients at work until the server is killed: purchases, repeats and duplicates of them, callbacks, webhooks, waits, deletions. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Authorization, type Callback, isAlive, isUsable } from './book.ts';
 import type { Chance } from './chance.ts';
-import { CREATION, JOBS, type Shop } from './shop.ts';
+import { CREATION, type Deployment, JOBS } from './deployment.ts';
+import { type Authorization, type Callback, isAlive, isUsable } from './oracle.ts';
 
 const CLIENT_COUNT = 12;
 const PAUSE_MS = 12;
@@ -33,51 +33,51 @@ const WORK = {
 const HEAVY_WORK = { ...WORK, webhook: 300 };
 
 /** Until the life is over. @throws BrokenPromise */
-export async function load(shop: Shop, chance: Chance, isHeavy: boolean): Promise<void> {
-  await Promise.all(Array.from({ length: CLIENT_COUNT }, (_, i) => work(shop, chance.of('client', i), isHeavy)));
+export async function load(deployment: Deployment, chance: Chance, isHeavy: boolean): Promise<void> {
+  await Promise.all(Array.from({ length: CLIENT_COUNT }, (_, i) => work(deployment, chance.of('client', i), isHeavy)));
 }
 
-async function work(shop: Shop, chance: Chance, isHeavy: boolean): Promise<void> {
-  while (!shop.life.isOver) {
-    await once(shop, chance, isHeavy);
+async function work(deployment: Deployment, chance: Chance, isHeavy: boolean): Promise<void> {
+  while (!deployment.life.isOver) {
+    await once(deployment, chance, isHeavy);
     await pause(isHeavy ? 0 : chance.below(PAUSE_MS));
   }
 }
 
-async function once(shop: Shop, chance: Chance, isHeavy: boolean): Promise<void> {
+async function once(deployment: Deployment, chance: Chance, isHeavy: boolean): Promise<void> {
   const kind = chance.weighted(isHeavy ? HEAVY_WORK : WORK);
   switch (kind) {
     case 'buy':
-      await shop.pay(await shop.sign(chance.pick(JOBS), chance));
+      await deployment.pay(await deployment.sign(chance.pick(JOBS), chance));
       return;
     case 'duplicates':
-      await payTogether(shop, await shop.sign(chance.pick(JOBS), chance), chance);
+      await payTogether(deployment, await deployment.sign(chance.pick(JOBS), chance), chance);
       return;
     case 'create-duplicates':
-      await payTogether(shop, await shop.sign(CREATION, chance), chance);
+      await payTogether(deployment, await deployment.sign(CREATION, chance), chance);
       return;
     case 'repeat': {
-      const known = shop.book.authorizations.slice(-200).filter((one) => one.sentCount > 0 && isUsable(one));
-      if (known.length > 0) await shop.pay(chance.pick(known));
+      const known = deployment.oracle.authorizations.slice(-200).filter((one) => one.sentCount > 0 && isUsable(one));
+      if (known.length > 0) await deployment.pay(chance.pick(known));
       return;
     }
     case 'create-callback':
-      await shop.create(chance);
+      await deployment.create(chance);
       return;
     case 'webhook': {
-      const callback = current(shop, chance, SENT_COUNT_MAX);
-      if (callback === undefined) await shop.create(chance);
-      else await sendSome(shop, callback, chance, isHeavy);
+      const callback = current(deployment, chance, SENT_COUNT_MAX);
+      if (callback === undefined) await deployment.create(chance);
+      else await sendSome(deployment, callback, chance, isHeavy);
       return;
     }
     case 'wait': {
-      const callback = current(shop, chance);
-      if (callback !== undefined) await shop.wait(callback, callback.shown.at(-1));
+      const callback = current(deployment, chance);
+      if (callback !== undefined) await deployment.wait(callback, callback.shown.at(-1));
       return;
     }
     case 'delete': {
-      const callback = current(shop, chance);
-      if (callback !== undefined) await shop.remove(callback);
+      const callback = current(deployment, chance);
+      if (callback !== undefined) await deployment.remove(callback);
       return;
     }
     default:
@@ -85,18 +85,22 @@ async function once(shop: Shop, chance: Chance, isHeavy: boolean): Promise<void>
   }
 }
 
-async function payTogether(shop: Shop, authorization: Authorization, chance: Chance): Promise<void> {
+async function payTogether(deployment: Deployment, authorization: Authorization, chance: Chance): Promise<void> {
   const answers = await Promise.all(
-    Array.from({ length: chance.between(2, DUPLICATE_COUNT_MAX) }, () => shop.pay(authorization)),
+    Array.from({ length: chance.between(2, DUPLICATE_COUNT_MAX) }, () => deployment.pay(authorization)),
   );
   for (const answer of answers) {
-    if (answer?.status === 201 && answer.text !== undefined) shop.created(answer.text);
+    if (answer?.status === 201 && answer.text !== undefined) deployment.created(answer.text);
   }
 }
 
 /** One of the latest that nobody wants to delete, of this life or an earlier one, with less than so many webhooks. */
-function current(shop: Shop, chance: Chance, sentCountMax = Number.POSITIVE_INFINITY): Callback | undefined {
-  const latest = shop.book.callbacks
+function current(
+  deployment: Deployment,
+  chance: Chance,
+  sentCountMax = Number.POSITIVE_INFINITY,
+): Callback | undefined {
+  const latest = deployment.oracle.callbacks
     .slice(-RECENT_COUNT)
     .filter((one) => isAlive(one) && one.sent.length < sentCountMax)
     .slice(-CURRENT_COUNT);
@@ -104,11 +108,11 @@ function current(shop: Shop, chance: Chance, sentCountMax = Number.POSITIVE_INFI
 }
 
 /** One webhook, or a few at once. */
-async function sendSome(shop: Shop, callback: Callback, chance: Chance, isHeavy: boolean): Promise<void> {
+async function sendSome(deployment: Deployment, callback: Callback, chance: Chance, isHeavy: boolean): Promise<void> {
   const count = chance.isLucky(0.2) ? 3 : 1;
   await Promise.all(
     Array.from({ length: count }, () => {
-      const label = `${shop.cycle}-${callback.id}-${callback.sent.length}-${chance.hex(4)}`;
+      const label = `${deployment.cycle}-${callback.id}-${callback.sent.length}-${chance.hex(4)}`;
       const isLong = chance.isLucky(isHeavy ? 0.8 : 0.2);
       const padding = PADDING.repeat(chance.below(isLong ? WEBHOOK_BYTES_MAX : SHORT_BYTES_MAX) / PADDING_BYTES);
       const isJson = chance.isLucky(0.5);
@@ -116,7 +120,7 @@ async function sendSome(shop: Shop, callback: Callback, chance: Chance, isHeavy:
         ? `{"label":"${label}","big":12345678901234567890,"padding":${JSON.stringify(padding)}}`
         : label + padding;
       const contentType = isJson ? 'application/json' : 'text/plain; charset=utf-8';
-      return shop.send(callback, Buffer.from(text), contentType, label);
+      return deployment.send(callback, Buffer.from(text), contentType, label);
     }),
   );
 }

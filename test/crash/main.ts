@@ -14,11 +14,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { PROJECT, RUNTIMES, type Runtime } from '../support/server.ts';
 import { type AuditCounts, audit, emptyCounts, settleDown } from './audit.ts';
-import { BrokenPromise } from './book.ts';
 import { Chance } from './chance.ts';
-import type { Life } from './life.ts';
+import { Deployment, SETTLEMENTS, type SettlementKind, type Stage } from './deployment.ts';
 import { load } from './load.ts';
-import { SETTLEMENTS, type SettlementKind, Shop, type Stage } from './shop.ts';
+import { BrokenPromise } from './oracle.ts';
+import type { ServerLife } from './server-life.ts';
 
 const USAGE = `crash [--cycles N] [--runtime node|bun|both] [--settlement local|facilitator|both] [--seed S] [--json]
 
@@ -147,10 +147,10 @@ const generationOf = (stateDir: string): number => {
 };
 
 /** Starts a server and kills it before it serves anybody: some time after its start, or at some change in its folder. */
-async function killStart(shop: Shop, chance: Chance, usualStartMs: number, tally: Tally): Promise<void> {
-  const { stateDir } = shop.options;
+async function killStart(deployment: Deployment, chance: Chance, usualStartMs: number, tally: Tally): Promise<void> {
+  const { stateDir } = deployment.options;
   const generation = generationOf(stateDir);
-  const life = shop.start();
+  const life = deployment.start();
   if (chance.isLucky(0.5) || !existsSync(stateDir)) {
     await Promise.race([pause(chance.below(Math.ceil(usualStartMs * 1.1))), life.exited]);
     life.kill();
@@ -167,13 +167,13 @@ async function killStart(shop: Shop, chance: Chance, usualStartMs: number, tally
 }
 
 /** Arms the kill of a life that is about to be under load. */
-function armKill(shop: Shop, life: Life, aim: AimName, chance: Chance, tally: Tally): () => void {
+function armKill(deployment: Deployment, life: ServerLife, aim: AimName, chance: Chance, tally: Tally): () => void {
   const kill = (): void => {
     if (life.isOver) return;
     life.kill();
-    for (const authorization of shop.book.authorizations) {
+    for (const authorization of deployment.oracle.authorizations) {
       if (authorization.inFlightCount === 0) continue;
-      const movement = shop.facilitator?.movementOf(authorization.nonce);
+      const movement = deployment.facilitator?.movementOf(authorization.nonce);
       count(tally.cut, movement?.stage ?? 'before verification');
     }
   };
@@ -181,14 +181,14 @@ function armKill(shop: Shop, life: Life, aim: AimName, chance: Chance, tally: Ta
   const timer = setTimeout(kill, isTimed ? chance.between(LIFE_MS_MIN, LIFE_MS_MAX) : AIM_MS_MAX);
   let left = chance.between(1, /^(created|deletion)/.test(aim) ? RARE_AIM_COUNT_MAX : AIM_COUNT_MAX);
   const delayMs = chance.isLucky(0.5) ? 0 : chance.between(1, AIM_DELAY_MS_MAX);
-  shop.onStage = (stage: Stage) => {
+  deployment.onStage = (stage: Stage) => {
     if (stage !== aim || --left !== 0) return;
     if (delayMs === 0) kill();
     else setTimeout(kill, delayMs);
   };
   return () => {
     clearTimeout(timer);
-    shop.onStage = () => {};
+    deployment.onStage = () => {};
   };
 }
 
@@ -205,27 +205,28 @@ function aimOf(chance: Chance, settlement: SettlementKind, only: AimName | undef
 }
 
 async function cycleOf(
-  shop: Shop,
+  deployment: Deployment,
   chance: Chance,
   only: AimName | undefined,
   usualStartMs: number,
   tally: Tally,
 ): Promise<number> {
-  const { runtime, settlement } = shop.options;
+  const { runtime, settlement } = deployment.options;
   if (chance.isLucky(KILLED_STARTS_SHARE)) {
-    for (let i = chance.between(1, KILLED_STARTS_MAX); i > 0; i--) await killStart(shop, chance, usualStartMs, tally);
+    for (let i = chance.between(1, KILLED_STARTS_MAX); i > 0; i--)
+      await killStart(deployment, chance, usualStartMs, tally);
   }
   const bornMs = performance.now();
-  const life = await shop.startWhole();
+  const life = await deployment.startWhole();
   const startMs = performance.now() - bornMs;
-  const counts = await audit(shop, chance.of('audit'));
+  const counts = await audit(deployment, chance.of('audit'));
   add(tally.audited, counts);
-  if (shop.cycle % SETTLED_EVERY === 0) await settleDown(shop);
+  if (deployment.cycle % SETTLED_EVERY === 0) await settleDown(deployment);
   const aim = aimOf(chance, settlement, only);
-  const disarm = armKill(shop, life, aim, chance, tally);
+  const disarm = armKill(deployment, life, aim, chance, tally);
   const loadedMs = performance.now();
   try {
-    await load(shop, chance.of('load'), aim === 'heavy, any moment');
+    await load(deployment, chance.of('load'), aim === 'heavy, any moment');
   } finally {
     disarm();
     life.kill();
@@ -234,7 +235,7 @@ async function cycleOf(
   count(tally.kills, aim);
   tally.cycles++;
   tell(
-    `cycle ${shop.cycle}  ${runtime} ${settlement}  up in ${startMs.toFixed(0)} ms, audited ${counts.payments} payments ` +
+    `cycle ${deployment.cycle}  ${runtime} ${settlement}  up in ${startMs.toFixed(0)} ms, audited ${counts.payments} payments ` +
       `(${counts.free} free, ${counts.unknown} unknown, ${counts.settled} settled unseen), ${counts.callbacks} callbacks, ` +
       `${counts.events} events; killed at "${aim}" after ${(performance.now() - loadedMs).toFixed(0)} ms`,
   );
@@ -246,22 +247,22 @@ function add(total: AuditCounts, more: AuditCounts): void {
 }
 
 /** The last life: everything comes to its end, the server ends well, and what it left adds up. */
-async function lastLife(shop: Shop, chance: Chance, tally: Tally): Promise<void> {
-  await shop.startWhole();
-  add(tally.audited, await audit(shop, chance.of('audit')));
-  await settleDown(shop);
-  const code = await shop.life.stop();
-  if (code !== 0) throw new BrokenPromise(`SIGTERM is exit code ${code}\n${shop.life.output}`);
-  if (shop.facilitator === undefined) auditPlayLedger(shop);
+async function lastLife(deployment: Deployment, chance: Chance, tally: Tally): Promise<void> {
+  await deployment.startWhole();
+  add(tally.audited, await audit(deployment, chance.of('audit')));
+  await settleDown(deployment);
+  const code = await deployment.life.stop();
+  if (code !== 0) throw new BrokenPromise(`SIGTERM is exit code ${code}\n${deployment.life.output}`);
+  if (deployment.facilitator === undefined) auditPlayLedger(deployment);
 }
 
 /** Each payer has spent what its settled authorizations say. */
-function auditPlayLedger(shop: Shop): void {
+function auditPlayLedger(deployment: Deployment): void {
   const expected = new Map<string, number>();
-  for (const { payer, valueAtomic, isSettled } of shop.book.authorizations) {
+  for (const { payer, valueAtomic, isSettled } of deployment.oracle.authorizations) {
     if (isSettled) count(expected, payer.toLowerCase(), valueAtomic);
   }
-  const database = new DatabaseSync(join(shop.options.stateDir, 'state.db'), { readOnly: true });
+  const database = new DatabaseSync(join(deployment.options.stateDir, 'state.db'), { readOnly: true });
   const rows = database.prepare('SELECT payer, atomic FROM spent').all() as { payer: string; atomic: number }[];
   database.close();
   for (const payer of new Set([...expected.keys(), ...rows.map((row) => row.payer)])) {
@@ -291,7 +292,7 @@ async function run(options: Options): Promise<number> {
   for (const [index, { runtime, settlement }] of kinds.entries()) {
     const name = `${runtime}-${settlement}`;
     const stateDir = join(folder, name, 'state');
-    const shop = await new Shop({
+    const deployment = await new Deployment({
       runtime,
       settlement,
       stateDir,
@@ -301,10 +302,10 @@ async function run(options: Options): Promise<number> {
     const cycles = Math.floor((options.cycles + index) / kinds.length);
     try {
       let usualStartMs = 500;
-      for (shop.cycle = 1; shop.cycle <= cycles; shop.cycle++) {
+      for (deployment.cycle = 1; deployment.cycle <= cycles; deployment.cycle++) {
         usualStartMs = await cycleOf(
-          shop,
-          shop.options.chance.of('cycle', shop.cycle),
+          deployment,
+          deployment.options.chance.of('cycle', deployment.cycle),
           options.aim,
           usualStartMs,
           tally,
@@ -312,25 +313,25 @@ async function run(options: Options): Promise<number> {
         rmSync(leftBy(stateDir), { recursive: true, force: true });
         cpSync(stateDir, leftBy(stateDir), { recursive: true });
       }
-      if (cycles > 0) await lastLife(shop, shop.options.chance.of('last'), tally);
+      if (cycles > 0) await lastLife(deployment, deployment.options.chance.of('last'), tally);
     } catch (failure) {
       if (!(failure instanceof BrokenPromise)) throw failure;
       process.stderr.write(
-        `broken promise in cycle ${shop.cycle} (${runtime}, ${settlement}): ${failure.message}\n` +
+        `broken promise in cycle ${deployment.cycle} (${runtime}, ${settlement}): ${failure.message}\n` +
           `seed ${options.seed}; the state is kept in ${stateDir}, as it was killed before in ${leftBy(stateDir)}\n`,
       );
       process.stdout.write(
         options.isJson
-          ? `${JSON.stringify({ ok: false, seed: options.seed, runtime, settlement, cycle: shop.cycle, broken: failure.message, stateDir })}\n`
-          : `crash: a promise was broken in cycle ${shop.cycle}, seed ${options.seed}\n`,
+          ? `${JSON.stringify({ ok: false, seed: options.seed, runtime, settlement, cycle: deployment.cycle, broken: failure.message, stateDir })}\n`
+          : `crash: a promise was broken in cycle ${deployment.cycle}, seed ${options.seed}\n`,
       );
-      await shop.close();
+      await deployment.close();
       return 1;
     }
-    await shop.close();
-    for (const [outcome, times] of shop.outcomes) count(outcomes, outcome, times);
-    settledCount += shop.book.authorizations.filter(({ isSettled }) => isSettled).length;
-    movedCount += shop.facilitator?.movedCount ?? 0;
+    await deployment.close();
+    for (const [outcome, times] of deployment.outcomes) count(outcomes, outcome, times);
+    settledCount += deployment.oracle.authorizations.filter(({ isSettled }) => isSettled).length;
+    movedCount += deployment.facilitator?.movedCount ?? 0;
   }
   rmSync(folder, { recursive: true, force: true });
   const summary = {

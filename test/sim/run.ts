@@ -7,11 +7,11 @@ import { CLAIM_BYTES, LIFETIME_MS, TOMBSTONE_MS } from '../../src/callback/limit
 import { orderOfText } from '../../src/payment/protocol/order.ts';
 import type { Operation } from '../../src/storage/sqlite/operations.ts';
 import { Buyers } from './buyers.ts';
+import { CallbackUsers } from './callback-users.ts';
 import { Chance } from './chance.ts';
 import { Disk } from './disk.ts';
 import { Facilitator } from './facilitator.ts';
 import { Network } from './network.ts';
-import { Owners } from './owners.ts';
 import { drawProfile, type Profile, type ProfileWishes } from './profile.ts';
 import { PAY_TO, Server } from './server.ts';
 import { keySigning, markSigning } from './signer.ts';
@@ -44,7 +44,7 @@ class Run {
   readonly #server: Server;
   readonly #network: Network;
   readonly #buyers: Buyers;
-  readonly #owners: Owners;
+  readonly #callbackUsers: CallbackUsers;
   #isHealed = false;
   /** Serial of an intent -> its key. */
   readonly #keys = new Map<number, string>();
@@ -73,8 +73,8 @@ class Run {
       signing,
     };
     this.#buyers = new Buyers(parts, draws.fork());
-    this.#owners = new Owners(world, draws.fork(), profile, this.#server, this.#network, this.#disk);
-    this.#buyers.onCreated = (answer, exchange) => this.#owners.created(answer, exchange);
+    this.#callbackUsers = new CallbackUsers(world, draws.fork(), profile, this.#server, this.#network, this.#disk);
+    this.#buyers.onCreated = (answer, exchange) => this.#callbackUsers.created(answer, exchange);
     this.#disk.onPosted = (operations) => this.#posted(operations);
     this.#disk.onDurable = (operations) => this.#durable(operations);
     this.#disk.onFault = (recordCount) => this.#diskFailed(recordCount);
@@ -346,7 +346,7 @@ class Run {
       if (!isOfInterest && purchase.number % 8 !== 0) continue;
       this.#buyers.ask(purchase, world.wallMs / 1000 < purchase.validBeforeSeconds + 590);
     }
-    this.#owners.listAll();
+    this.#callbackUsers.listAll();
     await this.#passUntil(world.nowMs + 10_000);
     this.#judgeRest();
     // Every callback is past its end, and every tombstone.

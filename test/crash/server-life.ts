@@ -3,7 +3,7 @@ import { binaryOf, listeningPort, type Runtime, type Started, startProcess } fro
 
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
-export class Life {
+export class ServerLife {
   readonly #started: Started;
   readonly exited: Promise<number | null>;
   /** The address it listens at; undefined when it ended before that. */

@@ -63,7 +63,7 @@ const REMEMBERED_SECONDS = 590;
 const RUNWAY_SECONDS = 10;
 const EXPIRY_MARGIN_MS = 10_000;
 
-export class Book {
+export class Oracle {
   readonly authorizations: Authorization[] = [];
   readonly callbacks: Callback[] = [];
   #moment = 0;

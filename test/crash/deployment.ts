@@ -1,5 +1,5 @@
 /**
- * A shop: one state folder, its facilitator if it has one, the book of what was promised, and the requests of its clients.
+ * A deployment: one state folder, its facilitator if it has one, the oracle of what was promised, and the requests of its clients.
  * Every request is judged as its answer comes in; what is lost with a killed server is left to the audit.
  */
 import { request as httpRequest } from 'node:http';
@@ -7,19 +7,19 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Runtime } from '../support/server.ts';
 import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor } from '../support/wallet.ts';
+import type { Chance } from './chance.ts';
+import { CountingFacilitator, type Stage as FacilitatorStage, hashOf } from './facilitator.ts';
 import {
   type Authorization,
-  Book,
   BrokenPromise,
   type Callback,
   isUsable,
   nameOf,
+  Oracle,
   type Sent,
   transactionOf,
-} from './book.ts';
-import type { Chance } from './chance.ts';
-import { CountingFacilitator, type Stage as FacilitatorStage, hashOf } from './facilitator.ts';
-import { Life } from './life.ts';
+} from './oracle.ts';
+import { ServerLife } from './server-life.ts';
 
 export const SETTLEMENTS = ['local', 'facilitator'] as const;
 export type SettlementKind = (typeof SETTLEMENTS)[number];
@@ -51,7 +51,7 @@ export const JOBS = GOODS.slice(0, 2);
 export const CREATION = GOODS[2];
 export type Good = (typeof GOODS)[number];
 
-const BASE_URL = 'https://shop.example';
+const BASE_URL = 'https://deployment.example';
 /** Enough for every purchase of a run: what the ledger has spent is audited, not what it refuses. */
 const LOCAL_BALANCE = '1000000000000';
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -65,16 +65,16 @@ export interface ShopOptions {
   readonly chance: Chance;
 }
 
-export class Shop {
+export class Deployment {
   readonly options: ShopOptions;
-  readonly book = new Book();
+  readonly oracle = new Oracle();
   readonly facilitator: CountingFacilitator | undefined;
   readonly payers: readonly PrivateKeyAccount[];
   /** Answers of all lives by status and code; `lost` for none. */
   readonly outcomes = new Map<string, number>();
   onStage: (stage: Stage) => void = () => {};
   cycle = 0;
-  #life: Life | undefined;
+  #life: ServerLife | undefined;
   #url = '';
   #payTo: string | undefined;
   readonly #offers = new Map<string, PaymentRequired>();
@@ -101,9 +101,9 @@ export class Shop {
   }
 
   /** A new life, not yet listening. */
-  start(): Life {
+  start(): ServerLife {
     const { runtime, entry, stateDir } = this.options;
-    this.#life = new Life(runtime, entry, {
+    this.#life = new ServerLife(runtime, entry, {
       STATE_DIR: stateDir,
       BASE_URL,
       ...(this.facilitator === undefined
@@ -114,7 +114,7 @@ export class Shop {
   }
 
   /** Starts, waits until it listens, and looks at its offers. */
-  async startWhole(): Promise<Life> {
+  async startWhole(): Promise<ServerLife> {
     const life = this.start();
     const url = await life.listening;
     if (url === undefined) throw new BrokenPromise(`the server does not start:\n${life.output}`);
@@ -136,7 +136,7 @@ export class Shop {
     return life;
   }
 
-  get life(): Life {
+  get life(): ServerLife {
     if (this.#life === undefined) throw new Error('no server was started');
     return this.#life;
   }
@@ -205,7 +205,7 @@ export class Shop {
       receipt: undefined,
       isSettled: false,
     };
-    this.book.add(authorization);
+    this.oracle.add(authorization);
     return authorization;
   }
 
@@ -230,7 +230,7 @@ export class Shop {
     switch (status) {
       case 200:
       case 201: {
-        this.book.success(authorization, receipt);
+        this.oracle.success(authorization, receipt);
         this.#onRecord(authorization);
         this.onStage('paid');
         return;
@@ -244,7 +244,7 @@ export class Shop {
       case 409: {
         if (authorization.sentCount === 1) throw broken('was used before it was sent');
         if (receipt !== null && transactionOf(receipt).success) {
-          this.book.settled(authorization, receipt);
+          this.oracle.settled(authorization, receipt);
           this.#onRecord(authorization);
         }
         return;
@@ -290,7 +290,7 @@ export class Shop {
     return this.created(answer.text);
   }
 
-  /** A 201 as a callback of the book. */
+  /** A 201 as a callback of the oracle. */
   created(text: string): Callback {
     const { id, read_token, expires_at } = JSON.parse(text) as { id: string; read_token: string; expires_at: string };
     const callback: Callback = {
@@ -303,7 +303,7 @@ export class Shop {
       isDeletionSent: false,
       isDeleted: false,
     };
-    this.book.callbacks.push(callback);
+    this.oracle.callbacks.push(callback);
     this.onStage('created');
     return callback;
   }
@@ -314,7 +314,7 @@ export class Shop {
       label,
       bytes,
       contentType,
-      sentAt: this.book.moment(),
+      sentAt: this.oracle.moment(),
       receivedAt: undefined,
       eventId: undefined,
       isRefused: false,
@@ -324,7 +324,7 @@ export class Shop {
     if (answer?.text === undefined) return;
     const code = this.#counted('webhook', answer);
     if (answer.status === 200) {
-      sent.receivedAt = this.book.moment();
+      sent.receivedAt = this.oracle.moment();
       const { received, event_id } = JSON.parse(answer.text) as { received: boolean; event_id: string };
       if (!received) throw new BrokenPromise(`a webhook is 200 and not received: ${answer.text}`);
       sent.eventId = event_id;

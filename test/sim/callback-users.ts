@@ -1,5 +1,5 @@
 /**
- * Owners of callbacks and those who post to them: events, waits in chains, reads, deletions, expiry; and the judgement of
+ * Those who buy callbacks and those who post to them: events, waits in chains, reads, deletions, expiry; and the judgement of
  * every answer (reliability I8 to I11): what was acknowledged stays, in one order, until its time is over.
  */
 import {
@@ -44,7 +44,7 @@ interface EventShown {
   readonly size_bytes: number;
 }
 
-export class Owners {
+export class CallbackUsers {
   readonly boxes: Box[] = [];
   readonly #world: World;
   readonly #chance: Chance;
