@@ -170,7 +170,7 @@ describe('a request without a payment', () => {
     expect([kit.settlement.verifyCount, kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0, 0]);
   });
 
-  it('hears that version 1 is not spoken here (case 27)', async () => {
+  it('hears that version 1 is not spoken here (reliability 27)', async () => {
     const kit = setUp(new Scripted());
     const refusal = await kit.refused(null, visit(null, { 'x-payment': await signed() }));
     expect(refusal.code).toBe('PAYMENT_REQUIRED');
@@ -206,7 +206,7 @@ describe('a payment that is not acceptable', () => {
     expect([kit.recoverCount(), kit.settlement.verifyCount, kit.reservations.count]).toEqual([0, 0, 0]);
   });
 
-  it('with a forged signature reserves nothing and learns nothing, before and after the victim pays (case 64)', async () => {
+  it('with a forged signature reserves nothing and learns nothing, before and after the victim pays (reliability 64)', async () => {
     const kit = setUp(new Scripted());
     const payment = await signedPayment();
     const other = await signedPayment({}, payer(1));
@@ -220,7 +220,7 @@ describe('a payment that is not acceptable', () => {
     expect(after.message).toBe(before.message);
   });
 
-  it('by a contract wallet is refused with the reason where settlement is local (case 56)', async () => {
+  it('by a contract wallet is refused with the reason where settlement is local (reliability 56)', async () => {
     const kit = setUp(ledger());
     const refusal = await kit.refused(edited(await signedPayment(), 'payload.signature', `0x${'ab'.repeat(66)}`));
     expect(refusal.code).toBe('PAYMENT_INVALID');
@@ -271,7 +271,7 @@ describe('a paid request', () => {
     expect([kit.settlement.verifyCount, kit.settlement.settleCount]).toEqual([1, 1]);
   });
 
-  it('signed again with another window over the same nonce is 409 (case 76); another payer’s same nonce is not (case 77)', async () => {
+  it('signed again with another window over the same nonce is 409; another payer’s same nonce is not (reliability 76, 77)', async () => {
     const kit = setUp(new Scripted());
     const nonce = `0x${'5'.repeat(64)}` as const;
     await kit.passed(await signed({ authorization: { nonce } }));
@@ -297,7 +297,7 @@ describe('a paid request', () => {
     expect(await (await kit.passed(header)).settle()).not.toBeInstanceOf(Refusal);
   });
 
-  it('whose client went away before settlement is not charged, and after it is finished (case 107)', async () => {
+  it('whose client went away before settlement is not charged, and after it is finished (reliability 107)', async () => {
     const kit = setUp(new Scripted());
     const header = await signed();
     const one = visit(header);
@@ -313,7 +313,7 @@ describe('a paid request', () => {
     expect(await (await kit.passed(header, other)).settle()).not.toBeInstanceOf(Refusal);
   });
 
-  it('waits for a free place when the settlement is busy or the store is full, and reserves nothing (cases 80, 99)', async () => {
+  it('waits for a free place when the settlement is busy or the store is full, and reserves nothing (reliability 80, 99)', async () => {
     const busy = setUp(new Scripted());
     for (const kind of ['busy', 'unreachable'] as const) {
       busy.settlement.ready = { kind };
@@ -407,7 +407,7 @@ describe('verification by the settlement', () => {
 });
 
 describe('settlement', () => {
-  it('refused is 402 with what happened and a new offer, and the authorization is free (cases 82, 93)', async () => {
+  it('refused is 402 with what happened and a new offer, and the authorization is free (reliability 82, 93)', async () => {
     const kit = setUp(ledger(19_999n));
     const header = await signed();
     for (let i = 0; i < 2; i++) {
@@ -442,7 +442,7 @@ describe('settlement', () => {
     expect(`${refusal.message}${shown.members}${headers.join()}`).not.toContain('evil_word');
   });
 
-  it('that was certainly not sent is 503 and the authorization works later (case 95)', async () => {
+  it('that was certainly not sent is 503 and the authorization works later (reliability 95)', async () => {
     const kit = setUp(new Scripted());
     kit.settlement.settled = async () => ({ kind: 'unavailable', detail: 'ECONNREFUSED' });
     const header = await signed();
@@ -457,7 +457,7 @@ describe('settlement', () => {
     ['is pending with a hash', async () => ({ kind: 'unknown', transaction: HASH, detail: 'pending' }), HASH],
     ['throws', () => Promise.reject(new Error('bug')), ''],
   ])(
-    'that %s is 503, stays reserved, is never a new offer, and ends by reconciliation (cases 96, 97)',
+    'that %s is 503, stays reserved, is never a new offer, and ends by reconciliation (reliability 96, 97)',
     async (_, lost, hash) => {
       const kit = setUp(new Scripted());
       kit.settlement.settled = lost;
@@ -534,7 +534,7 @@ describe('a payment whose signature has to wait', () => {
   const from = (client: string, header: string): RequestView => visit(header, {}, '', client);
   const FLOOD = '198.51.100.66';
 
-  it('is 429 for a client that floods, with a time to come back and nothing reserved; another client pays (case 208)', async () => {
+  it('is 429 for a client that floods, with a time to come back and nothing reserved; another client pays (reliability 208)', async () => {
     const { place, work } = heldPlace();
     const kit = setUp(new Scripted(), {}, place);
     const payment = await signedPayment();
@@ -592,7 +592,7 @@ describe('a payment whose signature has to wait', () => {
     expect(kit.reservations.count).toBe(1);
   });
 
-  it('and that only the facilitator can check is asked about a few at a time, other clients’ too (case 208)', async () => {
+  it('and that only the facilitator can check is asked about a few at a time, other clients’ too (reliability 208)', async () => {
     const kit = setUp(new Scripted());
     const answers: (() => void)[] = [];
     kit.settlement.verified = () =>
@@ -620,7 +620,7 @@ describe('a payment whose signature has to wait', () => {
 });
 
 describe('several operations of one checkout', () => {
-  it('sell one authorization once in total (case 75)', async () => {
+  it('sell one authorization once in total (reliability 75)', async () => {
     const kit = setUp(new Scripted());
     const other = gateOf(kit.services, { ...ROUTE, path: '/v1/callbacks' });
     const header = edited(await signedPayment(), 'resource', undefined);

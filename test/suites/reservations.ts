@@ -241,7 +241,7 @@ export function describeReservations(
     });
 
     it.each([-DAY, -HOUR, HOUR, DAY])(
-      'keeps what was used when the wall clock steps by %i ms (case 71)',
+      'keeps what was used when the wall clock steps by %i ms (reliability 71)',
       async (step) => {
         const kit = await setUp();
         const one = await settledOne(kit);
