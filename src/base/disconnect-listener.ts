@@ -1,7 +1,7 @@
-/** Who wants to know that a client has gone away. */
+/** Wants to know when a client goes away. */
 export interface DisconnectListener {
-  /** It is of no interest any more, and need not be told. */
+  /** True once the listener no longer needs the event. */
   readonly isOver: boolean;
-  /** The client has gone away. Named as event targets call it. */
+  /** The client went away. The name is the one that event targets call. */
   handleEvent(): void;
 }

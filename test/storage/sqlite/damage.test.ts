@@ -116,7 +116,7 @@ describe('a database file with one bit turned', () => {
     expect(readFileSync(path).equals(damaged)).toBe(true);
 
     const anew = await folder.open({ mayReset: true }, history.time);
-    expect(anew.notices[0]).toMatch(/^the state was begun anew \([^\n]+\); the old one is [^\n]*state\.db\.lost-/);
+    expect(anew.notices[0]).toMatch(/^started with an empty state \([^\n]+\); the old one is [^\n]*state\.db\.lost-/);
     expect((await contentOfState(anew)).payments).toEqual({});
     // What was signed before may have been used: its window is the longest that is taken, and some.
     expect(anew.underlay.recovered.usedBeforeSeconds).toBeGreaterThanOrEqual(history.time.nowMs() / 1000 + 150);
