@@ -2,6 +2,11 @@
  * The callbacks at their size, in memory: what each step takes with many live ones, what they hold, what the sweeps cost, the
  * longest turn when all of them end at once, and callbacks that are full of long bodies.
  *
+ * Why the inbox sweeps as it does, with 100,000 entries inserted at once (two runs each, Node 26.10 / Bun 1.4.5 on two shared
+ * cores; longest turn in processor time, heap an entry): lru-cache's timer for each entry (`ttlAutopurge`) 6..12 / 5..16 ms
+ * and 336 / 278 B; its `purgeStale` 78..102 / 100..102 ms and 81 / 110 B; sweeps of 256 at a time 4..5 / 8..10 ms and
+ * 81 / 110 B. A sweep for each of 167 ends a second, in place of one in SWEEP_PAUSE_MS, took 4 to 7 ms of every second.
+ *
  * Measured before (Node 26): a callback with ten events of 1 KiB holds 16.1 KiB with identifiers joined in one step, 22.6 KiB
  * with identifiers that grow letter by letter.
  */

@@ -1,11 +1,11 @@
 /**
- * 128-bit keys in order of arrival: found by key, removed from the oldest end, each with a few bytes of its own. All of it
- * lies in typed arrays, where the garbage collector does not look: Bun's reads a Map that was written to anew at each
- * collection, however young what it collects.
+ * 128-bit keys in order of arrival: found by key, removed from the oldest end, each with a value of a few bytes. All of it
+ * lies in typed arrays, which the garbage collector does not scan: Bun's scans a Map that changed at every collection, even
+ * of young objects.
  *
  * The index is that of a sliding window (RFC 1951 §4, as deflate implementations keep it): `heads` holds the newest position
  * of each bucket and a record's link the one before it in its bucket. Removal only moves the window's start: a position
- * outside the window ends its chain, so nothing is ever taken out of the index.
+ * outside the window ends its chain, so the index never removes anything.
  */
 import { type Random, systemRandom } from './random.ts';
 
@@ -16,7 +16,7 @@ const BLOCK_RECORDS = 4096;
 const WORDS = KEY_LENGTH / 4;
 const FIRST_HEADS_BITS = 10;
 
-/** Records that lie together; room is made and given back by the block. */
+/** Records that lie together; memory is allocated and freed by the block. */
 interface Block {
   readonly keys: Uint32Array;
   /** Low 32 bits of the position before in the bucket. */
@@ -44,8 +44,8 @@ export class KeyQueue {
   readonly #salt = new Uint32Array(WORDS);
 
   /**
-   * @param valueBytes what belongs to each key, for the caller to read and write
-   * @param random of the salt: who chooses keys must not know the bucket of any. Nothing else depends on it
+   * @param valueBytes length of each key's value, which the caller reads and writes
+   * @param random of the salt: a client who chooses keys must not know their buckets. Nothing else depends on it
    */
   constructor(valueBytes: number, random: Random = systemRandom) {
     this.#valueBytes = valueBytes;
@@ -57,12 +57,12 @@ export class KeyQueue {
     return this.#end - this.#first;
   }
 
-  /** Position of the oldest key, if there is one. Positions count up from 0 and are never used twice. */
+  /** Position of the oldest key, if there is one. Positions count up from 0; none is used twice. */
   get first(): number {
     return this.#first;
   }
 
-  /** Where the key stands, or undefined. */
+  /** Position of the key, or undefined. */
   find(key: string): number | undefined {
     const sought = this.#read(key);
     let behind = this.size;
@@ -88,7 +88,7 @@ export class KeyQueue {
     }
   }
 
-  /** Takes a key that is not there yet, as the newest; its value is zeros. Returns its position. */
+  /** Adds a key that is not there yet, as the newest, with a value of zeros. @returns its position */
   append(key: string): number {
     const sought = this.#read(key);
     if (this.size >= this.#heads.length * 2) this.#spread();
@@ -127,7 +127,7 @@ export class KeyQueue {
     return key;
   }
 
-  /** What holds the key's value, from {@link valueOffsetOf} on; good until the key is removed. */
+  /** The block's values; the key's begins at {@link valueOffsetOf}. Valid until the key is removed. */
   valuesOf(position: number): Values {
     return this.#blockOf(position).values;
   }
@@ -175,7 +175,7 @@ export class KeyQueue {
     this.#heads[bucket] = position;
   }
 
-  /** Four times as many buckets. The last time on the way to a million, at half of it, takes 57 ms on Node and 33 on Bun. */
+  /** Four times as many buckets. On the way to a million keys the last time is at half of it (bench/reservation.ts). */
   #spread(): void {
     this.#headsBits += 2;
     this.#heads = new Uint32Array(1 << this.#headsBits);

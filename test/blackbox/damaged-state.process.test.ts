@@ -84,7 +84,7 @@ describe.each(RUNTIMES)('under %s', (runtime) => {
 
   it('STATE_RESET begins anew, and sells nothing for what was signed before', async () => {
     const anew = await start({ STATE_RESET: 'true' });
-    await says(anew, 'the state was begun anew');
+    await says(anew, 'started with an empty state');
     for (const payment of [used, encodeHeader(await paymentFor(await offerOf(anew.url + SEARCH), account))]) {
       const answer = await fetch(anew.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': payment } });
       expectError(await answerOf(answer), 503, 'SETTLEMENT_UNAVAILABLE');

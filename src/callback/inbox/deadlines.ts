@@ -1,25 +1,25 @@
 /**
- * Ends of waits by the clock. Waits of one length end in the order in which they began, so each length has a line of its own,
- * with one timer for the first in it. The contract knows thirty lengths; a timer for each of 10,000 waits would take a
- * tenth of what a bare runtime's parked request takes on Bun.
+ * Timeouts of waits. Waits of one length end in the order in which they began, so each length has a bucket, a linked list
+ * with one timer for its first entry. The contract knows thirty lengths; a timer for each of 10,000 waits would take a
+ * noticeable share of what a parked request takes (bench/waits.ts).
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import { SWEEP_COUNT_MAX } from '../limits.ts';
 
-/** Something that may stand in a line; its place in it is part of it. */
+/** An entry of a bucket; it carries its own links. */
 export abstract class TimerEntry {
   /** Monotonic, milliseconds. */
   dueAtMs = 0;
-  line: Line | undefined;
+  bucket: TimerBucket | undefined;
   before: TimerEntry | undefined;
   behind: TimerEntry | undefined;
 
-  /** Its time is up; it is in no line any more. */
+  /** Its timeout is over, and it is out of its bucket. */
   abstract onDue(): void;
 }
 
-class Line {
+class TimerBucket {
   readonly lengthMs: number;
   first: TimerEntry | undefined;
   last: TimerEntry | undefined;
@@ -33,58 +33,58 @@ class Line {
 export class Deadlines {
   readonly #clock: Clock;
   readonly #timers: Timers;
-  /** By length in milliseconds; none is empty. */
-  readonly #lines = new Map<number, Line>();
+  /** By length in milliseconds; no bucket is empty. */
+  readonly #buckets = new Map<number, TimerBucket>();
 
   constructor(clock: Clock, timers: Timers) {
     this.#clock = clock;
     this.#timers = timers;
   }
 
-  /** `onDue` is called in `lengthMs`, unless it is removed first. @param timed in no line */
-  add(timed: TimerEntry, lengthMs: number): void {
-    let line = this.#lines.get(lengthMs);
-    if (line === undefined) {
-      line = new Line(lengthMs);
-      this.#lines.set(lengthMs, line);
+  /** Calls `onDue` in `lengthMs`, unless the entry is removed first. @param entry in no bucket */
+  add(entry: TimerEntry, lengthMs: number): void {
+    let bucket = this.#buckets.get(lengthMs);
+    if (bucket === undefined) {
+      bucket = new TimerBucket(lengthMs);
+      this.#buckets.set(lengthMs, bucket);
     }
-    timed.dueAtMs = this.#clock.monotonicMs() + lengthMs;
-    timed.line = line;
-    timed.before = line.last;
-    if (line.last === undefined) {
-      line.first = timed;
-      this.#arm(line, lengthMs);
-    } else line.last.behind = timed;
-    line.last = timed;
+    entry.dueAtMs = this.#clock.monotonicMs() + lengthMs;
+    entry.bucket = bucket;
+    entry.before = bucket.last;
+    if (bucket.last === undefined) {
+      bucket.first = entry;
+      this.#arm(bucket, lengthMs);
+    } else bucket.last.behind = entry;
+    bucket.last = entry;
   }
 
-  /** Does nothing when it is in no line. */
-  remove(timed: TimerEntry): void {
-    const { before, behind, line } = timed;
-    if (line === undefined) return;
-    if (before === undefined) line.first = behind;
+  /** Does nothing for an entry in no bucket. */
+  remove(entry: TimerEntry): void {
+    const { before, behind, bucket } = entry;
+    if (bucket === undefined) return;
+    if (before === undefined) bucket.first = behind;
     else before.behind = behind;
-    if (behind === undefined) line.last = before;
+    if (behind === undefined) bucket.last = before;
     else behind.before = before;
-    timed.line = undefined;
-    timed.before = undefined;
-    timed.behind = undefined;
-    if (line.first !== undefined) return;
-    line.cancelTimer();
-    this.#lines.delete(line.lengthMs);
+    entry.bucket = undefined;
+    entry.before = undefined;
+    entry.behind = undefined;
+    if (bucket.first !== undefined) return;
+    bucket.cancelTimer();
+    this.#buckets.delete(bucket.lengthMs);
   }
 
-  #arm(line: Line, delayMs: number): void {
-    line.cancelTimer = this.#timers.after(Math.ceil(delayMs), () => this.#endDue(line));
+  #arm(bucket: TimerBucket, delayMs: number): void {
+    bucket.cancelTimer = this.#timers.after(Math.ceil(delayMs), () => this.#endDue(bucket));
   }
 
-  /** Ends what is due, at most SWEEP_COUNT_MAX a turn, and sets the timer for what comes next. */
-  #endDue(line: Line): void {
-    for (let endedCount = 0; line.first !== undefined; endedCount++) {
-      const { first } = line;
+  /** Ends what is due, at most SWEEP_COUNT_MAX a turn, and sets the timer for the next one. */
+  #endDue(bucket: TimerBucket): void {
+    for (let endedCount = 0; bucket.first !== undefined; endedCount++) {
+      const { first } = bucket;
       const leftMs = first.dueAtMs - this.#clock.monotonicMs();
       if (leftMs > 0 || endedCount === SWEEP_COUNT_MAX) {
-        this.#arm(line, Math.max(leftMs, 0));
+        this.#arm(bucket, Math.max(leftMs, 0));
         return;
       }
       this.remove(first);

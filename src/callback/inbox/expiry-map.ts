@@ -1,15 +1,11 @@
 /**
- * A map whose entries end by the clock. All lifetimes in one map are equal, so the order in which entries were put in is
- * the order in which they end; lru-cache keeps that order as long as it is only peeked at, and a sweep looks at its front
- * alone. One timer waits for the front entry, or for as long as sweeps are to lie apart. An entry past its end is not found,
- * whether or not the timer has run.
+ * A map whose entries end by the clock. All lifetimes in one map are equal, so entries end in the order of insertion;
+ * lru-cache keeps that order as long as this file only peeks, and a sweep looks at the front alone. One timer waits for the
+ * front entry, or for the least pause between sweeps. A lookup does not find an entry past its end, whether or not the timer
+ * has fired. Sweeps of SWEEP_COUNT_MAX entries keep the longest turn short, at less memory than lru-cache's timer for each
+ * entry (bench/callback-store.ts).
  *
- * Measured with 100,000 entries that were put in at once (two runs each, Node 26.10 / Bun 1.4.5
- * on two shared cores; longest turn in processor time, heap an entry): lru-cache's timer for each entry (`ttlAutopurge`)
- * 6..12 / 5..16 ms and 336 / 278 B; its `purgeStale` 78..102 / 100..102 ms and 81 / 110 B; this sweep of 256 at a time
- * 4..5 / 8..10 ms and 81 / 110 B.
- *
- * Without `countMax` nothing is ever evicted: that is for what somebody paid for.
+ * Without `countMax` nothing is ever evicted: customers have paid for those entries.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
@@ -18,13 +14,13 @@ import { SWEEP_COUNT_MAX } from '../limits.ts';
 
 export interface ExpiryMapOptions<V> {
   readonly lifetimeMs: number;
-  /** Entries at most, the oldest makes room for a new one; undefined = no entry ever makes room. */
+  /** At this many entries a new one evicts the oldest; undefined = nothing is ever evicted. */
   readonly countMax?: number;
-  /** From one sweep to the next, at least; 0 when not given. */
+  /** Least time between two sweeps, milliseconds; 0 when not given. */
   readonly sweepPauseMs?: number;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The sweep met an entry past its end, and has removed it. Not called for one that is deleted or evicted. */
+  /** A sweep removed an entry past its end. Not called for one that is deleted or evicted. */
   readonly onEnd?: (value: V, key: string) => void;
 }
 
@@ -60,23 +56,23 @@ export class ExpiryMap<V extends object> {
         : new LRUCache({ ...shared, max: countMax });
   }
 
-  /** Entries that are held, ended ones that were not swept yet included. */
+  /** Entries held, including ended ones that no sweep has removed yet. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** @param leftMs what is left of its lifetime; entries are to be put in in the order of their ends */
+  /** @param leftMs the rest of its lifetime; the caller inserts entries in the order of their ends */
   set(key: string, value: V, leftMs: number = this.#options.lifetimeMs): void {
     this.#entries.set(key, value, { ttl: Math.max(leftMs, Number.MIN_VALUE) });
     if (this.#cancelTimer === undefined) this.#arm(leftMs);
   }
 
-  /** The entry, until the very moment of its end. */
+  /** The entry, until the millisecond of its end. */
   get(key: string): V | undefined {
     return this.#entries.getRemainingTTL(key) > 0 ? this.#entries.peek(key) : undefined;
   }
 
-  /** The entry, also past its end while it has not been swept. */
+  /** The entry, also past its end until a sweep removes it. */
   peek(key: string): V | undefined {
     return this.#entries.peek(key);
   }
@@ -90,7 +86,7 @@ export class ExpiryMap<V extends object> {
     return this.#entries.rvalues() as Generator<V, void, unknown>;
   }
 
-  /** Ends what is due, at most SWEEP_COUNT_MAX entries, and sets the timer for what comes next. */
+  /** Ends what is due, at most SWEEP_COUNT_MAX entries, and sets the timer for the next one. */
   sweep(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -112,7 +108,7 @@ export class ExpiryMap<V extends object> {
     }
   }
 
-  /** No timer is left behind; entries stay. */
+  /** Cancels the timer; entries stay. */
   close(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;

@@ -6,8 +6,8 @@ import { RateWindow } from '../../base/rate-window.ts';
 
 /**
  * Bytes that the windows of one limiter may grow to: 8 a permitted pass, so 10,000 addresses at the default limit of 600. The
- * limiter forgets the key seen longest ago, which costs a customer nothing; somebody with thousands of addresses is not
- * stopped by a limit per address anyway.
+ * limiter forgets the key seen longest ago, which costs a customer nothing; a limit per address does not stop a client
+ * with thousands of addresses anyway.
  */
 const WINDOW_BYTES_MAX = 48_000_000;
 const PASS_BYTES = 8;

@@ -24,7 +24,7 @@ export interface RecordedCase {
   readonly order: PaymentOrder;
   /** '' when no hash is known. */
   readonly transaction: string;
-  /** False: another kind of settlement began it, so it stays used and nobody is asked about it. */
+  /** False: another kind of settlement began it, so it stays used and this process does not repeat it. */
   readonly isRepeatable: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Authorizations that ended and may not be used again, in the order of their removal. A record takes about 85 bytes. */
+/** Authorizations that ended and may not be used again, in the order of their removal. A record is about 85 bytes. */
 import { decodeHex, encodeHex } from '../../base/codec.ts';
 import { KeyQueue } from '../../base/key-queue.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
@@ -39,9 +39,9 @@ export class UsedAuthorizations {
   }
 
   /**
-   * @param used its key is not there yet; its transaction was checked
+   * @param used a key that is not there yet, with a transaction that {@link checkTransaction} accepts
    * @param serial its number in the journal
-   * @param dueMs monotonic time before which it stays; it also stays until those before it have gone
+   * @param dueMs monotonic time until which it stays; it also stays until all earlier ones are removed
    */
   add(used: UsedAuthorization, serial: number, dueMs: number): void {
     const { key, kind, validBeforeSeconds, transaction } = used;
@@ -61,7 +61,7 @@ export class UsedAuthorizations {
     return position === undefined ? undefined : this.#endAt(position);
   }
 
-  /** Takes the oldest out when its time has come. */
+  /** Removes the oldest if it is due. */
   removeDue(monotonicMs: number): (UsedAuthorization & { readonly serial: number }) | undefined {
     if (this.#queue.size === 0) return undefined;
     const position = this.#queue.first;

@@ -1,6 +1,6 @@
 /**
- * Looks at a state folder without touching it, whether or not a server runs on it: no lock is taken, no log is carried over,
- * no file is made. A running server's state is its own to judge; one at rest is read as it lies on the disk.
+ * Inspects a state folder without changing it, whether or not a server runs on it: takes no lock, carries no log over, makes
+ * no file. It leaves a running server's state alone, which the server checks itself, and reads one at rest as it is on disk.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,19 +13,19 @@ import { MARKER_FILE, readMarker } from './marker.ts';
 import { STATE_FILE } from './state.ts';
 
 export type StateFound =
-  /** Nothing was ever kept there. */
+  /** No server has used it. */
   | { readonly kind: 'new' }
-  /** `processId`: who holds the lock. */
+  /** `processId`: the process that holds the lock. */
   | { readonly kind: 'in-use'; readonly processId: number }
   | { readonly kind: 'sound'; readonly bytes: number }
-  /** It was not closed; its log is whole as far as can be seen, and is read back at the next start. */
+  /** The last server did not close it; its log seems whole, and the next start reads it back. */
   | { readonly kind: 'unclean'; readonly logBytes: number }
-  /** The server would not start, or would sell nothing; why, one line. */
+  /** The server would not start, or would sell nothing; `reason` is one line. */
   | { readonly kind: 'unusable'; readonly reason: string };
 
 /**
- * The process that holds the folder's lock, or undefined. The system's own list of locks is read (Linux): asking SQLite would
- * take the lock for a moment, and a server that starts in that moment would be refused.
+ * The process that holds the folder's lock, or undefined. Reads the system's list of locks (Linux): asking SQLite would take
+ * the lock for a moment, and a server that starts in that moment would not get it.
  */
 function lockHolder(stateDir: string): number | undefined {
   const path = join(stateDir, LOCK_FILE);
@@ -84,7 +84,7 @@ export function inspectState(stateDir: string): StateFound {
   const before = lockHolder(stateDir);
   if (before !== undefined) return { kind: 'in-use', processId: before };
   const found = foundAtRest(stateDir);
-  // A server that has started meanwhile was writing while we read.
+  // A server that started meanwhile may have written while this read.
   const after = lockHolder(stateDir);
   return after === undefined ? found : { kind: 'in-use', processId: after };
 }

@@ -130,7 +130,7 @@ export class Journal {
     });
   }
 
-  /** For tests: a disk of so many pages. */
+  /** For tests: the file cannot grow past `pageCountMax` pages. */
   limitPages(pageCountMax: number): void {
     this.#writer.post({ kind: 'limit', pageCountMax });
   }
@@ -267,7 +267,7 @@ export class Journal {
   /** Nothing more is written. */
   #break(detail: string, isInDoubt: boolean): void {
     if (this.#broken !== undefined) return;
-    this.#broken = `the state is not written any more until the next start: ${detail}`;
+    this.#broken = `nothing is written to the state until the next start: ${detail}`;
     this.#cancelProbe?.();
     this.#startedMs = undefined;
     const underWay = this.#underWay;

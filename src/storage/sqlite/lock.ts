@@ -1,6 +1,6 @@
 /**
- * One process per state folder. The lock is SQLite's own exclusive lock (an advisory one of the system) on a file that holds
- * nothing else: it ends with the process, however that ends.
+ * One process per state folder. The lock is SQLite's exclusive lock (an advisory one of the system) on a file that holds
+ * nothing else; the system releases it when the process ends, however that ends.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

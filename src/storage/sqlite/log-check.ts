@@ -1,10 +1,10 @@
 /**
- * Looks through SQLite's write-ahead log before SQLite does (sqlite.org/fileformat2.html §4). SQLite takes the log up to the
- * first frame whose checksum is wrong and forgets the rest without a word. That is right for a tail that was being written
- * when the power went, and wrong for a log that was damaged in its middle: commits that were acknowledged would be gone.
+ * Checks SQLite's write-ahead log before SQLite reads it (sqlite.org/fileformat2.html §4). SQLite takes the log up to the
+ * first frame whose checksum is wrong and silently drops the rest. That is right for a tail that was being written when the
+ * power failed, and wrong for a log that is damaged in its middle: acknowledged commits would be gone.
  *
- * The two can be told apart, because each commit is synced before the next one begins: a damaged frame with frames of a
- * later transaction behind it had been on disk. Cost: one pass, about 0.5 ns a byte.
+ * The two differ because each commit is synced before the next one begins: a damaged frame with frames of a later
+ * transaction behind it had been on disk. Cost: one pass over the log.
  */
 import { readFileSync } from 'node:fs';
 

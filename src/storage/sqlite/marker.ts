@@ -1,6 +1,6 @@
 /**
- * The note beside the state file that says that there is one, and how often it was opened: a file that is missing, or older
- * than the note, has been taken away or put back, and used payments may be unknown (reliability 124).
+ * The marker beside the state file: it says that there is one and how often it was opened. If the file is missing or older
+ * than the marker, the file was removed or restored, and it may not know every used payment (reliability 124).
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { join } from 'node:path';
 export const MARKER_FILE = 'state.json';
 
 export interface Marker {
-  /** Starts so far. The state file counts them too, before this does. */
+  /** Starts so far. The state file counts each start before the marker does. */
   readonly generation: number;
   /** The level at which the log was written. */
   readonly sync: 'full' | 'normal';
 }
 
-/** null: there is none. undefined: it cannot be read as one. */
+/** null: there is none. undefined: it is damaged. */
 export function readMarker(stateDir: string): Marker | null | undefined {
   let text: string;
   try {
@@ -33,7 +33,7 @@ export function readMarker(stateDir: string): Marker | null | undefined {
   }
 }
 
-/** On disk, whole or not at all, when this returns. */
+/** When this returns, the marker is on disk, whole or not at all. */
 export function writeMarker(stateDir: string, marker: Marker): void {
   const path = join(stateDir, MARKER_FILE);
   const temporary = `${path}.tmp`;

@@ -85,7 +85,7 @@ const GENERATION = 'generation';
 const messageOf = (failure: unknown): string =>
   (failure instanceof Error ? failure.message : String(failure)).split('\n')[0] as string;
 
-/** The state file is not the one that was last in use here. */
+/** The state file is not the one that this folder used last. */
 class Lost extends Error {}
 
 /** @throws StateError */
@@ -118,11 +118,11 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
     if (!isLost && !isDamage(failure)) throw failure;
     if (options.mayReset) {
       const aside = putAside(path, ports.clock.nowMs());
-      const anew = loadKept(path, options, ports.clock, usedBefore(ports.clock));
-      kept = { ...anew, notices: [`the state was begun anew (${messageOf(failure)})${aside}`, ...anew.notices] };
+      const empty = loadKept(path, options, ports.clock, usedBefore(ports.clock));
+      kept = { ...empty, notices: [`started with an empty state (${messageOf(failure)})${aside}`, ...empty.notices] };
     } else if (isLost) {
       throw new StateError(
-        `${failure.message}: used payments would be sold again; put it back, or give it up with STATE_RESET=true`,
+        `${failure.message}: used payments would be sold again; restore it, or discard the state with STATE_RESET=true`,
       );
     } else {
       return damagedState(path, `${path} is damaged (${messageOf(failure)})`, release);
@@ -133,7 +133,7 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
 }
 
 /**
- * The state whose records were read and whose journal is open.
+ * The state over an open journal, with what the start read.
  * @param release called after the journal is closed
  */
 export function stateOver(
@@ -161,7 +161,7 @@ export function stateOver(
   };
 }
 
-/** Any authorization that was good before now ends before this. */
+/** Seconds since 1970. Any authorization that was valid before now ends before this. */
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
 
 /** @throws Lost; what isDamage knows; anything else when the folder cannot be used */
@@ -213,14 +213,17 @@ function noticesOf(cases: readonly { readonly isRepeatable: boolean }[]): string
   const repeatedCount = cases.filter(({ isRepeatable }) => isRepeatable).length;
   const foreignCount = cases.length - repeatedCount;
   const notices: string[] = [];
-  if (repeatedCount > 0) notices.push(`settlements without a known end, now looked into: ${repeatedCount}`);
+  if (repeatedCount > 0)
+    notices.push(`settlements without a known outcome, repeated until it is known: ${repeatedCount}`);
   if (foreignCount > 0) {
-    notices.push(`settlements begun with another SETTLEMENT, left as they are until it is back: ${foreignCount}`);
+    notices.push(
+      `settlements begun with another SETTLEMENT, kept as unknown until the server runs with it again: ${foreignCount}`,
+    );
   }
   return notices;
 }
 
-/** Renames what is there; says so. */
+/** Renames the files that are there. @returns the end of a notice that says so, or '' */
 function putAside(path: string, nowMs: number): string {
   const suffix = `.lost-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
   let said = '';
@@ -234,7 +237,7 @@ function putAside(path: string, nowMs: number): string {
 
 /** The start read nothing from it, and nothing is written. */
 function damagedState(path: string, why: string, release: () => void): SqliteState {
-  const fault = `${why}: no payments are taken; put back a sound copy, or give it up with STATE_RESET=true`;
+  const fault = `${why}: no payments are taken; restore a sound copy, or discard the state with STATE_RESET=true`;
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
   return {
     underlay: {

@@ -6,6 +6,35 @@ import { ManualTime } from '../../support/manual-time.ts';
 
 describeReservations('reservations in memory', (time, countMax) => new MemoryReservations(time, countMax));
 
+describe('reservations in memory, over what a journal kept', () => {
+  it('refuse what may have been used before a state was lost, until its window is over', () => {
+    const usedBeforeSeconds = 2_000_000_150;
+    const recovered = { ends: [], cases: [], usedBeforeSeconds, lastSerial: 0 };
+    const store = new MemoryReservations(new ManualTime(), 100, undefined, recovered);
+    const reserved = (validBeforeSeconds: number): string =>
+      store.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
+    expect(reserved(usedBeforeSeconds - 30)).toBe('unavailable');
+    expect(reserved(usedBeforeSeconds)).toBe('unavailable');
+    expect(reserved(usedBeforeSeconds + 1)).toBe('reserved');
+  });
+
+  it('refuse two records of one authorization', () => {
+    const order = orderFor();
+    const cases = [1, 2].map((serial) => ({ serial, order, transaction: '', isRepeatable: true }));
+    const recovered = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 2 };
+    expect(() => new MemoryReservations(new ManualTime(), 100, undefined, recovered)).toThrow('two records');
+  });
+
+  it('keep a case of another kind of settlement as unknown and do not hand it over', () => {
+    const order = orderFor();
+    const cases = [{ serial: 1, order, transaction: '', isRepeatable: false }];
+    const recovered = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 1 };
+    const store = new MemoryReservations(new ManualTime(), 100, undefined, recovered);
+    expect(store.takeUnsettled()).toEqual([]);
+    expect(store.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+  });
+});
+
 describe('reservations in memory, in size', () => {
   it('hold nothing of what was released, however often', () => {
     const store = new MemoryReservations(new ManualTime(), 2);

@@ -5,9 +5,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { isDamage } from '../../../src/storage/sqlite/database.ts';
 import { isDamagedLog } from '../../../src/storage/sqlite/log-check.ts';
 import { StateError } from '../../../src/storage/sqlite/state.ts';
+import { orderFor } from '../../payment/fixture.ts';
 import { type Content, contentOfFolder, contentOfState, History } from '../history/history.ts';
 import { Folder } from './folder.ts';
 
@@ -116,10 +118,19 @@ describe('a database file with one bit turned', () => {
     expect(readFileSync(path).equals(damaged)).toBe(true);
 
     const anew = await folder.open({ mayReset: true }, history.time);
-    expect(anew.notices[0]).toMatch(/^the state was begun anew \([^\n]+\); the old one is [^\n]*state\.db\.lost-/);
+    expect(anew.notices[0]).toMatch(/^started with an empty state \([^\n]+\); the old one is [^\n]*state\.db\.lost-/);
     expect((await contentOfState(anew)).payments).toEqual({});
     // What was signed before may have been used: its window is the longest that is taken, and some.
-    expect(anew.underlay.recovered.usedBeforeSeconds).toBeGreaterThanOrEqual(history.time.nowMs() / 1000 + 150);
+    const nowSeconds = history.time.nowMs() / 1000;
+    expect(anew.underlay.recovered.usedBeforeSeconds).toBeGreaterThanOrEqual(nowSeconds + 150);
+    const reservations = new MemoryReservations(history.time, 100, anew.underlay.journal, anew.underlay.recovered);
+    const reserved = (validBeforeSeconds: number): string =>
+      reservations.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
+    expect([120, 150, 151].map((seconds) => reserved(nowSeconds + seconds))).toEqual([
+      'unavailable',
+      'unavailable',
+      'reserved',
+    ]);
     await folder.remove();
   });
 });
