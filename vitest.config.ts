@@ -1,22 +1,48 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectConfiguration, type TestProjectInlineConfiguration } from 'vitest/config';
 
 /**
- * `npm run test:slow` runs the tests that wait for real deadlines of half a minute, `npm run test:long` those that take minutes
- * and are run by hand; `npm test` the others.
+ * Projects, told apart by a file's name alone; `npm test` runs all three, `npm run check` the first.
+ *
+ * unit     `*.test.ts`: inside this process. No child process, no socket, no wait for real time. Files share their modules.
+ * feeds    `*.feeds.test.ts`: the same with real feeds by the hundred megabytes.
+ * process  `*.process.test.ts`: starts servers, commands or browsers, or listens on a socket. What a server of ours answers
+ *          is held against the published contract.
+ *
+ * `npm run test:slow` runs `*.slow.test.ts`, which wait for real deadlines of half a minute; `npm run test:long` runs
+ * `*.long.test.ts`, which take minutes and are run by hand.
  */
-const KINDS = ['slow', 'long'];
+const KINDS = ['slow', 'long'] as const;
 const kind = KINDS.find((one) => one === process.env.PAYGRADE_TESTS);
+const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
 
-/** Tests start real servers under two runtimes, so few files run at a time; the slow kind is asked for by name. */
+const inProcess = { pool: 'threads', isolate: false, maxWorkers: 2, testTimeout: 30_000 } as const;
+
+/** Mostly waits for other processes: three of these keep two cores busy. */
+const startsProcesses = {
+  setupFiles: ['test/support/published-setup.ts'],
+  pool: 'forks',
+  maxWorkers: 3,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+} satisfies TestProjectInlineConfiguration['test'];
+
+const everyTest: TestProjectConfiguration[] = [
+  {
+    test: {
+      ...inProcess,
+      name: 'unit',
+      include: ['test/**/*.test.ts'],
+      exclude: ['feeds', 'process', ...KINDS].map(filesOf),
+      sequence: { groupOrder: 0 },
+    },
+  },
+  { test: { ...inProcess, name: 'feeds', include: [filesOf('feeds')], sequence: { groupOrder: 0 } } },
+  { test: { ...startsProcesses, name: 'process', include: [filesOf('process')], sequence: { groupOrder: 1 } } },
+];
+
 export default defineConfig({
   test: {
-    include: [kind === undefined ? 'test/**/*.test.ts' : `test/**/*.${kind}.test.ts`],
-    exclude: kind === undefined ? KINDS.map((one) => `test/**/*.${one}.test.ts`) : [],
-    setupFiles: ['test/support/published-setup.ts'],
-    pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
     reporters: ['default'],
+    projects: kind === undefined ? everyTest : [{ test: { ...startsProcesses, name: kind, include: [filesOf(kind)] } }],
   },
 });

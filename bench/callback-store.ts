@@ -1,18 +1,22 @@
 /**
  * The callbacks at their size, in memory: what each step takes with many live ones, what they hold, what the sweeps cost, the
  * longest turn when all of them end at once, and callbacks that are full of long bodies.
+ *
+ * Measured before (Node 26): a callback with ten events of 1 KiB holds 16.1 KiB with identifiers joined in one step, 22.6 KiB
+ * with identifiers that grow letter by letter.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { type Clock, systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
 import type { Timers } from '../src/base/timers.ts';
+import type { CallbackHandle, Created } from '../src/callback/callbacks.ts';
 import { retainedHeaders, type Webhook } from '../src/callback/event.ts';
 import { ExpiryMap } from '../src/callback/inbox/expiry-map.ts';
-import { type Created, Inbox } from '../src/callback/inbox/inbox.ts';
-import { MemoryStore } from '../src/callback/inbox/memory-store.ts';
+import { Inbox } from '../src/callback/inbox/inbox.ts';
 import { CLAIM_BYTES, LIFETIME_MS, SWEEP_PAUSE_MS, TOMBSTONE_MS } from '../src/callback/limits.ts';
 import { bodyFormOf } from '../src/callback/media-type.ts';
+import { MemoryEventStore } from '../src/storage/memory/event-store.ts';
 import { type Context, type Figure, figureOf, heapBytes, pause, type Size, sized } from './harness.ts';
 
 /** Real time that can jump: what falls due by a jump fires in the next turns, as real timers would. */
@@ -106,13 +110,20 @@ async function post(inbox: Inbox, id: Created['id'], bytes: Uint8Array): Promise
 }
 
 function create(inbox: Inbox): Promise<Created> {
-  ok(inbox.room.tryClaim());
+  ok(inbox.capacity.tryClaim());
   return inbox.create();
+}
+
+/** As a request with the read token finds it. */
+function handleOf(inbox: Inbox, { id, readToken }: Created): CallbackHandle {
+  const authorized = inbox.authorize(id, readToken);
+  if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
+  return authorized.callback;
 }
 
 const EVENT_BYTES = 1_024;
 
-function openInbox(count: number, time: JumpingTime, store: MemoryStore): Inbox {
+function openInbox(count: number, time: JumpingTime, store: MemoryEventStore): Inbox {
   return new Inbox((count + 1) * CLAIM_BYTES, {
     clock: time,
     random: systemRandom,
@@ -126,13 +137,13 @@ function openInbox(count: number, time: JumpingTime, store: MemoryStore): Inbox 
 
 async function live(count: number): Promise<Figure[]> {
   const time = new JumpingTime();
-  const store = new MemoryStore();
+  const store = new MemoryEventStore();
   const inbox = openInbox(count, time, store);
   const checked = await create(inbox);
   await post(inbox, checked.id, jsonBody(1, EVENT_BYTES));
-  const listing = await inbox.events(checked.id);
+  const listing = await inbox.events(handleOf(inbox, checked));
   ok(listing.kind === 'events' && JSON.parse(listing.events[0] as string).size_bytes === EVENT_BYTES);
-  await inbox.delete(checked.id);
+  await inbox.delete(handleOf(inbox, checked));
 
   const before = heapBytes();
   const created: Created[] = [];
@@ -145,10 +156,12 @@ async function live(count: number): Promise<Figure[]> {
   for (let e = 0; e < 10; e++) for (const { id } of created) await post(inbox, id, jsonBody(e, EVENT_BYTES));
   const postMicros = spent(count * 10);
   const fullBytes = (heapBytes() - before) / count;
+  // The token was checked before: its digest is not part of reading.
+  const handles = created.map((each) => handleOf(inbox, each));
   startMs = performance.now();
   let readCharacters = 0;
-  for (const { id } of created) {
-    const read = await inbox.events(id);
+  for (const handle of handles) {
+    const read = await inbox.events(handle);
     if (read.kind !== 'events') throw new Error(read.kind);
     readCharacters += read.events.join(',').length;
   }
@@ -160,9 +173,9 @@ async function live(count: number): Promise<Figure[]> {
   const stallMs = await worstStallMs(() => inbox.counts.live, 0);
   const endMicros = (time.spentMs * 1000) / count;
   time.jump(TOMBSTONE_MS);
-  await worstStallMs(() => inbox.counts.tombstones + inbox.counts.strangers, 0);
-  deepStrictEqual(inbox.counts, { live: 0, tombstones: 0, strangers: 0, waits: 0 });
-  deepStrictEqual([inbox.room.claimedBytes, store.size, time.pendingCount], [0, 0, 0]);
+  await worstStallMs(() => inbox.counts.tombstones + inbox.counts.unknownIds, 0);
+  deepStrictEqual(inbox.counts, { live: 0, tombstones: 0, unknownIds: 0, waits: 0 });
+  deepStrictEqual([inbox.capacity.claimedBytes, store.size, time.pendingCount], [0, 0, 0]);
   const note = `${count} live`;
   return [
     { name: 'created', value: createMicros, unit: 'µs', note },
@@ -207,7 +220,7 @@ async function sweeping(size: Size): Promise<Figure[]> {
   if (size === 'small') return [looking];
 
   const time = new JumpingTime();
-  const inbox = openInbox(count, time, new MemoryStore());
+  const inbox = openInbox(count, time, new MemoryEventStore());
   for (let i = 0; i < count; i++) {
     await create(inbox);
     time.jump(LIFETIME_MS / count);
@@ -233,7 +246,7 @@ async function sweeping(size: Size): Promise<Figure[]> {
 }
 
 /** Counts what a disk would hold. */
-class CountingStore extends MemoryStore {
+class CountingStore extends MemoryEventStore {
   bytes = 0;
 
   override async append(_: unknown, event: { readonly bytes: Uint8Array }): Promise<void> {

@@ -1,14 +1,17 @@
 /**
  * The 402: from a request without a payment to the response, in process, and its parts. The offer is compared with the one
  * that the official client reads out of it before anything is timed.
+ *
+ * Measured before, on Node 26 and Bun 1.4, for a header of 2.7 KB: an offer with a query takes 0.2 µs, stringifying and
+ * encoding the object 4.8 and 6.6 µs.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { bazaarOf } from '../src/access/x402-discovery.ts';
 import { openApp } from '../src/app/app.ts';
+import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
-import { readConfig } from '../src/config/config.ts';
 import type { Route } from '../src/http/route.ts';
 import { findSignals } from '../src/modules/jobs/signals.ts';
 import { prepareOffer } from '../src/payment/protocol/requirements.ts';
@@ -19,7 +22,7 @@ const BASE_URL = 'http://127.0.0.1:8402';
 const SEARCH = '?role=engineer&location=germany';
 
 export async function measure({ size, cataloguePath }: Context): Promise<Figure[]> {
-  const config = readConfig({ SNAPSHOT: cataloguePath, STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0' });
+  const config = CONFIGURATION.read({ SNAPSHOT: cataloguePath, STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0' });
   const failures: unknown[] = [];
   const app = await openApp(
     { ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },
@@ -29,7 +32,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
       onRequest: undefined,
       copiesIntoResponse: isBun,
       onFailure: (failure) => failures.push(failure),
-      onResolution: () => {},
+      onCaseReport: () => {},
     },
   );
   const { path, summary } = findSignals;

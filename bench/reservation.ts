@@ -4,7 +4,7 @@ import type { Clock } from '../src/base/clock.ts';
 import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
 import { type ReservationKey, reservationKeyOf } from '../src/payment/protocol/order.ts';
-import { MemoryReservations } from '../src/payment/reservations.ts';
+import { MemoryReservations } from '../src/storage/memory/reservations.ts';
 import { NOW_MS, NOW_SECONDS, orderFor } from '../test/payment/fixture.ts';
 import { type Context, type Figure, heapBytes, sized, timed, timedAsync } from './harness.ts';
 

@@ -6,6 +6,8 @@
  *
  * Variants take turns round by round; a figure is the median of its rounds. Time is processor time of the process, all its
  * threads together, so that a busy machine shows less; on Linux it has steps of microseconds. Answers are checked first.
+ *
+ * Measured before: a recovery by noble takes about 1.1 ms on Node 26 and 0.46 ms on Bun 1.4, a struct's digest 15 and 11 µs.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { parseArgs } from 'node:util';

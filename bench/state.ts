@@ -10,18 +10,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { type App, openApp } from '../src/app/app.ts';
+import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
-import { configOf } from '../src/config/config.ts';
 import { orderTextOf, reservationKeyOf } from '../src/payment/protocol/order.ts';
-import { MemoryReservations, RESERVATION_COUNT_MAX } from '../src/payment/reservations.ts';
-import { memoryState } from '../src/storage/open-backend.ts';
+import type { Backend } from '../src/storage/backend.ts';
+import { openMemoryBackend } from '../src/storage/memory/backend.ts';
+import { RESERVATION_COUNT_MAX } from '../src/storage/memory/reservations.ts';
+import { openSqliteBackend } from '../src/storage/sqlite/backend.ts';
 import { StateDatabase } from '../src/storage/sqlite/database.ts';
-import type { OpenWriter, Operation } from '../src/storage/sqlite/operations.ts';
-import { openSqliteState, STATE_FILE } from '../src/storage/sqlite/state.ts';
+import { STATE_FILE } from '../src/storage/sqlite/state.ts';
+import { PAYMENTS, type PaymentOperation } from '../src/storage/sqlite/tables/payments.ts';
+import type { OpenWriter } from '../src/storage/sqlite/writer-messages.ts';
 import { orderFor } from '../test/payment/fixture.ts';
-import { promptPlace, trustingPlace } from '../test/support/recovery.ts';
+import { promptWorker, trustingWorker } from '../test/support/recovery.ts';
 import {
   decodeHeader,
   encodeHeader,
@@ -81,7 +84,7 @@ const INLINE_SLOW: Kind = { ...SLOW, name: `on the main thread, ${SLOW.name}`, i
 /** @param isVerifying false: whoever is named as payer has signed, so that only the rest is measured */
 async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifying: boolean): Promise<Shop> {
   const folder = sync === undefined ? undefined : mkdtempSync(join(tmpdir(), 'paygrade-bench-state-'));
-  const config = configOf({
+  const config = CONFIGURATION.fromOptions({
     baseUrl: BASE_URL,
     rateLimitPerMinute: 0,
     stateDir: ':memory:',
@@ -98,12 +101,12 @@ async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifyi
       onFailure(failure) {
         throw failure;
       },
-      onResolution() {},
-      recoveryWorker: isVerifying ? promptPlace() : trustingPlace(payerBytes),
-      openState: async (_, ports) => {
-        if (folder === undefined || sync === undefined) return memoryState();
-        const options = { stateDir: folder, sync, isPlay: true, mayReset: false, commitDelayMs };
-        return openSqliteState(options, isInline === true ? { ...ports, openWriter: inlineWriter } : ports);
+      onCaseReport() {},
+      recoveryWorker: isVerifying ? promptWorker() : trustingWorker(payerBytes),
+      openBackend: (options, ports) => {
+        if (folder === undefined || sync === undefined) return openMemoryBackend(options, ports);
+        const onDisk = { ...options, stateDir: folder, sync, commitDelayMs };
+        return openSqliteBackend(onDisk, isInline === true ? { ...ports, openWriter: inlineWriter } : ports);
       },
     },
   );
@@ -333,13 +336,21 @@ function fill(stateDir: string, count: number): void {
   const order = orderTextOf(orderFor());
   const validBeforeSeconds = Math.floor(Date.now() / 1000) + 120;
   for (let serial = 1; serial <= count; ) {
-    const batch: Operation[] = [];
+    const batch: PaymentOperation[] = [];
     for (; serial <= count && batch.length < 8192; serial++) {
       const key = reservationKeyOf(`0x${'ab'.repeat(20)}`, encodeHex(systemRandom.bytes(32)));
       const transaction = encodeHex(systemRandom.bytes(32));
       batch.push(
-        { kind: 'intent', serial, isPlay: true, payer: `0x${'ab'.repeat(20)}`, valueAtomic: 20_000n, order },
-        { kind: 'end', serial, end: { kind: 'settled', key, validBeforeSeconds, transaction } },
+        {
+          table: PAYMENTS,
+          kind: 'intent',
+          serial,
+          isPlay: true,
+          payer: `0x${'ab'.repeat(20)}`,
+          valueAtomic: 20_000n,
+          order,
+        },
+        { table: PAYMENTS, kind: 'end', serial, end: { kind: 'settled', key, validBeforeSeconds, transaction } },
       );
     }
     const result = database.apply(batch);
@@ -358,13 +369,12 @@ async function usedFigures(size: Size): Promise<Figure[]> {
     const before = heapBytes();
     const rssBefore = process.memoryUsage().rss;
     const startMs = performance.now();
-    const state = await openState(stateDir);
-    const reservations = new MemoryReservations(systemClock, RESERVATION_COUNT_MAX, state.payments, state.recovered);
+    const backend = await openFolder(stateDir);
     const openMs = performance.now() - startMs;
+    const { reservations } = backend;
     deepStrictEqual(reservations.count, count);
-    const { recovered: _, ...kept } = state;
     const rssPeak = process.memoryUsage().rss;
-    await kept.close();
+    await backend.close();
     const bytes = heapBytes() - before;
     deepStrictEqual(reservations.count, count);
     return [
@@ -379,17 +389,17 @@ async function usedFigures(size: Size): Promise<Figure[]> {
   }
 }
 
-const openState = (stateDir: string): ReturnType<typeof openSqliteState> =>
-  openSqliteState(
-    { stateDir, sync: 'full', isPlay: true, mayReset: false },
-    { clock: systemClock, timers: systemTimers, onFault() {} },
+const openFolder = (stateDir: string): Promise<Backend> =>
+  openSqliteBackend(
+    { stateDir, sync: 'full', mayReset: false, play: undefined, callbackBytes: 0 },
+    { clock: systemClock, timers: systemTimers, random: systemRandom, onFault() {}, onCallbackFault() {} },
   );
 
 async function openedMs(stateDir: string): Promise<number> {
   const startMs = performance.now();
-  const state = await openState(stateDir);
+  const backend = await openFolder(stateDir);
   const openMs = performance.now() - startMs;
-  await state.close();
+  await backend.close();
   return openMs;
 }
 

@@ -24,8 +24,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { openVerification } from '../src/adapters/verification/open-verification.ts';
+import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { readConfig } from '../src/config/config.ts';
 import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../src/payment/signature/signature.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
@@ -96,7 +96,7 @@ interface Recoveries {
 
 /** Recoveries a second through the queue: real signatures over fresh digests, as many waiting as a busy server has. */
 async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds: number): Promise<Recoveries> {
-  const verification = await openVerification(readConfig({ WORKERS, SIGNATURES }), {
+  const verification = await openVerification(CONFIGURATION.read({ WORKERS, SIGNATURES }), {
     clock: systemClock,
     timers: systemTimers,
     onFault: (fault) => {
@@ -121,7 +121,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
         client: '',
         isDisconnected: () => false,
       });
-      if (recovery.ok === 'turned-away') throw new Error(recovery.reason);
+      if (recovery.ok === 'rejected') throw new Error(recovery.reason);
       count++;
     }
   };

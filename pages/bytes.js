@@ -1,5 +1,5 @@
 // @ts-check
-/** Bytes for people. */
+/** Shows byte counts and bytes to people. */
 
 const LINE_BYTES = 16;
 
@@ -17,13 +17,13 @@ const hex = (byte) => byte.toString(16).padStart(2, '0');
 const shown = (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·');
 
 /**
- * Hex digits without anything between them.
+ * Hex digits without separators.
  * @param {Uint8Array} bytes
  */
 export const hexText = (bytes) => Array.from(bytes, hex).join('');
 
 /**
- * Offset, sixteen bytes and the same as ASCII, a line each.
+ * A hex dump: lines of offset, sixteen bytes, and the same bytes as ASCII.
  * @param {Uint8Array} bytes
  */
 export function hexLines(bytes) {

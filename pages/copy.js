@@ -1,14 +1,14 @@
 // @ts-check
-/** Copying: a button for every `<pre data-copy>`, and the function behind it. */
+/** Adds a copy button to every `<pre data-copy>`, and exports the function behind it. */
 
 const SHOWN_MS = 1_600;
 
 /**
- * Puts text on the clipboard and says so on the button. Outside a secure context there is no clipboard to write to; then
- * the text is selected, so that one key press copies it.
+ * Writes text to the clipboard and shows the result on the button. Outside a secure context the browser offers no clipboard;
+ * then the function selects the text, so that one key press copies it.
  * @param {HTMLButtonElement} button
  * @param {() => string} text
- * @param {Element} [shown] what shows the text
+ * @param {Element} [shown] the element that shows the text
  */
 export async function copyFrom(button, text, shown) {
   const label = button.textContent ?? '';
@@ -39,7 +39,7 @@ for (const block of document.querySelectorAll('pre[data-copy]')) {
   button.textContent = 'Copy';
   button.addEventListener('click', () => void copyFrom(button, () => block.textContent ?? '', block));
   block.replaceWith(frame);
-  // A block that scrolls sideways is scrolled with the keyboard too.
+  // A block that scrolls sideways must be reachable by keyboard.
   block.setAttribute('tabindex', '0');
   frame.append(block, button);
 }

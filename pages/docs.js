@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The API reference: `/openapi.json` in the hands of swagger-ui. Reading only; a request that costs money is made elsewhere.
- * What swagger-ui shows for trying requests out is left away, and its markup is mended where a screen reader would stumble.
+ * Renders the API reference: swagger-ui shows `/openapi.json` for reading only. The page sends no requests, because they cost
+ * money, so it removes swagger-ui's controls for trying them out. It also repairs markup that confuses screen readers.
  */
 
 /**
@@ -21,10 +21,10 @@ const state = /** @type {HTMLElement} */ (document.getElementById('reference-sta
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'];
 
 /**
- * An error is its codes: its body is the same everywhere, and the page says so once.
+ * Reduces an error response to its codes: the body is the same for all errors, and the page describes it once.
  * @param {Response} response
  */
-function briefly(response) {
+function shortenError(response) {
   const schema = response.content?.['application/json']?.schema;
   const codes = schema?.properties?.error?.properties?.code?.enum ?? [];
   response.description = `${response.description}${codes.map((code) => ` \`${code}\``).join('')}`;
@@ -32,10 +32,10 @@ function briefly(response) {
 }
 
 /**
- * The contract as it reads best: prices beside the summaries, errors by their codes.
+ * Prepares the contract for reading: prices beside the summaries, errors by their codes.
  * @param {{ paths: Record<string, Record<string, Operation | undefined>> }} contract
  */
-function forReading(contract) {
+function prepareForReading(contract) {
   for (const methods of Object.values(contract.paths)) {
     for (const method of METHODS) {
       const operation = methods[method];
@@ -44,7 +44,7 @@ function forReading(contract) {
       if (payment !== undefined) operation.summary = `${operation.summary} · ${payment.price} ${payment.currency}`;
       for (const [status, response] of Object.entries(operation.responses)) {
         delete response.headers?.['X-Request-Id'];
-        if (Number(status) >= 400) briefly(response);
+        if (Number(status) >= 400) shortenError(response);
       }
     }
   }
@@ -56,17 +56,17 @@ const nothing = () => null;
 /** @param {System} system */
 const readingOnly = ({ React }) => ({
   components: {
-    /** The page has its own frame and title. @param {{ getComponent(name: string, isContainer: boolean): unknown }} props */
+    /** Only the operations, because the page has its own frame and title. @param {{ getComponent(name: string, isContainer: boolean): unknown }} props */
     OperationsLayout: ({ getComponent }) => React.createElement(getComponent('operations', true)),
-    // Nothing is sent from here, so there is nothing to fill in.
+    // The page sends nothing, so it shows no controls to fill in.
     authorizeOperationBtn: nothing,
     JsonSchemaForm: nothing,
     CopyToClipboardBtn: nothing,
   },
 });
 
-/** What scrolls can be reached by keyboard, regions have names. */
-function mend() {
+/** Makes blocks that scroll reachable by keyboard and gives controls their names. */
+function repairMarkup() {
   for (const region of root.querySelectorAll('table[role="region"]')) region.removeAttribute('role');
   for (const block of root.querySelectorAll('pre:not([tabindex])')) block.setAttribute('tabindex', '0');
   for (const select of root.querySelectorAll('select:not([aria-label])')) {
@@ -77,8 +77,8 @@ function mend() {
   }
 }
 
-/** `docs#searchJobs` opens that operation. */
-function openNamed() {
+/** Opens the operation that the URL's fragment names, as in `docs#searchJobs`. */
+function openLinkedOperation() {
   const name = decodeURIComponent(location.hash.slice(1));
   if (!/^\w+$/.test(name)) return;
   const block = root.querySelector(`.opblock[id$="-${name}"]`);
@@ -90,9 +90,9 @@ function openNamed() {
 try {
   if (SwaggerUIBundle === undefined) throw new Error('its library (swagger-ui-dist) is not installed on this server');
   const answer = await fetch('./openapi.json', { credentials: 'omit' });
-  if (!answer.ok) throw new Error(`openapi.json was answered with ${answer.status}`);
-  const spec = forReading(await answer.json());
-  new MutationObserver(mend).observe(root, { childList: true, subtree: true });
+  if (!answer.ok) throw new Error(`openapi.json answered with status ${answer.status}`);
+  const spec = prepareForReading(await answer.json());
+  new MutationObserver(repairMarkup).observe(root, { childList: true, subtree: true });
   SwaggerUIBundle({
     spec,
     dom_id: '#reference',
@@ -102,10 +102,10 @@ try {
     supportedSubmitMethods: [],
     syntaxHighlight: false,
     docExpansion: 'list',
-    onComplete: () => setTimeout(openNamed),
+    onComplete: () => setTimeout(openLinkedOperation),
   });
-  addEventListener('hashchange', openNamed);
+  addEventListener('hashchange', openLinkedOperation);
 } catch (failure) {
   const reason = failure instanceof Error ? failure.message : String(failure);
-  state.textContent = `The reference could not be loaded: ${reason}. What it would show is in openapi.json.`;
+  state.textContent = `The reference could not be loaded: ${reason}. The same contract is in openapi.json.`;
 }

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The inbox: events of one callback as they arrive, by long polling. The read token is a variable of this module and a value
- * of one Authorization header; it is forgotten when watching ends. Whatever a webhook brings is put on the page as text.
+ * The inbox page: shows the events of one callback as they arrive, by long polling. The read token is only in a variable of
+ * this module and in the Authorization header; the page forgets it when watching ends. All content of webhooks enters the
+ * page as text.
  */
 import { hexLines, hexText, sizeText } from './bytes.js';
 import { copyFrom } from './copy.js';
@@ -17,12 +18,12 @@ import { piecesOf } from './json-text.js';
 const CALLBACK_ID = /cb_[A-Za-z0-9]{24}(?![A-Za-z0-9])/;
 const READ_TOKEN = /svc_cb_sk_[A-Za-z0-9]{43}(?![A-Za-z0-9])/;
 
-/** Pauses after failures in a row, milliseconds; the last one holds from then on. */
+/** Pauses after consecutive failures, milliseconds; the last one repeats. */
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
-/** A longer text is shown without colours: ten thousands of elements make a page slow. */
+/** Longer JSON is shown without colours, because tens of thousands of elements make the page slow. */
 const COLOURED_LENGTH_MAX = 50_000;
 const HEX_BYTES_SHOWN = 4_096;
-/** The page looks again so often when its clock says that the callback has expired and the server's does not yet. */
+/** How often the page asks again when the callback has expired by its own clock and not yet by the server's. */
 const EXPIRY_CHECK_MS = 1_000;
 
 /**
@@ -62,18 +63,18 @@ const eventCountMax = Number(watched.dataset.eventCountMax);
 const lifetimeMs = Number(watched.dataset.lifetimeMs);
 const hooks = watched.dataset.hooks ?? '';
 
-/** One callback that is being watched, from its form to its end. */
+/** Watches one callback, from the submitted form to the end. */
 class Watch {
   /** @type {ReadonlyMap<string, WebhookEvent>} */
   #events = new Map();
-  /** Aborts the request under way. */
+  /** Aborts the request in flight. */
   #request = new AbortController();
   #token;
   #isSynced = false;
   #wasFound = false;
   #isOver = false;
   #failureCount = 0;
-  /** By this page's clock; undefined = not known yet. @type {number | undefined} */
+  /** Expiry by this page's clock; undefined = not known yet. @type {number | undefined} */
   #expiresAtMs;
   #nextExpiryCheckMs = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -139,7 +140,7 @@ class Watch {
     return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : undefined;
   }
 
-  /** Everything there is, and when it ends: at first, and whenever what was last seen is in doubt. */
+  /** Reads all events and the expiry: at first, and whenever the page may have missed something. */
   async #sync() {
     const answer = await this.#ask('/events');
     if (!answer.ok) return this.#refused(answer);
@@ -166,7 +167,7 @@ class Watch {
     await this.#pause(answer.refusal.message, answer.retryAfterMs);
   }
 
-  /** @param {Extract<Answer, { ok: false }>} answer @returns whether there is nothing left to watch */
+  /** @param {Extract<Answer, { ok: false }>} answer @returns true when there is nothing left to watch */
   #endedBy({ status, refusal: { code, message } }) {
     if (status === 401) {
       this.end('trouble', 'The server does not accept this token.');
@@ -175,7 +176,7 @@ class Watch {
       this.end(
         'ended',
         this.#wasFound
-          ? 'Expired. The server has let go of its events; this page still shows them.'
+          ? 'Expired. The server has deleted its events; this page still shows them.'
           : 'Expired: its ten minutes are over.',
       );
     } else if (code === 'CALLBACK_NOT_FOUND') {
@@ -233,13 +234,13 @@ class Watch {
     return { ok: false, status: response.status, refusal: body.error, retryAfterMs };
   }
 
-  /** The server's own clock, where it tells it, counts; this machine's may be wrong. @param {string} expiresAt @param {string | null} date */
+  /** Sets the expiry by the server's clock where the Date header gives it, because this machine's may be wrong. @param {string} expiresAt @param {string | null} date */
   #setExpiry(expiresAt, date) {
     const serverMs = date === null ? Number.NaN : Date.parse(date);
     const aheadMs = Number.isNaN(serverMs) ? 0 : Date.now() - serverMs;
-    // A Date header has whole seconds and was some time under way: what is within two is no difference.
+    // A Date header has whole seconds and arrives with a delay, so a difference below two seconds means nothing.
     const skewMs = Math.abs(aheadMs) < 2_000 ? 0 : aheadMs;
-    // For the same reason an estimate may be late; but nothing has more time left than it is given.
+    // For the same reason the estimate may be late; no callback has more time left than a whole lifetime.
     this.#expiresAtMs = Math.min(Date.parse(expiresAt) + skewMs, Date.now() + lifetimeMs);
     this.#tick();
   }
@@ -295,7 +296,7 @@ function eventElement(event, watch, isNew) {
   time.textContent = `${new Date(event.received_at).toLocaleTimeString()}`;
 
   const names = Object.keys(event.headers);
-  part('headers-title').textContent = `Headers kept: ${names.length}`;
+  part('headers-title').textContent = `Headers retained: ${names.length}`;
   part('headers').append(...names.map((name) => headerRow(name, event.headers[name] ?? '')));
 
   const body = part('body');
@@ -329,7 +330,7 @@ async function fillBodies(event, watch, body, part) {
   if (!isJson) body.textContent = String(event.body);
   const bytes = await watch.bytesOf(event.id).catch(() => undefined);
   if (isJson) {
-    // Out of the bytes, not out of what the script made of them: numbers larger than a script's stay what they are.
+    // From the raw bytes, not from the parsed value: numbers beyond JavaScript's precision stay as they were sent.
     showJson(body, bytes === undefined ? JSON.stringify(event.body) : new TextDecoder().decode(bytes));
   }
   if (event.size_bytes === 0) body.textContent = '(empty)';
@@ -378,15 +379,15 @@ function fillHex(bytes, eventId, part) {
   });
 }
 
-/** @param {HTMLInputElement} field @param {string} text empty = nothing is wrong */
+/** @param {HTMLInputElement} field @param {string} text empty = no error */
 function fault(field, text) {
   element(`${field.id}-error`).textContent = text;
   if (text === '') field.removeAttribute('aria-invalid');
   else field.setAttribute('aria-invalid', 'true');
 }
 
-/** The whole answer of the creation may be pasted into the first field: it fills both. */
-function spreadAnswer() {
+/** Fills both fields when the first holds the whole answer of the creation. */
+function fillFromAnswer() {
   const token = READ_TOKEN.exec(addressField.value)?.[0];
   const id = CALLBACK_ID.exec(addressField.value)?.[0];
   if (token === undefined || id === undefined) return;
@@ -398,10 +399,10 @@ function spreadAnswer() {
 let current;
 
 function start() {
-  spreadAnswer();
+  fillFromAnswer();
   const id = CALLBACK_ID.exec(addressField.value)?.[0];
   const token = READ_TOKEN.exec(tokenField.value)?.[0];
-  fault(addressField, id === undefined ? 'There is no callback id in this: cb_ and 24 letters or digits.' : '');
+  fault(addressField, id === undefined ? 'This contains no callback id: cb_ and 24 letters or digits.' : '');
   fault(tokenField, token === undefined ? 'A read token is svc_cb_sk_ and 43 letters or digits.' : '');
   if (id === undefined) return addressField.focus();
   if (token === undefined) return tokenField.focus();
@@ -431,13 +432,15 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   start();
 });
-addressField.addEventListener('paste', () => setTimeout(spreadAnswer));
+addressField.addEventListener('paste', () => setTimeout(fillFromAnswer));
 stopButton.addEventListener('click', () => {
   current?.end('stopped', 'Stopped. The token is forgotten.');
   addressField.focus();
 });
-// A page that is left may be kept whole for the way back; the token is not.
-addEventListener('pagehide', () => current?.end('stopped', 'Stopped: the page was left, and the token is forgotten.'));
+// The browser may keep a page for the back button (bfcache); the token must not stay in it.
+addEventListener('pagehide', () =>
+  current?.end('stopped', 'Stopped because you left the page. The token is forgotten.'),
+);
 deleteButton.addEventListener('click', () => deleteDialog.showModal());
 element('delete-cancel').addEventListener('click', () => deleteDialog.close());
 element('delete-confirm').addEventListener('click', () => {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * JSON text set out in lines without being parsed into values: numbers, escapes, key order and repeated keys stay as they
- * were sent. The text must be valid JSON; the server has checked it.
+ * Breaks JSON text into indented lines without parsing it into values, so numbers, escapes, key order and repeated keys stay
+ * as they were sent. The text must be valid JSON, which the server has checked.
  */
 
 /** @typedef {{ readonly kind: 'space' | 'mark' | 'name' | 'text' | 'other', readonly text: string }} Piece */
@@ -11,7 +11,7 @@ const INDENT = '  ';
 
 /**
  * @param {string} json
- * @returns {Piece[]} joined, the text in lines
+ * @returns {Piece[]} the pieces; joined, they are the text in indented lines
  */
 export function piecesOf(json) {
   const tokens = json.match(TOKEN) ?? [];

@@ -4,36 +4,15 @@
  *   const app = await createPaygrade({ snapshot: 'jobs.snapshot', stateDir: 'state', baseUrl: 'https://api.example.com' });
  *   Bun.serve({ fetch: (request) => app.fetch(request) });
  */
-import { openApp, type RequestRecord } from './app/app.ts';
+import { openApp } from './app/app.ts';
+import { CONFIGURATION, type ConfigOptions } from './app/configuration.ts';
+import type { RequestRecord } from './app/request-log.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
-import { configOf, originOf } from './config/config.ts';
+import { originOf } from './config/settings.ts';
 
-type Setting = string | number | bigint | boolean | null | undefined;
-
-/** The variables of the README in camel case, with the same defaults and rules; and where to tell what happens. */
-export interface PaygradeOptions {
-  readonly host?: Setting;
-  readonly port?: Setting;
-  readonly baseUrl?: Setting;
-  readonly hookBaseUrl?: Setting;
-  readonly snapshot?: Setting;
-  readonly stateDir?: Setting;
-  readonly stateSync?: Setting;
-  readonly stateReset?: Setting;
-  readonly payTo?: Setting;
-  readonly settlement?: Setting;
-  readonly facilitatorUrl?: Setting;
-  readonly facilitatorToken?: Setting;
-  readonly localBalance?: Setting;
-  readonly signatures?: Setting;
-  readonly workers?: Setting;
-  readonly rateLimitPerMinute?: Setting;
-  readonly trustProxy?: Setting;
-  readonly callbackBytes?: Setting;
-  readonly corsOrigin?: Setting;
-  /** Taken as the contract has it; without a process of its own the library writes no log, see `onRequest`. */
-  readonly logLevel?: Setting;
+/** The variables of `docs/configuration.md` in camel case, with the same defaults and rules, and callbacks for what happens. */
+export interface PaygradeOptions extends ConfigOptions {
   /** Called once a request. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   /** Called with a bug that became a 500; without it, bugs are written to the console. */
@@ -56,7 +35,7 @@ export interface Paygrade {
 /** @throws Error one line, naming the option and the reason, or what is wrong with the catalogue or the state */
 export async function createPaygrade(options: PaygradeOptions = {}): Promise<Paygrade> {
   const { onRequest, onFailure = (failure) => console.error(failure), ...settings } = options;
-  const config = configOf({ ...settings });
+  const config = CONFIGURATION.fromOptions(settings);
   const address = originOf(config.host, config.port);
   const app = await openApp(
     { ...config, baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address },
@@ -66,7 +45,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
       copiesIntoResponse: 'Bun' in globalThis,
       onRequest,
       onFailure,
-      onResolution: () => {},
+      onCaseReport: () => {},
     },
   );
   return {

@@ -1,9 +1,9 @@
 /**
- * `npm run package:check`: the package as somebody else gets it. Packs it, looks at it with publint and arethetypeswrong,
- * installs the tarball in an empty folder, compiles against its types, starts its command under Node, Bun and Deno, and
- * mounts its handler in a server of each and in Hono. Prints a line a step and exits with 1 when one fails.
+ * `npm run package:check`: checks the package as its users receive it. Packs it, runs publint and arethetypeswrong, installs
+ * the tarball in an empty folder, compiles against its types, starts its command under Node, Bun and Deno, and mounts its
+ * handler in a server of each and in Hono. Prints a line per step and exits with 1 when one fails.
  *
- * PAYGRADE_NODE, BUN and DENO name other binaries; without DENO the pinned one comes from the registry, into the folder.
+ * PAYGRADE_NODE, BUN and DENO name other binaries; without DENO npm installs the pinned version in a temporary folder.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -30,16 +30,16 @@ let DENO = process.env.DENO || '';
 let failureCount = 0;
 async function step(name: string, act: () => Promise<string | undefined>): Promise<void> {
   const startMs = performance.now();
-  let told: string;
+  let line: string;
   try {
     const found = await act();
-    told = `ok      ${name}${found === undefined ? '' : `: ${found}`}`;
+    line = `ok      ${name}${found === undefined ? '' : `: ${found}`}`;
   } catch (failure) {
     failureCount++;
     const { stdout, stderr, message } = failure as { stdout?: string; stderr?: string; message?: string };
-    told = `FAILED  ${name}\n${[message, stdout, stderr].filter(Boolean).join('\n')}`;
+    line = `FAILED  ${name}\n${[message, stdout, stderr].filter(Boolean).join('\n')}`;
   }
-  console.log(`${told} (${((performance.now() - startMs) / 1000).toFixed(1)} s)`);
+  console.log(`${line} (${((performance.now() - startMs) / 1000).toFixed(1)} s)`);
 }
 
 function must(isTrue: boolean, otherwise: string): asserts isTrue {
@@ -97,25 +97,25 @@ async function start(command: string, args: readonly string[]): Promise<Started>
   };
 }
 
-/** Sells for a signed payment, keeps a webhook, shows its pages with everything they are made of, and lets a stranger see what it is. */
+/** The server sells an answer, stores a webhook, and serves its pages with every file they load. @throws Error */
 async function mustServe(url: string): Promise<void> {
   const health = (await (await fetch(`${url}/health`)).json()) as { status: string };
   must(health.status === 'ok', 'not healthy');
   must((await fetch(`${url}/ready`)).status === 200, 'not ready');
   const offer = await fetch(`${url}/v1/jobs/signals?role=data+engineer`);
-  must(offer.status === 402 && offer.headers.has('payment-required'), `no offer but ${offer.status}`);
+  must(offer.status === 402 && offer.headers.has('payment-required'), `expected an offer, got ${offer.status}`);
   const bought = await buy(`${url}/v1/jobs/signals?role=data+engineer`);
   const answer = await bought.text();
-  must(bought.status === 200, `a payment is answered with ${bought.status}: ${answer}`);
+  must(bought.status === 200, `the paid request got ${bought.status}: ${answer}`);
   const made = await buy(`${url}/v1/callbacks`, undefined, { method: 'POST' });
   const creation = await made.text();
-  must(made.status === 201, `a callback is answered with ${made.status}: ${creation}`);
+  must(made.status === 201, `the paid creation of a callback got ${made.status}: ${creation}`);
   const { id, read_token: token } = JSON.parse(creation) as { id: string; read_token: string };
   await fetch(`${url}/hooks/${id}`, { method: 'POST', body: 'a webhook' });
   const headers = { authorization: `Bearer ${token}` };
   const events = await (await fetch(`${url}/v1/callbacks/${id}/events`, { headers })).text();
-  must(events.includes('"body":"a webhook"'), `the event is not there: ${events}`);
-  must((await fetch(`${url}/`)).status === 404, 'a program gets a page');
+  must(events.includes('"body":"a webhook"'), `the event is missing: ${events}`);
+  must((await fetch(`${url}/`)).status === 404, 'a client that does not ask for HTML gets a page');
   for (const page of ['/', '/docs', '/inbox']) {
     const response = await fetch(url + page, { headers: { accept: 'text/html' } });
     const text = await response.text();
@@ -190,19 +190,25 @@ try {
     ];
     tarball = join(folder, packed.filename);
     const paths = packed.files.map(({ path }) => path);
-    const threads = ['dist/adapters/sqlite/writer.js', 'dist/adapters/recovery-worker.js'];
-    for (const path of ['dist/main.js', 'dist/index.d.ts', 'data/skills.json', 'data/synth.json', ...threads]) {
+    // Modules that the program loads by a computed address, which no compiler checks.
+    const computed = [
+      'dist/storage/sqlite/writer.js',
+      'dist/adapters/verification/recovery-worker.js',
+      'dist/adapters/listen/bun/listen-bun.js',
+      'dist/load/signer.js',
+    ];
+    for (const path of ['dist/main.js', 'dist/index.d.ts', 'data/skills.json', ...computed]) {
       must(paths.includes(path), `${path} is missing`);
     }
     const strange = paths.filter((path) => !/^(dist|data|pages)\/|^(package\.json|README\.md|LICENSE.*)$/.test(path));
-    must(strange.length === 0, `should not be in it: ${strange.join(', ')}`);
+    must(strange.length === 0, `unexpected files: ${strange.join(', ')}`);
     return `${paths.length} files, ${mebibytes(packed.size)} packed, ${mebibytes(packed.unpackedSize)} unpacked`;
   });
   await step('publint', async () => {
     await run(binary('publint'), ['run', '--strict', '--pack', 'false', PROJECT], { cwd: PROJECT });
     return undefined;
   });
-  await step('are the types wrong', async () => {
+  await step('arethetypeswrong', async () => {
     await run(binary('attw'), [tarball, '--profile', 'esm-only', '--no-emoji'], { cwd: PROJECT });
     return undefined;
   });
@@ -214,7 +220,7 @@ try {
     const packages = new Set(stdout.trim().split('\n').slice(1));
     return `${packages.size} packages, ${mebibytes(bytesUnder(join(consumer, 'node_modules')))}`;
   });
-  await step('types, as a module of Node and as a bundler sees them', async () => {
+  await step('types, resolved as Node and as a bundler do', async () => {
     cpSync(join(PROJECT, 'node_modules', '@types', 'node'), join(consumer, 'node_modules', '@types', 'node'), {
       recursive: true,
     });
@@ -222,7 +228,7 @@ try {
       recursive: true,
     });
     writeFileSync(join(consumer, 'typed.ts'), TYPED);
-    // Our own declarations are checked once; the second look is at how they are found.
+    // The first run checks the declarations themselves, the second only how a bundler finds them.
     for (const [module, resolution, skipped] of [
       ['nodenext', 'nodenext', 'false'],
       ['esnext', 'bundler', 'true'],

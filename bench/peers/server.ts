@@ -21,15 +21,16 @@ import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import type { Caller } from '../../src/adapters/listen/listen.ts';
+import { openListener } from '../../src/adapters/listen/open-listener.ts';
 import { openApp } from '../../src/app/app.ts';
+import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { readConfig } from '../../src/config/config.ts';
 import { JsonText, type Route } from '../../src/http/route.ts';
 import { Shelf } from '../../src/modules/jobs/envelope.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
-import { trustingPlace } from '../../test/support/recovery.ts';
+import { trustingWorker } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
 import { openCatalogue } from '../synthetic-catalogue.ts';
 import { PAYER, type WireResponse } from './wire.ts';
@@ -53,15 +54,12 @@ function given(): WireResponse {
 type Handler = (request: Request, caller: Caller) => Response | Promise<Response>;
 
 async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
-  const { listen } = isBun
-    ? await import('../../src/adapters/listen/listen-bun.ts')
-    : await import('../../src/adapters/listen/listen-node.ts');
   const unreadable = (): Response => new Response(null, { status: 400 });
-  return (await listen({ host: '127.0.0.1', port: 0, fetch, unreadable })).port;
+  return (await openListener({ host: '127.0.0.1', port: 0, fetch, unreadable })).port;
 }
 
 async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> {
-  const config = readConfig({
+  const config = CONFIGURATION.read({
     SNAPSHOT: values.catalogue,
     STATE_DIR: ':memory:',
     RATE_LIMIT_PER_MINUTE: '0',
@@ -73,7 +71,7 @@ async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> 
     random: systemRandom,
     onRequest: undefined,
     onFailure: (failure: unknown) => console.error(failure),
-    onResolution: () => {},
+    onCaseReport: () => {},
     copiesIntoResponse: isBun,
     ...(recoveryWorker === undefined ? {} : { recoveryWorker }),
   };
@@ -223,7 +221,7 @@ async function serve(): Promise<number> {
     case 'app':
       return app(undefined);
     case 'app-unverified':
-      return app(trustingPlace(hexToBytes(PAYER.slice(2))));
+      return app(trustingWorker(hexToBytes(PAYER.slice(2))));
     case 'constant': {
       const { status, headers, body } = given();
       return listenAsTheProjectDoes(() => new Response(body, { status, headers }));

@@ -1,64 +1,76 @@
 /**
- * The five checks of the authenticated routes in their order (callback.md, "Authentication" 4): id format, Authorization
- * header and scheme, existence, token, expiry.
+ * The way in by read token: the five checks of the authenticated callback routes in their order (callback.md
+ * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. The callback that it finds
+ * reaches the handler as `principal.callback`.
  */
-import { CALLBACK_ID_FORM, type CallbackId, parseCallbackId } from '../callback/identifier.ts';
-import { ABSENT_MESSAGES, type Authorized } from '../callback/inbox/inbox.ts';
-import type { Gate } from '../http/access.ts';
-import { type Refusal, refuse } from '../http/errors.ts';
+import type { Authorized, CallbackHandle, Callbacks } from '../callback/callbacks.ts';
+import { CALLBACK_ID_FORM, parseCallbackId } from '../callback/identifier.ts';
+import type { Access, Admission } from '../http/access.ts';
+import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
+import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
 
-/** Whose token is it? The inbox's answer. */
-export interface TokenReader {
-  authorize(id: CallbackId, token: string): Authorized;
+export const { INVALID_CALLBACK_ID, CALLBACK_NOT_FOUND, CALLBACK_EXPIRED } = defineErrors({
+  INVALID_CALLBACK_ID: { status: 400 },
+  CALLBACK_NOT_FOUND: { status: 404 },
+  CALLBACK_EXPIRED: { status: 410 },
+});
+
+/** What a module with operations on callbacks has among its services. */
+export interface ReadTokenServices {
+  readonly callbacks: Pick<Callbacks, 'authorize'>;
 }
 
-/** RFC 9110 §11.1: scheme, at least one space, credentials; scheme names have no case. */
-const BEARER = /^bearer(?: +(.*))?$/i;
-
-/** Two headers arrive joined by a comma and a space; no token has a comma. */
-const REPEATED = /,(?:[ \t]|$)/;
-
-const CHALLENGE = { headers: { 'www-authenticate': 'Bearer' } };
-
-const missing = (): Refusal => refuse('MISSING_AUTHORIZATION', 'an Authorization header is required', CHALLENGE);
-const notBearer = (): Refusal =>
-  refuse('INVALID_AUTHORIZATION', 'Authorization must be one header of the form `Bearer <read_token>`', CHALLENGE);
-
-/** The token of an Authorization header (possibly empty), or the refusal it earns by itself. */
-export function bearerToken(authorization: string | null): string | Refusal {
-  if (authorization === null) return missing();
-  const found = BEARER.exec(authorization);
-  if (found === null || REPEATED.test(authorization)) return notBearer();
-  return found[1] ?? '';
+/** What a read token says of the requester. */
+export interface CallbackReader {
+  readonly callback: CallbackHandle;
 }
 
-/** The segment after `/callbacks/`, as sent. */
-function idSegment(path: string): string {
-  const start = path.indexOf('/callbacks/') + '/callbacks/'.length;
-  const end = path.indexOf('/', start);
-  return path.slice(start, end < 0 ? path.length : end);
+export const invalidCallbackId = (): Refusal<'INVALID_CALLBACK_ID'> => refuse(INVALID_CALLBACK_ID, CALLBACK_ID_FORM);
+
+export const noCallback = (kind: 'not-found' | 'expired'): Refusal<'CALLBACK_NOT_FOUND' | 'CALLBACK_EXPIRED'> =>
+  kind === 'expired'
+    ? refuse(CALLBACK_EXPIRED, 'this callback is past its ten minutes')
+    : refuse(CALLBACK_NOT_FOUND, 'there is no such callback');
+
+function verdictOf(authorized: Authorized): Admission<CallbackReader> | Refusal {
+  switch (authorized.kind) {
+    case 'allowed':
+      return { principal: authorized };
+    case 'wrong-token':
+      return refuse(INVALID_TOKEN, 'this is not the read token of this callback', CHALLENGE);
+    case 'not-found':
+    case 'expired':
+      return noCallback(authorized.kind);
+    default:
+      return authorized satisfies never;
+  }
 }
 
-export function readTokenGate(reader: TokenReader): Gate {
-  return {
-    admit(visit) {
-      const id = parseCallbackId(idSegment(visit.path));
-      if (id === undefined) return refuse('INVALID_CALLBACK_ID', CALLBACK_ID_FORM);
-      const token = bearerToken(visit.header('authorization'));
-      if (typeof token !== 'string') return token;
-      const { kind } = reader.authorize(id, token);
-      switch (kind) {
-        case 'allowed':
-          return undefined;
-        case 'not-found':
-          return refuse('CALLBACK_NOT_FOUND', ABSENT_MESSAGES[kind]);
-        case 'wrong-token':
-          return refuse('INVALID_TOKEN', 'this is not the read token of this callback', CHALLENGE);
-        case 'expired':
-          return refuse('CALLBACK_EXPIRED', ABSENT_MESSAGES[kind]);
-        default:
-          return kind satisfies never;
-      }
+/** The read token of the callback that the path names with `:id`. */
+export const readToken: Access<CallbackReader, ReadTokenServices> = {
+  errors: [
+    INVALID_CALLBACK_ID,
+    MISSING_AUTHORIZATION,
+    INVALID_AUTHORIZATION,
+    INVALID_TOKEN,
+    CALLBACK_NOT_FOUND,
+    CALLBACK_EXPIRED,
+  ],
+  documentation: {
+    words: 'Needs `Authorization: Bearer <read_token>`',
+    security: {
+      name: 'readToken',
+      scheme: { type: 'http', scheme: 'bearer', description: 'The read token of one callback' },
     },
-  };
-}
+  },
+  open: ({ callbacks }) => ({
+    admit(request) {
+      const id = parseCallbackId(request.params.id ?? '');
+      if (id === undefined) return invalidCallbackId();
+      const token = bearerToken(request.header('authorization'));
+      if (typeof token !== 'string') return token;
+      const authorized = callbacks.authorize(id, token);
+      return authorized instanceof Promise ? authorized.then(verdictOf) : verdictOf(authorized);
+    },
+  }),
+};

@@ -1,14 +1,14 @@
 /**
- * The Bazaar block of a paid route (x402-v2 §7), from its declaration: what to send, by example and by schema, and what
- * comes back. It rides in the `PAYMENT-REQUIRED` header, where every byte is paid for on each unpaid request (1 KiB of header is
- * 1.4 to 1.8 µs on Node) and proxies cut at 4 to 8 KiB; so the answer is described to the depth of its `data`, without an
- * example, and `meta` by its name. The whole of it is in `/openapi.json`.
+ * Builds the Bazaar block of a paid operation (x402-v2 §7) from its contract: what to send, by example and by schema, and
+ * what comes back. The block travels in the `PAYMENT-REQUIRED` header of every unpaid request, and proxies cut headers at 4
+ * to 8 KiB; so it describes the answer to the depth of its `data`, without an example, and `meta` by its name. The whole
+ * contract is in `/openapi.json`.
  */
 
+import type { Contract } from '../http/contract.ts';
 import { type JsonSchema, jsonSchemaOf } from '../http/documents/json-schema.ts';
 import { Refusal } from '../http/errors.ts';
 import { queryDecoder } from '../http/query.ts';
-import type { Route } from '../http/route.ts';
 
 export interface BazaarBlock {
   readonly info: JsonSchema;
@@ -37,8 +37,8 @@ function outline(schema: JsonSchema, depth: number): JsonSchema {
   return { type: 'object', properties };
 }
 
-function outputSchema(route: Route): JsonSchema {
-  const answer = jsonSchemaOf(route.answer);
+function outputSchema(contract: Contract): JsonSchema {
+  const answer = jsonSchemaOf(contract.answer);
   const { data, meta } = (answer.properties ?? {}) as Record<string, JsonSchema>;
   if (data === undefined || meta === undefined) return outline(answer, 1);
   return {
@@ -55,8 +55,8 @@ interface Input {
   readonly required: readonly string[];
 }
 
-function queryInput(route: Route): Input {
-  const query = route.query === undefined ? { type: 'object' } : jsonSchemaOf(route.query);
+function queryInput(contract: Contract): Input {
+  const query = contract.query === undefined ? { type: 'object' } : jsonSchemaOf(contract.query);
   const { properties = {}, required = [] } = query as { properties?: JsonSchema; required?: readonly string[] };
   const queryParams = {
     type: 'object',
@@ -64,7 +64,7 @@ function queryInput(route: Route): Input {
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,
   };
-  return { info: { queryParams: route.examples?.query ?? {} }, properties: { queryParams }, required: [] };
+  return { info: { queryParams: contract.examples?.query ?? {} }, properties: { queryParams }, required: [] };
 }
 
 /** Every body of ours that is input is an empty JSON object. */
@@ -74,30 +74,29 @@ const BODY_INPUT: Input = {
   required: ['bodyType', 'body'],
 };
 
-/** The query with which the route is asked by its own example, with its `?`, or the empty string. */
-export function exampleSearchOf({ examples }: Route): string {
+/** The query of the operation's own example, with its `?`, or the empty string. */
+export function exampleSearchOf({ examples }: Contract): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(examples?.query ?? {})) query.set(name, String(value));
   return query.size === 0 ? '' : `?${query}`;
 }
 
 /**
- * Indexers ask a listed route with its own example and drop it when the answer is not 402, and facilitators hold `info`
- * against `schema` (x402-v2 §7.2, §7.3): both are looked at once, at start. The whole of it is the official validator's work,
- * in the tests.
- * @throws Error naming the route and what is wrong
+ * Indexers ask a listed operation with its own example and drop it when the answer is not 402, and facilitators check `info`
+ * against `schema` (x402-v2 §7.2, §7.3). Both are checked here once, at start; the tests run the official validator.
+ * @throws Error naming the operation and the reason
  */
-function assertListable(route: Route, input: Input): void {
+function assertListable(contract: Contract, input: Input): void {
   const fail = (reason: string): never => {
-    throw new Error(`discovery of ${route.method} ${route.path}: ${reason}`);
+    throw new Error(`discovery of ${contract.method} ${contract.path}: ${reason}`);
   };
-  if (route.method !== 'GET' && route.method !== 'POST') fail('only GET and POST are listed');
-  if (route.path.includes(':')) fail('a path with parameters is not listed');
+  if (contract.method !== 'GET' && contract.method !== 'POST') fail('only GET and POST are listed');
+  if (contract.path.includes(':')) fail('a path with parameters is not listed');
   for (const name of [...Object.keys(input.info), ...input.required]) {
     if (!Object.hasOwn(input.properties, name)) fail(`\`${name}\` is not in the schema`);
     if (!Object.hasOwn(input.info, name)) fail(`\`${name}\` has no example`);
   }
-  const decoded = queryDecoder(route.query)(exampleSearchOf(route));
+  const decoded = queryDecoder(contract.query)(exampleSearchOf(contract));
   if (decoded instanceof Refusal) fail(`its own example is refused: ${decoded.message}`);
 }
 
@@ -105,10 +104,10 @@ function assertListable(route: Route, input: Input): void {
  * The block for a GET with query parameters, or a POST with an empty JSON object for a body.
  * @throws Error when nobody could use it
  */
-export function bazaarOf(route: Route): BazaarBlock {
-  const { method } = route;
-  const input = method === 'GET' ? queryInput(route) : BODY_INPUT;
-  assertListable(route, input);
+export function bazaarOf(contract: Contract): BazaarBlock {
+  const { method } = contract;
+  const input = method === 'GET' ? queryInput(contract) : BODY_INPUT;
+  assertListable(contract, input);
   return {
     info: { input: { type: 'http', method, ...input.info }, output: { type: 'json' } },
     schema: {
@@ -123,7 +122,7 @@ export function bazaarOf(route: Route): BazaarBlock {
         },
         output: {
           type: 'object',
-          properties: { type: { const: 'json' }, example: outputSchema(route) },
+          properties: { type: { const: 'json' }, example: outputSchema(contract) },
           required: ['type'],
         },
       },

@@ -1,30 +1,31 @@
 /**
- * A request as gates, handlers and the log see it, and what is kept of one whose answer is held. What costs something is
- * looked up when it is asked for.
+ * A Fetch request as ways in, handlers and the log see it, and what is kept of one whose answer is deferred. What costs
+ * something is looked up when it is asked for.
  */
 import type { Caller } from '../adapters/listen/listen.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Random } from '../base/random.ts';
-import type { Refusal } from '../http/errors.ts';
-import type { Call, Told } from '../http/route.ts';
+import type { RequestView } from '../http/request-view.ts';
 import type { Target } from '../http/target.ts';
 
 export const newRequestId = (random: Random): string => `req_${random.uuid()}`;
 
 /** What the log says of a request, beside its answer. */
-export interface Recorded extends Told {
+export interface LoggedRequest {
+  readonly requestId: string;
   readonly method: string;
   readonly path: string;
+  /** Monotonic, milliseconds. */
   readonly startMs: number;
-  refusal: Refusal | undefined;
   clientAddress(): string;
 }
 
-/** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is not worth remembering. */
+/** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is ignored. */
 const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
 
-export class RequestCall implements Call, Recorded {
-  readonly request: Request;
+export class HttpRequestView implements RequestView, LoggedRequest {
+  /** The request itself, which is where its body comes from. */
+  readonly body: Request;
   readonly requestId: string;
   readonly path: string;
   readonly search: string;
@@ -32,7 +33,6 @@ export class RequestCall implements Call, Recorded {
   readonly startMs: number;
   readonly #caller: Caller;
   readonly #trustProxy: boolean;
-  refusal: Refusal | undefined;
 
   constructor(
     request: Request,
@@ -43,26 +43,26 @@ export class RequestCall implements Call, Recorded {
     caller: Caller,
     trustProxy: boolean,
   ) {
-    this.request = request;
+    this.body = request;
     this.requestId = requestId;
     this.path = path;
     this.search = search;
     this.params = params;
-    this.#caller = caller;
     this.startMs = startMs;
+    this.#caller = caller;
     this.#trustProxy = trustProxy;
   }
 
   get method(): string {
-    return this.request.method;
+    return this.body.method;
   }
 
   header(name: string): string | null {
     const caller = this.#caller;
-    return caller.header === undefined ? this.request.headers.get(name) : caller.header(name);
+    return caller.header === undefined ? this.body.headers.get(name) : caller.header(name);
   }
 
-  /** Behind a trusted proxy the last entry of X-Forwarded-For: the one that proxy wrote, not what the client claims. */
+  /** Behind a trusted proxy the last entry of X-Forwarded-For: the proxy wrote that one, the client may have sent the others. */
   clientAddress(): string {
     if (this.#trustProxy) {
       const forwarded = this.header('x-forwarded-for');
@@ -74,47 +74,12 @@ export class RequestCall implements Call, Recorded {
 
   isDisconnected(): boolean {
     const caller = this.#caller;
-    return caller.isDisconnected === undefined ? this.request.signal.aborted : caller.isDisconnected();
+    return caller.isDisconnected === undefined ? this.body.signal.aborted : caller.isDisconnected();
   }
 
   onDisconnect(listener: DisconnectListener): void {
     const caller = this.#caller;
     if (caller.onDisconnect !== undefined) caller.onDisconnect(listener);
-    else this.request.signal.addEventListener('abort', listener, { once: true });
-  }
-}
-
-/**
- * What is kept of a request whose answer is held: with its headers the request itself takes a kilobyte on Bun, and long polls
- * are held by the ten thousand. Its id is drawn when it is first told.
- */
-export class HeldCall<R extends { readonly method: string }> implements Recorded {
-  readonly path: string;
-  readonly route: R;
-  readonly startMs: number;
-  readonly #client: string;
-  readonly #random: Random;
-  #requestId: string | undefined;
-  refusal: Refusal | undefined;
-
-  constructor(call: RequestCall, route: R, random: Random) {
-    this.path = call.path;
-    this.route = route;
-    this.startMs = call.startMs;
-    this.#client = call.clientAddress();
-    this.#random = random;
-  }
-
-  get method(): string {
-    return this.route.method;
-  }
-
-  get requestId(): string {
-    this.#requestId ??= newRequestId(this.#random);
-    return this.#requestId;
-  }
-
-  clientAddress(): string {
-    return this.#client;
+    else this.body.signal.addEventListener('abort', listener, { once: true });
   }
 }

@@ -1,8 +1,8 @@
-/** Time as a port: the domains never read the ambient clock. */
+/** Time as a port: the domains read this clock and never the ambient one. */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970-01-01T00:00:00Z. May step. */
+  /** Wall clock, milliseconds since 1970-01-01T00:00:00Z. It may step. */
   nowMs(): number;
-  /** Monotonic clock, milliseconds from an arbitrary origin. Never steps back. */
+  /** Monotonic clock, milliseconds from an arbitrary origin. It never steps back. */
   monotonicMs(): number;
 }
 

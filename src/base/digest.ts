@@ -1,5 +1,18 @@
-/** A digest by the runtime: 0.5 to 1 µs, where @noble/hashes takes 3 (Bun 1.4, Node 26). */
-import { hash } from 'node:crypto';
+/** SHA-256 (FIPS 180-4) of a text as UTF-8, by the runtime: its native hash is faster than one in JavaScript. */
+import { hash, timingSafeEqual } from 'node:crypto';
 
-/** SHA-256 (FIPS 180-4) of a text as UTF-8: 32 bytes as code units 0..255. */
+/** The digest as 32 bytes: a plain array, since `slice` of a Buffer would share the bytes. */
+export const sha256 = (text: string): Uint8Array => new Uint8Array(hash('sha256', text, 'buffer'));
+
+/** The digest as 32 bytes in code units 0..255. */
 export const sha256Latin1 = (text: string): string => hash('sha256', text, 'latin1');
+
+/** 64 lower-case hex digits. */
+export const sha256Hex = (text: string): string => hash('sha256', text, 'hex');
+
+/** 43 digits of base64url, no padding. */
+export const sha256Base64Url = (text: string): string => hash('sha256', text, 'base64url');
+
+/** Compares in a time that depends on the lengths only, so it does not reveal where two digests differ. */
+export const isSameDigest = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && timingSafeEqual(one, other);

@@ -1,7 +1,7 @@
-/** Who wants to know that a client has gone away. */
+/** Learns that a client has disconnected. An object instead of a closure, because thousands of waits each hold one. */
 export interface DisconnectListener {
-  /** It is of no interest any more, and need not be told. */
+  /** True once the listener no longer needs the event; it may be dropped. */
   readonly isOver: boolean;
-  /** The client has gone away. Named as event targets call it. */
+  /** The client has disconnected. The name is that of DOM event listeners, so that an AbortSignal can call it. */
   handleEvent(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Times as text, a dozen to an answer. The days are remembered, since the jobs of one answer were observed on few of them:
- * 0.1 µs a time where `toISOString` takes 0.4 to 1.
+ * Times as RFC 3339 text, a dozen in each answer. The module memoizes the text of each day, because the jobs of one answer
+ * were observed on few days; that takes a quarter of the time of `toISOString` or less.
  */
 const DAY_MS = 86_400_000;
 const DAY_COUNT_MAX = 4096;
@@ -25,7 +25,10 @@ function dateOf(day: number): string {
   return date;
 }
 
-/** UTC with milliseconds and `Z` (RFC 3339), as `toISOString` writes it. @throws RangeError when it is no time */
+/**
+ * UTC with milliseconds and `Z` (RFC 3339), as `toISOString` writes it.
+ * @throws RangeError when `unixMs` is outside the range of Date
+ */
 export function isoTime(unixMs: number): string {
   const day = Math.floor(unixMs / DAY_MS);
   const ms = Math.trunc(unixMs - day * DAY_MS);

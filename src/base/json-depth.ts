@@ -1,6 +1,6 @@
 /**
- * How deep JSON text nests, judged on its characters before anything parses it: deep values parse on both runtimes and then
- * overflow whoever walks or writes them. No allocation; text with few brackets is not looked at character by character.
+ * Bounds the nesting of JSON text before anything parses it: both runtimes parse deep values, and then overflow the stack of
+ * the code that walks or writes them. It allocates nothing, and text with few brackets is not scanned character by character.
  */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -9,7 +9,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** How often, but no more than one past `enough`. */
+/** Number of occurrences; counting stops one past `enough`. */
 function countOf(text: string, character: string, enough: number): number {
   let count = 0;
   for (let at = text.indexOf(character); at !== -1 && count <= enough; at = text.indexOf(character, at + 1)) count++;
@@ -17,8 +17,8 @@ function countOf(text: string, character: string, enough: number): number {
 }
 
 /**
- * True when arrays and objects nest deeper than `depthMax`. On text that is no JSON the answer means nothing, and the parse
- * refuses it.
+ * True when arrays and objects nest deeper than `depthMax`. For text that is not JSON the result means nothing; the parser
+ * then refuses the text.
  */
 export function isDeeperThan(depthMax: number, text: string): boolean {
   if (countOf(text, '{', depthMax) + countOf(text, '[', depthMax) <= depthMax) return false;

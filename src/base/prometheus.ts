@@ -1,6 +1,6 @@
 /**
- * Prometheus text format 0.0.4, written plainly: families one after the other, each with HELP, TYPE and its samples. The
- * lines are made when they are asked for; counting is the counters' own business.
+ * Writes the Prometheus text format 0.0.4: one family after the other, each with HELP, TYPE and its samples. Modules keep
+ * their counts themselves and write them here when a scrape asks.
  */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 export type Labels = Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ const escapedLabel = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 const escapedHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 
-/** Go's float syntax, as the format asks for. */
+/** A value in Go's float syntax, which the format requires. */
 function valueText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
@@ -21,7 +21,7 @@ export class Exposition {
   #text = '';
   #family = '';
 
-  /** Begins a family; the samples that follow are its own. Names end in `_total` for counters, units are seconds and bytes. */
+  /** Begins a family; the samples that follow belong to it. Names of counters end in `_total`; units are seconds and bytes. */
   family(name: string, type: MetricType, help: string): this {
     this.#family = name;
     this.#text += `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n`;
@@ -36,7 +36,7 @@ export class Exposition {
     return this;
   }
 
-  /** A family of one sample. */
+  /** Writes a family of one sample without labels. */
   single(name: string, type: MetricType, help: string, value: number): this {
     return this.family(name, type, help).sample(value);
   }

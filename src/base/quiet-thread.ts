@@ -1,6 +1,6 @@
 /**
- * Options for a thread that says nothing on stderr: Node 22 calls node:sqlite and type stripping experimental, once for each
- * thread. Deno has no such word, and refuses a thread with flags that it does not know.
+ * Worker options that keep a thread from printing warnings: Node 22 warns once a thread that node:sqlite and type stripping
+ * are experimental. Deno prints no such warning and refuses a worker with flags that it does not know.
  */
 export const QUIET_THREAD: { readonly execArgv?: string[] } =
   'Deno' in globalThis ? {} : { execArgv: ['--disable-warning=ExperimentalWarning'] };

@@ -1,4 +1,4 @@
-/** Randomness as a port: identifiers come from a CSPRNG, tests hand in their own. */
+/** Randomness as a port: identifiers come from a CSPRNG, and tests pass their own. */
 export interface Random {
   /** `count` fresh random bytes. */
   bytes(count: number): Uint8Array;

@@ -1,9 +1,9 @@
-/** Timers as a port: the domains never set one themselves, and tests own the time. */
+/** Timers as a port: the domains set them here and never on the runtime, and tests own the time. */
 export interface Timers {
   /**
-   * Calls `run` once, `delayMs` or a little later from now, unless it is cancelled first. May fire up to a millisecond
-   * early, as runtimes' own timers do: who needs the exact moment looks at the clock again.
-   * @returns cancels; harmless after the call
+   * Calls `run` once, about `delayMs` from now, unless it is cancelled first. It may fire up to a millisecond early, as the
+   * runtimes' timers do, so callers that need the exact moment must check the clock again.
+   * @returns cancels the call; harmless afterwards
    */
   after(delayMs: number, run: () => void): () => void;
 }

@@ -1,47 +1,45 @@
 /**
- * A stored webhook (callback.md, "Event"), built once as finished JSON text: reading is joining, and no stored event can
- * make a read fail. The text has three parts: a head up to `"body":`, the body, and a tail with the size. What was JSON is
- * spliced in as it was sent; what was text is a JSON string.
+ * Builds an event, a stored webhook (callback.md, "Event"), once as finished JSON text: a read only joins texts, and no
+ * stored event can make a read fail. The text has three parts: a head up to `"body":`, the body, and a tail with the size. A
+ * JSON body stands in it as it was sent, a text body as a JSON string.
  *
- * The exact bytes can be had again: from the text itself, or kept beside it where the text does not tell (a BOM, another
- * charset, malformed bytes). A long event lives in the store as head and bytes, which is never more than was sent, and is
- * finished when it is read; escaping can make it six times as long.
+ * The exact bytes stay available. They are restored from the text, or kept beside it where the text does not determine them
+ * (a BOM, another charset, malformed bytes). A long event lives in the store as head and bytes, which take no more than the
+ * sender sent, and is finished when it is read; escaping can make its text six times as long.
  */
 import type { EventId } from './identifier.ts';
 import { isJson } from './json-text.ts';
 import { INLINE_CHARACTERS_MAX, RETAINED_CHARACTERS_MAX } from './limits.ts';
 import { type BodyForm, UTF_8 } from './media-type.ts';
 
-/** What the store keeps of an event. */
+/** An event as the store keeps it. */
 export interface EventRecord {
   readonly id: EventId;
-  /** Wall clock, whole seconds since 1970; never less than that of an earlier event of the same callback. */
+  /** Wall clock, whole seconds since 1970; never before an earlier event of the same callback. */
   readonly receivedAtSeconds: number;
   /** JSON text of the event up to and including `"body":`. */
   readonly head: string;
   readonly form: BodyForm;
   /** The body as it arrived. */
   readonly bytes: Uint8Array;
-  /**
-   * True when the inbox itself holds all of the event: a store that does not outlive the process need not keep it.
-   */
+  /** True when the inbox holds the whole event in memory: a store that does not outlive the process need not keep it. */
   readonly isInline: boolean;
 }
 
-/** What memory holds of an event. */
+/** An event as memory holds it. */
 export interface HeldEvent {
   readonly id: EventId;
-  /** Finished JSON; null = in the store only. */
+  /** Finished JSON; null = the event is in the store only. */
   readonly json: string | null;
   /** Where the body begins in `json`. */
   readonly bodyStart: number;
-  /** True when the body is text, which `json` shows as a string. */
+  /** True when the body is text, which stands in `json` as a string. */
   readonly isText: boolean;
-  /** The body as it arrived; null = what `json` says, in UTF-8. */
+  /** The body as it arrived; null = the body in `json`, in UTF-8. */
   readonly bytes: Uint8Array | null;
 }
 
-/** One webhook as it arrived, before it is an event. */
+/** A webhook as it arrived, before it becomes an event. */
 export interface Webhook {
   /** `POST`, `PUT` or `PATCH`. */
   readonly method: string;
@@ -50,12 +48,13 @@ export interface Webhook {
   readonly bytes: Uint8Array;
 }
 
-/** Retained header values in the order of RETAINED_HEADERS, absent ones left out; names in lower case. */
+/** Retained headers in the order of RETAINED_HEADERS, absent ones left out; names in lower case. */
 export type RetainedHeaders = readonly (readonly [name: string, value: string])[];
 
 /**
- * callback.md, "Events" 4, with its two neutral vendor names as they stand there, and the same headers of Stripe and Svix
- * (decisions §5). The content type first, since it is shown in any case; signatures before the rest.
+ * Request headers that an event retains (callback.md, "Events" 4): those of the contract with its two neutral vendor names,
+ * and the same headers of Stripe and Svix (decisions §5). The content type comes first because every event shows it,
+ * signatures come before the rest.
  */
 export const RETAINED_HEADERS = [
   'content-type',
@@ -77,18 +76,18 @@ export const RETAINED_HEADERS = [
   'user-agent',
 ] as const;
 
-/** decisions §5: `content_type` where no header was sent. */
+/** `content_type` of an event whose sender gave no Content-Type (decisions §5). */
 const CONTENT_TYPE_WITHOUT_HEADER = 'text/plain';
 
 const encoder = new TextEncoder();
-/** Malformed bytes become U+FFFD; a BOM goes. */
+/** Replaces malformed bytes by U+FFFD and drops a BOM. */
 const utf8 = new TextDecoder(UTF_8);
 
 /**
- * Values as sent, whole or not at all: half a signature would fail its check and not say why. What is earlier in
- * RETAINED_HEADERS comes first when there is not room for all.
- * @param header a request header's value, repeated ones joined by `, `, or null; the content type is at most
- *   CONTENT_TYPE_CHARACTERS_MAX long, and so always fits
+ * Picks the headers that the event retains. A value is kept whole or not at all, because half a signature would fail its
+ * check without saying why. Where not all values fit, the earlier ones in RETAINED_HEADERS win.
+ * @param header gives a request header's value, repeated ones joined by `, `, or null; the content type is at most
+ *   CONTENT_TYPE_CHARACTERS_MAX long and therefore always fits
  */
 export function retainedHeaders(header: (name: string) => string | null): RetainedHeaders {
   const retained: [string, string][] = [];
@@ -104,6 +103,7 @@ export function retainedHeaders(header: (name: string) => string | null): Retain
   return retained;
 }
 
+/** Writes the event's JSON up to and including `"body":`. */
 export function eventHead(id: EventId, receivedAtSeconds: number, method: string, retained: RetainedHeaders): string {
   const receivedAt = `${new Date(receivedAtSeconds * 1000).toISOString().slice(0, 19)}Z`;
   const headers = retained.map(([name, value]) => `"${name}":${JSON.stringify(value)}`).join(',');
@@ -115,7 +115,7 @@ function contentTypeSent(retained: RetainedHeaders): string | undefined {
   return retained[0]?.[0] === 'content-type' ? retained[0][1] : undefined;
 }
 
-/** The Content-Type that the sender of an event gave, or null, from the event's head. */
+/** Reads the sender's Content-Type from an event's head; null when there was none. */
 export function originalContentType(head: string): string | null {
   const { headers } = JSON.parse(`${head}null}`) as { headers: Record<string, string> };
   return headers['content-type'] ?? null;
@@ -125,43 +125,46 @@ const TAIL_START = ',"size_bytes":';
 /** Six digits of size and the closing brace. */
 const TAIL_LENGTH_MAX = TAIL_START.length + 7;
 
-/** False for bytes that are not the JSON they should be. */
+/** False for a JSON body whose bytes are not acceptable JSON. */
 export function isAcceptable(form: BodyForm, bytes: Uint8Array): boolean {
   return form.kind === 'text' || isJson(bytes);
 }
 
-/** JSON text of an acceptable body. */
+/** Writes an acceptable body as JSON text. */
 function bodyJsonOf(form: BodyForm, bytes: Uint8Array): string {
   if (form.kind === 'json') return utf8.decode(bytes);
   const decoder = form.charset === UTF_8 ? utf8 : new TextDecoder(form.charset);
   return JSON.stringify(decoder.decode(bytes));
 }
 
-/** One string, joined: a template would keep a tree of its pieces alive until somebody reads it. */
+/** Joins the parts into one flat string: a template literal would keep a tree of its pieces alive until the first read. */
 function eventJson(head: string, bodyJson: string, sizeBytes: number): string {
   return [head, bodyJson, TAIL_START, sizeBytes, '}'].join('');
 }
 
-/** An event of the store, finished. Its bytes were judged before they were stored. */
+/**
+ * Finishes an event that was read from the store.
+ * @throws Error when its bytes are not acceptable, which they were when they were stored
+ */
 export function finishedJson({ bytes, form, head, id }: EventRecord): string {
-  if (!isAcceptable(form, bytes)) throw new Error(`the store gave back other bytes for ${id}`);
+  if (!isAcceptable(form, bytes)) throw new Error(`the store returned other bytes for ${id} than it was given`);
   return eventJson(head, bodyJsonOf(form, bytes), bytes.length);
 }
 
-/** True when the body's JSON text alone gives back the bytes: UTF-8, no BOM, nothing replaced. */
-function isToldByText(form: BodyForm, bytes: Uint8Array, bodyJson: string): boolean {
+/** True when the bytes can be restored from the body's JSON text: UTF-8, no BOM, no character replaced. */
+function isRestorable(form: BodyForm, bytes: Uint8Array, bodyJson: string): boolean {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return false;
   return form.kind === 'json' || (form.charset === UTF_8 && !bodyJson.includes('\ufffd'));
 }
 
-/** Most bytes of UTF-8 for one UTF-16 code unit, also where a malformed sequence becomes U+FFFD. */
+/** The most bytes of UTF-8 that decode to one UTF-16 code unit, malformed sequences that become U+FFFD included. */
 const UTF_8_BYTES_A_UNIT = 3;
 
-/** True for a body that is too long for memory however it reads: no text is made of it. */
+/** True for a body that is too long for memory however it decodes, so that it need not be decoded. */
 const isSurelyLong = (form: BodyForm, bytes: Uint8Array): boolean =>
   (form.kind === 'json' || form.charset === UTF_8) && bytes.length > INLINE_CHARACTERS_MAX * UTF_8_BYTES_A_UNIT;
 
-/** What memory holds of an event whose body is acceptable: all of it when it is short. */
+/** Makes the event that memory holds, for an acceptable body: the whole event when it is short. */
 export function heldEvent(record: Omit<EventRecord, 'isInline'>): HeldEvent {
   const { id, head, form, bytes } = record;
   const isText = form.kind === 'text';
@@ -170,16 +173,16 @@ export function heldEvent(record: Omit<EventRecord, 'isInline'>): HeldEvent {
   const bodyJson = bodyJsonOf(form, bytes);
   if (head.length + bodyJson.length + TAIL_LENGTH_MAX > INLINE_CHARACTERS_MAX) return long;
   const json = eventJson(head, bodyJson, bytes.length);
-  return { id, json, bodyStart: head.length, isText, bytes: isToldByText(form, bytes, bodyJson) ? null : bytes };
+  return { id, json, bodyStart: head.length, isText, bytes: isRestorable(form, bytes, bodyJson) ? null : bytes };
 }
 
 export interface RawBody {
   readonly bytes: Uint8Array;
-  /** Content-Type as sent; null = none was. */
+  /** Content-Type as sent; null = the sender gave none. */
   readonly contentType: string | null;
 }
 
-/** The exact body of an event that memory holds whole. */
+/** Restores the exact body of an event that memory holds whole. */
 export function rawOf(event: HeldEvent & { readonly json: string }): RawBody {
   const contentType = originalContentType(event.json.slice(0, event.bodyStart));
   if (event.bytes !== null) return { bytes: event.bytes, contentType };

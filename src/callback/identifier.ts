@@ -1,9 +1,9 @@
 /**
- * Names that nobody can guess: callback ids (24 of 62 letters and digits, 142 bits), event ids (32 hex digits, 128 bits)
- * and the letters of read tokens. Bytes come from the CSPRNG that is handed in; one that would favour a letter is thrown
- * away (248 = 4 x 62 values are used of 256), so every letter is equally likely. Names are joined in one go: one that grows
- * letter by letter stays a tree of its pieces for as long as it is kept (22.6 KiB against 16.1 for a callback with ten
- * events of 1 KiB, Node 26, bench/callback-store.ts).
+ * Makes unguessable identifiers: callback ids (24 of 62 letters and digits, 142 bits), event ids (32 hex digits, 128 bits)
+ * and the secret part of read tokens. The bytes come from the CSPRNG that the caller passes; a byte that would favour a
+ * letter is rejected (248 = 4 x 62 of the 256 values are used), so every letter is equally likely. Each identifier is joined
+ * in one step, because a string that grows letter by letter stays a tree of its pieces for as long as it lives
+ * (bench/callback-store.ts).
  */
 import type { Brand } from '../base/brand.ts';
 import type { Random } from '../base/random.ts';
@@ -19,14 +19,14 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 const CALLBACK_ID = /^cb_[A-Za-z0-9]{24}$/;
 const CALLBACK_ID_LENGTH = 27; // `$` also matches before a final line feed; the length does not
 
-/** The rule, for whoever broke it. */
+/** The form of a callback id, for the message of INVALID_CALLBACK_ID. */
 export const CALLBACK_ID_FORM = 'a callback id is `cb_` and 24 letters or digits';
 
-/** `count` letters and digits, each uniform and independent. */
+/** Draws `count` letters and digits, each uniform and independent. */
 export function alphanumerics(random: Random, count: number): string {
   const letters: string[] = [];
   while (letters.length < count) {
-    // 3 % of the bytes are refused; an eighth more makes a second draw rare.
+    // 3 % of the bytes are rejected; drawing an eighth more makes a second draw rare.
     const bytes = random.bytes(count - letters.length + (count >> 3) + 1);
     for (let i = 0; i < bytes.length && letters.length < count; i++) {
       const byte = bytes[i]!; // i < bytes.length
@@ -46,7 +46,7 @@ export function newEventId(random: Random): EventId {
   return parts.join('') as EventId;
 }
 
-/** The id, or undefined for text that cannot be one (callback.md: `^cb_[A-Za-z0-9]{24}$`). */
+/** Parses a callback id (callback.md: `^cb_[A-Za-z0-9]{24}$`); undefined for any other text. */
 export function parseCallbackId(text: string): CallbackId | undefined {
   return text.length === CALLBACK_ID_LENGTH && CALLBACK_ID.test(text) ? (text as CallbackId) : undefined;
 }

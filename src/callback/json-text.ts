@@ -1,11 +1,10 @@
 /**
- * JSON judged on its bytes and kept as text: big numbers, key order, escapes and repeated keys come back as they were sent,
- * because nothing ever reads or writes them anew. Bytes are accepted when they are UTF-8 (a BOM is allowed and dropped), are
- * one JSON value (RFC 8259, as `JSON.parse` has it), and nest at most JSON_DEPTH_MAX arrays and objects: deeper values parse
- * on both runtimes and then overflow whoever writes them.
+ * Validates JSON on its bytes, so that it can be kept as text: big numbers, key order, escapes and repeated keys come back
+ * as they were sent, because the server never parses and writes them again. Bytes are acceptable when they are UTF-8 (a BOM
+ * is allowed and dropped), hold one JSON value (RFC 8259, exactly what `JSON.parse` accepts), and nest at most
+ * JSON_DEPTH_MAX arrays and objects: both runtimes parse deeper values and then overflow the stack when they write them.
  *
- * Cost: two passes over the bytes, no allocation. `JSON.parse` makes a text and a value first, both to be thrown away: two
- * thirds of a megabyte for a body of the longest kind.
+ * Cost: two passes over the bytes, no allocation. `JSON.parse` would allocate a text and a value only to drop both.
  */
 import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX } from './limits.ts';
@@ -13,7 +12,7 @@ import { JSON_DEPTH_MAX } from './limits.ts';
 /** Drops a BOM. Decoding in one piece keeps no state between calls. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The JSON text that `bytes` spell, without a BOM, white space kept; undefined when it is not acceptable JSON. */
+/** Decodes acceptable JSON to its text, without a BOM and with its white space; undefined for other bytes. */
 export function jsonTextOf(bytes: Uint8Array): string | undefined {
   return isJson(bytes) ? utf8.decode(bytes) : undefined;
 }
@@ -36,25 +35,25 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const LOWER_U = 0x75;
 
-/** Past the end there is nothing that anything may begin with. */
+/** Stands for a byte past the end; no token begins with it. */
 const NOTHING = 0;
 
 const WORDS = ['true', 'false', 'null'].map((word) => new TextEncoder().encode(word));
-/** What a string may hold as it is: anything but control characters, its end and a backslash. */
+/** By byte: 1 when a string may hold it unescaped, which excludes control characters, the quote and the backslash. */
 const IS_PLAIN = new Uint8Array(256).fill(1, SPACE);
 IS_PLAIN[QUOTE] = 0;
 IS_PLAIN[BACKSLASH] = 0;
-/** What may follow a backslash, `u` aside. */
+/** By byte: 1 when it may follow a backslash; `u` is handled separately. */
 const IS_ESCAPE = new Uint8Array(256);
 for (const letter of '"\\/bfnrt') IS_ESCAPE[letter.charCodeAt(0)] = 1;
 
-/** What may come next. */
+/** What the grammar allows next. */
 type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'comma-or-end';
 
-/** The bracket that closes each open array and object, outermost first. Scratch. */
+/** Scratch: the bracket that closes each open array and object, outermost first. */
 const closing = new Uint8Array(JSON_DEPTH_MAX);
 
-/** True for bytes that are acceptable JSON. */
+/** True when the bytes are acceptable JSON. */
 export function isJson(bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
@@ -111,7 +110,10 @@ function pastBlanks(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Past the closing quote, or -1. @param from behind the opening one */
+/**
+ * @param from index after the opening quote
+ * @returns index after the closing quote, or -1 when the string is malformed
+ */
 function pastString(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   for (let at = from; at < length; at++) {
@@ -134,7 +136,10 @@ function isHex(byte: number): boolean {
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;
 
-/** Past `true`, `false`, `null` or a number, or -1. @param byte the one at `from` */
+/**
+ * @param byte the byte at `from`
+ * @returns index after `true`, `false`, `null` or a number, or -1 when there is none
+ */
 function pastWordOrNumber(bytes: Uint8Array, from: number, byte: number): number {
   if (byte === MINUS || isDigit(byte)) return pastNumber(bytes, from);
   for (const word of WORDS) {
@@ -145,7 +150,10 @@ function pastWordOrNumber(bytes: Uint8Array, from: number, byte: number): number
   return -1;
 }
 
-/** RFC 8259 §6: a sign, digits without a leading zero, a fraction, an exponent. */
+/**
+ * RFC 8259 §6: a sign, digits without a leading zero, a fraction, an exponent.
+ * @returns index after the number, or -1 when it is malformed
+ */
 function pastNumber(bytes: Uint8Array, from: number): number {
   const byteAt = (place: number): number => (place < bytes.length ? bytes[place]! : NOTHING);
   let at = byteAt(from) === MINUS ? from + 1 : from;

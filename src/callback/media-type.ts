@@ -1,31 +1,31 @@
 /**
- * What a webhook's body is, by its Content-Type (callback.md "accepted content types"; decisions §5). Types are compared
- * without case and parameters. Two headers arrive joined by `, `, and a comma outside quotes is no part of a single one,
- * so a repeated header is refused here too.
+ * Reads from the Content-Type how a webhook's body is stored (callback.md "accepted content types"; decisions §5). Types are
+ * compared without case and parameters. A repeated header is refused: it arrives joined by `, `, and a single one has no
+ * comma outside quotes.
  */
 
-/** RFC 9110 §5.5: what a field value may consist of. Bun lets 0x7f through. */
+/** RFC 9110 §5.5: the characters of a field value. The check matters because Bun lets 0x7f through. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** True when a header with this value can be sent again. */
+/** True when the server can send a header with this value. */
 export function isFieldValue(text: string): boolean {
   return FIELD_VALUE.test(text);
 }
 
-/** How the bytes become the event's `body`: JSON text as it stands, or a string decoded by `charset`. */
+/** How the bytes become the event's `body`: as JSON text unchanged, or decoded by `charset` to a string. */
 export type BodyForm = { readonly kind: 'json' } | { readonly kind: 'text'; readonly charset: string };
 
 export const UTF_8 = 'utf-8';
 const JSON_FORM: BodyForm = { kind: 'json' };
 const TEXT_FORM: BodyForm = { kind: 'text', charset: UTF_8 };
 
-/** RFC 9110 `token "/" token`; `*` is a range, not a type. */
+/** RFC 9110 `token "/" token`, without `*`, which belongs to a media range. */
 const ESSENCE = /^[!#$%&'+\-.^_`|~0-9a-z]+\/[!#$%&'+\-.^_`|~0-9a-z]+$/;
 
 /** One parameter at a time; a value is a token or a quoted string (RFC 9110 §5.6.6). */
 const PARAMETER = /[\t ]*;[\t ]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^\t ",;]*)))?[\t ]*/y;
 
-/** First value of `charset`; null when there is none; undefined for parameters that are no list of parameters. */
+/** The first value of `charset`; null when there is none; undefined when the parameters are malformed. */
 function charsetOf(parameters: string): string | null | undefined {
   let charset: string | null = null;
   PARAMETER.lastIndex = 0;
@@ -38,7 +38,7 @@ function charsetOf(parameters: string): string | null | undefined {
   return charset;
 }
 
-/** The Encoding Standard's name for a label, or undefined for one it does not know. */
+/** The Encoding Standard's name for a label; undefined for an unknown label. */
 function encodingOf(label: string): string | undefined {
   try {
     return new TextDecoder(label).encoding;
@@ -48,9 +48,10 @@ function encodingOf(label: string): string | undefined {
 }
 
 /**
- * @param contentType the header as sent; null when there is none, which is text
- * @returns undefined for a type that is not taken (415). JSON is UTF-8 whatever its charset says; an unknown charset is
- *   refused for JSON too.
+ * The form of a body by its Content-Type. JSON is UTF-8 whatever its charset parameter says, but an unknown charset is refused
+ * for JSON too.
+ * @param contentType the header as sent; null when there is none, which means text
+ * @returns undefined for a type that the server does not accept (415)
  */
 export function bodyFormOf(contentType: string | null): BodyForm | undefined {
   if (contentType === null) return TEXT_FORM;
@@ -69,7 +70,7 @@ export function bodyFormOf(contentType: string | null): BodyForm | undefined {
   return encoding === UTF_8 ? TEXT_FORM : { kind: 'text', charset: encoding };
 }
 
-/** Bodies are never inflated (decisions §5): only `identity`, or no Content-Encoding at all. */
+/** True without a Content-Encoding and for `identity`: the server never decompresses a body (decisions §5). */
 export function isIdentity(contentEncoding: string | null): boolean {
   return contentEncoding === null || contentEncoding.trim().toLowerCase() === 'identity';
 }

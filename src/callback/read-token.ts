@@ -1,30 +1,20 @@
 /**
- * Read tokens (callback.md, "Callback"): shown once, at creation; kept only as a SHA-256 digest. Digests have one length,
- * so they are compared in a time that says nothing about where they differ, whatever was sent.
+ * Read tokens (callback.md, "Callback"). The server shows a token once, at creation, and keeps only its SHA-256 digest. All
+ * digests have one length, so comparing them takes constant time, whatever the client sent.
  */
-import { sha256 } from '@noble/hashes/sha2.js';
+import { sha256 } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
 import { alphanumerics } from './identifier.ts';
 
 export const TOKEN_PREFIX = 'svc_cb_sk_';
 
-/** 43 letters of 62 are 256.03 bits. */
+/** 43 letters of an alphabet of 62 carry 256.03 bits. */
 const SECRET_LETTER_COUNT = 43;
 
-const encoder = new TextEncoder();
-
+/** Makes a new token: the prefix and 43 random letters and digits. */
 export function newReadToken(random: Random): string {
   return TOKEN_PREFIX + alphanumerics(random, SECRET_LETTER_COUNT);
 }
 
-/** 32 bytes, of text of any length. */
-export function digestOf(token: string): Uint8Array {
-  return sha256(encoder.encode(token));
-}
-
-export function isSameDigest(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.length !== other.length) return false;
-  let difference = 0;
-  for (let i = 0; i < one.length; i++) difference |= one[i]! ^ other[i]!; // i < both lengths
-  return difference === 0;
-}
+/** What the server stores of a token: 32 bytes. @param token text of any length */
+export const digestOf = (token: string): Uint8Array => sha256(token);

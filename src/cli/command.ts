@@ -1,9 +1,9 @@
 /**
- * Commands as data: names, arguments and options are declared once, and parsing, its complaints and `--help` are read
- * from that. A command returns its exit code: 0 done, 1 the data or the outside failed, 2 it was called wrongly.
+ * Commands as data. A command declares its name, arguments and options once; the parser, its error messages and `--help`
+ * all read that declaration. A command returns its exit code: 0 done, 1 the data or the outside failed, 2 usage error.
  *
- * `node:util` splits the words into tokens; what is unknown, missing or too much is decided here, so that Node and Bun
- * say the same thing.
+ * `node:util` splits the words into tokens. This file decides what is unknown, missing or surplus, so that Node and Bun
+ * print the same messages.
  */
 import { parseArgs } from 'node:util';
 import type { Io } from './io.ts';
@@ -12,7 +12,7 @@ export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
 
-/** Called wrongly; the message is one line without the program's name. Exit code 2. */
+/** The command line is wrong; the message is one line without the program's name. Exit code 2. */
 export class UsageError extends Error {}
 
 /** The data or the outside failed; the message is one line. Exit code 1. */
@@ -25,11 +25,11 @@ interface OptionHelp {
 
 export interface TextOption extends OptionHelp {
   readonly type: 'text';
-  /** What stands for the value in the help: FILE, NAME. */
+  /** Placeholder for the value in the help: FILE, NAME. */
   readonly value: string;
   readonly default?: string;
   readonly required?: boolean;
-  /** The only values that are taken. */
+  /** The accepted values; any text when absent. */
   readonly choices?: readonly string[];
 }
 
@@ -64,21 +64,21 @@ export type OptionValues<Table extends Options> = {
 };
 
 export interface Argument {
-  /** As the help has it: FILE. */
+  /** Placeholder in the help: FILE. */
   readonly name: string;
   readonly help: string;
-  /** `one` is required; `many` takes none or more and comes last. */
+  /** `one` is required; `many` accepts any number, zero too, and comes last. */
   readonly count: 'one' | 'many';
 }
 
 export interface Invocation<Table extends Options> {
   readonly options: OptionValues<Table>;
-  /** Names of the options that stood on the command line, as against those that have their default. */
+  /** Names of the options on the command line; the others have their default. */
   readonly given: ReadonlySet<string>;
   readonly arguments: readonly string[];
 }
 
-/** A command whose options are checked; `run` throws UsageError or CommandError for a one-line end. */
+/** A declared command. `start` receives checked options; it throws UsageError or CommandError to end with one line. */
 export interface Command {
   readonly kind: 'command';
   readonly name: string;
@@ -91,12 +91,25 @@ export interface Command {
   start(invocation: Invocation<Options>, io: Io): Promise<number>;
 }
 
+/**
+ * A command whose module loads on use. The stub repeats the command's name and summary, so that the help of a group loads no
+ * command and `serve` loads nothing of the others.
+ */
+export interface CommandStub {
+  readonly kind: 'stub';
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
 export interface CommandGroup {
   readonly kind: 'group';
   readonly name: string;
   readonly summary: string;
-  readonly commands: readonly (Command | CommandGroup)[];
+  readonly commands: readonly CommandItem[];
 }
+
+export type CommandItem = Command | CommandStub | CommandGroup;
 
 export interface CommandDeclaration<Table extends Options> {
   readonly name: string;
@@ -107,7 +120,7 @@ export interface CommandDeclaration<Table extends Options> {
   run(invocation: Invocation<Table>, io: Io): Promise<number>;
 }
 
-/** Declares a command; the values that `run` gets have the types of the table. */
+/** Declares a command; `run` receives option values with the types that the table states. */
 export function command<const Table extends Options>(declared: CommandDeclaration<Table>): Command {
   return {
     kind: 'command',
@@ -116,7 +129,7 @@ export function command<const Table extends Options>(declared: CommandDeclaratio
     notes: declared.notes ?? [],
     arguments: declared.arguments ?? [],
     options: declared.options,
-    // parseInvocation has made the values from this very table.
+    // parseInvocation built the values from this same table.
     start: (invocation, io) => declared.run(invocation as unknown as Invocation<Table>, io),
   };
 }
@@ -137,14 +150,19 @@ function textOf(name: string, option: TextOption, text: string): string {
   return text;
 }
 
-/** A word of the command line, safe to print: control characters shown as escapes. */
+/** A word from the command line, safe to print: quoted, cut to 100 characters, control characters as escapes. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
-/** null: `--help` was asked for. throws UsageError */
-function parseInvocation(subject: Command, words: readonly string[]): Invocation<Options> | null {
-  const options: Options = { ...subject.options, help: HELP };
+interface ParsedWords {
+  readonly values: Record<string, string | number | boolean>;
+  readonly given: Set<string>;
+  readonly positionals: readonly string[];
+}
+
+/** The options and arguments on the command line, each option checked by itself. @throws UsageError */
+function parseWords(options: Options, words: readonly string[]): ParsedWords {
   const { tokens } = parseArgs({
     args: [...words],
     options: Object.fromEntries(
@@ -175,6 +193,12 @@ function parseInvocation(subject: Command, words: readonly string[]): Invocation
     values[token.name] =
       option.type === 'integer' ? integerOf(token.name, option, token.value) : textOf(token.name, option, token.value);
   }
+  return { values, given, positionals };
+}
+
+/** @returns null when the words ask for `--help` @throws UsageError */
+function parseInvocation(subject: Command, words: readonly string[]): Invocation<Options> | null {
+  const { values, given, positionals } = parseWords({ ...subject.options, help: HELP }, words);
   if (given.delete('help')) return null;
 
   for (const [name, option] of Object.entries(subject.options)) {
@@ -187,13 +211,13 @@ function parseInvocation(subject: Command, words: readonly string[]): Invocation
   const required = subject.arguments.filter(({ count }) => count === 'one');
   const absent = required[positionals.length];
   if (absent) throw new UsageError(`the argument ${absent.name} is missing`);
-  const takesMany = subject.arguments.some(({ count }) => count === 'many');
-  const extra = positionals[required.length];
-  if (extra !== undefined && !takesMany) throw new UsageError(`unexpected argument ${quoted(extra)}`);
+  const acceptsMany = subject.arguments.some(({ count }) => count === 'many');
+  const surplus = positionals[required.length];
+  if (surplus !== undefined && !acceptsMany) throw new UsageError(`unexpected argument ${quoted(surplus)}`);
   return { options: values as OptionValues<Options>, given, arguments: positionals };
 }
 
-/** Two columns, the left one as wide as its longest cell. */
+/** Two columns; the left one is as wide as its longest cell. */
 function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join('');
@@ -229,11 +253,11 @@ function commandHelp(path: string, subject: Command): string {
 }
 
 /** Every command below a group, with the words that lead to it. */
-function* commandsIn(group: CommandGroup, before: string): Generator<readonly [string, Command]> {
+function* commandsIn(group: CommandGroup, before: string): Generator<readonly [string, Command | CommandStub]> {
   for (const item of group.commands) {
     const path = `${before}${item.name}`;
-    if (item.kind === 'command') yield [path, item];
-    else yield* commandsIn(item, `${path} `);
+    if (item.kind === 'group') yield* commandsIn(item, `${path} `);
+    else yield [path, item];
   }
 }
 
@@ -243,22 +267,20 @@ function groupHelp(path: string, group: CommandGroup): string {
     `${path} <command> [options]\n`,
     `${group.summary}.\n`,
     table(rows),
-    `${path} <command> --help says more.\n`,
+    `${path} <command> --help describes one command.\n`,
   ].join('\n');
 }
 
-async function dispatch(
-  path: string,
-  subject: Command | CommandGroup,
-  words: readonly string[],
-  io: Io,
-): Promise<number> {
-  if (subject.kind === 'command') {
-    const invocation = parseInvocation(subject, words);
-    if (invocation !== null) return subject.start(invocation, io);
-    io.stdout.write(commandHelp(path, subject));
-    return EXIT_OK;
-  }
+async function runCommand(path: string, subject: Command, words: readonly string[], io: Io): Promise<number> {
+  const invocation = parseInvocation(subject, words);
+  if (invocation !== null) return subject.start(invocation, io);
+  io.stdout.write(commandHelp(path, subject));
+  return EXIT_OK;
+}
+
+async function dispatch(path: string, subject: CommandItem, words: readonly string[], io: Io): Promise<number> {
+  if (subject.kind === 'command') return runCommand(path, subject, words, io);
+  if (subject.kind === 'stub') return runCommand(path, await subject.load(), words, io);
   const [word, ...rest] = words;
   if (word === '--help' || word === 'help') {
     io.stdout.write(groupHelp(path, subject));
@@ -271,7 +293,7 @@ async function dispatch(
   return dispatch(`${path} ${next.name}`, next, rest, io);
 }
 
-/** Runs what the words ask for. Expected failures become one line on stderr; a bug is thrown on. */
+/** Runs the command that the words name. An expected failure becomes one line on stderr; a bug propagates. */
 export async function runProgram(program: CommandGroup, words: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(program.name, program, words, io);

@@ -1,6 +1,6 @@
 /**
- * `paygrade demo`: a customer, from outside. It makes a throwaway wallet, asks a running server, shows what it wants to be
- * paid, pays with the official x402 client and prints the three answers with their receipts.
+ * `paygrade demo`: buys from a running server as a customer would. It makes a throwaway wallet, asks for an answer, shows the
+ * offer, pays with the official x402 client and prints the three answers with their receipts.
  */
 import { CommandError, command, EXIT_OK } from './command.ts';
 import type { Io } from './io.ts';
@@ -37,13 +37,13 @@ async function ask(url: string): Promise<Response> {
   }
 }
 
-/** The company that the first answer is about, for the second question. */
+/** A company of the first answer, to ask about in the second request. */
 function domainIn(body: unknown): string | undefined {
   const { data } = body as { data?: { companies?: { company: { domain: string | null } }[] } };
   return data?.companies?.map(({ company }) => company.domain).find((domain) => domain !== null) ?? undefined;
 }
 
-function tell(io: Io, purchase: Purchase): void {
+function show(io: Io, purchase: Purchase): void {
   const { path, status, offer, receipt, body } = purchase;
   const [wanted] = offer.accepts;
   io.stderr.write(`\nGET ${path}\n`);
@@ -58,17 +58,17 @@ export const demo = command({
   name: 'demo',
   summary: 'Buys one answer of each kind from a running server, with a throwaway wallet and the official client',
   notes: [
-    'The wallet is new and empty: it can pay a server with SETTLEMENT=local, which lends every payer a play balance.',
+    'The wallet is new and empty. It can pay a server with SETTLEMENT=local, which gives every payer a play balance.',
   ],
   options: {
     url: URL_OPTION,
-    role: { type: 'text', value: 'WORDS', help: 'role to ask for', default: 'data engineer' },
+    role: { type: 'text', value: 'WORDS', help: 'job role to ask about', default: 'data engineer' },
     json: { type: 'flag', help: 'print the purchases as one JSON document' },
   },
   async run({ options }, io) {
     const base = baseOf(options.url);
     const { address, payingFetch } = await payingClient(undefined);
-    io.stderr.write(`a throwaway wallet: ${address}\n`);
+    io.stderr.write(`throwaway wallet: ${address}\n`);
 
     const purchases: Purchase[] = [];
     const buy = async (path: string): Promise<Purchase> => {
@@ -81,8 +81,8 @@ export const demo = command({
       const receipt = fromBase64<Receipt>(paid.headers.get('payment-response'));
       const purchase = { path, status: paid.status, offer, receipt, body: await paid.json() };
       purchases.push(purchase);
-      if (!options.json) tell(io, purchase);
-      if (paid.status !== 200) throw new CommandError(`${path} was answered with ${paid.status}`);
+      if (!options.json) show(io, purchase);
+      if (paid.status !== 200) throw new CommandError(`the paid request ${path} got ${paid.status}`);
       return purchase;
     };
 

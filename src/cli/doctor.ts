@@ -1,9 +1,9 @@
 /**
- * `paygrade doctor`: looks at everything that a server of this configuration needs, and says what to mend. It changes
- * nothing and takes no lock, so it can be run beside the server. Exit code 0: nothing must be mended; 1: something must; 2:
- * it was called wrongly.
+ * `paygrade doctor`: checks everything that a server with this configuration needs, and says what to fix. It changes nothing
+ * and takes no lock, so it can run beside the server. Exit code 0: nothing to fix; 1: something to fix; 2: usage error.
  */
-import { type Config, ConfigError, configFaults, readConfig } from '../config/config.ts';
+import { CONFIGURATION, type Config } from '../app/configuration.ts';
+import { messageOf } from '../base/failure.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
 import { checkPort, checkPublic } from './doctor/address-checks.ts';
 import { type Finding, Findings, type Verdict } from './doctor/finding.ts';
@@ -14,38 +14,28 @@ import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
 const CHECKS_WITH_CONFIG = 'snapshot, state, payTo, facilitator, clock, offers, port, public';
 
-/** The configuration if it can be used, and what is wrong with it. */
+/** The configuration, unless it is unusable, and the findings about it. */
 function checkConfiguration(settings: Readonly<Record<string, string | undefined>>): [Config | undefined, Finding[]] {
   const findings = new Findings('configuration');
-  const mend = '`serve --help` says what each variable takes';
-  const faults = configFaults(settings);
+  const mend = '`serve --help` lists what each variable accepts';
+  const faults = CONFIGURATION.faults(settings);
   for (const fault of faults) findings.mend(fault, mend);
   if (faults.length > 0) return [undefined, findings.all];
-  try {
-    const config = readConfig(settings);
-    const given = Object.values(settings).filter((value) => value !== undefined).length;
-    findings.ok(`${given} variables set, the others at their defaults`);
-    return [config, findings.all];
-  } catch (failure) {
-    if (!(failure instanceof ConfigError)) throw failure;
-    findings.mend(failure.message, mend);
-    return [undefined, findings.all];
-  }
+  const given = Object.values(settings).filter((value) => value !== undefined).length;
+  findings.ok(`${given} variables set, the others at their defaults`);
+  return [CONFIGURATION.read(settings), findings.all];
 }
 
-/** Each check on its own: a bug in one hides no other. */
+/** Runs one check, so that a bug in it hides no other. */
 async function guarded(
   check: string,
-  look: () => readonly Finding[] | Promise<readonly Finding[]>,
+  examineIt: () => readonly Finding[] | Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> {
   try {
-    return await look();
+    return await examineIt();
   } catch (failure) {
     const findings = new Findings(check);
-    findings.mend(
-      `could not be checked: ${failure instanceof Error ? failure.message : String(failure)}`,
-      'report this with the command that was used',
-    );
+    findings.mend(`the check failed: ${messageOf(failure)}`, 'report this together with the command line');
     return findings.all;
   }
 }
@@ -70,20 +60,21 @@ async function examine(config: Config, { clock }: Io): Promise<Finding[]> {
   return [...onDisk, ...facilitator, ...port, ...(await guarded('public', () => checkPublic(config, isRunning)))];
 }
 
-const LABELS: Readonly<Record<Verdict, string>> = { ok: 'ok', note: 'note', mend: 'MEND', skipped: '-' };
+/** Verdict -> word for people. */
+const LABELS: Readonly<Record<Verdict, string>> = { ok: 'ok', note: 'note', mend: 'FIX', skipped: '-' };
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Looks at everything that a server with these settings needs and says what to mend',
+  summary: 'Checks everything that a server with these settings needs, and says what to fix',
   notes: [
-    'Changes nothing and takes no lock: it can be run beside the server. Settings come from the environment or from flags, as for serve.',
-    'Exit code 0: nothing must be mended; 1: something must; 2: called wrongly.',
+    'Changes nothing and takes no lock, so it can run beside the server. Reads settings from the environment and flags, as serve does.',
+    'Exit code 0: nothing to fix; 1: something to fix; 2: usage error.',
   ],
   options: { ...SETTING_OPTIONS, json: { type: 'flag', help: 'one JSON object' } },
   async run({ options }, io) {
     const [config, configuration] = checkConfiguration(settingsIn(options, io.env));
     const rest = new Findings('others');
-    if (config === undefined) rest.skipped(`${CHECKS_WITH_CONFIG}: they need a configuration that can be used`);
+    if (config === undefined) rest.skipped(`${CHECKS_WITH_CONFIG}: these checks need a usable configuration`);
     const findings = [...configuration, ...(config === undefined ? rest.all : await examine(config, io))];
     const mendCount = findings.filter(({ verdict }) => verdict === 'mend').length;
     if (options.json) io.stdout.write(`${JSON.stringify({ ok: mendCount === 0, findings })}\n`);
@@ -92,7 +83,7 @@ export const doctor = command({
         io.stderr.write(`${LABELS[verdict].padEnd(6)}${check.padEnd(15)}${found}\n`);
         if (mend !== null) io.stderr.write(`${' '.repeat(21)}-> ${mend}\n`);
       }
-      io.stderr.write(mendCount === 0 ? 'nothing must be mended\n' : `${mendCount} to mend\n`);
+      io.stderr.write(mendCount === 0 ? 'nothing to fix\n' : `${mendCount} to fix\n`);
     }
     return mendCount === 0 ? EXIT_OK : EXIT_FAILED;
   },

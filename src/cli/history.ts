@@ -1,5 +1,4 @@
-/** `history`: what opened, changed, closed and reopened in a catalogue, or which feeds came in, oldest first. */
-
+/** `history`: what opened, changed, closed and reopened in a catalogue, or its feeds, oldest first. */
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
 import { dateTimeOf, parseDateTime } from '../ingest/input/date-time.ts';
 import { HistoryDatabase, HistoryError, type HistoryQuery } from '../storage/history/database.ts';
@@ -41,15 +40,17 @@ export const history = command({
   summary: 'Shows what opened, changed, closed and reopened in a catalogue',
   options: {
     catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue', required: true },
-    board: { type: 'text', value: 'BOARD', help: 'of this board only: <shape>:<token>, or a token' },
-    job: { type: 'text', value: 'ID', help: 'of this job only' },
-    kind: { type: 'text', value: 'KIND', choices: EVENT_KINDS, help: 'events of this kind only' },
-    since: { type: 'text', value: 'TIME', help: 'not before this, RFC 3339' },
-    until: { type: 'text', value: 'TIME', help: 'not after this, RFC 3339' },
-    feeds: { type: 'flag', help: 'the feeds that came in, instead of events' },
-    json: { type: 'flag', help: 'one JSON object a line' },
+    board: { type: 'text', value: 'BOARD', help: 'only this board: <shape>:<token>, or a token' },
+    job: { type: 'text', value: 'ID', help: 'only this job' },
+    kind: { type: 'text', value: 'KIND', choices: EVENT_KINDS, help: 'only events of this kind' },
+    since: { type: 'text', value: 'TIME', help: 'only from this time on, RFC 3339' },
+    until: { type: 'text', value: 'TIME', help: 'only up to this time, RFC 3339' },
+    feeds: { type: 'flag', help: 'show the imported feeds instead of events' },
+    json: { type: 'flag', help: 'one JSON object per line' },
   },
-  notes: ['A text of a description is not kept: a changed one shows by what names the text before and after.'],
+  notes: [
+    'The catalogue keeps no descriptions. A changed description shows as the digests of the old and the new text.',
+  ],
   async run({ options }, io: Io) {
     if (options.feeds && (options.job !== undefined || options.kind !== undefined)) {
       throw new UsageError('--feeds does not go with --job and --kind');

@@ -1,5 +1,6 @@
-/** What `import` and `snapshot build` share: the manifest, the way through all inputs, and how it is told. */
+/** What `import` and `snapshot build` share: the manifest, reading all inputs, and the messages about them. */
 import { readFile } from 'node:fs/promises';
+import { errorCodeOf } from '../base/failure.ts';
 import { grouped } from '../base/grouped.ts';
 import type { InputFile, Member } from '../ingest/input/input.ts';
 import type { Intake } from '../ingest/intake.ts';
@@ -7,9 +8,8 @@ import type { Rejection } from '../ingest/job-sink.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../ingest/shapes/shape.ts';
 import { CommandError, quoted, type TextOption } from './command.ts';
-import { systemCodeOf } from './new-file.ts';
 
-/** The format that is told by an input's content. */
+/** The format that recognises each input by its content. */
 export const AUTO = 'auto';
 
 export const MANIFEST_OPTION = {
@@ -18,17 +18,17 @@ export const MANIFEST_OPTION = {
   help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
 } as const satisfies TextOption;
 
-/** Rejections told in full; past them only counts, so that a broken file of a million lines stays readable. */
-const REJECTIONS_TOLD = 20;
+/** Rejections shown in full; the others are only counted, so that the output for a broken file of a million lines stays readable. */
+const SHOWN_COUNT_MAX = 20;
 
-/** Rejections as they come, and by reason. */
+/** Shows the first rejections and counts all of them by reason. */
 export class Complaints {
-  readonly #told: (line: string) => void;
+  readonly #say: (line: string) => void;
   readonly #counts = new Map<string, { field: string; reason: string; count: number }>();
-  #seen = 0;
+  #count = 0;
 
-  constructor(told: (line: string) => void) {
-    this.#told = told;
+  constructor(say: (line: string) => void) {
+    this.#say = say;
   }
 
   take({ place, id, field, reason, detail }: Rejection): void {
@@ -36,9 +36,9 @@ export class Complaints {
     const known = this.#counts.get(about);
     if (known) known.count++;
     else this.#counts.set(about, { field, reason, count: 1 });
-    if (++this.#seen > REJECTIONS_TOLD) return;
+    if (++this.#count > SHOWN_COUNT_MAX) return;
     const where = id === undefined ? place : `${place} (id ${quoted(id)})`;
-    this.#told(`${where}: ${about}${detail === undefined ? '' : `, ${detail}`}\n`);
+    this.#say(`${where}: ${about}${detail === undefined ? '' : `, ${detail}`}\n`);
   }
 
   /** Most frequent first. */
@@ -46,24 +46,25 @@ export class Complaints {
     return [...this.#counts.values()].sort((a, b) => b.count - a.count);
   }
 
-  /** The counts, when not everything was told in full. */
+  /** Shows the counts, if some rejections were not shown in full. */
   summarise(): void {
-    if (this.#seen <= REJECTIONS_TOLD) return;
-    this.#told(`and ${grouped(this.#seen - REJECTIONS_TOLD)} more; in all:\n`);
+    if (this.#count <= SHOWN_COUNT_MAX) return;
+    this.#say(`and ${grouped(this.#count - SHOWN_COUNT_MAX)} more; in total:\n`);
     for (const { field, reason, count } of this.counts) {
-      this.#told(`  ${grouped(count).padStart(11)}  ${field === '' ? '' : `${field} `}${reason}\n`);
+      this.#say(`  ${grouped(count).padStart(11)}  ${field === '' ? '' : `${field} `}${reason}\n`);
     }
   }
 }
 
 /**
- * Every member of every file into the intake.
- * leftOut  told of what cannot be read or recognised, which is passed over; what it throws ends the reading
+ * Feeds every member of every file to the intake.
+ * @param leaveOut receives the error of a file or member that cannot be read or recognised. Reading goes on behind it, unless
+ * `leaveOut` throws
  */
 export async function takeAll(
   files: readonly InputFile[],
   intake: Intake,
-  leftOut: (error: unknown) => void,
+  leaveOut: (error: unknown) => void,
 ): Promise<void> {
   for (const file of files) {
     try {
@@ -71,32 +72,33 @@ export async function takeAll(
         try {
           await intake.take(member);
         } catch (error) {
-          leftOut(error);
-          // The next member of an archive comes only behind the whole of this one.
+          leaveOut(error);
+          // The next member of an archive starts where this one ends.
           for await (const _ of member.bytes);
         }
       }
     } catch (error) {
-      leftOut(error);
+      leaveOut(error);
     }
   }
 }
 
-/** Says what each input was taken for; members of an archive are nearly always of one shape: once, and when it changes. */
+/** Says which shape each input has; for an archive, whose members nearly always have one shape, only when it changes. */
 export function shapeTeller(say: (line: string) => void): (member: Member, shape: Shape) => void {
-  const told = new Map<string, string>();
+  const shown = new Map<string, string>();
   return (member, shape) => {
     const name = member.archive ?? member.name;
-    if (told.get(name) === shape.name) return;
-    told.set(name, shape.name);
+    if (shown.get(name) === shape.name) return;
+    shown.set(name, shape.name);
     say(`${member.name}: taken for ${shape.name}\n`);
   };
 }
 
+/** @returns an empty manifest without a path @throws CommandError */
 export async function manifestFrom(path: string | undefined): Promise<BoardManifest> {
   if (path === undefined) return new Map();
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`${path} cannot be read (${systemCodeOf(error)})`);
+    throw new CommandError(`${path} cannot be read (${errorCodeOf(error) ?? 'unknown'})`);
   });
   const parsed = parseBoardManifest(text);
   if (!parsed.ok) throw new CommandError(`${path}: ${parsed.reason}`);

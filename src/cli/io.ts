@@ -1,17 +1,17 @@
 /**
- * What a command may touch of its process. The process hands in its own (main.ts), tests hand in theirs, so a command is
- * run in a test exactly as it is run by a person.
+ * What a command may use of its process. `main.ts` passes the real process, tests pass their own, so a test runs a command
+ * exactly as a person does.
  */
 import type { Clock } from '../base/clock.ts';
 
 export interface Output {
-  /** Accepts any amount at once; a writer of much waits for `taken` now and then. */
+  /** Accepts any amount at once; a caller with much text awaits `taken` now and then. */
   write(text: string): void;
-  /** Waits until what was written has been passed on. false: the reader has gone away, more would be lost. */
+  /** Resolves when the system has all that was written. false: the reader is gone, further text would be lost. */
   taken(): Promise<boolean>;
-  /** A person looks at it. */
+  /** Whether it is a terminal, with a person in front of it. */
   readonly isTerminal: boolean;
-  /** Width in characters; 80 where it is not known. */
+  /** Width in characters; 80 when unknown. */
   readonly columns: number;
 }
 
@@ -20,11 +20,11 @@ export type SignalName = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 export interface Io {
   /** Results. */
   readonly stdout: Output;
-  /** People's messages and progress. */
+  /** Messages and progress, for people. */
   readonly stderr: Output;
   readonly stdin: { readonly bytes: AsyncIterable<Uint8Array>; readonly isTerminal: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Calls `handler` for each such signal, instead of what the system would do; returns how to stop that. */
+  /** Calls `handler` for each such signal instead of the system's default action. @returns restores the default */
   onSignal(name: SignalName, handler: () => void): () => void;
 }

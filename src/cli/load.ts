@@ -5,6 +5,7 @@
 import { Buffer } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { grouped } from '../base/grouped.ts';
+import { VERSION } from '../base/version.ts';
 import { LIFETIME_MS } from '../callback/limits.ts';
 import { MIX_TEXT, mixOf, parseMix, SCENARIOS, type Scenario } from '../load/mix.ts';
 import { reportHtml } from '../load/report-html.ts';
@@ -12,7 +13,6 @@ import { type LoadResult, unexpectedShareOf } from '../load/result.ts';
 import { type LivePicture, type LoadPlan, runLoad } from '../load/run.ts';
 import { duration, summaryText } from '../load/summary.ts';
 import { addressesOf, LoadError, parseTarget, type Target, TargetError } from '../load/target.ts';
-import { VERSION } from '../version.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { NewFile } from './new-file.ts';

@@ -1,8 +1,9 @@
 /**
- * A file that appears whole or not at all: written under a temporary name beside its own, synced, then renamed.
- * Buffered, since rejects come line by line.
+ * A file that appears whole or not at all: written under a temporary name in the same folder, synced, then renamed. Writes are
+ * buffered, because rejected records arrive line by line.
  */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { errorCodeOf } from '../base/failure.ts';
 import { CommandError } from './command.ts';
 
 const BUFFER_BYTES = 64 * 1024;
@@ -16,11 +17,11 @@ export class NewFile {
   #isOpen = true;
   #isCommitted = false;
 
-  /** throws CommandError: the place cannot be written to */
+  /** @throws CommandError when the file cannot be written */
   constructor(path: string) {
     this.#path = path;
     this.#temporaryPath = `${path}.${crypto.randomUUID()}.tmp`;
-    this.#descriptor = this.#told(() => openSync(this.#temporaryPath, 'wx', 0o644));
+    this.#descriptor = this.#orCommandError(() => openSync(this.#temporaryPath, 'wx', 0o644));
   }
 
   write(bytes: Uint8Array): void {
@@ -33,10 +34,10 @@ export class NewFile {
     this.#filled += bytes.length;
   }
 
-  /** The file is there when this returns. */
+  /** The file exists when this returns. @throws CommandError */
   commit(): void {
     this.#flush();
-    this.#told(() => {
+    this.#orCommandError(() => {
       fsyncSync(this.#descriptor);
       this.#close();
       renameSync(this.#temporaryPath, this.#path);
@@ -44,7 +45,7 @@ export class NewFile {
     this.#isCommitted = true;
   }
 
-  /** Leaves nothing behind; after `commit` it does nothing. */
+  /** Removes the temporary file; after `commit` it does nothing. */
   discard(): void {
     if (this.#isCommitted) return;
     this.#close();
@@ -58,7 +59,7 @@ export class NewFile {
   }
 
   #writeAll(bytes: Uint8Array): void {
-    this.#told(() => {
+    this.#orCommandError(() => {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
     });
   }
@@ -69,17 +70,11 @@ export class NewFile {
     closeSync(this.#descriptor);
   }
 
-  #told<Result>(act: () => Result): Result {
+  #orCommandError<Result>(act: () => Result): Result {
     try {
       return act();
     } catch (error) {
-      throw new CommandError(`${this.#path} cannot be written (${systemCodeOf(error)})`);
+      throw new CommandError(`${this.#path} cannot be written (${errorCodeOf(error) ?? 'unknown'})`);
     }
   }
-}
-
-/** ENOENT and the like, for a message; the class's name where the system gave no code. */
-export function systemCodeOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return error instanceof Error ? error.name : 'unknown';
 }

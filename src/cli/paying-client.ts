@@ -1,4 +1,5 @@
-/** What the commands share that are a customer: the server's address, a wallet, and the official x402 client around it. */
+/** What the commands that act as a customer share: the server's address, a wallet, and the official x402 client. */
+import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { CommandError, type TextOption, UsageError } from './command.ts';
 import { optional } from './optional-package.ts';
 
@@ -9,31 +10,31 @@ export const URL_OPTION = {
   default: 'http://127.0.0.1:8402',
 } as const satisfies TextOption;
 
-/** Longer than any answer takes, a wait of 30 s too, and shorter than a person waits. */
+/** Longer than any answer takes, including a wait of 30 s. */
 export const ANSWER_TIMEOUT_MS = 60_000;
 
-/** The server's address without a trailing slash. throws UsageError */
+/** The server's address without a trailing slash. @throws UsageError */
 export function baseOf(text: string): string {
   if (!URL.canParse(text)) throw new UsageError(`--url must be an address such as ${URL_OPTION.default}`);
   return text.replace(/\/+$/, '');
 }
 
-/** For a failure of fetch. */
+/** The error that a command ends with when fetch fails. */
 export function noAnswer(target: string, failure: unknown): CommandError {
-  const { cause, message } = failure as Error & { cause?: { code?: string } };
-  return new CommandError(`no answer from ${new URL(target).origin}: ${cause?.code ?? message}`);
+  const code = errorCodeOf((failure as { cause?: unknown } | null)?.cause);
+  return new CommandError(`no answer from ${new URL(target).origin}: ${code ?? messageOf(failure)}`);
 }
 
 export interface PayingClient {
-  /** Of the wallet. */
+  /** Address of the wallet. */
   readonly address: string;
-  /** Answers a 402 by paying and asking again. */
+  /** Fetch that answers a 402 by paying and asking again. */
   readonly payingFetch: typeof fetch;
 }
 
 /**
- * @param privateKey 0x and 64 hex digits; undefined makes a throwaway wallet, which only a play ledger lends anything
- * @throws UsageError for another key, CommandError when the client is not installed
+ * @param privateKey 0x and 64 hex digits; undefined makes a throwaway wallet, which has money only in a play ledger
+ * @throws UsageError for another text, CommandError when the client is not installed
  */
 export async function payingClient(privateKey: string | undefined): Promise<PayingClient> {
   if (privateKey !== undefined && !/^0x[0-9a-fA-F]{64}$/.test(privateKey)) {

@@ -1,18 +1,121 @@
-/** The commands of `paygrade`. A new one is a file with a `Command` in it and a line here. */
-
-import { callbackCommands } from './callback.ts';
+/**
+ * The commands of `paygrade`. A new one is a file that declares a `Command`, and a stub here. The stubs load a command's module
+ * only when someone calls that command, so `serve` starts without the code of the others.
+ */
 import type { CommandGroup } from './command.ts';
-import { demo } from './demo.ts';
-import { doctor } from './doctor.ts';
-import { history } from './history.ts';
-import { importFeeds } from './import.ts';
-import { load } from './load.ts';
-import { serve } from './serve.ts';
-import { snapshotCommands } from './snapshot.ts';
+
+const snapshot: CommandGroup = {
+  kind: 'group',
+  name: 'snapshot',
+  summary: 'Builds, shows and exports catalogue files',
+  commands: [
+    {
+      kind: 'stub',
+      name: 'build',
+      summary: 'Builds a catalogue file from job records, or from a catalogue',
+      load: async () => (await import('./snapshot/build.ts')).snapshotBuild,
+    },
+    {
+      kind: 'stub',
+      name: 'inspect',
+      summary: 'Shows what a catalogue file holds',
+      load: async () => (await import('./snapshot/inspect.ts')).snapshotInspect,
+    },
+    {
+      kind: 'stub',
+      name: 'export',
+      summary: 'Writes a catalogue back as one JSON object a line',
+      load: async () => (await import('./snapshot/export.ts')).snapshotExport,
+    },
+    {
+      kind: 'stub',
+      name: 'synth',
+      summary: 'Makes a synthetic catalogue from a seed',
+      load: async () => (await import('./snapshot/synth.ts')).snapshotSynth,
+    },
+  ],
+};
+
+const callback: CommandGroup = {
+  kind: 'group',
+  name: 'callback',
+  summary: 'Webhook addresses for ten minutes',
+  commands: [
+    {
+      kind: 'stub',
+      name: 'new',
+      summary: 'Pays for a callback and prints its address and read token',
+      load: async () => (await import('./callback/new.ts')).newCallback,
+    },
+    {
+      kind: 'stub',
+      name: 'wait',
+      summary: 'Prints the events of a callback as they arrive, until it ends',
+      load: async () => (await import('./callback/wait.ts')).waitForEvents,
+    },
+    {
+      kind: 'stub',
+      name: 'events',
+      summary: 'Lists the stored events of a callback',
+      load: async () => (await import('./callback/events.ts')).listEvents,
+    },
+    {
+      kind: 'stub',
+      name: 'rm',
+      summary: 'Deletes a callback and its events',
+      load: async () => (await import('./callback/rm.ts')).removeCallback,
+    },
+    {
+      kind: 'stub',
+      name: 'verify',
+      summary: 'Checks the signature of a stored event with the sender’s own library',
+      load: async () => (await import('./callback/verify.ts')).verifyEvent,
+    },
+  ],
+};
 
 export const PROGRAM: CommandGroup = {
   kind: 'group',
   name: 'paygrade',
   summary: 'Sells answers about hiring, one request at a time, over your own catalogue of job postings',
-  commands: [serve, importFeeds, history, snapshotCommands, callbackCommands, demo, load, doctor],
+  commands: [
+    {
+      kind: 'stub',
+      name: 'serve',
+      summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
+      load: async () => (await import('./serve.ts')).serve,
+    },
+    {
+      kind: 'stub',
+      name: 'import',
+      summary: 'Merges files of job boards into the history of a catalogue',
+      load: async () => (await import('./import.ts')).importFeeds,
+    },
+    {
+      kind: 'stub',
+      name: 'history',
+      summary: 'Shows what opened, changed, closed and reopened in a catalogue',
+      load: async () => (await import('./history.ts')).history,
+    },
+    snapshot,
+    callback,
+    {
+      kind: 'stub',
+      name: 'demo',
+      summary: 'Buys one answer of each kind from a running server, with a throwaway wallet and the official client',
+      load: async () => (await import('./demo.ts')).demo,
+    },
+    {
+      kind: 'stub',
+      name: 'load',
+      summary: 'Puts a running server of your own under load: open or closed loop, latency percentiles, errors by code',
+      load: async () => (await import('./load.ts')).load,
+    },
+    {
+      kind: 'stub',
+      name: 'doctor',
+      summary: 'Checks everything that a server with these settings needs, and says what to fix',
+      load: async () => (await import('./doctor.ts')).doctor,
+    },
+  ],
 };

@@ -1,6 +1,6 @@
 /**
- * Progress on a terminal: one line, drawn over itself ten times a second at most. In a pipe nothing is written at all,
- * so logs hold results and complaints only.
+ * Progress on a terminal: one line, redrawn at most ten times a second. A pipe receives nothing, so logs hold only results and
+ * error messages.
  */
 import type { Clock } from '../base/clock.ts';
 import { grouped } from '../base/grouped.ts';
@@ -14,12 +14,12 @@ const CLEAR_LINE = '\r\u001b[K';
 export interface ProgressState {
   /** Rows so far. */
   readonly rows: number;
-  /** Work done and to do, in any one unit; `total` null where it is not known. */
+  /** Work done, and in total; both in the same unit. `total` is null when unknown. */
   readonly done: number;
   readonly total: number | null;
 }
 
-/** Rows and rate; before and after them bar, percent and time left, where the total is known. */
+/** Rows and rate; with a known total also a bar, the percentage and the time left. */
 export function progressLine(state: ProgressState, elapsedMs: number): string {
   const seconds = elapsedMs / 1000;
   const parts = [`${grouped(state.rows)} rows`];
@@ -52,12 +52,12 @@ export class Progress {
     this.#drawnMs = this.#startMs;
   }
 
-  /** Cheap to call often. */
+  /** Cheap enough to call for every row. */
   show(state: ProgressState): void {
     this.showLine((elapsedMs) => progressLine(state, elapsedMs));
   }
 
-  /** The same with a line of the caller's own, which is made only when it is drawn and cut to the width. */
+  /** Shows any line. Calls `lineOf` only when it draws, and cuts the line to the width of the terminal. */
   showLine(lineOf: (elapsedMs: number) => string): void {
     if (!this.#output.isTerminal) return;
     const nowMs = this.#clock.monotonicMs();
@@ -68,7 +68,7 @@ export class Progress {
     this.#output.write(`${CLEAR_LINE}${line}`);
   }
 
-  /** Takes the line away, before anything else is written. */
+  /** Clears the line. Call it before writing anything else. */
   clear(): void {
     if (this.#drawn) this.#output.write(CLEAR_LINE);
     this.#drawn = false;

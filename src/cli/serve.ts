@@ -3,15 +3,20 @@
  * SIGHUP takes the catalogue anew; a second SIGTERM or SIGINT ends at once, as the system would.
  */
 
+import { SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
 import type { Listener, ListenOptions } from '../adapters/listen/listen.ts';
-import { type App, openApp, type RequestRecord } from '../app/app.ts';
-import { SAMPLE } from '../app/catalogue-holder.ts';
+import { openListener } from '../adapters/listen/open-listener.ts';
+import { type App, openApp } from '../app/app.ts';
+import { CONFIGURATION, type Config } from '../app/configuration.ts';
+import type { RequestRecord } from '../app/request-log.ts';
 import { systemRandom } from '../base/random.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
-import { type Config, ConfigError, LOG_LEVELS, type LogLevel, originOf, readConfig } from '../config/config.ts';
-import { refuse } from '../http/errors.ts';
+import { ConfigError } from '../config/config.ts';
+import { LOG_LEVELS, type LogLevel, originOf } from '../config/settings.ts';
+import { type ErrorCode, NOT_FOUND, refuse } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
+import { CATALOGUE_UNAVAILABLE } from '../modules/jobs/refusals.ts';
 import { StateError } from '../storage/sqlite/state.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
@@ -25,7 +30,7 @@ const STDOUT = 1;
 
 function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): Config {
   try {
-    return readConfig(settingsIn(flags, env));
+    return CONFIGURATION.read(settingsIn(flags, env));
   } catch (failure) {
     if (failure instanceof ConfigError) throw new UsageError(failure.message);
     throw failure;
@@ -33,10 +38,8 @@ function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): C
 }
 
 async function listenerOf(options: ListenOptions): Promise<Listener> {
-  const adapter =
-    'Bun' in globalThis ? import('../adapters/listen/listen-bun.ts') : import('../adapters/listen/listen-node.ts');
   try {
-    return await (await adapter).listen(options);
+    return await openListener(options);
   } catch (failure) {
     const { code } = failure as { code?: unknown };
     const reason =
@@ -48,13 +51,14 @@ async function listenerOf(options: ListenOptions): Promise<Listener> {
 const levelOf = (status: number): LogLevel => (status >= 500 ? 'error' : 'info');
 
 function requestLine(record: RequestRecord, nowMs: number): string {
-  const { requestId, method, path, operation, status, durationMs, client, code, detail } = record;
+  const { requestId, method, path, surface, operation, status, durationMs, client, code, detail } = record;
   return JSON.stringify({
     time: new Date(nowMs).toISOString(),
     level: levelOf(status),
     request_id: requestId,
     method,
     path: path.length > 200 ? `${path.slice(0, 200)}…` : path,
+    ...(surface === null ? {} : { surface }),
     operation,
     status,
     duration_ms: Math.round(durationMs * 1000) / 1000,
@@ -100,14 +104,14 @@ export const serve = command({
     let onHangUp = (): void => {};
     const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
     const plain = new Responder({}, false);
-    const refusal = (code: 'NOT_FOUND' | 'CATALOGUE_UNAVAILABLE', message: string): Response =>
+    const refusal = (code: ErrorCode, message: string): Response =>
       plain.refusal(refuse(code, message), `req_${systemRandom.uuid()}`);
     const listener = await listenerOf({
       host: config.host,
       port: config.port,
       fetch: (request, caller) =>
-        app === undefined ? refusal('CATALOGUE_UNAVAILABLE', 'the server is starting') : app.fetch(request, caller),
-      unreadable: () => refusal('NOT_FOUND', 'there is nothing at this path'),
+        app === undefined ? refusal(CATALOGUE_UNAVAILABLE, 'the server is starting') : app.fetch(request, caller),
+      unreadable: () => refusal(NOT_FOUND, 'there is nothing at this path'),
     });
 
     const address = originOf(config.host, listener.port);
@@ -136,7 +140,7 @@ export const serve = command({
             if (fault === undefined) note('warn', { message: 'a verification thread works again' });
             else note('error', { message: 'a verification thread is started anew', fault });
           },
-          onResolution(resolution) {
+          onCaseReport(resolution) {
             const { kind, order } = resolution;
             note('warn', {
               message: `a settlement of unknown outcome is ${kind}`,

@@ -1,23 +1,24 @@
-/** The operator's variables as flags: one of the same meaning each, which wins over the environment. */
-import { VARIABLES } from '../config/config.ts';
+/** One flag a setting; a flag wins over the environment variable of the same setting. */
+import { CONFIGURATION } from '../app/configuration.ts';
 import type { TextOption } from './command.ts';
 import type { Io } from './io.ts';
 
-const flagOf = (name: string): string => name.toLowerCase().replaceAll('_', '-');
-
 export const SETTING_OPTIONS: Readonly<Record<string, TextOption>> = Object.fromEntries(
-  VARIABLES.map(({ name, help, shownDefault }) => [
-    flagOf(name),
-    { type: 'text', value: name, help: `${help} (default ${shownDefault})` } satisfies TextOption,
+  CONFIGURATION.settings.map(({ flag, variable, help, shownDefault }) => [
+    flag,
+    { type: 'text', value: variable, help: `${help} (default ${shownDefault})` } satisfies TextOption,
   ]),
 );
 
-/** Variable names to what was given for them, not yet judged. */
+/** Variable names to the text given for them, not yet parsed. */
 export function settingsIn(
   flags: Readonly<Record<string, unknown>>,
   env: Io['env'],
 ): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(
-    VARIABLES.map(({ name }) => [name, (flags[flagOf(name)] as string | undefined) ?? env[name]]),
+    CONFIGURATION.settings.map(({ flag, variable }) => [
+      variable,
+      (flags[flag] as string | undefined) ?? env[variable],
+    ]),
   );
 }

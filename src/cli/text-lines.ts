@@ -1,10 +1,10 @@
-/** Much text to an output that may be slow or go away: some tens of KiB at a time, each waited for. */
+/** Writes much text to an output that may be slow or closed: one batch at a time, each awaited. */
 import type { Output } from './io.ts';
 
-/** UTF-16 units gathered before a write: one system call for some hundred lines. */
+/** UTF-16 units per write: one system call for some hundred lines. */
 const BATCH_UNITS = 64 * 1024;
 
-/** Writes until the lines end or the reader goes away, which is no failure: `| head` has what it wanted. */
+/** Writes until the lines end or the reader goes away. A gone reader is no failure: `| head` has read enough. */
 export async function writeLines(lines: Iterable<string>, output: Output): Promise<void> {
   let batch = '';
   for (const line of lines) {

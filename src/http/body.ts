@@ -1,8 +1,15 @@
 /**
- * Request bodies, read within bounds: bytes and time. A declared length that is too long is refused unread; without one the
- * bytes are counted as they come. Nothing is inflated: neither runtime does, and neither do we.
+ * Reads request bodies within bounds: bytes and time. A declared length that is too long is refused unread; without one the
+ * bytes are counted as they arrive. Nothing is inflated, neither by the runtimes nor here.
  */
 import type { Timers } from '../base/timers.ts';
+
+/** Where a body comes from: a Fetch `Request`, or anything that has one in its shape. */
+export interface BodySource {
+  readonly headers: { get(name: string): string | null };
+  readonly body: ReadableStream<Uint8Array> | null;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
 
 export interface BodyBounds {
   readonly bytesMax: number;
@@ -25,13 +32,13 @@ const CUT = { ok: false, kind: 'cut' } as const;
 const DECIMAL = /^[0-9]+$/;
 
 /** Bytes that `Content-Length` announces; undefined without a usable one. */
-function declaredBytes(request: Request): number | undefined {
-  const text = request.headers.get('content-length');
+function declaredBytes(source: BodySource): number | undefined {
+  const text = source.headers.get('content-length');
   return text !== null && DECIMAL.test(text) ? Number(text) : undefined;
 }
 
-async function readDeclared(request: Request, bytesMax: number): Promise<BodyRead> {
-  const bytes = new Uint8Array(await request.arrayBuffer());
+async function readDeclared(source: BodySource, bytesMax: number): Promise<BodyRead> {
+  const bytes = new Uint8Array(await source.arrayBuffer());
   return bytes.length > bytesMax ? TOO_LARGE : { ok: true, bytes };
 }
 
@@ -61,8 +68,8 @@ async function readCounted(reader: ReadableStreamDefaultReader<Uint8Array>, byte
  * A body with a declared length is taken in one piece (on both runtimes several times cheaper than a stream); HTTP framing
  * keeps it to what was declared.
  */
-export async function readBody(request: Request, bounds: BodyBounds, timers: Timers): Promise<BodyRead> {
-  const declared = declaredBytes(request);
+export async function readBody(source: BodySource, bounds: BodyBounds, timers: Timers): Promise<BodyRead> {
+  const declared = declaredBytes(source);
   if (declared !== undefined && declared > bounds.bytesMax) return TOO_LARGE;
   let cancelTimer: () => void = () => {};
   const deadline = new Promise<BodyRead>((resolve) => {
@@ -70,9 +77,9 @@ export async function readBody(request: Request, bounds: BodyBounds, timers: Tim
   });
   try {
     const reading =
-      declared === undefined && request.body !== null
-        ? readCounted(request.body.getReader(), bounds.bytesMax)
-        : readDeclared(request, bounds.bytesMax);
+      declared === undefined && source.body !== null
+        ? readCounted(source.body.getReader(), bounds.bytesMax)
+        : readDeclared(source, bounds.bytesMax);
     return await Promise.race([reading, deadline]);
   } catch {
     return CUT;
@@ -82,7 +89,7 @@ export async function readBody(request: Request, bounds: BodyBounds, timers: Tim
 }
 
 /** True when there is no body at all, as far as the head of the request tells. */
-export function isBodyless(request: Request): boolean {
-  const declared = declaredBytes(request);
-  return declared === undefined ? request.body === null : declared === 0;
+export function isBodyless(source: BodySource): boolean {
+  const declared = declaredBytes(source);
+  return declared === undefined ? source.body === null : declared === 0;
 }

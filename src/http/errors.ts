@@ -1,48 +1,91 @@
 /**
- * The one table of error codes: code -> status (decisions §4, callback.md "Errors"). A refusal is an expected outcome, so
- * it is a value; only bugs throw.
+ * Error codes and refusals (decisions §4, callback.md "Errors"). A code is a value that knows its status and the response
+ * headers that go with it; each is defined by the file that refuses with it, so the kit has no table of all codes. A
+ * refusal is an expected outcome and therefore a value; only bugs throw.
  *
- * Body of every error: `{error: {code, message, request_id}}` (callback.md, "Error object"); a refusal may add members
+ * Body of every error: `{error: {code, message, request_id}}` (callback.md "Error object"); a refusal may add members
  * beside `error` (the 402 offer does).
  */
-export const ERROR_STATUS = {
-  INVALID_PARAMETER: 400,
-  UNKNOWN_PARAMETER: 400,
-  DUPLICATE_PARAMETER: 400,
-  MISSING_PARAMETER: 400,
-  UNSUPPORTED_PERIOD: 400,
-  INVALID_JSON: 400,
-  INVALID_BODY: 400,
-  INVALID_CALLBACK_ID: 400,
-  MISSING_AUTHORIZATION: 401,
-  INVALID_AUTHORIZATION: 401,
-  INVALID_TOKEN: 401,
-  PAYMENT_REQUIRED: 402,
-  PAYMENT_INVALID: 402,
-  PAYMENT_NOT_SETTLED: 402,
-  NOT_FOUND: 404,
-  COMPANY_NOT_FOUND: 404,
-  CALLBACK_NOT_FOUND: 404,
-  EVENT_NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  REQUEST_TIMEOUT: 408,
-  PAYMENT_ALREADY_USED: 409,
-  CALLBACK_EXPIRED: 410,
-  CALLBACK_EVENT_LIMIT_REACHED: 410,
-  PAYLOAD_TOO_LARGE: 413,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-  RATE_LIMIT_EXCEEDED: 429,
-  TOO_MANY_WAITS: 429,
-  INTERNAL_ERROR: 500,
-  UPSTREAM_INVALID_RESPONSE: 502,
-  CATALOGUE_UNAVAILABLE: 503,
-  SETTLEMENT_PENDING: 503,
-  SETTLEMENT_UNAVAILABLE: 503,
-  CALLBACK_CAPACITY_EXCEEDED: 503,
-  UPSTREAM_TIMEOUT: 504,
-} as const;
 
-export type ErrorCode = keyof typeof ERROR_STATUS;
+/** A response header as documents describe it. */
+export interface HeaderFacts {
+  readonly description: string;
+  /** JSON Schema of the value. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** False: only some of the responses carry it. */
+  readonly isAlwaysSent: boolean;
+}
+
+export interface ErrorCode<C extends string = string> {
+  readonly code: C;
+  readonly status: number;
+  /** Headers that refusals with this code carry, by name. */
+  readonly headers: Readonly<Record<string, HeaderFacts>>;
+}
+
+type ErrorFacts = Pick<ErrorCode, 'status'> & Partial<Pick<ErrorCode, 'headers'>>;
+
+const NO_HEADERS = Object.freeze({});
+
+/** Codes by name: `const { JOB_NOT_FOUND } = defineErrors({ JOB_NOT_FOUND: { status: 404 } })`. */
+export function defineErrors<const T extends Readonly<Record<string, ErrorFacts>>>(
+  facts: T,
+): { readonly [C in keyof T & string]: ErrorCode<C> } {
+  const codes = Object.entries(facts).map(([code, { status, headers = NO_HEADERS }]) => [
+    code,
+    Object.freeze({ code, status, headers }),
+  ]);
+  return Object.freeze(Object.fromEntries(codes));
+}
+
+/** For refusals that are over by themselves: seconds until another try is worthwhile (RFC 9110 §10.2.3). */
+export const RETRY_AFTER: Readonly<Record<string, HeaderFacts>> = {
+  'Retry-After': {
+    description: 'Seconds after which it is worth asking again',
+    schema: { type: 'integer', minimum: 0 },
+    isAlwaysSent: true,
+  },
+};
+
+/** For refusals of a missing or wrong bearer token (RFC 6750 §3). */
+export const BEARER_CHALLENGE: Readonly<Record<string, HeaderFacts>> = {
+  'WWW-Authenticate': {
+    description: 'The scheme that is asked for',
+    schema: { const: 'Bearer' },
+    isAlwaysSent: true,
+  },
+};
+
+/** What the kit itself refuses with, and what several ways in and handlers have in common. */
+export const {
+  INVALID_PARAMETER,
+  UNKNOWN_PARAMETER,
+  DUPLICATE_PARAMETER,
+  MISSING_PARAMETER,
+  INVALID_JSON,
+  INVALID_BODY,
+  NOT_FOUND,
+  METHOD_NOT_ALLOWED,
+  REQUEST_TIMEOUT,
+  PAYLOAD_TOO_LARGE,
+  UNSUPPORTED_MEDIA_TYPE,
+  RATE_LIMIT_EXCEEDED,
+  INTERNAL_ERROR,
+} = defineErrors({
+  INVALID_PARAMETER: { status: 400 },
+  UNKNOWN_PARAMETER: { status: 400 },
+  DUPLICATE_PARAMETER: { status: 400 },
+  MISSING_PARAMETER: { status: 400 },
+  INVALID_JSON: { status: 400 },
+  INVALID_BODY: { status: 400 },
+  NOT_FOUND: { status: 404 },
+  METHOD_NOT_ALLOWED: { status: 405 },
+  REQUEST_TIMEOUT: { status: 408 },
+  PAYLOAD_TOO_LARGE: { status: 413 },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  RATE_LIMIT_EXCEEDED: { status: 429, headers: RETRY_AFTER },
+  INTERNAL_ERROR: { status: 500 },
+});
 
 export interface RefusalExtras {
   /** Response headers, names in lower case. */
@@ -54,22 +97,20 @@ export interface RefusalExtras {
 }
 
 /** An answer that is not given, with its reason. */
-export class Refusal<C extends ErrorCode = ErrorCode> {
+export class Refusal<C extends string = string> {
   readonly code: C;
+  readonly status: number;
   readonly message: string;
   readonly extras: RefusalExtras;
   #head: string | undefined;
 
-  /** @param head what another refusal of the same code and message had there */
-  constructor(code: C, message: string, extras: RefusalExtras, head?: string) {
+  /** @param head the head of another refusal with the same code and message, so that the message is quoted once */
+  constructor({ code, status }: ErrorCode<C>, message: string, extras: RefusalExtras, head?: string) {
     this.code = code;
+    this.status = status;
     this.message = message;
     this.extras = extras;
     this.#head = head;
-  }
-
-  get status(): number {
-    return ERROR_STATUS[this.code];
   }
 
   /** JSON text of the body up to the request id. */
@@ -79,15 +120,17 @@ export class Refusal<C extends ErrorCode = ErrorCode> {
   }
 }
 
-/** A refusal that is answered with again and again, whoever asks: worth preparing its response. */
-export class KeptRefusal<C extends ErrorCode = ErrorCode> extends Refusal<C> {
-  /** Left here by the one who responds with it. */
-  prepared: ((requestId: string) => Response) | undefined;
-  wasUsed = false;
-}
-
 const NO_EXTRAS: RefusalExtras = {};
 
-export function refuse<C extends ErrorCode>(code: C, message: string, extras: RefusalExtras = NO_EXTRAS): Refusal<C> {
+export function refuse<C extends string>(
+  code: ErrorCode<C>,
+  message: string,
+  extras: RefusalExtras = NO_EXTRAS,
+): Refusal<C> {
   return new Refusal(code, message, extras);
 }
+
+/** `Retry-After` for a wait in milliseconds: whole seconds, at least one. */
+export const retryAfterMs = (waitMs: number): { readonly 'retry-after': string } => ({
+  'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))),
+});

@@ -1,7 +1,7 @@
 /**
- * The request target cut by hand: path and query as they stand in `request.url`. `new URL` costs a third of Bun's hello
- * world, and throws where a bad Host header leaves a bare path (Bun) or none at all. The Host never matters: every URL
- * that is given out is built from configuration.
+ * Cuts path and query out of `request.url` as they stand there. `new URL` would cost a good part of a small answer, and
+ * throws where a bad Host header leaves a bare path (Bun) or none at all. No URL that is given out is built from the
+ * request.
  */
 export interface Target {
   /** Path as sent, still percent-encoded; the runtime has folded `.` and `..` segments. */
@@ -9,6 +9,12 @@ export interface Target {
   /** Query with its `?`, or the empty string. */
   readonly search: string;
 }
+
+/** Characters of scheme and authority beyond which path and query are copied out, so that a kept one does not keep them. */
+const AUTHORITY_LENGTH_MAX = 512;
+
+/** The same text without the longer one that it was cut from: engines keep the whole of it for a slice. */
+const detached = (text: string): string => (text === '' ? '' : ` ${text}`.slice(1));
 
 export function targetOf(url: string): Target {
   let start = 0;
@@ -21,5 +27,7 @@ export function targetOf(url: string): Target {
   const end = hash < 0 ? url.length : hash;
   const question = url.indexOf('?', start);
   if (question < 0 || question >= end) return { path: url.slice(start, end), search: '' };
-  return { path: url.slice(start, question), search: end - question > 1 ? url.slice(question, end) : '' };
+  const search = end - question > 1 ? url.slice(question, end) : '';
+  const isLong = url.length - search.length > AUTHORITY_LENGTH_MAX;
+  return { path: url.slice(start, question), search: isLong ? detached(search) : search };
 }

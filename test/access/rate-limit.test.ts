@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { callerRateGate } from '../../src/access/rate-limit.ts';
 import type { Visit } from '../../src/http/access.ts';
 import type { Refusal } from '../../src/http/errors.ts';
+import { MemoryRateLimits } from '../../src/storage/memory/rate-limits.ts';
 
 function setUp(limit: number) {
   let now = 1_000;
-  const gate = callerRateGate(limit, { nowMs: () => 0, monotonicMs: () => now });
+  const gate = callerRateGate(limit, new MemoryRateLimits({ nowMs: () => 0, monotonicMs: () => now }));
   const from = (address: string) =>
     gate.admit({ clientAddress: () => address } as Visit, { offer: undefined }) as Refusal | undefined;
   return {

@@ -4,15 +4,21 @@ import { contractShare, createX402Gate, type PaidRoute, type Till } from '../../
 import type { Pass, Visit } from '../../src/http/access.ts';
 import { Refusal } from '../../src/http/errors.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
-import { MemoryReservations } from '../../src/payment/reservations.ts';
-import { LocalLedger } from '../../src/payment/settlement/ledger.ts';
+import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
-import type { Readiness, Settlement, SettleOutcome, VerifyOutcome } from '../../src/payment/settlement/settlement.ts';
+import type {
+  Settlement,
+  SettlementReadiness,
+  SettleOutcome,
+  VerifyOutcome,
+} from '../../src/payment/settlement/settlement.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature/signature.ts';
+import { MemoryPlayLedger } from '../../src/storage/memory/play-ledger.ts';
+import { MemoryReservations } from '../../src/storage/memory/reservations.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
-import { promptPlace } from '../support/recovery.ts';
+import { promptWorker } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -27,12 +33,12 @@ const ROUTE: PaidRoute = {
 /** A settlement that does as told and counts. */
 class Scripted implements Settlement {
   takesContractSignatures = true;
-  ready: Readiness = { kind: 'ready' };
+  ready: SettlementReadiness = { kind: 'ready' };
   verified: () => Promise<VerifyOutcome> = async () => ({ kind: 'valid' });
   settled: () => Promise<SettleOutcome> = async () => ({ kind: 'settled', transaction: HASH });
   verifyCount = 0;
   settleCount = 0;
-  readiness(): Readiness {
+  readiness(): SettlementReadiness {
     return this.ready;
   }
   verify(): Promise<VerifyOutcome> {
@@ -71,14 +77,14 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
     recoverCount++;
     return recoverWithNoble(digest, signature);
   };
-  const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onResolution: () => {} });
+  const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onCaseReport: () => {} });
   const till: Till = {
     baseUrl: 'https://api.example.com',
     payTo: PAYEE,
     reservations,
     settlement,
     reconciler,
-    recoveries: new RecoveryQueue([place ?? promptPlace(recover)], time, time),
+    recoveries: new RecoveryQueue([place ?? promptWorker(recover)], time, time),
     contracts: contractShare(),
     clock: time,
     ...change,
@@ -113,7 +119,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
   };
 }
 
-const ledger = (atomic = 100_000_000n) => new LocalLedger(atomic, new ManualTime(NOW_MS));
+const ledger = (atomic = 100_000_000n) => new LocalSettlement(new MemoryPlayLedger(atomic, new ManualTime(NOW_MS)));
 const signed = async (changes: Changes = {}, index = 0): Promise<string> =>
   encodeHeader(await signedPayment(changes, payer(index)));
 
@@ -203,7 +209,8 @@ describe('a payment that is not acceptable', () => {
 
 describe('a paid request', () => {
   it('gets a pass, pays once, and the receipt; the same payment is 409 with that receipt ever after', async () => {
-    const kit = setUp(ledger());
+    const play = new MemoryPlayLedger(100_000_000n, new ManualTime(NOW_MS));
+    const kit = setUp(new LocalSettlement(play));
     const header = await signed();
     const pass = await kit.passed(header);
     const headers = await pass.settle();
@@ -223,7 +230,7 @@ describe('a paid request', () => {
       expect(refusal.code).toBe('PAYMENT_ALREADY_USED');
       expect(refusal.extras.headers).toEqual(headers);
     }
-    expect(kit.settlement.totals().transferCount).toBe(1);
+    expect(play.totals().transferCount).toBe(1);
   });
 
   it('sent 300 times at once passes once, is 409 for the rest, and settles once', async () => {

@@ -85,7 +85,7 @@ describe('what several sets have in common', () => {
         });
         const expected = Array.from({ length: 100 }, (_, i) => i).filter((i) => sets.every((each) => each.includes(i)));
         const common = setOf(100, [5]);
-        // What one set has is not looked at.
+        // A single set is copied unread, so the method gives true for it.
         expect(common.readWords(words, starts)).toBe(starts.length === 1 || expected.length > 0);
         expect(membersOf(common)).toEqual(expected);
         const into = new Uint16Array(100);

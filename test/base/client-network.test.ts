@@ -6,7 +6,7 @@ describe('the network of a client', () => {
     ['192.0.2.7', '192.0.2.7', 'an IPv4 address is one client'],
     ['::ffff:192.0.2.7', '192.0.2.7', 'and so it is on a socket of both kinds'],
     ['::FFFF:192.0.2.7', '192.0.2.7', 'in any case'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', 'whoever has one address of a /64 has all'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', 'a host with one address of a /64 can use all'],
     ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64', 'leading zeros and case say nothing'],
     ['2001:db8::1', '2001:db8:0:0::/64', 'left-out groups are zeros'],
     ['2001:db8::', '2001:db8:0:0::/64', 'at the end too'],
@@ -16,7 +16,7 @@ describe('the network of a client', () => {
     ['64:ff9b::192.0.2.33', '64:ff9b:0:0::/64', 'an embedded IPv4 address stands for two groups'],
     ['1::2::3', '1::2::3', 'what is no address stands for itself'],
     ['1:2', '1:2', 'nor is this one'],
-    ['', '', 'nobody known'],
+    ['', '', 'an unknown client'],
     ['unknown', 'unknown', 'a proxy may say so'],
   ])('of %j is %j: %s', (address, network) => {
     expect(clientNetworkOf(address)).toBe(network);

@@ -14,7 +14,7 @@ import {
   type Step,
   settled,
   valid,
-} from './facilitated.ts';
+} from './facilitated-server.ts';
 
 const VERIFY_DEADLINE_MS = 8000;
 const SETTLE_DEADLINE_MS = 30_000;
@@ -34,8 +34,8 @@ describe('a facilitator that does not come to an end', () => {
     const payment = await shop.payment(account);
     shop.plan(payment, path, step, path === '/verify' ? valid : settled);
     const startMs = performance.now();
-    const answer = shop.counter
-      .pay(shop.counter.search, payment)
+    const answer = shop.jobs
+      .pay(shop.jobs.search, payment)
       .then((one) => ({ answer: one, afterMs: performance.now() - startMs }));
     return { payment, answer };
   };
@@ -66,16 +66,16 @@ describe('a facilitator that does not come to an end', () => {
       expect(ended.afterMs).toBeGreaterThanOrEqual(VERIFY_DEADLINE_MS - 100);
       expect(ended.afterMs).toBeLessThan(VERIFY_DEADLINE_MS + LATE_MS);
       const shop = shops.get(runtime)!;
-      const again = await shop.counter.pay(shop.counter.search, payment);
+      const again = await shop.jobs.pay(shop.jobs.search, payment);
       expect(again.status).toBe(200);
     },
   );
 
   it.each(RUNTIMES)('case 99: under %s free routes answer at once in the meantime', async (runtime) => {
-    const { counter } = shops.get(runtime)!;
+    const { jobs } = shops.get(runtime)!;
     const startMs = performance.now();
-    expect((await counter.get('/health')).status).toBe(200);
-    expectError(await counter.get(counter.search), 402, 'PAYMENT_REQUIRED');
+    expect((await jobs.get('/health')).status).toBe(200);
+    expectError(await jobs.get(jobs.search), 402, 'PAYMENT_REQUIRED');
     expect(performance.now() - startMs).toBeLessThan(1000);
   });
 
@@ -87,9 +87,9 @@ describe('a facilitator that does not come to an end', () => {
       expectPending(ended.answer, '');
       expect(ended.afterMs).toBeGreaterThanOrEqual(SETTLE_DEADLINE_MS - 100);
       expect(ended.afterMs).toBeLessThan(SETTLE_DEADLINE_MS + LATE_MS);
-      const { counter } = shops.get(runtime)!;
+      const { jobs } = shops.get(runtime)!;
       for (let i = 0; i < 60; i++) {
-        const again = await counter.pay(counter.search, payment);
+        const again = await jobs.pay(jobs.search, payment);
         expectError(again, 409, 'PAYMENT_ALREADY_USED');
         if (receiptOf(again).success) return;
         await new Promise((resolve) => setTimeout(resolve, 100));

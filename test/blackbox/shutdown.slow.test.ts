@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { expectError, expectPaid, receiptOf } from '../support/answers.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
-import { type Facilitated, openFacilitated, settled, transactionOf } from './facilitated.ts';
+import { type Facilitated, openFacilitated, settled, transactionOf } from './facilitated-server.ts';
 
 const account = wallet();
 const payTo = wallet().address;
@@ -27,16 +27,16 @@ describe.each(RUNTIMES)('SIGTERM while a settlement is under way, under %s', (ru
     const payment = await shop.payment(account);
     let stopped: Promise<number | null> | undefined;
     shop.plan(payment, '/settle', async (call) => {
-      stopped = shop.counter.server.stop();
+      stopped = shop.jobs.server.stop();
       await pause(1000);
       return settled(call);
     });
-    expectPaid(await shop.counter.pay(shop.counter.search, payment), account.address);
+    expectPaid(await shop.jobs.pay(shop.jobs.search, payment), account.address);
     expect(await stopped).toBe(0);
     await shop.facilitator.close();
 
     const next = await open();
-    expectError(await next.counter.pay(next.counter.search, payment), 409, 'PAYMENT_ALREADY_USED');
+    expectError(await next.jobs.pay(next.jobs.search, payment), 409, 'PAYMENT_ALREADY_USED');
     expect(next.callsOf(payment, '/settle')).toEqual([]);
     expect(await next.close()).toBe(0);
   });
@@ -50,11 +50,11 @@ describe.each(RUNTIMES)('SIGTERM while a settlement is under way, under %s', (ru
     let startedMs = 0;
     shop.plan(payment, '/settle', () => {
       startedMs = performance.now();
-      stopped = shop.counter.server.stop();
+      stopped = shop.jobs.server.stop();
       return 'hang';
     });
     // Whatever the client is told by then, it is no data and no word that it may sign again.
-    const answer = await shop.counter.pay(shop.counter.search, payment).catch(() => undefined);
+    const answer = await shop.jobs.pay(shop.jobs.search, payment).catch(() => undefined);
     if (answer !== undefined) expect(answer.status).toBe(503);
     expect(await stopped).toBe(0);
     expect(performance.now() - startedMs).toBeLessThan(10_500);
@@ -62,18 +62,18 @@ describe.each(RUNTIMES)('SIGTERM while a settlement is under way, under %s', (ru
     await shop.facilitator.close();
 
     const next = await open();
-    expect(next.counter.server.stderr()).toContain('settlements without a known end, now looked into: 1');
+    expect(next.jobs.server.stderr()).toContain('settlements without a known end, now looked into: 1');
     await expect
       .poll(
         async () => {
-          const again = await next.counter.pay(next.counter.search, payment);
+          const again = await next.jobs.pay(next.jobs.search, payment);
           expectError(again, 409, 'PAYMENT_ALREADY_USED');
           return receiptOf(again).success;
         },
         { timeout: 10_000 },
       )
       .toBe(true);
-    expect(receiptOf(await next.counter.pay(next.counter.search, payment)).transaction).toBe(
+    expect(receiptOf(await next.jobs.pay(next.jobs.search, payment)).transaction).toBe(
       transactionOf(payment.payload.authorization.nonce),
     );
     expect(next.callsOf(payment, '/settle').map(({ body }) => body)).toEqual([first?.body]);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { isSameDigest } from '../../src/base/digest.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { digestOf, isSameDigest, newReadToken } from '../../src/callback/read-token.ts';
+import { digestOf, newReadToken } from '../../src/callback/read-token.ts';
 
 describe('read tokens (reliability 130, 189)', () => {
   it('carry at least 256 bits after the contract’s prefix', () => {

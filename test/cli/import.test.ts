@@ -160,7 +160,9 @@ describe('import', () => {
     const now = new Date(NOW_MS).toISOString();
     expect(report?.observed_at).toBe(now);
     expect((await jobs())[1]).toMatchObject({ first_observed_at: now, last_observed_at: now, status: 'active' });
-    expect(stderr).toContain('carries another date in the name, but was taken as observed now');
+    expect(stderr).toContain(
+      'carries another date in the name; the import recorded them as observed now. --observed-at sets the time',
+    );
   });
 
   it('warns of a time that is still to come', async () => {
@@ -239,7 +241,9 @@ describe('import', () => {
     for (const day of [4, 5, 6]) {
       const { counts, stderr } = await complete(day, nameless);
       expect(counts).toEqual([0, 2, 0, 0, 0]);
-      expect(stderr).toContain('lever:zz: taken for partial: a refused record may be any of its jobs\n');
+      expect(stderr).toContain(
+        'lever:zz: merged as partial: a refused record has no id, so it may be any of its jobs\n',
+      );
     }
     // One that its board does not list is missing.
     const ashby = (isListed: boolean) =>

@@ -112,7 +112,7 @@ describe('snapshot build', () => {
       'line 4: is not JSON',
       'line 5: must be a JSON object',
       'line 6: status must be one of active, closed',
-      'nothing was written: 4 bad lines of 5; --rejects FILE puts them aside and builds the rest',
+      'nothing was written: 4 bad lines of 5; --rejects FILE sets bad lines aside and builds the rest',
       '',
     ]);
     expect(readFileSync(at('out'), 'utf8')).toBe('what was there');
@@ -179,7 +179,7 @@ describe('snapshot build', () => {
     const told = stderr.split('\n');
     expect(told[19]).toBe('line 20: title is blank');
     expect(told.slice(20, -2)).toEqual([
-      'and 10 more; in all:',
+      'and 10 more; in total:',
       '           20  title is blank',
       '           10  is not JSON',
     ]);
@@ -216,7 +216,7 @@ describe('snapshot build', () => {
   it('warns of observations that are still to come', async () => {
     const { exitCode, stderr } = await buildFrom(line('a', { last_observed_at: '2026-11-21T12:00:00.001Z' }));
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("warning: observed later than this machine's clock says: 1 of the jobs\n");
+    expect(stderr).toContain("warning: jobs with an observation later than this machine's clock: 1\n");
     expect((await buildFrom(line('a', { last_observed_at: '2026-11-21T12:00:00Z' }))).stderr).not.toContain('warning');
   });
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, configOf, readConfig, VARIABLES } from '../../src/config/config.ts';
+import { CONFIGURATION, type ConfigOptions } from '../../src/app/configuration.ts';
+import { ConfigError } from '../../src/config/config.ts';
+
+const readConfig = CONFIGURATION.read;
 
 describe('the configuration', () => {
   it('has the defaults of the contract', () => {
@@ -16,7 +19,7 @@ describe('the configuration', () => {
       settlement: 'local',
       facilitatorUrl: null,
       facilitatorToken: null,
-      localBalanceAtomic: 100_000_000n,
+      localBalance: 100_000_000n,
       signatures: 'auto',
       workers: 1,
       rateLimitPerMinute: 600,
@@ -87,19 +90,46 @@ describe('the configuration', () => {
   });
 
   it('reads options in camel case by the same rules', () => {
-    expect(configOf({ port: 0, snapshot: 'none', localBalance: 5n, trustProxy: true })).toMatchObject({
+    expect(CONFIGURATION.fromOptions({ port: 0, snapshot: 'none', localBalance: 5n, trustProxy: true })).toMatchObject({
       port: 0,
       snapshot: 'none',
-      localBalanceAtomic: 5n,
+      localBalance: 5n,
       trustProxy: true,
     });
-    expect(() => configOf({ prot: 1 })).toThrow('prot');
-    expect(() => configOf({ port: [] })).toThrow('port');
-    expect(() => configOf({ port: 70_000 })).toThrow('PORT');
+    const untyped: object[] = [{ prot: 1 }, { port: [] }];
+    const [unknown, list] = untyped as ConfigOptions[];
+    expect(() => CONFIGURATION.fromOptions(unknown!)).toThrow('prot');
+    expect(() => CONFIGURATION.fromOptions(list!)).toThrow('port');
+    expect(() => CONFIGURATION.fromOptions({ port: 70_000 })).toThrow('PORT');
+  });
+
+  it('takes an option as the text that its variable would have, and null and undefined as not given', () => {
+    const options: ConfigOptions = { port: '0', trustProxy: 'true', localBalance: '5', workers: null, host: undefined };
+    expect(CONFIGURATION.fromOptions(options)).toEqual(
+      readConfig({ PORT: '0', TRUST_PROXY: 'true', LOCAL_BALANCE: '5' }),
+    );
+  });
+
+  it('collects every fault and throws the first', () => {
+    const variables = { PORT: 'x', WORKERS: '65', CALLBACK_BYTES: '-1', SETTLEMENT: 'facilitator' };
+    const faults = CONFIGURATION.faults(variables);
+    expect(faults.map((fault) => fault.split(' ')[0])).toEqual(['PORT', 'WORKERS', 'CALLBACK_BYTES']);
+    expect(() => readConfig(variables)).toThrow(new ConfigError(faults[0]!));
+    expect(CONFIGURATION.faults({ SETTLEMENT: 'facilitator' })).toEqual([
+      'FACILITATOR_URL is required with SETTLEMENT=facilitator',
+      'PAY_TO is required with SETTLEMENT=facilitator',
+    ]);
+    expect(CONFIGURATION.faults({})).toEqual([]);
   });
 
   it('names every variable once', () => {
-    const names = VARIABLES.map(({ name }) => name);
+    const names = CONFIGURATION.settings.map(({ variable }) => variable);
     expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('never quotes a value whose variable says that it is a secret', () => {
+    const tokens = CONFIGURATION.settings.filter(({ variable }) => /_(TOKEN|KEY|SECRET)$/.test(variable));
+    expect(tokens.length).toBeGreaterThan(0);
+    expect(tokens.filter(({ isSecret }) => !isSecret)).toEqual([]);
   });
 });

@@ -1,8 +1,10 @@
 /**
- * After each restart: is everything still there that the server said before it was killed? Looks at all of the last life and
- * at a sample of those before, and uses what must be usable again.
+ * The audit after each restart: does the server still hold to everything it said before the kill? Checks all records of the
+ * last process and a sample of the earlier ones, and pays with the authorizations that must be free again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Chance } from '../support/chance.ts';
+import { bearer, CALLBACK_CREATION, type CrashHarness } from './harness.ts';
 import {
   type Authorization,
   BrokenPromise,
@@ -10,11 +12,9 @@ import {
   isRemembered,
   isUsable,
   nameOf,
-  type Sent,
+  type SentWebhook,
   transactionOf,
-} from './book.ts';
-import type { Chance } from './chance.ts';
-import { bearer, CREATION, type Shop } from './shop.ts';
+} from './oracle.ts';
 
 const ASKED_AT_ONCE = 8;
 const EARLIER_PAYMENT_COUNT = 30;
@@ -27,11 +27,11 @@ export interface AuditCounts {
   payments: number;
   callbacks: number;
   events: number;
-  /** Sent in the last life without a definite answer, by where they were found to stand. */
+  /** Authorizations of the last process without a definite answer, by the status found after the restart. */
   free: number;
   unknown: number;
   settled: number;
-  /** Found free and bought with after the restart. */
+  /** Found free, and used for a purchase after the restart. */
   usedAgain: number;
 }
 
@@ -45,7 +45,7 @@ export const emptyCounts = (): AuditCounts => ({
   usedAgain: 0,
 });
 
-/** `count` of the items without a repeat, or all. */
+/** `count` different items, or all. */
 function sample<Item>(items: readonly Item[], count: number, chance: Chance): Item[] {
   const left = [...items];
   const taken: Item[] = [];
@@ -66,12 +66,12 @@ async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promi
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, worker));
 }
 
-/** Of the life that has just been killed. @throws BrokenPromise */
-export async function audit(shop: Shop, chance: Chance): Promise<AuditCounts> {
+/** Audits what the killed processes left; the one before this start completely. @throws BrokenPromise */
+export async function audit(harness: CrashHarness, chance: Chance): Promise<AuditCounts> {
   const counts = emptyCounts();
-  const { book, cycle } = shop;
+  const { oracle, cycle } = harness;
   const isLast = (one: { readonly cycle: number }): boolean => one.cycle >= cycle - 1;
-  const known = book.authorizations.filter((one) => one.sentCount > 0 && isRemembered(one));
+  const known = oracle.authorizations.filter((one) => one.sentCount > 0 && isRemembered(one));
   const last = known.filter(isLast);
   const earlier = sample(
     known.filter((one) => !isLast(one)),
@@ -81,12 +81,13 @@ export async function audit(shop: Shop, chance: Chance): Promise<AuditCounts> {
   const free: Authorization[] = [];
   await forEach([...last, ...earlier], async (authorization) => {
     counts.payments++;
-    if (await auditPayment(shop, authorization, isLast(authorization) ? counts : undefined)) free.push(authorization);
+    if (await auditPayment(harness, authorization, isLast(authorization) ? counts : undefined))
+      free.push(authorization);
   });
   await forEach(sample(free.filter(isUsable), FREE_USED_COUNT_MAX, chance), async (authorization) => {
-    if (await useAgain(shop, authorization)) counts.usedAgain++;
+    if (await useAgain(harness, authorization)) counts.usedAgain++;
   });
-  const callbacks = book.callbacks.filter((one) => Date.parse(one.expiresAt) - Date.now() > 10_000);
+  const callbacks = oracle.callbacks.filter((one) => Date.parse(one.expiresAt) - Date.now() > 10_000);
   const changed = callbacks.filter((one) => isLast(one) || one.sent.some(({ label }) => label.startsWith(`${cycle}-`)));
   const others = sample(
     callbacks.filter((one) => !changed.includes(one)),
@@ -95,23 +96,23 @@ export async function audit(shop: Shop, chance: Chance): Promise<AuditCounts> {
   );
   await forEach([...changed, ...others], async (callback) => {
     counts.callbacks++;
-    counts.events += await auditCallback(shop, callback);
+    counts.events += await auditCallback(harness, callback);
   });
-  const [complaint] = shop.facilitator?.complaints ?? [];
+  const [complaint] = harness.facilitator?.complaints ?? [];
   if (complaint !== undefined) throw new BrokenPromise(complaint);
   return counts;
 }
 
-/** True when it is free. */
+/** True when the authorization is free. */
 async function auditPayment(
-  shop: Shop,
+  harness: CrashHarness,
   authorization: Authorization,
   counts: AuditCounts | undefined,
 ): Promise<boolean> {
-  const standing = await shop.statusOf(authorization);
+  const standing = await harness.statusOf(authorization);
   if (standing === undefined) throw new BrokenPromise('the server ended while it was audited');
   const { state, transaction } = standing;
-  const movement = shop.facilitator?.movementOf(authorization.nonce);
+  const movement = harness.facilitator?.movementOf(authorization.nonce);
   const broken = (why: string): BrokenPromise =>
     new BrokenPromise(`${nameOf(authorization)}, signed in cycle ${authorization.cycle}, ${why}`);
   if (authorization.isSettled && state !== 'settled') throw broken(`was settled and is ${state} after the restart`);
@@ -138,10 +139,10 @@ async function auditPayment(
       if (counts !== undefined) counts.unknown++;
       break;
     default:
-      throw broken(`is ${state} after a restart, with nobody asking`);
+      throw broken(`is ${state} after a restart, without a request`);
   }
   if (!isUsable(authorization)) return false;
-  const answer = await shop.pay(authorization);
+  const answer = await harness.pay(authorization);
   if (answer?.status !== 409)
     throw broken(`is ${state}, and another request with it is ${answer?.status} ${answer?.text}`);
   if (state === 'settled' && authorization.receipt === undefined)
@@ -149,14 +150,16 @@ async function auditPayment(
   return false;
 }
 
-/** Two requests at once with one that nothing has become of: one answer, or what the facilitator's plan says. */
-async function useAgain(shop: Shop, authorization: Authorization): Promise<boolean> {
-  const answers = await Promise.all([shop.pay(authorization), shop.pay(authorization)]);
+/** Sends two requests at once with a free authorization: one must be answered, or fail as the facilitator's plan says. */
+async function useAgain(harness: CrashHarness, authorization: Authorization): Promise<boolean> {
+  const answers = await Promise.all([harness.pay(authorization), harness.pay(authorization)]);
   for (const answer of answers) {
-    if (answer?.status === 201 && answer.text !== undefined) shop.created(answer.text);
+    if (answer?.status === 201 && answer.text !== undefined) harness.recordCallback(answer.text);
   }
-  const plan = shop.facilitator?.movementOf(authorization.nonce)?.plan ?? 'plain';
-  const bought = answers.filter((answer) => answer?.status === (authorization.path === CREATION.path ? 201 : 200));
+  const plan = harness.facilitator?.movementOf(authorization.nonce)?.plan ?? 'plain';
+  const bought = answers.filter(
+    (answer) => answer?.status === (authorization.path === CALLBACK_CREATION.path ? 201 : 200),
+  );
   if (bought.length === 0 && plan === 'plain') {
     const seen = answers.map((answer) => `${answer?.status} ${answer?.text}`).join(' and ');
     throw new BrokenPromise(`${nameOf(authorization)} is free and buys nothing: ${seen}`);
@@ -170,11 +173,11 @@ interface Listed {
   readonly events: readonly { readonly id: string; readonly size_bytes: number }[];
 }
 
-/** Number of its events. */
-async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
+/** @returns the number of its events */
+async function auditCallback(harness: CrashHarness, callback: Callback): Promise<number> {
   const { id } = callback;
   const path = `/v1/callbacks/${id}`;
-  const answer = await shop.ask(`${path}/events`, { headers: bearer(callback) });
+  const answer = await harness.ask(`${path}/events`, { headers: bearer(callback) });
   const broken = (why: string): BrokenPromise =>
     new BrokenPromise(`callback ${id}, made in cycle ${callback.cycle}, ${why}`);
   if (answer?.text === undefined) throw new BrokenPromise('the server ended while it was audited');
@@ -183,14 +186,14 @@ async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
     return 0;
   }
   if (answer.status === 404 && callback.isDeletionSent) {
-    callback.isDeleted = true; // read from disk: it stays so
+    callback.isDeleted = true; // the server read that from disk, so it is final
     return 0;
   }
   if (answer.status !== 200) throw broken(`was paid for and is ${answer.status} ${answer.text}`);
   const listed = JSON.parse(answer.text) as Listed;
   if (listed.expires_at !== callback.expiresAt)
     throw broken(`ended ${callback.expiresAt} and ends ${listed.expires_at}`);
-  const stranger = await shop.ask(`${path}/events`, { headers: { authorization: `Bearer ${callback.readToken}x` } });
+  const stranger = await harness.ask(`${path}/events`, { headers: { authorization: `Bearer ${callback.readToken}x` } });
   if (stranger?.status !== 401) throw broken(`answers a wrong token ${stranger?.status}`);
 
   const ids = listed.events.map((event) => event.id);
@@ -198,8 +201,8 @@ async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
   for (const [at, shown] of callback.shown.entries()) {
     if (ids[at] !== shown) throw broken(`showed ${shown} as event ${at + 1} and shows ${ids[at] ?? 'none'}`);
   }
-  const found: Sent[] = [];
-  for (const event of listed.events) found.push(await sentOf(shop, callback, event.id));
+  const found: SentWebhook[] = [];
+  for (const event of listed.events) found.push(await sentOf(harness, callback, event.id));
   for (const sent of callback.sent) {
     if (sent.eventId !== undefined && !ids.includes(sent.eventId)) throw broken(`has lost webhook ${sent.label}`);
   }
@@ -214,27 +217,27 @@ async function auditCallback(shop: Shop, callback: Callback): Promise<number> {
   return ids.length;
 }
 
-/** The webhook that an event is, byte for byte. */
-async function sentOf(shop: Shop, callback: Callback, eventId: string): Promise<Sent> {
-  const response = await shop.bytesOf(`/v1/callbacks/${callback.id}/events/${eventId}/raw`, bearer(callback));
+/** The webhook whose bytes this event has. */
+async function sentOf(harness: CrashHarness, callback: Callback, eventId: string): Promise<SentWebhook> {
+  const response = await harness.bytesOf(`/v1/callbacks/${callback.id}/events/${eventId}/raw`, bearer(callback));
   const broken = (why: string): BrokenPromise => new BrokenPromise(`event ${eventId} of ${callback.id} ${why}`);
   if (response === undefined) throw broken('cannot be read');
   const sent = callback.sent.find(({ bytes }) => bytes.equals(response));
-  if (sent === undefined) throw broken('is not what anybody sent');
+  if (sent === undefined) throw broken('has bytes that no client sent');
   if (sent.isRefused) throw broken(`is webhook ${sent.label}, which was refused`);
   if (sent.eventId !== undefined && sent.eventId !== eventId) throw broken(`was acknowledged as ${sent.eventId}`);
   return sent;
 }
 
-/** Waits until nothing is unknown any more, and nothing that was paid is without its record. @throws BrokenPromise */
-export async function settleDown(shop: Shop): Promise<void> {
+/** Waits until no settlement is unknown and every payment that moved money is on record. @throws BrokenPromise */
+export async function settleDown(harness: CrashHarness): Promise<void> {
   const untilMs = performance.now() + FINAL_WITHIN_MS;
-  let open = shop.book.authorizations.filter((one) => one.sentCount > 0 && !one.isSettled && isRemembered(one));
+  let open = harness.oracle.authorizations.filter((one) => one.sentCount > 0 && !one.isSettled && isRemembered(one));
   for (;;) {
     const unknown: Authorization[] = [];
     await forEach(open, async (authorization) => {
-      const standing = await shop.statusOf(authorization);
-      const movement = shop.facilitator?.movementOf(authorization.nonce);
+      const standing = await harness.statusOf(authorization);
+      const movement = harness.facilitator?.movementOf(authorization.nonce);
       const broken = (why: string): BrokenPromise => new BrokenPromise(`${nameOf(authorization)} ${why}`);
       switch (standing?.state) {
         case 'settled':

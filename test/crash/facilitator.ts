@@ -4,11 +4,11 @@
  * body with the first transaction; a repeat that no honest server sends is kept as a complaint.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Chance } from '../support/chance.ts';
 import { type FacilitatorCall, FakeFacilitator, type Step } from '../support/fake-facilitator.ts';
 import type { Authorization } from '../support/wallet.ts';
-import type { Chance } from './chance.ts';
 
-/** What becomes of one authorization here. Every plan but the plain one is over after its first fault. */
+/** How the facilitator treats one authorization, and the weight of each plan. A plan has one fault; after it all goes well. */
 export const PLANS = {
   plain: 70,
   /** Verification says no, once. */
@@ -37,20 +37,20 @@ export const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** What one nonce has been through. */
+/** The history of one nonce. */
 export interface Movement {
   readonly plan: Plan;
-  /** Where it is or was last. */
+  /** The last stage reached. */
   stage: Stage;
   verifyCount: number;
   settleCount: number;
   /** Times that money moved: 0 or 1, or the server is at fault. */
   movedCount: number;
-  /** A definite refusal was given, and nothing came after it. */
+  /** The last answer was a definite refusal. */
   isRefused: boolean;
-  /** The settle body that came first. */
+  /** The body of the last settle request. */
   body: string;
-  /** The server has said to a client that this is settled: nobody asks for it again. */
+  /** The server told a client that this is settled, so it must not ask for a settlement again. */
   isOnRecord: boolean;
 }
 
@@ -63,9 +63,9 @@ export class CountingFacilitator {
   readonly #chance: Chance;
   readonly #movements = new Map<string, Movement>();
   readonly complaints: string[] = [];
-  /** Told of each stage as it is reached; the kill is aimed with it. */
+  /** Called at each stage; kills are aimed with it. */
   onStage: (stage: Stage) => void = () => {};
-  /** Faults only while the load is on; without them what is left over comes to its end. */
+  /** False: every plan is plain. */
   hasFaults = true;
 
   constructor(chance: Chance) {
@@ -105,7 +105,7 @@ export class CountingFacilitator {
     let movement = this.#movements.get(nonce);
     if (movement === undefined) {
       movement = {
-        plan: this.#chance.of('plan', nonce).weighted(PLANS),
+        plan: this.#chance.named('plan', nonce).weighted(PLANS),
         stage: 'verify-arrived',
         verifyCount: 0,
         settleCount: 0,
@@ -131,8 +131,8 @@ export class CountingFacilitator {
   }
 
   #slowness(nonce: string, part: string): Promise<void> {
-    const chance = this.#chance.of(part, nonce);
-    return chance.isLucky(0.5) ? Promise.resolve() : pause(chance.below(SLOW_MS));
+    const chance = this.#chance.named(part, nonce);
+    return chance.is(0.5) ? Promise.resolve() : pause(chance.below(SLOW_MS));
   }
 
   async #verify(call: FacilitatorCall): Promise<Step> {
@@ -156,7 +156,7 @@ export class CountingFacilitator {
     if (movement.isOnRecord) this.complaints.push(`${nonce} is settled again after it was on record as settled`);
     if (movement.body !== '' && movement.body !== call.body) {
       this.complaints.push(`${nonce} is settled with another body than before`);
-      movement.movedCount++; // who pays twice is not asked
+      movement.movedCount++; // another body moves money a second time
     }
     movement.body = call.body;
     movement.isRefused = false;

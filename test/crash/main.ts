@@ -2,9 +2,9 @@
  * The crash harness: a real server on a real folder, killed with SIGKILL at chosen moments under load, started again on what
  * it left, and audited (reliability 114 to 121; I1 to I5, I8, I9). Plain `node test/crash/main.ts --help` says how.
  *
- * A seed decides what the clients do and where the kills are aimed; how far the server had got by then is the machine's own
- * affair, so a seed makes a fault likely again, not certain. SIGKILL loses nothing that was handed to the system: what lost
- * power may take is another test's matter (test/adapters/sqlite).
+ * A seed decides what the clients do and where the kills are aimed. How far the server has got by then depends on the
+ * machine, so a seed makes a fault likely again, not certain. SIGKILL loses nothing that the system has taken; the tests of
+ * test/storage/sqlite cover a power failure.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,24 +12,24 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { Chance } from '../support/chance.ts';
 import { PROJECT, RUNTIMES, type Runtime } from '../support/server.ts';
 import { type AuditCounts, audit, emptyCounts, settleDown } from './audit.ts';
-import { BrokenPromise } from './book.ts';
-import { Chance } from './chance.ts';
-import type { Life } from './life.ts';
+import { CrashHarness, SETTLEMENTS, type SettlementKind, type Stage } from './harness.ts';
 import { load } from './load.ts';
-import { SETTLEMENTS, type SettlementKind, Shop, type Stage } from './shop.ts';
+import { BrokenPromise } from './oracle.ts';
+import type { ServerProcess } from './server-process.ts';
 
 const USAGE = `crash [--cycles N] [--runtime node|bun|both] [--settlement local|facilitator|both] [--seed S] [--json]
 
 Kills a server under load N times (10 by default, shared out among runtimes and settlements), starts it again on the same
-folder and looks for what it promised. Exit code 1, the seed and the folder at the first broken promise.
+folder and checks what it promised. Exit code 1, the seed and the folder at the first broken promise.
 
   --entry FILE   the program to start, src/main.ts by default
   --aim STAGE    one kind of kill only: any of those that the summary counts, but at the start
 `;
 
-/** How a life ends, and how often. */
+/** How the load ends, and the weight of each way. */
 const AIMS = {
   'any moment': 22,
   'heavy, any moment': 8,
@@ -47,19 +47,19 @@ const AIMS = {
 } as const satisfies Record<string, number>;
 type AimName = keyof typeof AIMS;
 
-const LIFE_MS_MIN = 20;
-const LIFE_MS_MAX = 900;
-/** A stage that is not reached by then is given up. */
+const KILL_AFTER_MS_MIN = 20;
+const KILL_AFTER_MS_MAX = 900;
+/** When a stage is not reached by then, the kill comes at that moment. */
 const AIM_MS_MAX = 1500;
 const AIM_COUNT_MAX = 25;
-/** Of what happens seldom. */
+/** For stages that are rare. */
 const RARE_AIM_COUNT_MAX = 4;
 const AIM_DELAY_MS_MAX = 6;
-/** Share of the cycles whose server is killed while it starts, once to three times, before it is let live. */
+/** Share of the cycles whose server is killed while it starts, once to three times, before one start succeeds. */
 const KILLED_STARTS_SHARE = 0.4;
 const KILLED_STARTS_MAX = 3;
 const FOLDER_CHANGES_MAX = 14;
-/** After so many cycles everything is given the time to come to its end. */
+/** Number of cycles between two waits for all settlements to end. */
 const SETTLED_EVERY = 10;
 
 interface Tally {
@@ -133,7 +133,7 @@ function aimNamed(text: string): AimName {
   return name;
 }
 
-/** A line a cycle, over itself on a terminal; elsewhere nothing. */
+/** Prints a line a cycle on a terminal, nothing elsewhere. */
 function tell(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${line}\n`);
 }
@@ -146,53 +146,53 @@ const generationOf = (stateDir: string): number => {
   }
 };
 
-/** Starts a server and kills it before it serves anybody: some time after its start, or at some change in its folder. */
-async function killStart(shop: Shop, chance: Chance, usualStartMs: number, tally: Tally): Promise<void> {
-  const { stateDir } = shop.options;
+/** Starts a server and kills it before it serves a request: some time after its start, or at some change in its folder. */
+async function killStart(harness: CrashHarness, chance: Chance, usualStartMs: number, tally: Tally): Promise<void> {
+  const { stateDir } = harness.options;
   const generation = generationOf(stateDir);
-  const life = shop.start();
-  if (chance.isLucky(0.5) || !existsSync(stateDir)) {
-    await Promise.race([pause(chance.below(Math.ceil(usualStartMs * 1.1))), life.exited]);
-    life.kill();
+  const server = harness.start();
+  if (chance.is(0.5) || !existsSync(stateDir)) {
+    await Promise.race([pause(chance.below(Math.ceil(usualStartMs * 1.1))), server.exited]);
+    server.kill();
   } else {
-    let left = chance.between(1, FOLDER_CHANGES_MAX);
+    let left = chance.wholeBetween(1, FOLDER_CHANGES_MAX);
     const watcher = watch(stateDir, () => {
-      if (--left === 0) life.kill();
+      if (--left === 0) server.kill();
     });
-    await Promise.race([life.listening.then(() => life.kill()), life.exited]);
+    await Promise.race([server.listening.then(() => server.kill()), server.exited]);
     watcher.close();
   }
-  await life.exited;
+  await server.exited;
   count(tally.kills, generationOf(stateDir) > generation ? 'start, state taken over' : 'start');
 }
 
-/** Arms the kill of a life that is about to be under load. */
-function armKill(shop: Shop, life: Life, aim: AimName, chance: Chance, tally: Tally): () => void {
+/** Arms the kill of a server before the load begins. @returns disarms */
+function armKill(harness: CrashHarness, server: ServerProcess, aim: AimName, chance: Chance, tally: Tally): () => void {
   const kill = (): void => {
-    if (life.isOver) return;
-    life.kill();
-    for (const authorization of shop.book.authorizations) {
+    if (server.hasEnded) return;
+    server.kill();
+    for (const authorization of harness.oracle.authorizations) {
       if (authorization.inFlightCount === 0) continue;
-      const movement = shop.facilitator?.movementOf(authorization.nonce);
+      const movement = harness.facilitator?.movementOf(authorization.nonce);
       count(tally.cut, movement?.stage ?? 'before verification');
     }
   };
   const isTimed = aim === 'any moment' || aim === 'heavy, any moment';
-  const timer = setTimeout(kill, isTimed ? chance.between(LIFE_MS_MIN, LIFE_MS_MAX) : AIM_MS_MAX);
-  let left = chance.between(1, /^(created|deletion)/.test(aim) ? RARE_AIM_COUNT_MAX : AIM_COUNT_MAX);
-  const delayMs = chance.isLucky(0.5) ? 0 : chance.between(1, AIM_DELAY_MS_MAX);
-  shop.onStage = (stage: Stage) => {
+  const timer = setTimeout(kill, isTimed ? chance.wholeBetween(KILL_AFTER_MS_MIN, KILL_AFTER_MS_MAX) : AIM_MS_MAX);
+  let left = chance.wholeBetween(1, /^(created|deletion)/.test(aim) ? RARE_AIM_COUNT_MAX : AIM_COUNT_MAX);
+  const delayMs = chance.is(0.5) ? 0 : chance.wholeBetween(1, AIM_DELAY_MS_MAX);
+  harness.onStage = (stage: Stage) => {
     if (stage !== aim || --left !== 0) return;
     if (delayMs === 0) kill();
     else setTimeout(kill, delayMs);
   };
   return () => {
     clearTimeout(timer);
-    shop.onStage = () => {};
+    harness.onStage = () => {};
   };
 }
 
-/** With `local` only what the clients see can be aimed at. */
+/** With `local` a kill can be aimed only at what the clients see. */
 const canAim = (aim: AimName, settlement: SettlementKind): boolean =>
   settlement === 'facilitator' || !/^(verify|settle)-/.test(aim);
 
@@ -205,36 +205,37 @@ function aimOf(chance: Chance, settlement: SettlementKind, only: AimName | undef
 }
 
 async function cycleOf(
-  shop: Shop,
+  harness: CrashHarness,
   chance: Chance,
   only: AimName | undefined,
   usualStartMs: number,
   tally: Tally,
 ): Promise<number> {
-  const { runtime, settlement } = shop.options;
-  if (chance.isLucky(KILLED_STARTS_SHARE)) {
-    for (let i = chance.between(1, KILLED_STARTS_MAX); i > 0; i--) await killStart(shop, chance, usualStartMs, tally);
+  const { runtime, settlement } = harness.options;
+  if (chance.is(KILLED_STARTS_SHARE)) {
+    for (let i = chance.wholeBetween(1, KILLED_STARTS_MAX); i > 0; i--)
+      await killStart(harness, chance, usualStartMs, tally);
   }
   const bornMs = performance.now();
-  const life = await shop.startWhole();
+  const server = await harness.startAndCheck();
   const startMs = performance.now() - bornMs;
-  const counts = await audit(shop, chance.of('audit'));
+  const counts = await audit(harness, chance.named('audit'));
   add(tally.audited, counts);
-  if (shop.cycle % SETTLED_EVERY === 0) await settleDown(shop);
+  if (harness.cycle % SETTLED_EVERY === 0) await settleDown(harness);
   const aim = aimOf(chance, settlement, only);
-  const disarm = armKill(shop, life, aim, chance, tally);
+  const disarm = armKill(harness, server, aim, chance, tally);
   const loadedMs = performance.now();
   try {
-    await load(shop, chance.of('load'), aim === 'heavy, any moment');
+    await load(harness, chance.named('load'), aim === 'heavy, any moment');
   } finally {
     disarm();
-    life.kill();
+    server.kill();
   }
-  await life.exited;
+  await server.exited;
   count(tally.kills, aim);
   tally.cycles++;
   tell(
-    `cycle ${shop.cycle}  ${runtime} ${settlement}  up in ${startMs.toFixed(0)} ms, audited ${counts.payments} payments ` +
+    `cycle ${harness.cycle}  ${runtime} ${settlement}  up in ${startMs.toFixed(0)} ms, audited ${counts.payments} payments ` +
       `(${counts.free} free, ${counts.unknown} unknown, ${counts.settled} settled unseen), ${counts.callbacks} callbacks, ` +
       `${counts.events} events; killed at "${aim}" after ${(performance.now() - loadedMs).toFixed(0)} ms`,
   );
@@ -245,23 +246,23 @@ function add(total: AuditCounts, more: AuditCounts): void {
   for (const name of Object.keys(total) as (keyof AuditCounts)[]) total[name] += more[name];
 }
 
-/** The last life: everything comes to its end, the server ends well, and what it left adds up. */
-async function lastLife(shop: Shop, chance: Chance, tally: Tally): Promise<void> {
-  await shop.startWhole();
-  add(tally.audited, await audit(shop, chance.of('audit')));
-  await settleDown(shop);
-  const code = await shop.life.stop();
-  if (code !== 0) throw new BrokenPromise(`SIGTERM is exit code ${code}\n${shop.life.output}`);
-  if (shop.facilitator === undefined) auditPlayLedger(shop);
+/** The last start: all settlements end, the server stops with exit code 0, and the play ledger adds up. */
+async function lastStart(harness: CrashHarness, chance: Chance, tally: Tally): Promise<void> {
+  await harness.startAndCheck();
+  add(tally.audited, await audit(harness, chance.named('audit')));
+  await settleDown(harness);
+  const code = await harness.server.stop();
+  if (code !== 0) throw new BrokenPromise(`SIGTERM is exit code ${code}\n${harness.server.output}`);
+  if (harness.facilitator === undefined) auditPlayLedger(harness);
 }
 
-/** Each payer has spent what its settled authorizations say. */
-function auditPlayLedger(shop: Shop): void {
+/** Each payer must have spent the sum of its settled authorizations. */
+function auditPlayLedger(harness: CrashHarness): void {
   const expected = new Map<string, number>();
-  for (const { payer, valueAtomic, isSettled } of shop.book.authorizations) {
+  for (const { payer, valueAtomic, isSettled } of harness.oracle.authorizations) {
     if (isSettled) count(expected, payer.toLowerCase(), valueAtomic);
   }
-  const database = new DatabaseSync(join(shop.options.stateDir, 'state.db'), { readOnly: true });
+  const database = new DatabaseSync(join(harness.options.stateDir, 'state.db'), { readOnly: true });
   const rows = database.prepare('SELECT payer, atomic FROM spent').all() as { payer: string; atomic: number }[];
   database.close();
   for (const payer of new Set([...expected.keys(), ...rows.map((row) => row.payer)])) {
@@ -274,7 +275,7 @@ function auditPlayLedger(shop: Shop): void {
   }
 }
 
-/** What the server left when it was killed is kept beside its folder until the next kill. */
+/** A copy of the folder as the last kill left it. */
 const leftBy = (stateDir: string): string => `${stateDir}.as-killed`;
 
 async function run(options: Options): Promise<number> {
@@ -291,20 +292,20 @@ async function run(options: Options): Promise<number> {
   for (const [index, { runtime, settlement }] of kinds.entries()) {
     const name = `${runtime}-${settlement}`;
     const stateDir = join(folder, name, 'state');
-    const shop = await new Shop({
+    const harness = await new CrashHarness({
       runtime,
       settlement,
       stateDir,
       entry: options.entry,
-      chance: chance.of(name),
+      chance: chance.named(name),
     }).open();
     const cycles = Math.floor((options.cycles + index) / kinds.length);
     try {
       let usualStartMs = 500;
-      for (shop.cycle = 1; shop.cycle <= cycles; shop.cycle++) {
+      for (harness.cycle = 1; harness.cycle <= cycles; harness.cycle++) {
         usualStartMs = await cycleOf(
-          shop,
-          shop.options.chance.of('cycle', shop.cycle),
+          harness,
+          harness.options.chance.named('cycle', harness.cycle),
           options.aim,
           usualStartMs,
           tally,
@@ -312,25 +313,25 @@ async function run(options: Options): Promise<number> {
         rmSync(leftBy(stateDir), { recursive: true, force: true });
         cpSync(stateDir, leftBy(stateDir), { recursive: true });
       }
-      if (cycles > 0) await lastLife(shop, shop.options.chance.of('last'), tally);
+      if (cycles > 0) await lastStart(harness, harness.options.chance.named('last'), tally);
     } catch (failure) {
       if (!(failure instanceof BrokenPromise)) throw failure;
       process.stderr.write(
-        `broken promise in cycle ${shop.cycle} (${runtime}, ${settlement}): ${failure.message}\n` +
+        `broken promise in cycle ${harness.cycle} (${runtime}, ${settlement}): ${failure.message}\n` +
           `seed ${options.seed}; the state is kept in ${stateDir}, as it was killed before in ${leftBy(stateDir)}\n`,
       );
       process.stdout.write(
         options.isJson
-          ? `${JSON.stringify({ ok: false, seed: options.seed, runtime, settlement, cycle: shop.cycle, broken: failure.message, stateDir })}\n`
-          : `crash: a promise was broken in cycle ${shop.cycle}, seed ${options.seed}\n`,
+          ? `${JSON.stringify({ ok: false, seed: options.seed, runtime, settlement, cycle: harness.cycle, broken: failure.message, stateDir })}\n`
+          : `crash: a promise was broken in cycle ${harness.cycle}, seed ${options.seed}\n`,
       );
-      await shop.close();
+      await harness.close();
       return 1;
     }
-    await shop.close();
-    for (const [outcome, times] of shop.outcomes) count(outcomes, outcome, times);
-    settledCount += shop.book.authorizations.filter(({ isSettled }) => isSettled).length;
-    movedCount += shop.facilitator?.movedCount ?? 0;
+    await harness.close();
+    for (const [outcome, times] of harness.outcomes) count(outcomes, outcome, times);
+    settledCount += harness.oracle.authorizations.filter(({ isSettled }) => isSettled).length;
+    movedCount += harness.facilitator?.movedCount ?? 0;
   }
   rmSync(folder, { recursive: true, force: true });
   const summary = {

@@ -102,17 +102,17 @@ export function orderFor(
   return paymentOrder(offer, authorization, new Uint8Array(65).fill(7), isListed);
 }
 
-/** A copy of a payment with one place changed after signing: `edited(payment, 'accepted.amount', '1')`. */
+/** A copy of a payment with one field changed after signing: `edited(payment, 'accepted.amount', '1')`. */
 export function edited(payment: unknown, path: string, value: unknown): string {
   const copy = structuredClone(payment) as Record<string, unknown>;
   const keys = path.split('.');
   const last = keys.pop() as string;
-  let place = copy;
+  let parent = copy;
   for (const key of keys) {
-    place[key] ??= {};
-    place = place[key] as Record<string, unknown>;
+    parent[key] ??= {};
+    parent = parent[key] as Record<string, unknown>;
   }
-  if (value === undefined) delete place[last];
-  else place[last] = value;
+  if (value === undefined) delete parent[last];
+  else parent[last] = value;
   return encodeHeader(copy);
 }

@@ -1,7 +1,7 @@
 /**
- * The disk under the journal. A model keeps the state file's records with a plain line between what is durable and what is
- * on its way: a commit is written (survives the process), then synced (survives lost power), then acknowledged. In a share
- * of the runs the real database does the same work beside it, and at every start both must have kept the same.
+ * The disk under the journal. It keeps a plain line between what is durable and what is on its way: a commit is written
+ * (survives the process), then synced (survives lost power), then acknowledged. What is durable stands in records.ts. In a
+ * share of the runs a database file does the same work beside it, and at every start both must have kept the same.
  *
  * Faults: refusals (full, read-only), I/O errors before and in the commit with the batch kept or not, slow commits, a
  * writer that dies, kills in any phase, a torn tail of the real log.
@@ -12,189 +12,24 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../src/base/clock.ts';
 import type { EventRecord } from '../../src/callback/event.ts';
-import type { CallbackId } from '../../src/callback/identifier.ts';
-import type { CallbackRecord, LoadedCallback } from '../../src/callback/inbox/store.ts';
-import { orderOfText, type ReservationKey } from '../../src/payment/protocol/order.ts';
-import type { UsedAuthorization } from '../../src/payment/used-authorizations.ts';
-import type { OpenState } from '../../src/storage/open-backend.ts';
+import type { Backend, StoreOptions } from '../../src/storage/backend.ts';
+import { backendOver, type SqlitePorts } from '../../src/storage/sqlite/backend.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 import { Journal } from '../../src/storage/sqlite/journal.ts';
+import { type Kept, keptOf, openSqliteState, STATE_FILE, stateOver } from '../../src/storage/sqlite/state.ts';
+import { CALLBACKS, type EventQuery } from '../../src/storage/sqlite/tables/callbacks.ts';
+import type { Operation, Query } from '../../src/storage/sqlite/tables/table.ts';
 import type {
   BatchResult,
-  Operation,
   Writer,
   WriterEvents,
   WriterReply,
   WriterRequest,
-} from '../../src/storage/sqlite/operations.ts';
-import {
-  type Kept,
-  type KeptRecords,
-  keptOf,
-  openSqliteState,
-  STATE_FILE,
-  type StatePorts,
-  stateOver,
-} from '../../src/storage/sqlite/state.ts';
-import type { Chance } from './chance.ts';
+} from '../../src/storage/sqlite/writer-messages.ts';
+import type { Chance } from '../support/chance.ts';
 import type { Profile } from './profile.ts';
+import { Records } from './records.ts';
 import type { World } from './world.ts';
-
-type Intent = Operation & { readonly kind: 'intent' };
-
-interface PendingRow {
-  readonly intent: Intent;
-  readonly key: ReservationKey;
-  transaction: string;
-}
-
-/** The records of a state file, as durable as the disk has them. */
-class Records implements KeptRecords {
-  readonly pending = new Map<number, PendingRow>();
-  readonly used = new Map<number, UsedAuthorization>();
-  readonly pendingKeys = new Map<ReservationKey, number>();
-  readonly usedKeys = new Map<ReservationKey, number>();
-  readonly spent = new Map<string, bigint>();
-  readonly callbacks = new Map<CallbackId, CallbackRecord>();
-  readonly events = new Map<CallbackId, EventRecord[]>();
-
-  /** @returns what is wrong with the batch: the server asked for something that cannot be; then nothing of it is done */
-  apply(operations: readonly Operation[]): string | undefined {
-    const wrong = this.#wrongOf(operations);
-    if (wrong !== undefined) return wrong;
-    for (const operation of operations) this.#apply(operation);
-    return undefined;
-  }
-
-  #wrongOf(operations: readonly Operation[]): string | undefined {
-    const begun = new Set<number>();
-    for (const operation of operations) {
-      if (operation.kind === 'intent') begun.add(operation.serial);
-      const isOfCase = operation.kind === 'unknown' || operation.kind === 'end' || operation.kind === 'release';
-      if (isOfCase && !this.pending.has(operation.serial) && !begun.has(operation.serial)) {
-        return `${operation.kind} of ${operation.serial}, which is not pending`;
-      }
-      if (operation.kind === 'intent' && (this.pending.has(operation.serial) || this.used.has(operation.serial))) {
-        return `a second intent ${operation.serial}`;
-      }
-    }
-    return undefined;
-  }
-
-  #apply(operation: Operation): void {
-    switch (operation.kind) {
-      case 'intent': {
-        const { key } = orderOfText(operation.order);
-        this.pending.set(operation.serial, { intent: operation, key, transaction: '' });
-        this.pendingKeys.set(key, operation.serial);
-        return;
-      }
-      case 'unknown':
-        (this.pending.get(operation.serial) as PendingRow).transaction = operation.transaction;
-        return;
-      case 'end': {
-        const { intent } = this.pending.get(operation.serial) as PendingRow;
-        const { payer, valueAtomic, isPlay } = intent;
-        if (operation.end.kind === 'settled' && isPlay) {
-          this.spent.set(payer, (this.spent.get(payer) ?? 0n) + valueAtomic);
-        }
-        this.#endPending(operation.serial);
-        this.used.set(operation.serial, operation.end);
-        this.usedKeys.set(operation.end.key, operation.serial);
-        return;
-      }
-      case 'release':
-        this.#endPending(operation.serial);
-        return;
-      case 'forget':
-        for (const serial of operation.serials) {
-          const end = this.used.get(serial);
-          this.used.delete(serial);
-          if (end !== undefined) this.usedKeys.delete(end.key);
-        }
-        return;
-      case 'callback':
-        this.callbacks.set(operation.callback.id, operation.callback);
-        return;
-      case 'event': {
-        const events = this.events.get(operation.callback) ?? [];
-        this.events.set(operation.callback, events);
-        events.push(operation.event);
-        return;
-      }
-      case 'delete-callback':
-        this.events.delete(operation.id);
-        this.callbacks.delete(operation.id);
-        return;
-      case 'expire-callback':
-        this.events.delete(operation.id);
-        return;
-      case 'probe':
-        return;
-      default:
-        operation satisfies never;
-    }
-  }
-
-  #endPending(serial: number): void {
-    const row = this.pending.get(serial) as PendingRow;
-    this.pending.delete(serial);
-    this.pendingKeys.delete(row.key);
-  }
-
-  readEvent(callback: string, eventId: string): EventRecord | undefined {
-    return this.events.get(callback as CallbackId)?.find(({ id }) => id === eventId);
-  }
-
-  meta(): number {
-    return 0;
-  }
-
-  loadEnds(fromSeconds: number): (UsedAuthorization & { readonly serial: number })[] {
-    const ends = [...this.used].map(([serial, end]) => ({ serial, ...end })).sort((a, b) => a.serial - b.serial);
-    const past = ends.filter(({ validBeforeSeconds }) => validBeforeSeconds < fromSeconds);
-    this.#apply({ kind: 'forget', serials: past.map(({ serial }) => serial) });
-    return ends.filter(({ validBeforeSeconds }) => validBeforeSeconds >= fromSeconds);
-  }
-
-  loadCases(): ReturnType<KeptRecords['loadCases']> {
-    return [...this.pending]
-      .sort(([one], [other]) => one - other)
-      .map(([serial, { intent, transaction }]) => ({
-        serial,
-        isPlay: intent.isPlay,
-        order: orderOfText(intent.order),
-        transaction,
-      }));
-  }
-
-  loadSpent(): [payer: string, atomic: bigint][] {
-    return [...this.spent].sort(([one], [other]) => (one < other ? -1 : 1));
-  }
-
-  loadCallbacks(nowMs: number, fromMs: number): LoadedCallback[] {
-    for (const { id, expiresAtMs } of [...this.callbacks.values()]) {
-      if (expiresAtMs < fromMs) this.callbacks.delete(id);
-    }
-    for (const id of [...this.events.keys()]) {
-      const callback = this.callbacks.get(id);
-      if (callback === undefined || callback.expiresAtMs <= nowMs) this.events.delete(id);
-    }
-    return [...this.callbacks.values()]
-      .sort((one, other) => (one.id < other.id ? -1 : 1))
-      .map((callback) => ({
-        callback,
-        events: (this.events.get(callback.id) ?? []).map(({ id, receivedAtSeconds, head, form, isInline, bytes }) => ({
-          id,
-          receivedAtSeconds,
-          head,
-          form,
-          isInline,
-          bytes: isInline ? new Uint8Array(bytes) : null,
-        })),
-      }));
-  }
-}
 
 /** What the real database may hold and in which order it reads it, without what its own classes add. */
 function comparable(kept: Kept): unknown {
@@ -266,6 +101,7 @@ export class Disk {
   }
 
   remove(): void {
+    this.records.close();
     this.#database?.close();
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
   }
@@ -303,35 +139,42 @@ export class Disk {
     rmSync(from, { recursive: true, force: true });
   }
 
-  async open(process: Process, ports: StatePorts): Promise<OpenState> {
-    const wired: StatePorts = {
+  async open(process: Process, options: StoreOptions, ports: SqlitePorts): Promise<Backend> {
+    const wired: SqlitePorts = {
       ...ports,
       soon: (run) => {
         if (process.touch('soon')) this.#world.after(0, () => !process.isDead && run());
       },
       openWriter: (_options, events) => this.#writer(process, events),
     };
+    const { sync } = this.#profile;
     if (this.#folder === undefined) {
-      const kept = keptOf(this.records, this.#isPlay, ports.clock);
-      const options = { path: '', sync: this.#profile.sync };
-      return stateOver(new Journal(options, wired), kept, this.#isPlay, ports.clock, () => {});
+      const kept = this.#kept(ports.clock);
+      const journal = new Journal({ path: '', sync }, wired);
+      return backendOver(
+        stateOver(journal, kept, this.#isPlay, ports.clock, () => {}),
+        options,
+        wired,
+      );
     }
     this.#compare(this.#folder, ports.clock);
-    const state = await openSqliteState(
-      { stateDir: this.#folder, sync: this.#profile.sync, isPlay: this.#isPlay, mayReset: false },
-      wired,
-    );
-    if (state.journal === undefined) {
-      this.#world.fail('D1 disk', `the state is damaged: ${state.fault()}`);
-      return state;
-    }
-    this.#database = new StateDatabase({ path: join(this.#folder, STATE_FILE), sync: this.#profile.sync });
-    return state;
+    const state = await openSqliteState({ stateDir: this.#folder, sync, isPlay: this.#isPlay, mayReset: false }, wired);
+    if (state.journal === undefined) this.#world.fail('D1 disk', `the state is damaged: ${state.fault()}`);
+    else this.#database = new StateDatabase({ path: join(this.#folder, STATE_FILE), sync });
+    return backendOver(state, options, wired);
+  }
+
+  /** What a start finds. */
+  #kept(clock: Clock): Kept {
+    const kept = keptOf(this.records.database, this.#isPlay, clock);
+    const wrong = this.records.takeOver(clock);
+    if (wrong !== undefined) this.#world.fail('D1 disk', wrong);
+    return kept;
   }
 
   /** The model has kept what the real database has. */
   #compare(folder: string, clock: Clock): void {
-    const model = comparable(keptOf(this.records, this.#isPlay, clock));
+    const model = comparable(this.#kept(clock));
     const copy = mkdtempSync(`${folder}-copy-`);
     this.#folders.push(copy);
     for (const ending of ['', '-wal']) {
@@ -370,15 +213,16 @@ export class Disk {
           this.#commit(process, request.operations, events, reply);
           return;
         case 'read': {
-          const { id, callback, eventId } = request;
+          const { id, query } = request;
+          const { eventId } = query as EventQuery;
           const isFailing = !this.isHealed && this.#profile.diskFaultsPerMinute > 0 && this.#chance.is(0.01);
-          const event = this.records.readEvent(callback, eventId);
-          if (this.#database !== undefined) this.#compareRead(this.#database, callback, eventId, event);
+          const found = this.records.database.read(query);
+          if (this.#database !== undefined) this.#compareRead(this.#database, query, found);
           if (isFailing) {
             this.unreadMs.set(eventId, this.#world.nowMs);
             this.onFault(0);
           }
-          reply({ kind: 'read', id, event, ...(isFailing ? { fault: 'disk I/O error' } : {}) }, this.#latencyMs());
+          reply({ kind: 'read', id, found, ...(isFailing ? { fault: 'disk I/O error' } : {}) }, this.#latencyMs());
           return;
         }
         case 'close':
@@ -404,10 +248,12 @@ export class Disk {
     };
   }
 
-  #compareRead(database: StateDatabase, callback: string, eventId: string, event: EventRecord | undefined): void {
-    const real = database.readEvent(callback, eventId);
-    const bytes = (found: EventRecord | undefined): string => Buffer.from(found?.bytes ?? []).toString('hex');
-    if (real?.id !== event?.id || bytes(real) !== bytes(event)) this.#world.fail('D1 disk', `event ${eventId} differs`);
+  #compareRead(database: StateDatabase, query: Query, found: unknown): void {
+    if (query.table !== CALLBACKS) throw new Error(`nobody compares reads of ${query.table} here`);
+    const textOf = (event: EventRecord | undefined): string =>
+      event === undefined ? 'none' : `${event.id} ${Buffer.from(event.bytes).toString('hex')}`;
+    const [real, model] = [database.read(query), found].map((each) => textOf(each as EventRecord | undefined));
+    if (real !== model) this.#world.fail('D1 disk', `read ${model} but the database has ${real}`);
   }
 
   #latencyMs(): number {

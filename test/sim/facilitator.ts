@@ -4,7 +4,7 @@
  * the token's rules: window, one transfer a nonce, balance.
  */
 import { checksummed, NETWORK, USDC_LOWER } from '../../src/payment/protocol/network.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 import type { Profile } from './profile.ts';
 import type { Purchase } from './purchase.ts';
 import type { World } from './world.ts';

@@ -2,7 +2,7 @@
  * Between clients and the server: requests and answers are delayed, dropped, doubled and overtake one another; clients go
  * away. Every answer that the server gives is judged, whether or not anybody receives it.
  */
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 import type { Profile } from './profile.ts';
 import type { Answer, Exchange, Server } from './server.ts';
 import type { World } from './world.ts';

@@ -2,7 +2,7 @@
  * What a run tries: each seed draws its own mixture, with whole families of faults left out, so that one fault does not
  * always hide behind another.
  */
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 
 export interface Profile {
   readonly settlement: 'facilitator' | 'local';

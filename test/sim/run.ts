@@ -5,14 +5,15 @@
 
 import { CLAIM_BYTES, LIFETIME_MS, TOMBSTONE_MS } from '../../src/callback/limits.ts';
 import { orderOfText } from '../../src/payment/protocol/order.ts';
-import type { Operation } from '../../src/storage/sqlite/operations.ts';
+import type { Operation } from '../../src/storage/sqlite/tables/table.ts';
+import { Chance } from '../support/chance.ts';
 import { Buyers } from './buyers.ts';
-import { Chance } from './chance.ts';
+import { CallbackClients } from './callback-clients.ts';
 import { Disk } from './disk.ts';
 import { Facilitator } from './facilitator.ts';
 import { Network } from './network.ts';
-import { Owners } from './owners.ts';
 import { drawProfile, type Profile, type ProfileWishes } from './profile.ts';
+import { isPayment } from './records.ts';
 import { PAY_TO, Server } from './server.ts';
 import { keySigning, markSigning } from './signer.ts';
 import { type Violation, World } from './world.ts';
@@ -44,7 +45,7 @@ class Run {
   readonly #server: Server;
   readonly #network: Network;
   readonly #buyers: Buyers;
-  readonly #owners: Owners;
+  readonly #callbackClients: CallbackClients;
   #isHealed = false;
   /** Serial of an intent -> its key. */
   readonly #keys = new Map<number, string>();
@@ -73,8 +74,8 @@ class Run {
       signing,
     };
     this.#buyers = new Buyers(parts, draws.fork());
-    this.#owners = new Owners(world, draws.fork(), profile, this.#server, this.#network, this.#disk);
-    this.#buyers.onCreated = (answer, exchange) => this.#owners.created(answer, exchange);
+    this.#callbackClients = new CallbackClients(world, draws.fork(), profile, this.#server, this.#network, this.#disk);
+    this.#buyers.onCreated = (answer, exchange) => this.#callbackClients.created(answer, exchange);
     this.#disk.onPosted = (operations) => this.#posted(operations);
     this.#disk.onDurable = (operations) => this.#durable(operations);
     this.#disk.onFault = (recordCount) => this.#diskFailed(recordCount);
@@ -107,7 +108,7 @@ class Run {
 
   #posted(operations: readonly Operation[]): void {
     for (const operation of operations) {
-      if (operation.kind !== 'intent') continue;
+      if (!isPayment(operation) || operation.kind !== 'intent') continue;
       const { key } = orderOfText(operation.order);
       this.#keys.set(operation.serial, key);
       const purchase = this.#buyers.byKey.get(key);
@@ -122,7 +123,7 @@ class Run {
 
   #durable(operations: readonly Operation[]): void {
     for (const operation of operations) {
-      if (operation.kind === 'release') {
+      if (isPayment(operation) && operation.kind === 'release') {
         const key = this.#keys.get(operation.serial);
         if (key !== undefined) this.#buyers.releasedMs.set(key, this.world.nowMs);
       }
@@ -346,7 +347,7 @@ class Run {
       if (!isOfInterest && purchase.number % 8 !== 0) continue;
       this.#buyers.ask(purchase, world.wallMs / 1000 < purchase.validBeforeSeconds + 590);
     }
-    this.#owners.listAll();
+    this.#callbackClients.listAll();
     await this.#passUntil(world.nowMs + 10_000);
     this.#judgeRest();
     // Every callback is past its end, and every tombstone.
@@ -420,8 +421,9 @@ class Run {
     if (counts?.reservations !== 0 || records.used.size > 0 || records.pending.size > 0) {
       world.fail('R2 reservations', `${counts?.reservations} held, ${records.used.size} on record when all is over`);
     }
-    if (records.events.size > 0 || records.callbacks.size > 0) {
-      world.fail('R3 records', `${records.callbacks.size} callbacks and ${records.events.size} with events are left`);
+    const [callbackCount, eventCount] = [records.rowCount('callback'), records.rowCount('event')];
+    if (callbackCount > 0 || eventCount > 0) {
+      world.fail('R3 records', `${callbackCount} callbacks and ${eventCount} events are left`);
     }
   }
 }

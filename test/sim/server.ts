@@ -4,14 +4,14 @@
  * to say is heard. Kills come between steps and at the n-th call to the outside, so between any two effects.
  */
 import { type App, openApp } from '../../src/app/app.ts';
+import { CONFIGURATION } from '../../src/app/configuration.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Timers } from '../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
-import { readConfig } from '../../src/config/config.ts';
+import type { Chance } from '../support/chance.ts';
 import { checkPublished } from '../support/published.ts';
-import { promptPlace } from '../support/recovery.ts';
+import { promptWorker } from '../support/recovery.ts';
 import { takerOf, VERSION_COUNT } from './catalogues.ts';
-import type { Chance } from './chance.ts';
 import type { Disk, Process } from './disk.ts';
 import { FACILITATOR_URL, type Facilitator } from './facilitator.ts';
 import type { Profile } from './profile.ts';
@@ -121,7 +121,7 @@ export class Server {
     };
     const timers: Timers = { after: (delayMs, run) => this.#timer(life, delayMs, run) };
     const { settlement, sync, ratePerMinute } = this.#profile;
-    const config = readConfig({
+    const config = CONFIGURATION.read({
       STATE_DIR: 'simulated',
       STATE_SYNC: sync,
       SETTLEMENT: settlement,
@@ -140,9 +140,9 @@ export class Server {
         clock,
         timers,
         random: this.#chance.fork(),
-        recoveryWorker: promptPlace(this.#signing.recover),
+        recoveryWorker: promptWorker(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
-        openState: (_config, ports) => this.#disk.open(life, ports),
+        openBackend: (options, ports) => this.#disk.open(life, options, ports),
         takeCatalogue: takerOf(() => this.fileVersion),
         onRequest: undefined,
         onFailure: (failure) => {
@@ -151,8 +151,8 @@ export class Server {
           if (name === 'StateRefusedError' || name === 'RecordInDoubtError') return;
           world.fail('P2 no bugs', failure instanceof Error ? (failure.stack ?? failure.message) : String(failure));
         },
-        onResolution: (resolution) => {
-          if (!life.isDead) world.count(`reconciled: ${resolution.kind}`);
+        onCaseReport: (report) => {
+          if (!life.isDead) world.count(`reconciled: ${report.kind}`);
         },
         onStateFault: (fault) => {
           if (this.life === life) this.hasStateFault = fault !== undefined;

@@ -10,7 +10,7 @@ import { encodeHex } from '../../src/base/codec.ts';
 import type { Authorization } from '../../src/payment/protocol/authorization.ts';
 import { type Recover, recoverWithNoble, SIGNATURE_BYTES } from '../../src/payment/signature/signature.ts';
 import { authorizationDigest } from '../payment/fixture.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 
 export interface Payer {
   /** Lower case. */

@@ -3,7 +3,7 @@
  * the first invariant that broke. Events of one moment happen in an order that the seed decides.
  */
 import { crc32 } from 'node:zlib';
-import { Chance } from './chance.ts';
+import { Chance } from '../support/chance.ts';
 
 /** Milliseconds since 1970 at which every run begins. */
 const BEGIN_WALL_MS = Date.UTC(2026, 10, 21, 12);

@@ -1,22 +1,9 @@
-/** Black-box use of the callback operations: a server in a process of its own, and what its users do. */
-import { join } from 'node:path';
+/** What users of the callback operations do, over whichever transport. */
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { expect } from 'vitest';
-import { expectPublishedOn } from './published.ts';
-import { binaryOf, listeningPort, PROJECT, type Runtime, startProcess } from './server.ts';
-import { buy } from './wallet.ts';
-
-/** Any server that has the callback operations. */
-interface Served {
-  readonly url: string;
-}
-
-export interface CallbackServer extends Served {
-  readonly port: number;
-  counts(): Promise<Record<string, number>>;
-  stderr(): string;
-  stop(): Promise<number | null>;
-}
+import { MetricsPage } from './metrics-page.ts';
+import type { Transport } from './transport.ts';
+import { buyOver, wallet } from './wallet.ts';
 
 export interface Callback {
   readonly id: string;
@@ -24,38 +11,34 @@ export interface Callback {
   readonly expires_at: string;
 }
 
-export async function startCallbackServer(
-  runtime: Runtime,
-  variables: Record<string, string> = { PAYMENT: 'taken' },
-): Promise<CallbackServer> {
-  const script = join(PROJECT, 'test', 'support', 'callback-server.ts');
-  const started = startProcess(binaryOf(runtime), ['--expose-gc', script], variables);
-  const port = await listeningPort(started);
-  const url = `http://127.0.0.1:${port}`;
-  expectPublishedOn(port, ['/counts']);
-  return {
-    url,
-    port,
-    stderr: started.stderr,
-    counts: async () => (await (await fetch(`${url}/counts`)).json()) as Record<string, number>,
-    stop() {
-      started.child.kill('SIGTERM');
-      return started.exited;
-    },
-  };
-}
-
 async function createdBy(response: Response): Promise<Callback> {
   expect(response.status).toBe(201);
   return (await response.json()) as Callback;
 }
 
-/** Of a server that takes no payment. */
-export const createCallback = async ({ url }: Served): Promise<Callback> =>
-  createdBy(await fetch(`${url}/v1/callbacks`, { method: 'POST' }));
+const somePayer = wallet();
 
-export const buyCallback = async ({ url }: Served, account: PrivateKeyAccount): Promise<Callback> =>
-  createdBy(await buy(`${url}/v1/callbacks`, account, { method: 'POST' }));
+/** A paid callback. */
+export const createCallback = async (server: Transport, account: PrivateKeyAccount = somePayer): Promise<Callback> =>
+  createdBy(await buyOver(server, '/v1/callbacks', account, { method: 'POST' }));
+
+/** What the server says in its metrics that it holds. */
+export interface CallbackCounts {
+  readonly live: number;
+  readonly waits: number;
+  readonly claimedBytes: number;
+  readonly residentBytes: number;
+}
+
+export async function callbackCounts(server: Transport): Promise<CallbackCounts> {
+  const page = new MetricsPage(await (await server.fetch('/metrics')).text());
+  return {
+    live: page.value('paygrade_callbacks_live'),
+    waits: page.value('paygrade_callback_waits'),
+    claimedBytes: page.value('paygrade_callback_claimed_bytes'),
+    residentBytes: page.value('process_resident_memory_bytes'),
+  };
+}
 
 export const bearer = ({ read_token }: Callback): Record<string, string> => ({ authorization: `Bearer ${read_token}` });
 
@@ -66,8 +49,8 @@ export interface Post {
 }
 
 /** A webhook; text/plain unless the headers say otherwise. */
-export function post(server: Served, id: string, body: string | Uint8Array, init: Post = {}): Promise<Response> {
-  return fetch(`${server.url}/hooks/${id}`, {
+export function post(server: Transport, id: string, body: string | Uint8Array, init: Post = {}): Promise<Response> {
+  return server.fetch(`/hooks/${id}`, {
     method: init.method ?? 'POST',
     headers: { 'content-type': 'text/plain', ...init.headers },
     body: body as BodyInit,
@@ -75,7 +58,7 @@ export function post(server: Served, id: string, body: string | Uint8Array, init
   });
 }
 
-export const postJson = (server: Served, id: string, body: string | Uint8Array): Promise<Response> =>
+export const postJson = (server: Transport, id: string, body: string | Uint8Array): Promise<Response> =>
   post(server, id, body, { headers: { 'content-type': 'application/json' } });
 
 export interface ShownEvent {
@@ -88,19 +71,19 @@ export interface ShownEvent {
   readonly size_bytes: number;
 }
 
-export async function eventsText(server: Served, callback: Callback): Promise<string> {
-  const response = await fetch(`${server.url}/v1/callbacks/${callback.id}/events`, { headers: bearer(callback) });
+export async function eventsText(server: Transport, callback: Callback): Promise<string> {
+  const response = await server.fetch(`/v1/callbacks/${callback.id}/events`, { headers: bearer(callback) });
   expect(response.status).toBe(200);
   return response.text();
 }
 
-export async function eventsOf(server: Served, callback: Callback): Promise<ShownEvent[]> {
+export async function eventsOf(server: Transport, callback: Callback): Promise<ShownEvent[]> {
   return (JSON.parse(await eventsText(server, callback)) as { events: ShownEvent[] }).events;
 }
 
-export function wait(server: Served, callback: Callback, query = '', signal?: AbortSignal): Promise<Response> {
-  const url = `${server.url}/v1/callbacks/${callback.id}/wait${query}`;
-  return fetch(url, { headers: bearer(callback), ...(signal === undefined ? {} : { signal }) });
+export function wait(server: Transport, callback: Callback, query = '', signal?: AbortSignal): Promise<Response> {
+  const path = `/v1/callbacks/${callback.id}/wait${query}`;
+  return server.fetch(path, { headers: bearer(callback), ...(signal === undefined ? {} : { signal }) });
 }
 
 /** The code of an error answer, its shape checked (callback.md, "Error object"; reliability 207). */

@@ -1,6 +1,5 @@
 /** Time that only a test moves: wall and monotonic clock, and timers that fire in order as it passes. */
 import type { Clock } from '../../src/base/clock.ts';
-import type { Random } from '../../src/base/random.ts';
 import type { Timers } from '../../src/base/timers.ts';
 
 interface Pending {
@@ -71,37 +70,6 @@ export class ManualTime implements Clock, Timers {
   #moveTo(monotonicMs: number): void {
     this.#wallMs += monotonicMs - this.#monotonicMs;
     this.#monotonicMs = monotonicMs;
-  }
-}
-
-/** Bytes from a seed (mulberry32): the same in every run, and nothing to keep secrets with. */
-export class SeededRandom implements Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** 0 <= value < below. */
-  below(below: number): number {
-    return Math.floor((this.#next() / 4_294_967_296) * below);
-  }
-
-  bytes(count: number): Uint8Array {
-    return Uint8Array.from({ length: count }, () => this.#next() >>> 24);
-  }
-
-  uuid(): string {
-    const hex = [...this.bytes(16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
-  }
-
-  #next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return (mixed ^ (mixed >>> 14)) >>> 0;
   }
 }
 

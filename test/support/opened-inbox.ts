@@ -1,20 +1,76 @@
 /** An inbox on a time that the test owns, and short ways to use it. */
 
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
+import type {
+  Absent,
+  CallbackHandle,
+  Callbacks,
+  Client,
+  Created,
+  Listing,
+  Parked,
+  RawFound,
+  Received,
+  Waited,
+  Waiter,
+} from '../../src/callback/callbacks.ts';
 import { retainedHeaders, type Webhook } from '../../src/callback/event.ts';
 import type { CallbackId } from '../../src/callback/identifier.ts';
-import { type Created, Inbox, type Received, type Waited } from '../../src/callback/inbox/inbox.ts';
-import { MemoryStore } from '../../src/callback/inbox/memory-store.ts';
-import type { CallbackStore } from '../../src/callback/inbox/store.ts';
-import type { Client } from '../../src/callback/inbox/waiters.ts';
+import type { EventStore } from '../../src/callback/inbox/event-store.ts';
+import { Inbox, type InboxPorts } from '../../src/callback/inbox/inbox.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
-import { ManualTime, SeededRandom } from './manual-time.ts';
+import { MemoryEventStore } from '../../src/storage/memory/event-store.ts';
+import { Chance } from './chance.ts';
+import { ManualTime } from './manual-time.ts';
+
+/** An inbox that knows its callbacks' tokens, so that a test can name a callback by its id alone. */
+export class NamedInbox extends Inbox {
+  readonly tokens: Map<CallbackId, string>;
+
+  constructor(capacityBytes: number, ports: InboxPorts, tokens: Map<CallbackId, string> = new Map()) {
+    super(capacityBytes, ports);
+    this.tokens = tokens;
+  }
+
+  override async create(): Promise<Created> {
+    const created = await super.create();
+    this.tokens.set(created.id, created.readToken);
+    return created;
+  }
+
+  /** As a request with the read token finds it. */
+  find(id: CallbackId): CallbackHandle | Absent {
+    const authorized = this.authorize(id, this.tokens.get(id) ?? '');
+    if (authorized.kind === 'wrong-token') throw new Error(`the token of ${id} is not known`);
+    return authorized.kind === 'allowed' ? authorized.callback : authorized;
+  }
+
+  async eventsOf(id: CallbackId): Promise<Listing | Absent> {
+    const found = this.find(id);
+    return 'id' in found ? this.events(found) : found;
+  }
+
+  async rawOf(id: CallbackId, eventId: string): Promise<RawFound> {
+    const found = this.find(id);
+    return 'id' in found ? this.raw(found, eventId) : found;
+  }
+
+  async deleteOf(id: CallbackId): ReturnType<Callbacks['delete']> {
+    const found = this.find(id);
+    return 'id' in found ? this.delete(found) : found;
+  }
+
+  waitOf(id: CallbackId, ...rest: [string | null, number, Client, Waiter]): Waited | Parked | Promise<Waited> {
+    const found = this.find(id);
+    return 'id' in found ? this.wait(found, ...rest) : found;
+  }
+}
 
 export interface OpenedInbox {
   readonly time: ManualTime;
-  readonly store: CallbackStore;
-  readonly inbox: Inbox;
+  readonly store: EventStore;
+  readonly inbox: NamedInbox;
   readonly faults: unknown[];
   /** Claims and creates. */
   create(): Promise<Created>;
@@ -40,25 +96,33 @@ export function webhookOf(
 }
 
 export function openInbox(
-  options: { roomCount?: number; store?: CallbackStore; seed?: number; time?: ManualTime } = {},
+  options: {
+    roomCount?: number;
+    store?: EventStore;
+    seed?: number;
+    time?: ManualTime;
+    /** Of an earlier inbox on the same store. */
+    tokens?: Map<CallbackId, string>;
+  } = {},
 ): OpenedInbox {
   const time = options.time ?? new ManualTime();
-  const store = options.store ?? new MemoryStore();
+  const store = options.store ?? new MemoryEventStore();
   const faults: unknown[] = [];
-  const inbox = new Inbox((options.roomCount ?? 1_000) * CLAIM_BYTES, {
+  const ports: InboxPorts = {
     clock: time,
     timers: time,
-    random: new SeededRandom(options.seed ?? 1),
+    random: new Chance(options.seed ?? 1),
     store,
     onStoreFault: (fault) => faults.push(fault),
-  });
+  };
+  const inbox = new NamedInbox((options.roomCount ?? 1_000) * CLAIM_BYTES, ports, options.tokens);
   return {
     time,
     store,
     inbox,
     faults,
     async create() {
-      if (!inbox.room.tryClaim()) throw new Error('no room');
+      if (!inbox.capacity.tryClaim()) throw new Error('no room');
       return inbox.create();
     },
     async post(id, body = 'x', contentType = 'text/plain') {
@@ -85,7 +149,7 @@ export function client(): Client & { leave(): void } {
 
 /** What a wait comes to: at once, or a promise of its end when it is parked. */
 export function waitOn(
-  inbox: Inbox,
+  inbox: NamedInbox,
   id: CallbackId,
   after: string | null,
   timeoutMs: number,
@@ -95,6 +159,6 @@ export function waitOn(
   const end = new Promise<Waited>((resolve) => {
     parked = resolve;
   });
-  const waited = inbox.wait(id, after, timeoutMs, from, { woken: parked });
+  const waited = inbox.waitOf(id, after, timeoutMs, from, { woken: parked });
   return !(waited instanceof Promise) && waited.kind === 'parked' ? end : waited;
 }

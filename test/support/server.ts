@@ -1,11 +1,12 @@
 /** Programs in processes of their own: any command with what it prints, and a real server on a free port, under Node or Bun. */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expectPublishedOn } from './published.ts';
+import { overSocket, type Transport } from './transport.ts';
 
 export const RUNTIMES = ['node', 'bun'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
@@ -86,6 +87,23 @@ export function startProcess(
   };
 }
 
+/** One run of paygrade to its end, which this thread waits for. */
+export function runToEnd(
+  runtime: Runtime,
+  words: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+  input = '',
+): Ended {
+  const { status, stdout, stderr } = spawnSync(binaryOf(runtime), [MAIN, ...words], {
+    cwd: PROJECT,
+    env: processEnvironment(variables),
+    input,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  return { exitCode: status, stdout, stderr };
+}
+
 /** The port that a process says it listens on; one that does not say so in time is killed. */
 export function listeningPort({ child, stdout, ended }: Started): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -105,8 +123,7 @@ export function listeningPort({ child, stdout, ended }: Started): Promise<number
   });
 }
 
-export interface RunningServer extends Started {
-  readonly url: string;
+export interface RunningServer extends Started, Transport {
   readonly port: number;
   readonly stateDir: string;
   /** SIGTERM, and the exit code. A state folder that was made for it is removed. */
@@ -135,7 +152,7 @@ export async function startServer(
   expectPublishedOn(port);
   return {
     ...started,
-    url: `http://127.0.0.1:${port}`,
+    ...overSocket(`http://127.0.0.1:${port}`),
     port,
     stateDir,
     async stop() {

@@ -46,13 +46,16 @@ export const decodeHeader = <T>(header: string | null): T =>
 
 export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 
-/** The offer of an unpaid request. */
-export async function offerOf(url: string, init: RequestInit = {}): Promise<PaymentRequired> {
-  const response = await fetch(url, init);
-  await response.arrayBuffer();
-  if (response.status !== 402) throw new Error(`expected 402 from ${url}, got ${response.status}`);
+/** The offer in the answer to an unpaid request. */
+export async function offerFrom(answer: Response | Promise<Response>): Promise<PaymentRequired> {
+  const response = await answer;
+  const text = await response.text();
+  if (response.status !== 402) throw new Error(`expected an offer, got ${response.status} ${text.slice(0, 200)}`);
   return decodeHeader<PaymentRequired>(response.headers.get('payment-required'));
 }
+
+/** The offer of an unpaid request. */
+export const offerOf = (url: string, init: RequestInit = {}): Promise<PaymentRequired> => offerFrom(fetch(url, init));
 
 const TRANSFER = {
   TransferWithAuthorization: [
@@ -111,13 +114,18 @@ export async function paymentFor(
 }
 
 /** Asks, pays and asks again. */
-export async function buy(
-  url: string,
+export const buy = (url: string, account: PrivateKeyAccount = wallet(), init: RequestInit = {}): Promise<Response> =>
+  buyOver({ fetch: (target, sent) => fetch(target, sent) }, url, account, init);
+
+/** The same over a transport of the test's choice. */
+export async function buyOver(
+  transport: { fetch(target: string, init?: RequestInit): Promise<Response> },
+  target: string,
   account: PrivateKeyAccount = wallet(),
   init: RequestInit = {},
 ): Promise<Response> {
-  const payment = await paymentFor(await offerOf(url, init), account);
-  return fetch(url, { ...init, headers: { ...init.headers, 'PAYMENT-SIGNATURE': encodeHeader(payment) } });
+  const payment = await paymentFor(await offerFrom(transport.fetch(target, init)), account);
+  return transport.fetch(target, { ...init, headers: { ...init.headers, 'PAYMENT-SIGNATURE': encodeHeader(payment) } });
 }
 
 /** The order of secp256k1: a signature's `s` has the twin `order - s`. */

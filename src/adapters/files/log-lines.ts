@@ -1,11 +1,11 @@
 /**
- * JSON lines to a file descriptor, without ever holding a request up: lines are gathered for one turn and written by the
- * thread pool, one write at a time. A reader that has stopped reading (a full pipe) fills a bounded buffer; past it lines are
- * dropped and counted, and the count is written when there is room again.
+ * JSON lines to a file descriptor. Logging never delays a request: the log gathers the lines of one turn of the event loop,
+ * and the thread pool writes them, one write at a time. When the reader stops reading (a full pipe), lines wait in a bounded
+ * buffer; the log drops and counts further lines, and writes the count when there is room again.
  */
 import { write } from 'node:fs';
 
-/** Some ten thousand request lines. */
+/** UTF-16 units, which count as bytes here: some ten thousand request lines. */
 const PENDING_BYTES_MAX = 4 * 1024 * 1024;
 
 const FLUSH_MS_MAX = 1000;
@@ -13,7 +13,7 @@ const FLUSH_STEP_MS = 5;
 
 export interface LineLog {
   write(line: string): void;
-  /** Resolves when everything has been handed to the system, or after a second of a reader that does not read. */
+  /** Resolves when the system has all lines, or after {@link FLUSH_MS_MAX} of a reader that does not read. */
   flush(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function lineLog(fileDescriptor: number): LineLog {
       } else if (failure === null && offset + written < bytes.length) {
         writeOut(bytes, offset + written);
       } else {
-        busy = false; // written, or nobody will ever read it (EPIPE)
+        busy = false; // written, or the reader is gone (EPIPE)
         if (pending.length > 0) start();
       }
     });

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { PageFile, PageFiles } from '../../modules/pages/services.ts';
+import type { StaticFile, StaticFiles } from '../../http/static-files.ts';
 
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -51,7 +51,7 @@ function libraryFile(file: string): string | URL | undefined {
   }
 }
 
-function pageFile(type: string, path: string | URL): PageFile {
+function pageFile(type: string, path: string | URL): StaticFile {
   const bytes = readFileSync(path);
   let gzipped: Promise<Uint8Array> | undefined;
   return {
@@ -65,8 +65,8 @@ function pageFile(type: string, path: string | URL): PageFile {
   };
 }
 
-function readAll(): ReadonlyMap<string, PageFile> {
-  const files = new Map<string, PageFile>();
+function readAll(): ReadonlyMap<string, StaticFile> {
+  const files = new Map<string, StaticFile>();
   for (const [name, type] of Object.entries(OWN_FILES)) {
     files.set(name, pageFile(type, new URL(`../../../pages/${name}`, import.meta.url)));
   }
@@ -78,10 +78,10 @@ function readAll(): ReadonlyMap<string, PageFile> {
 }
 
 /** A server that nobody visits with a browser never reads them. */
-export function openPageFiles(): PageFiles {
-  let files: ReadonlyMap<string, PageFile> | undefined;
+export function openPageFiles(): StaticFiles {
+  let files: ReadonlyMap<string, StaticFile> | undefined;
   let digest: string | undefined;
-  const all = (): ReadonlyMap<string, PageFile> => {
+  const all = (): ReadonlyMap<string, StaticFile> => {
     files ??= readAll();
     return files;
   };

@@ -1,9 +1,11 @@
 /**
- * The throwaway recipient of the play ledger (decisions §2, `PAY_TO`): made once and kept in the state folder, so that offers
- * are the same after a restart. It is twenty random bytes: nobody has its key, and with `local` nothing is sent to it.
+ * The throwaway recipient of the play ledger (decisions §2, `PAY_TO`). The first start writes it to the state folder, so that
+ * offers stay the same after a restart. The address is twenty random bytes without a known key; a server with
+ * SETTLEMENT=local sends nothing to it.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCodeOf, messageOf } from '../../base/failure.ts';
 import type { Random } from '../../base/random.ts';
 import { type Address, checksummed, parseAddress } from '../../payment/protocol/network.ts';
 import { makeFolder } from './make-folder.ts';
@@ -16,14 +18,14 @@ function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (failure) {
-    if ((failure as { code?: unknown }).code === 'ENOENT') return undefined;
+    if (errorCodeOf(failure) === 'ENOENT') return undefined;
     throw failure;
   }
 }
 
 /**
- * @param stateDir made if it is not there; null keeps nothing
- * @throws Error one line, when the folder cannot be used or the file holds no address
+ * @param stateDir folder of the file, made when missing; null writes no file
+ * @throws Error with one line, when the folder cannot be used or the file holds no address
  */
 export function throwawayPayee(stateDir: string | null, random: Random): Address {
   if (stateDir === null) return freshAddress(random);
@@ -34,13 +36,13 @@ export function throwawayPayee(stateDir: string | null, random: Random): Address
     text = readIfThere(path);
     if (text === undefined) {
       text = freshAddress(random);
-      // Through another name: a process that is killed here leaves no half of a file, which the next one would refuse.
+      // Written under another name and renamed: a process that dies here leaves no partial file, which the next start would refuse.
       const temporary = `${path}.tmp`;
       writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true });
       renameSync(temporary, path);
     }
   } catch (failure) {
-    throw new Error(`STATE_DIR ${stateDir} cannot be used: ${(failure as Error).message}`);
+    throw new Error(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
   }
   const kept = parseAddress(text.trim());
   if (kept === undefined) throw new Error(`${path} holds no address; remove it or set PAY_TO`);

@@ -1,6 +1,6 @@
 /**
- * node:http around the handler, through @hono/node-server: its light Request and Response are what keeps an adapter near
- * the bare server (0.92x; undici's own objects 0.5x).
+ * node:http around the handler, through @hono/node-server: its lightweight Request and Response keep it close to the speed of
+ * the bare server, which undici's own objects would halve (`bench/peers` compares them).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,18 +8,18 @@ import { getRequestListener } from '@hono/node-server';
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
 import { type Caller, IDLE_TIMEOUT_SECONDS, type Listener, type ListenOptions } from './listen.ts';
 
-/** What the adapter hands to a Fetch handler beside the request. */
+/** What @hono/node-server passes to a Fetch handler beside the request. */
 interface NodeBindings {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
 }
 
-/** How long a drained connection may outlive its last answer at shutdown. */
+/** How long a kept-alive connection may outlive its last answer at shutdown. */
 const IDLE_SWEEP_MS = 25;
 
 /**
- * Answers from node:http's own objects. The adapter's Request is light until its headers or its signal are asked for; undici's
- * Headers and Request, which it then makes, cost as much as everything else about an unpaid offer.
+ * Answers from node:http's own objects. The Request of @hono/node-server is cheap until someone reads its headers or signal:
+ * then it makes undici's Headers and Request, which double the cost of an unpaid offer.
  */
 class NodeCaller implements Caller {
   readonly #incoming: IncomingMessage;
@@ -34,7 +34,7 @@ class NodeCaller implements Caller {
     return this.#incoming.socket.remoteAddress ?? '';
   }
 
-  /** From the raw list, where a repeated header is still there twice; `incoming.headers` drops some of them. */
+  /** Reads the raw list: it has every repeated header, and Host as sent, where `incoming.headers` does not. */
   header(name: string): string | null {
     const { rawHeaders } = this.#incoming;
     let value: string | null = null;
@@ -56,13 +56,14 @@ class NodeCaller implements Caller {
   }
 }
 
+/** @throws the error of node:http, with its code, when the address cannot be listened on */
 export async function listen({ host, port, fetch, unreadable }: ListenOptions): Promise<Listener> {
   const listener = getRequestListener((request, bindings) => fetch(request, new NodeCaller(bindings as NodeBindings)), {
     errorHandler: unreadable,
     hostname: 'localhost',
   });
   const server = createServer((incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // Nothing here reads Host, and a malformed one must not keep a Request from being made.
+    // A malformed Host would keep @hono/node-server from making a Request. `NodeCaller.header` still gives the one sent.
     incoming.headers.host = 'localhost';
     void listener(incoming, outgoing);
   });
@@ -79,7 +80,7 @@ export async function listen({ host, port, fetch, unreadable }: ListenOptions): 
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      // A connection kept alive by the client falls idle when its last answer has gone out, and nobody else closes it then.
+      // A kept-alive connection becomes idle after its last answer; node:http does not close it then.
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;

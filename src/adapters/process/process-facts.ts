@@ -1,4 +1,4 @@
-/** What the runtime says of its process. A runtime that does not say a thing leaves it out. */
+/** The runtime and what it reports about its process. */
 export interface ProcessFacts {
   readonly runtime: string;
   readonly residentBytes: number;
@@ -6,7 +6,7 @@ export interface ProcessFacts {
   readonly cpuSeconds: number;
 }
 
-/** undefined where there is no process to ask: the handler also runs in places that are no Node. */
+/** @returns undefined in a runtime without `process`, where the handler can run too */
 export function processFacts(): ProcessFacts | undefined {
   const { process } = globalThis;
   if (typeof process?.memoryUsage !== 'function' || typeof process.cpuUsage !== 'function') return undefined;

@@ -1,4 +1,4 @@
-/** Timers of the runtime. Unreferenced: background work never holds up an exit. */
+/** Timers of the runtime, unreferenced so that background work never delays the exit of the process. */
 import type { Timers } from '../../base/timers.ts';
 
 export const systemTimers: Timers = {

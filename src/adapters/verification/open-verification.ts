@@ -1,20 +1,25 @@
-/** Where signatures are recovered, as the configuration says: on threads of their own, or on the main thread. */
-
+/** Opens signature recovery on worker threads, or on the main thread when there are none. */
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { Config } from '../../config/config.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import { checkedRecovery } from '../../payment/signature/signature.ts';
-import { chooseRecovery } from './recovery.ts';
+import { chooseRecovery, type SignatureMode } from './recovery.ts';
 import { inlineRecovery } from './recovery-inline.ts';
 import { RecoveryThread } from './recovery-thread.ts';
+
+export interface VerificationOptions {
+  readonly signatures: SignatureMode;
+  /** Worker threads; 0 = the main thread. */
+  readonly workers: number;
+}
 
 export interface OpenVerification {
   readonly queue: RecoveryQueue;
   readonly library: 'wasm' | 'noble' | 'handed-in';
   /** 0: on the main thread. */
   readonly threadCount: number;
-  /** What the operator must be told at start. */
+  /** Messages for the operator at start. */
   readonly notices: readonly string[];
   /** Never rejects. */
   close(): Promise<void>;
@@ -23,38 +28,42 @@ export interface OpenVerification {
 export interface VerificationPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Instead of what is configured. */
+  /** Replaces what the options ask for. */
   readonly recoveryWorker?: RecoveryWorker | undefined;
-  /** A thread died (why, one line) or works again (undefined). */
+  /** Called when a thread died (the reason, one line) or works again (undefined). */
   readonly onFault: (fault: string | undefined) => void;
 }
 
 async function onMainThread(
-  { signatures }: Config,
+  { signatures }: VerificationOptions,
   { clock, timers }: VerificationPorts,
   why: readonly string[],
 ): Promise<OpenVerification> {
   const { library, publicKeyOf, recoveryMs, notice } = await chooseRecovery(signatures, clock);
-  const place = inlineRecovery(checkedRecovery(publicKeyOf), recoveryMs, setImmediate);
-  const queue = new RecoveryQueue([place], clock, timers);
+  const worker = inlineRecovery(checkedRecovery(publicKeyOf), recoveryMs, setImmediate);
+  const queue = new RecoveryQueue([worker], clock, timers);
   const notices = notice === undefined ? why : [...why, notice];
   return { queue, library, threadCount: 0, notices, close: async () => queue.close() };
 }
 
-export async function openVerification(config: Config, ports: VerificationPorts): Promise<OpenVerification> {
+/** Never rejects: when a thread cannot start, the main thread verifies and a notice says why. */
+export async function openVerification(
+  options: VerificationOptions,
+  ports: VerificationPorts,
+): Promise<OpenVerification> {
   const { clock, timers, recoveryWorker } = ports;
   if (recoveryWorker !== undefined) {
     const handedIn = new RecoveryQueue([recoveryWorker], clock, timers);
     return { queue: handedIn, library: 'handed-in', threadCount: 0, notices: [], close: async () => handedIn.close() };
   }
-  if (config.workers === 0) return onMainThread(config, ports, []);
+  if (options.workers === 0) return onMainThread(options, ports, []);
   let queue: RecoveryQueue | undefined;
   const onFault = (fault: string | undefined): void => {
     ports.onFault(fault);
     queue?.resume();
   };
-  const starting = Array.from({ length: config.workers }, () =>
-    RecoveryThread.start({ signatures: config.signatures }, { timers, onFault }),
+  const starting = Array.from({ length: options.workers }, () =>
+    RecoveryThread.start({ signatures: options.signatures }, { timers, onFault }),
   );
   const started = await Promise.allSettled(starting);
   const running = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -65,8 +74,8 @@ export async function openVerification(config: Config, ports: VerificationPorts)
   const [first] = running;
   if (first === undefined || failed !== undefined) {
     await closeThreads();
-    const reason = failed?.reason instanceof Error ? failed.reason.message : String(failed?.reason);
-    return onMainThread(config, ports, [`signatures are verified on the main thread: ${reason}`]);
+    const reason = messageOf(failed?.reason);
+    return onMainThread(options, ports, [`signatures are verified on the main thread: ${reason}`]);
   }
   queue = new RecoveryQueue(
     running.map(({ thread }) => thread),

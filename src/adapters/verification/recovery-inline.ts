@@ -1,13 +1,12 @@
 /**
- * Recoveries on the main thread, one a turn of the loop (`later` = setImmediate): whatever else has arrived is answered
- * before the next one. For machines with one core and hosts without threads; the loop is held for one recovery at a time.
+ * Recoveries on the main thread, one per turn of the event loop (`later` = setImmediate), so that the server handles other
+ * input between two of them. For machines with one core and hosts without threads. One recovery blocks the loop at a time.
  */
-
 import { digestOf } from '../../payment/protocol/typed-data.ts';
 import type { RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import type { Recover } from '../../payment/signature/signature.ts';
 
-/** @param recoveryMs what one takes, about; @param later runs what it is given, not at once */
+/** @param recoveryMs approximate duration of one recovery @param later runs its argument after the current turn */
 export function inlineRecovery(recover: Recover, recoveryMs: number, later: (run: () => void) => void): RecoveryWorker {
   let isBusy = false;
   return {

@@ -1,6 +1,6 @@
 /**
- * Recoveries on a thread of its own, so that no recovery holds the loop that answers. Jobs of one turn go over together. A
- * thread that dies is replaced after a pause; what it was doing stays undone and is told so.
+ * Recoveries on a worker thread, so that no recovery blocks the event loop that answers. The jobs of one turn share one
+ * message. A thread that dies is replaced after a pause; its unfinished jobs end with `undefined`.
  */
 import { Worker } from 'node:worker_threads';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
@@ -9,18 +9,18 @@ import type { RecoveryJob, RecoveryWorker } from '../../payment/signature/recove
 import type { Recovered } from '../../payment/signature/signature.ts';
 import { encodeJobs, OUTCOME_BYTES, outcomeAt, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
 
-/** Work that a thread is handed ahead: enough to keep it busy over a slow turn of the main thread, and no more. */
+/** Work queued at the thread: enough to keep it busy during a slow turn of the main thread, and no more. */
 const AHEAD_MS = 5;
 const AHEAD_COUNT_MIN = 2;
 const AHEAD_COUNT_MAX = 32;
 const RESTART_PAUSE_MS = 1000;
 
-/** Same ending as this file: run as it is or from the build. */
+/** Ends as this file does, `.ts` or, in the build, `.js`. */
 const ENTRY = new URL(`./recovery-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
 export interface ThreadPorts {
   readonly timers: Timers;
-  /** The thread died (why, one line), or works again (undefined). Its place is out of order, or in order, already. */
+  /** Called when the thread died (the reason, one line) or works again (undefined); `isHealthy` has changed already. */
   readonly onFault: (fault: string | undefined) => void;
 }
 
@@ -34,12 +34,12 @@ export class RecoveryThread implements RecoveryWorker {
   readonly #ports: ThreadPorts;
   #worker: Worker | undefined;
   #cancelRestart: (() => void) | undefined;
-  /** Jobs at a time; 0 while there is no thread. */
+  /** Jobs that the thread may have at a time; 0 while there is no thread. */
   #aheadCount = 0;
   #recoveryMs = 0;
-  /** Taken in this turn, not yet sent. */
+  /** Accepted in this turn, not yet sent. */
   #taken: Job[] = [];
-  /** In the order in which outcomes come back. */
+  /** In the order of their outcomes. */
   #sent: Job[] = [];
   #isClosed = false;
 
@@ -48,7 +48,7 @@ export class RecoveryThread implements RecoveryWorker {
     this.#ports = ports;
   }
 
-  /** @throws Error by rejecting, when a thread cannot be started at all */
+  /** @throws Error (rejects) when the thread cannot start */
   static async start(
     options: ThreadOptions,
     ports: ThreadPorts,
@@ -70,13 +70,13 @@ export class RecoveryThread implements RecoveryWorker {
   }
 
   start(job: RecoveryJob, done: (recovered: Recovered | undefined) => void): void {
-    // After the turn's I/O: whoever else is read in this turn shares the message.
+    // After the I/O of the turn, so that all requests read in this turn share one message.
     if (this.#taken.length === 0) setImmediate(() => this.#send());
     this.#taken.push({ job, done });
     if (this.#taken.length + this.#sent.length === 1) this.#worker?.ref();
   }
 
-  /** For tests: the thread ends, as it would for lack of memory. */
+  /** For tests: ends the thread as a lack of memory would. */
   kill(): void {
     void this.#worker?.terminate();
   }

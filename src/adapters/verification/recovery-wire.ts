@@ -1,8 +1,7 @@
 /**
- * What main thread and recovery threads say to each other. Jobs go over as one array, JOB_BYTES each (struct, signature),
- * and come back in the same order, OUTCOME_BYTES each (outcome, address): copying bytes costs less than cloning objects.
+ * The messages between the main thread and recovery threads. Jobs are one array, JOB_BYTES each (struct, signature); outcomes
+ * come back in the same order, OUTCOME_BYTES each (outcome, address). Copying bytes costs less than cloning objects.
  */
-
 import { STRUCT_BYTES } from '../../payment/protocol/typed-data.ts';
 import type { RecoveryJob } from '../../payment/signature/recovery-queue.ts';
 import { type Recovered, type RecoveryFault, SIGNATURE_BYTES } from '../../payment/signature/signature.ts';
@@ -15,14 +14,14 @@ export interface ThreadOptions {
   readonly signatures: SignatureMode;
 }
 
-/** The thread's first word; everything after it is outcomes. */
+/** The thread's first message; all later ones are outcomes. */
 export interface ThreadReady {
   readonly library: 'wasm' | 'noble';
   readonly recoveryMs: number;
   readonly notice: string | undefined;
 }
 
-/** The place in this list, counted from 1, is the outcome's first byte; 0 is success. */
+/** The first byte of an outcome is the index in this list plus 1; 0 is success. */
 const FAULTS: readonly RecoveryFault[] = ['length', 'v', 'r-range', 's-range', 'no-key'];
 
 export function encodeJobs(jobs: readonly RecoveryJob[]): Uint8Array {

@@ -1,35 +1,36 @@
 /**
- * Which library recovers public keys. noble always works and decides in doubt; libsecp256k1 as WebAssembly
- * (tiny-secp256k1: 1.2 MB, MIT, no install script) takes its place where it loads, proves itself on vectors and is faster:
- * 4.6 to 5.7 times on Node 22 and 26, 1.7 to 2.4 times on Bun 1.4, 3.4 times on Deno 2.9 (two shared cores; `bench/signatures.ts`).
+ * Chooses the library that recovers public keys. noble always works and decides in doubt. libsecp256k1 as WebAssembly
+ * (tiny-secp256k1: MIT, no install script) replaces it where it loads, passes its self-test and is faster, which it is on all
+ * runtimes that `bench/signatures.ts` has measured.
  */
 import type { Clock } from '../../base/clock.ts';
 import { decodeHex } from '../../base/codec.ts';
-import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-proof.ts';
+import { firstLineOf } from '../../base/failure.ts';
+import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-self-test.ts';
 import { noblePublicKey, type PublicKeyRecovery } from '../../payment/signature/signature.ts';
 
-/** `noble`: nothing else is tried. */
+/** `auto`: the fastest library that passes its self-test; `noble`: only noble. */
 export type SignatureMode = 'auto' | 'noble';
 
 export interface ChosenRecovery {
   readonly library: 'wasm' | 'noble';
   readonly publicKeyOf: PublicKeyRecovery;
-  /** One recovery, as measured now. */
+  /** Duration of one recovery, measured at start. */
   readonly recoveryMs: number;
-  /** Why it is noble although the faster one was wanted; undefined when all is as wanted. */
+  /** Why noble was chosen against the mode; undefined when the choice follows the mode. */
   readonly notice: string | undefined;
 }
 
-/** The one function that is used of the package. Throws or answers null where there is no key. */
+/** The function that we use of tiny-secp256k1. It throws or returns null when there is no key. */
 type WasmRecover = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1, isCompressed: false) => Uint8Array | null;
 
 const PUBLIC_KEY_BYTES = 65;
 const UNCOMPRESSED = 4;
-/** Recoveries of each library that are timed: 21 to 28 ms with noble in a fresh process. */
+/** Timed recoveries per library: few, since each start of the server waits for them. */
 const TIMED_COUNT = 5;
 
-/** What a busy machine does to a library's times falls on its median; its fastest says what it can do. */
-interface TimerEntry {
+/** On a busy machine the median shows the load and the fastest time shows the library. */
+interface Times {
   readonly medianMs: number;
   readonly fastestMs: number;
 }
@@ -38,9 +39,9 @@ interface TimerEntry {
 const isTrap = (failure: unknown): boolean => failure instanceof WebAssembly.RuntimeError;
 
 /**
- * The library's recovery with noble behind it. null is a plain "no key": the vectors hold it to that. It throws where r is
- * the x of no point, which noble finds out in a tenth of a recovery; whatever else it throws, or answers in another form
- * than a key's, is doubt, and noble decides that too. After a trap it is not asked again.
+ * Recovery by the WebAssembly library, with noble as the fallback. null means "no key"; the self-test checks that. The library
+ * throws when r is the x of no point, which noble finds out quickly. noble decides every other error and malformed result, too.
+ * After a trap only noble is used.
  */
 export function wasmPublicKey(recover: WasmRecover): PublicKeyRecovery {
   let isTrusted = true;
@@ -57,11 +58,8 @@ export function wasmPublicKey(recover: WasmRecover): PublicKeyRecovery {
   };
 }
 
-const messageOf = (failure: unknown): string =>
-  (failure instanceof Error ? failure.message : String(failure)).split('\n')[0] as string;
-
-/** Times of the libraries, taken in turn so that a busy moment meets both. */
-function timed(clock: Clock, ...libraries: readonly PublicKeyRecovery[]): TimerEntry[] {
+/** Times the libraries in turn, so that a busy moment affects all of them. */
+function timed(clock: Clock, ...libraries: readonly PublicKeyRecovery[]): Times[] {
   const [good] = KNOWN_ANSWERS;
   if (good === undefined) throw new Error('no vector');
   const digest = decodeHex(good.digest) as Uint8Array;
@@ -85,13 +83,13 @@ async function loadWasm(): Promise<WasmRecover> {
   return recover as WasmRecover;
 }
 
-/** Never rejects. @param load the package, or a stand-in for one that is missing, wrong or slow */
+/** Never rejects. @param load loads the package; tests pass one that is missing, wrong or slow */
 export async function chooseRecovery(
   mode: SignatureMode,
   clock: Clock,
   load: () => Promise<WasmRecover> = loadWasm,
 ): Promise<ChosenRecovery> {
-  const noble = ({ medianMs }: TimerEntry, why?: string): ChosenRecovery => ({
+  const noble = ({ medianMs }: Times, why?: string): ChosenRecovery => ({
     library: 'noble',
     publicKeyOf: noblePublicKey,
     recoveryMs: medianMs,
@@ -102,10 +100,10 @@ export async function chooseRecovery(
   try {
     candidate = wasmPublicKey(await load());
   } catch (failure) {
-    return noble(timed(clock, noblePublicKey)[0]!, `the faster one cannot be loaded (${messageOf(failure)})`);
+    return noble(timed(clock, noblePublicKey)[0]!, `the faster one cannot be loaded (${firstLineOf(failure)})`);
   }
   const wrong = selfTestFailure(candidate);
-  const [nobles, candidates] = timed(clock, noblePublicKey, candidate) as [TimerEntry, TimerEntry];
+  const [nobles, candidates] = timed(clock, noblePublicKey, candidate) as [Times, Times];
   if (wrong !== undefined) return noble(nobles, `the other one is wrong (${wrong})`);
   if (candidates.fastestMs >= nobles.fastestMs) return noble(nobles, 'the other one is not faster here');
   return { library: 'wasm', publicKeyOf: candidate, recoveryMs: candidates.medianMs, notice: undefined };

@@ -1,9 +1,9 @@
 /**
  * One callback in memory and its states (callback.md, "States and transitions"): active until it expires or is deleted,
- * whichever comes first, and nothing after that. Everything but its identity is made when it is first needed: most
- * callbacks see one or two webhooks.
+ * whichever comes first. Everything but its identity is made on first use: most callbacks get one or two webhooks.
  */
 import { RateWindow } from '../../base/rate-window.ts';
+import type { CallbackHandle } from '../callbacks.ts';
 import type { HeldEvent } from '../event.ts';
 import type { CallbackId } from '../identifier.ts';
 import { RATE_COUNT_MAX, RATE_WINDOW_MS } from '../limits.ts';
@@ -17,10 +17,9 @@ export function newRateWindow(): RateWindow {
   return new RateWindow(RATE_COUNT_MAX, RATE_WINDOW_MS);
 }
 
-export class Callback {
+export class Callback implements CallbackHandle {
   readonly id: CallbackId;
   readonly tokenDigest: Uint8Array;
-  /** Wall clock, milliseconds since 1970; for showing only. */
   readonly expiresAtMs: number;
   /** Monotonic; decides. The callback is expired at this very moment. */
   readonly endsAtMs: number;
@@ -31,7 +30,7 @@ export class Callback {
   lastReceivedSeconds = 0;
   rate: RateWindow | undefined;
   waiters: Waiters | undefined;
-  /** Cancels the timer of its end, which there is while somebody may be waiting for it. */
+  /** Cancels the timer of its end, set once a wait may last until then. */
   cancelEnd: (() => void) | undefined;
   /** The last append under way, if any; it never rejects. Appends to one callback run one after another. */
   storing: Promise<unknown> | undefined;
@@ -57,7 +56,7 @@ export class Callback {
     this.events = [...this.events, event];
   }
 
-  /** Lets go of everything that was stored. */
+  /** Drops everything that was stored. */
   end(state: 'expired' | 'deleted'): void {
     this.state = state;
     this.events = NO_EVENTS;

@@ -1,36 +1,13 @@
 /**
- * Long polls held open on one callback. Everybody who waits waits for the same thing, the next event that is stored, so a
- * wake-up answers all of them. A waiter is registered in the same turn in which it was found that there is nothing yet; no
- * event can fall between. It leaves by exactly one of: an event, its time, the callback's end, the client going away,
- * shutdown; whichever comes first takes its place in the line with it.
+ * Long polls held open on one callback. All of them wait for the next stored event, so one wake-up answers all. The inbox
+ * registers a wait in the same turn in which it found no event, so no event can fall in between. A wait ends once: by an
+ * event, its timeout, the callback's end, a disconnect or shutdown.
  *
- * Ten thousand are held at a time, so a wait is one object, without a timer, a promise or a closure of its own.
+ * A process holds ten thousand, so a wait is one object without a timer, a promise or a closure.
  */
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
-import type { EventId } from '../identifier.ts';
+import type { Client, Waiter, Woken } from '../callbacks.ts';
 import { type Deadlines, TimerEntry } from './deadlines.ts';
-
-/** How a wait ended. */
-export type Woken =
-  | { readonly kind: 'event'; readonly eventId: EventId; readonly json: string }
-  | { readonly kind: 'timed-out' }
-  | { readonly kind: 'expired' }
-  | { readonly kind: 'not-found' }
-  | { readonly kind: 'gone' };
-
-/** Who waits. */
-export interface Waiter {
-  /** How it ended; called once. */
-  woken(how: Woken): void;
-}
-
-/** A request, as far as it can be seen to go away. */
-export interface Client {
-  /** True once it has. */
-  isDisconnected(): boolean;
-  /** Tells the listener when it does: once, some time after, or when its answer has gone out, or never. */
-  onDisconnect(listener: DisconnectListener): void;
-}
 
 export interface WaitPorts {
   readonly deadlines: Deadlines;
@@ -38,12 +15,12 @@ export interface WaitPorts {
   readonly onCount: (change: 1 | -1) => void;
 }
 
-/** One request that is held. */
+/** One parked request. */
 export class Wait extends TimerEntry implements DisconnectListener {
   readonly #waiters: Waiters;
   readonly waiter: Waiter;
   isOver = false;
-  /** An event came that could not be read back: no later one may be told before it, so this wait ends by the clock. */
+  /** An event came and could not be read back. No later one may overtake it, so this wait ends by the clock. */
   hasMissed = false;
 
   constructor(waiters: Waiters, waiter: Waiter) {
@@ -92,7 +69,7 @@ export class Waiters {
     wait.waiter.woken(how);
   }
 
-  /** Those who are told of the event that comes now. */
+  /** The waits that get the event that comes now. */
   expecting(): readonly Wait[] {
     return [...this.#waiting].filter(({ hasMissed }) => !hasMissed);
   }

@@ -12,9 +12,8 @@
  * A checksum covers every byte that may vary, so a file that differs in one bit is refused.
  */
 import { crc32 } from 'node:zlib';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import * as v from 'valibot';
+import { sha256Hex } from '../../base/digest.ts';
 import { ROW_COUNT_MAX, SKILLS_VERSION_LENGTH_MAX } from '../limits.ts';
 
 /** As in PNG, the first byte is not ASCII, and a program that rewrites line ends breaks the last two. */
@@ -104,7 +103,7 @@ export type Section = Header['sections'][number];
  */
 export function contentDigestOf(header: Pick<Header, 'rows' | 'active' | 'sections'>): string {
   const content = header.sections.map(({ name, type, byteLength, checksum }) => [name, type, byteLength, checksum]);
-  return bytesToHex(sha256(new TextEncoder().encode(JSON.stringify([header.rows, header.active, content]))));
+  return sha256Hex(JSON.stringify([header.rows, header.active, content]));
 }
 
 /** CRC-32 of `bytes`. @param checksum that of the bytes before them, to continue it */

@@ -1,14 +1,15 @@
-/** Checks of where the server listens and of what the world sees of it. Asks only; it listens nowhere but on a free port. */
+/** Checks of the listening address and of the public address. They only send requests, and listen only on a free port. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { type Config, originOf } from '../../config/config.ts';
+import type { Config } from '../../app/configuration.ts';
+import { originOf } from '../../config/settings.ts';
 import { type Asked, ask, fieldsOf } from './ask.ts';
 import { type Finding, Findings, oneLine } from './finding.ts';
 
 const LOCAL_TIMEOUT_MS = 2000;
 const PUBLIC_TIMEOUT_MS = 5000;
 
-/** Whether a server of this address could be made: undefined, or the system's code. */
+/** Tries to listen on the host. @returns undefined when that works, else the system's code */
 function listenFault(host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -17,10 +18,10 @@ function listenFault(host: string): Promise<string | undefined> {
   });
 }
 
-/** An address at which one can ask a server that listens on `host`. */
+/** An address that reaches a server listening on `host` from this machine. */
 const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
 
-/** First port that needs no privilege (Linux). */
+/** The first port that needs no privilege (Linux; 1024 elsewhere). */
 function unprivilegedFrom(): number {
   const path = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
   return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 1024;
@@ -35,15 +36,15 @@ async function checkRunning(findings: Findings, origin: string): Promise<void> {
   const ready = await ask(`${origin}/ready`, { timeoutMs: LOCAL_TIMEOUT_MS });
   const components = ready.kind === 'answer' ? (fieldsOf(ready.text) ?? {}) : {};
   const unready = Object.keys(components).filter((name) => components[name] === false);
-  if (unready.length === 0) findings.ok(`a paygrade is running at ${origin} and is ready`);
+  if (unready.length === 0) findings.ok(`a paygrade server runs at ${origin} and is ready`);
   else
     findings.mend(
-      `a paygrade is running at ${origin}; not ready: ${oneLine(unready.join(', '))}`,
-      'see the other findings and its log',
+      `a paygrade server runs at ${origin}; not ready: ${oneLine(unready.join(', '))}`,
+      'see the other findings and the log of the server',
     );
 }
 
-/** Whether a server of ours is running there. */
+/** Findings about HOST and PORT, and whether a paygrade server runs there. */
 export async function checkPort({ host, port }: Config): Promise<{ findings: readonly Finding[]; isRunning: boolean }> {
   const findings = new Findings('port');
   const fault = await listenFault(host);
@@ -52,7 +53,7 @@ export async function checkPort({ host, port }: Config): Promise<{ findings: rea
     return { findings: findings.all, isRunning: false };
   }
   if (port === 0) {
-    findings.ok('PORT=0: a free one is taken at each start');
+    findings.ok('PORT=0: each start takes a free port');
     return { findings: findings.all, isRunning: false };
   }
   const origin = originOf(reachable(host), port);
@@ -64,17 +65,17 @@ export async function checkPort({ host, port }: Config): Promise<{ findings: rea
     if (isPrivileged)
       findings.mend(
         `PORT ${port} needs a privilege that this user does not have`,
-        'take a port above 1023 and put a proxy in front',
+        'set PORT above 1023 and put a proxy in front',
       );
     else findings.ok(`${host}:${port} is free`);
   } else {
     const what = health.kind === 'failed' ? health.code : `status ${health.status}`;
-    findings.mend(`something else is at ${host}:${port} (${what})`, 'stop it or set PORT to another');
+    findings.mend(`something else is at ${host}:${port} (${what})`, 'stop it, or set PORT to another port');
   }
   return { findings: findings.all, isRunning };
 }
 
-/** What an unpaid request through the public address brings back, against what it should. */
+/** Compares the answer to an unpaid request through the public address with the offer it should be. */
 function checkOfferThrough(
   findings: Findings,
   asked: Asked & { kind: 'answer' },
@@ -85,18 +86,18 @@ function checkOfferThrough(
   const header = headers.get('payment-required');
   if (status === 502) {
     findings.mend(
-      'the proxy answers an offer with 502: its buffer for heads is too small',
+      'the proxy answers an offer with 502: its buffer for response headers is too small',
       'nginx: proxy_buffer_size 16k; proxy_buffers 8 16k',
     );
   } else if (status !== 402) {
     findings.mend(
-      `BASE_URL answers an unpaid question with ${status}, not 402`,
-      'lead BASE_URL to this server, with its paths as they are',
+      `BASE_URL answers an unpaid request with ${status}, not 402`,
+      'make BASE_URL lead to this server, with unchanged paths',
     );
   } else if (header === null) {
     findings.mend(
-      'the offer comes back without its PAYMENT-REQUIRED header: a proxy removes it',
-      'let the proxy pass PAYMENT-* headers',
+      'the offer arrives without its PAYMENT-REQUIRED header: a proxy removes it',
+      'configure the proxy to pass PAYMENT-* headers',
     );
   } else {
     const offer = fieldsOf(Buffer.from(header, 'base64').toString('utf8'));
@@ -104,15 +105,15 @@ function checkOfferThrough(
     const { url } = (offer?.resource ?? {}) as { url?: unknown };
     if (payTo !== null && entry?.payTo !== payTo)
       findings.mend(
-        `the offer at BASE_URL is paid to ${oneLine(String(entry?.payTo))}, not to PAY_TO`,
-        'restart the server with this configuration, or lead BASE_URL to it',
+        `the offer at BASE_URL asks for payment to ${oneLine(String(entry?.payTo))}, not to PAY_TO`,
+        'restart the server with this configuration, or make BASE_URL lead to it',
       );
     else if (typeof url !== 'string' || !url.startsWith(`${baseUrl}/`))
       findings.mend(
         `the offer names ${oneLine(String(url))}, not BASE_URL`,
         'restart the server with this configuration',
       );
-    else findings.ok('an unpaid question through BASE_URL brings the whole offer back');
+    else findings.ok('an unpaid request through BASE_URL gets the whole offer');
   }
 }
 
@@ -122,8 +123,8 @@ export async function checkPublic(config: Config, isRunning: boolean): Promise<r
   const isLoopback = ['127.0.0.1', 'localhost', '::1'].includes(host);
   if (trustProxy && !isLoopback) {
     findings.note(
-      `TRUST_PROXY=true and HOST ${host}: who reaches the port past the proxy chooses the address it is counted under`,
-      'listen on 127.0.0.1, or let only the proxy in',
+      `TRUST_PROXY=true and HOST ${host}: a client that reaches the port without the proxy can choose the address it is rate-limited by`,
+      'listen on 127.0.0.1, or let only the proxy connect',
     );
   }
   if (baseUrl === null) {
@@ -134,13 +135,13 @@ export async function checkPublic(config: Config, isRunning: boolean): Promise<r
   }
   if (settlement === 'facilitator' && !baseUrl.startsWith('https://')) {
     findings.note(
-      'BASE_URL is not https: payments and read tokens travel in the open, and indexers do not list it',
+      'BASE_URL is not https: payments and read tokens travel unencrypted, and indexers do not list the server',
       'put a proxy with a certificate in front',
     );
   }
   if (isLoopback && !trustProxy && baseUrl.startsWith('https://')) {
     findings.note(
-      'a proxy is in front, and TRUST_PROXY is false: all customers share one usage rate',
+      'a proxy is in front, and TRUST_PROXY is false: all customers share one rate limit',
       'set TRUST_PROXY=true if the proxy writes X-Forwarded-For',
     );
   }
@@ -152,7 +153,7 @@ export async function checkPublic(config: Config, isRunning: boolean): Promise<r
   if (asked.kind === 'answer' && (isRunning || asked.status === 402))
     checkOfferThrough(findings, asked, baseUrl, payTo);
   else if (isRunning && asked.kind === 'failed')
-    findings.mend(`BASE_URL cannot be reached from here: ${asked.code}`, 'look at its name, certificate and proxy');
-  else findings.skipped('no server of ours is running that BASE_URL could lead to');
+    findings.mend(`BASE_URL cannot be reached from here: ${asked.code}`, 'check its DNS name, certificate and proxy');
+  else findings.skipped('no paygrade server runs here that BASE_URL could lead to');
   return findings.all;
 }

@@ -1,9 +1,11 @@
-/** One HTTP request of a check: bounded in time and size, redirects not followed, failures as words. */
+/** One HTTP request of a check: bounded in time and size, follows no redirect, and reports a failure as a code. */
+import { errorCodeOf } from '../../base/failure.ts';
+
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
 export type Asked =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly text: string }
-  /** `code` of the system or runtime, or a word of ours. */
+  /** `code`: of the system or runtime, else a short text. */
   | { readonly kind: 'failed'; readonly code: string };
 
 interface Asking {
@@ -12,11 +14,11 @@ interface Asking {
   readonly timeoutMs: number;
 }
 
-/** The innermost code; messages of fetch say nothing. */
-function codeOf(failure: unknown): string {
-  const { code, cause, name } = (failure ?? {}) as { code?: unknown; cause?: unknown; name?: unknown };
-  if (typeof cause === 'object' && cause !== null) return codeOf(cause);
-  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown failure';
+/** The innermost code: fetch wraps the failure that says something in one that does not. */
+function innermostCodeOf(failure: unknown): string {
+  const { cause, name } = (failure ?? {}) as { cause?: unknown; name?: unknown };
+  if (typeof cause === 'object' && cause !== null) return innermostCodeOf(cause);
+  return errorCodeOf(failure) ?? (typeof name === 'string' ? name : 'unknown failure');
 }
 
 async function readText(response: Response): Promise<string | undefined> {
@@ -44,7 +46,7 @@ export async function ask(url: string, { method = 'GET', headers = {}, timeoutMs
     if (text === undefined) return { kind: 'failed', code: `an answer over ${ANSWER_BYTES_MAX} bytes` };
     return { kind: 'answer', status: response.status, headers: response.headers, text };
   } catch (failure) {
-    return { kind: 'failed', code: signal.aborted ? `no answer in ${timeoutMs / 1000} s` : codeOf(failure) };
+    return { kind: 'failed', code: signal.aborted ? `no answer in ${timeoutMs / 1000} s` : innermostCodeOf(failure) };
   }
 }
 

@@ -1,11 +1,11 @@
-/** What a check has found: a verdict, the fact, and what would mend it. */
+/** The result of a check: a verdict, the fact, and the remedy. Verdicts and members are those of `--json`. */
 export type Verdict =
   | 'ok'
-  /** Works, and the operator should know. */
+  /** Works, but the operator should know. */
   | 'note'
-  /** Does not work, or must not stay so. */
+  /** Does not work, or must not stay as it is: the operator has to fix it. */
   | 'mend'
-  /** Could not or need not be looked at. */
+  /** Could not or need not be checked. */
   | 'skipped';
 
 export interface Finding {
@@ -13,11 +13,11 @@ export interface Finding {
   readonly verdict: Verdict;
   /** One line. */
   readonly found: string;
-  /** What to do about it, one line; null where there is nothing to do. */
+  /** What to do, one line; null when there is nothing to do. */
   readonly mend: string | null;
 }
 
-/** Makes the findings of one check. */
+/** Collects the findings of one check. */
 export class Findings {
   readonly #check: string;
   readonly all: Finding[] = [];
@@ -47,7 +47,7 @@ export class Findings {
   }
 }
 
-/** Words of others are shown short and in one line. */
+/** Text of other programs, cut short and on one line. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, 400);
 
 const KIB = 1024;

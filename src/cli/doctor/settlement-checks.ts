@@ -1,10 +1,11 @@
-/** Checks of what takes the money: the recipient, the facilitator, its clock against ours, the size of the offers. */
+/** Checks of the payment setup: the recipient, the facilitator, the difference of the clocks, the size of the offers. */
 
-import { offerOfRoute } from '../../access/x402.ts';
-import { paidRouteOf } from '../../access/x402-listing.ts';
-import { SERVICE_NAME } from '../../app/till.ts';
-import { type Config, originOf } from '../../config/config.ts';
-import { EVERY_ROUTE } from '../../modules/routes.ts';
+import { offerOf, priceOf } from '../../access/x402.ts';
+import type { Config } from '../../app/configuration.ts';
+import { MODULES } from '../../app/modules.ts';
+import { SERVICE_NAME } from '../../app/payments.ts';
+import { messageOf } from '../../base/failure.ts';
+import { originOf } from '../../config/settings.ts';
 import {
   type Address,
   NETWORK,
@@ -23,19 +24,16 @@ const TIMEOUT_MS = 5000;
 
 export function checkPayTo({ payTo, settlement }: Config): readonly Finding[] {
   const findings = new Findings('payTo');
-  if (payTo === null) findings.ok('a throwaway address, kept in STATE_DIR; nothing is sent to it');
+  if (payTo === null) findings.ok('a throwaway address, stored in STATE_DIR; the server sends nothing to it');
   else if (payTo === USDC)
-    findings.mend(
-      'PAY_TO is the contract of USDC itself: what is sent there is lost',
-      'set PAY_TO to your own address',
-    );
+    findings.mend('PAY_TO is the contract of USDC itself: payments to it are lost', 'set PAY_TO to your own address');
   else if (settlement === 'local')
     findings.note(`${payTo}, but SETTLEMENT=local moves no money`, 'set SETTLEMENT=facilitator to be paid');
-  else findings.ok(`${payTo}; its key is nowhere on this server`);
+  else findings.ok(`${payTo}; this server does not hold its key`);
   return findings.all;
 }
 
-/** Ours judges the windows of authorizations: 6 s at least, 150 s at most. */
+/** Seconds. The server's clock judges the validity of authorizations, which lasts 6 s at least and 150 s at most. */
 const SKEW_MEND_SECONDS = 20;
 const SKEW_NOTE_SECONDS = 5;
 
@@ -43,14 +41,14 @@ function checkClock(dateHeader: string | null, askedMs: number, answeredMs: numb
   const findings = new Findings('clock');
   const theirMs = dateHeader === null ? Number.NaN : Date.parse(dateHeader);
   if (Number.isNaN(theirMs)) {
-    findings.skipped('the facilitator sends no Date to compare with');
+    findings.skipped('the facilitator sends no Date header to compare with');
     return findings.all;
   }
-  // Their header has whole seconds, cut off: half a second is added for the middle.
+  // The header has whole seconds, rounded down: its mean error is half a second.
   const skewSeconds = Math.round((askedMs + answeredMs) / 2 - (theirMs + 500)) / 1000;
   const found = `this clock is ${Math.abs(skewSeconds).toFixed(1)} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} the facilitator's`;
-  const mend = 'keep the clock with NTP (timedatectl set-ntp true)';
-  if (Math.abs(skewSeconds) > SKEW_MEND_SECONDS) findings.mend(`${found}; good payments are refused`, mend);
+  const mend = 'synchronise the clock with NTP (timedatectl set-ntp true)';
+  if (Math.abs(skewSeconds) > SKEW_MEND_SECONDS) findings.mend(`${found}; the server refuses valid payments`, mend);
   else if (Math.abs(skewSeconds) > SKEW_NOTE_SECONDS) findings.note(found, mend);
   else findings.ok(found);
   return findings.all;
@@ -71,7 +69,7 @@ function checkSupported(findings: Findings, text: string): void {
   if (!Array.isArray(kinds)) {
     findings.mend(
       'its /supported is not the answer of an x402 facilitator',
-      'set FACILITATOR_URL to the address that /verify and /settle are under',
+      'set FACILITATOR_URL to the address above /verify and /settle',
     );
     return;
   }
@@ -81,7 +79,7 @@ function checkSupported(findings: Findings, text: string): void {
     const listed = all.map(({ x402Version, scheme, network }) => `${x402Version}/${scheme}/${network}`).join(', ');
     findings.mend(
       `it does not settle ${SCHEME} on ${NETWORK} (USDC on Base); it lists ${oneLine(listed) || 'nothing'}`,
-      'choose a facilitator for Base main net',
+      'choose a facilitator for Base mainnet',
     );
     return;
   }
@@ -92,32 +90,34 @@ function checkSupported(findings: Findings, text: string): void {
   }
   if ((name ?? USDC_NAME) !== USDC_NAME || (version ?? USDC_DOMAIN_VERSION) !== USDC_DOMAIN_VERSION) {
     findings.note(
-      `it names the token ${oneLine(String(name))} ${oneLine(String(version))}, we sign for ${USDC_NAME} ${USDC_DOMAIN_VERSION}`,
+      `it names the token ${oneLine(String(name))} ${oneLine(String(version))}; payments are signed for ${USDC_NAME} ${USDC_DOMAIN_VERSION}`,
     );
   }
   findings.ok(`settles ${SCHEME} on ${NETWORK}`);
-  if (Array.isArray(extensions) && extensions.includes('bazaar')) findings.ok('lists what is paid for (bazaar)');
+  if (Array.isArray(extensions) && extensions.includes('bazaar')) findings.ok('lists paid operations (bazaar)');
   else
     findings.note(
-      'it does not say that it lists what is paid for (bazaar); /.well-known/x402 and /openapi.json are there without it',
+      'it does not say that it lists paid operations (bazaar); /.well-known/x402 and /openapi.json work without it',
     );
 }
 
-/** The facilitator, and the clock as far as it tells. */
+/** Findings about the facilitator, and about the clock if the facilitator sends its time. */
 export async function checkFacilitator(
   { settlement, facilitatorUrl, facilitatorToken }: Config,
   nowMs: () => number,
 ): Promise<readonly Finding[]> {
   const findings = new Findings('facilitator');
   if (settlement === 'local' || facilitatorUrl === null) {
-    findings.note('SETTLEMENT=local: signatures are verified, payments move in a play ledger, nothing is on a chain');
+    findings.note(
+      'SETTLEMENT=local: the server verifies signatures and moves payments in a play ledger, without a blockchain',
+    );
     return findings.all;
   }
   const { protocol, hostname } = new URL(facilitatorUrl);
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (protocol === 'http:' && !isHere) {
     findings.mend(
-      'FACILITATOR_URL is http: its answers, and the token, can be read and changed on the way',
+      'FACILITATOR_URL is http: others can read and change its answers and the token on the way',
       'use https',
     );
   }
@@ -126,32 +126,32 @@ export async function checkFacilitator(
   const askedMs = nowMs();
   const asked = await ask(`${facilitatorUrl}/supported`, { headers, timeoutMs: TIMEOUT_MS });
   if (asked.kind === 'failed') {
-    findings.mend(`cannot be reached: ${asked.code}`, 'look at FACILITATOR_URL, the name server and the firewall');
+    findings.mend(`cannot be reached: ${asked.code}`, 'check FACILITATOR_URL, DNS and the firewall');
     return findings.all;
   }
   const { status } = asked;
   if (status === 401 || status === 403) {
     findings.mend(
-      `refuses us (${status})`,
-      facilitatorToken === null ? 'set FACILITATOR_TOKEN' : 'set FACILITATOR_TOKEN to one that it takes',
+      `refuses this server (${status})`,
+      facilitatorToken === null ? 'set FACILITATOR_TOKEN' : 'set FACILITATOR_TOKEN to a token that it accepts',
     );
   } else if (status === 0 || (status >= 300 && status < 400)) {
     findings.mend(
-      `redirects (${status}); redirects are never followed with a payment`,
-      `set FACILITATOR_URL to where it leads: ${oneLine(asked.headers.get('location') ?? 'not said')}`,
+      `redirects (${status}); the server never follows a redirect with a payment`,
+      `set FACILITATOR_URL to the target: ${oneLine(asked.headers.get('location') ?? 'not given')}`,
     );
   } else if (status !== 200) {
     findings.mend(
       `answers /supported with ${status}`,
-      status === 404 ? 'set FACILITATOR_URL to the address that /supported is under' : 'try again; ask its operator',
+      status === 404 ? 'set FACILITATOR_URL to the address above /supported' : 'try again; ask its operator',
     );
   } else checkSupported(findings, asked.text);
   return [...findings.all, ...checkClock(asked.headers.get('date'), askedMs, nowMs())];
 }
 
-/** nginx's default `proxy_buffer_size` on x86; the whole head of an answer must fit. */
+/** Bytes: nginx's default `proxy_buffer_size` on x86. All headers of an answer must fit. */
 const NGINX_HEAD_BYTES = 4096;
-/** The rest of the head of a 402. */
+/** Bytes of the other headers of a 402. */
 const OTHER_HEAD_BYTES = 400;
 
 export function checkOffers(config: Config): readonly Finding[] {
@@ -161,22 +161,22 @@ export function checkOffers(config: Config): readonly Finding[] {
   let usual = 0;
   let largest = 0;
   try {
-    for (const route of EVERY_ROUTE) {
-      const paid = paidRouteOf(route);
-      if (paid === undefined) continue;
-      const offer = offerOfRoute(paid, { baseUrl, payTo, serviceName: SERVICE_NAME });
+    for (const route of MODULES.flatMap(({ routes }) => routes)) {
+      const priceUsdc = priceOf(route.access);
+      if (priceUsdc === undefined) continue;
+      const offer = offerOf(route, priceUsdc, { payTo, serviceName: SERVICE_NAME }, { baseUrl, labels: {} });
       usual = Math.max(usual, offer.challenge('').header.length);
       largest = Math.max(largest, offer.challenge(`?${'a'.repeat(SEARCH_BYTES_MAX - 1)}`).header.length);
     }
   } catch (failure) {
-    findings.mend(failure instanceof Error ? failure.message : String(failure), 'shorten BASE_URL');
+    findings.mend(messageOf(failure), 'shorten BASE_URL');
     return findings.all;
   }
-  const found = `PAYMENT-REQUIRED takes ${usual} bytes, at most ${largest} with the longest query`;
+  const found = `PAYMENT-REQUIRED has ${usual} bytes, ${largest} with the longest query`;
   const isProxied = config.trustProxy || config.baseUrl !== null;
   if (isProxied && largest + OTHER_HEAD_BYTES > NGINX_HEAD_BYTES) {
     findings.note(
-      `${found}; nginx's default for a whole head is ${NGINX_HEAD_BYTES}, and makes a 502 of what is longer`,
+      `${found}; nginx allows ${NGINX_HEAD_BYTES} bytes of headers by default and answers longer ones with 502`,
       'nginx: proxy_buffer_size 16k; proxy_buffers 8 16k; large_client_header_buffers 4 16k',
     );
   } else findings.ok(found);

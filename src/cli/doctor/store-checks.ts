@@ -1,11 +1,13 @@
-/** Checks of what lies on the disk: the catalogue and the state. Nothing is locked, made or written. */
+/** Checks of the files: the catalogue and the state. They take no lock and write nothing. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { NO_CATALOGUE, SAMPLE } from '../../adapters/files/catalogue-source.ts';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
-import { NO_CATALOGUE, SAMPLE } from '../../app/catalogue-holder.ts';
+import type { Config } from '../../app/configuration.ts';
+import { messageOf } from '../../base/failure.ts';
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
-import { type Config, IN_MEMORY } from '../../config/config.ts';
+import { IN_MEMORY } from '../../config/settings.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
@@ -13,28 +15,26 @@ import { STATE_FILE } from '../../storage/sqlite/state.ts';
 import { type Finding, Findings, sizeText } from './finding.ts';
 
 const DAY_MS = 86_400_000;
-/** The one period of the questions: without observations in it they have little to say. */
+/** The observation period of the jobs routes: without newer observations their answers are nearly empty. */
 const PERIOD_DAYS = 7;
-/** A full disk stops all sales. */
+/** A full disk stops all paid work. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
-
-const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure));
 
 const daysText = (ms: number): string => `${(ms / DAY_MS).toFixed(1)} days`;
 
 export function checkSnapshot({ snapshot, settlement }: Config, nowMs: number): readonly Finding[] {
   const findings = new Findings('snapshot');
   if (snapshot === NO_CATALOGUE) {
-    findings.note('SNAPSHOT=none: jobs routes answer 503, callbacks are served');
+    findings.note('SNAPSHOT=none: jobs routes answer 503; callbacks work');
     return findings.all;
   }
   if (snapshot === SAMPLE) {
     if (settlement === 'facilitator') {
       findings.mend(
-        'the built-in sample is sold for real money, and every job in it is made up',
+        'the built-in sample is sold for real money, but every job in it is synthetic',
         'set SNAPSHOT to a file of `snapshot build`',
       );
-    } else findings.note('the built-in sample; every job in it is made up');
+    } else findings.note('the built-in sample; every job in it is synthetic');
     return findings.all;
   }
   try {
@@ -44,19 +44,20 @@ export function checkSnapshot({ snapshot, settlement }: Config, nowMs: number): 
     findings.ok(
       `${rowCount} jobs, ${activeCount} active, ${sizeText(byteLength)}, every byte checked, built ${daysText(nowMs - facts.builtAtMs)} ago`,
     );
-    if (activeCount === 0) findings.note('no job is active: every answer is empty', 'build it from newer postings');
+    if (activeCount === 0)
+      findings.note('no job is active: every answer is empty', 'build the snapshot from newer postings');
     if (newestObservedMs === null) return findings.all;
     const ageMs = nowMs - newestObservedMs;
     if (ageMs > PERIOD_DAYS * DAY_MS) {
       findings.note(
         `the newest observation is ${daysText(ageMs)} old, outside the period of ${PERIOD_DAYS} days`,
-        'build it from newer postings, then send SIGHUP',
+        'build the snapshot from newer postings, then send SIGHUP',
       );
     }
     if (ageMs < -DAY_MS)
       findings.note(
         `the newest observation lies ${daysText(-ageMs)} ahead of this clock`,
-        'look at the clock of this machine and of the source',
+        'check the clocks of this machine and of the source',
       );
   } catch (failure) {
     if (!(failure instanceof SnapshotError)) throw failure;
@@ -65,7 +66,7 @@ export function checkSnapshot({ snapshot, settlement }: Config, nowMs: number): 
   return findings.all;
 }
 
-/** The folder itself, or the nearest one above it that is there. */
+/** The folder itself, or its nearest existing parent. */
 function nearestFolder(path: string): string {
   let folder = resolve(path);
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
@@ -85,32 +86,35 @@ function checkSpace(findings: Findings, folder: string, callbackBytes: number): 
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;
   if (freeBytes < FREE_BYTES_MIN) {
-    findings.mend(`${sizeText(freeBytes)} are free at ${folder}`, 'make room: a full disk refuses all paid work');
+    findings.mend(
+      `${sizeText(freeBytes)} are free at ${folder}`,
+      'free some space: with a full disk the server refuses all paid work',
+    );
   } else if (freeBytes < callbackBytes) {
     const found = `callbacks may claim ${sizeText(callbackBytes)}, and ${sizeText(freeBytes)} are free at ${folder}`;
-    findings.note(found, `set CALLBACK_BYTES to ${Math.floor(freeBytes / 2)} or make room`);
+    findings.note(found, `set CALLBACK_BYTES to ${Math.floor(freeBytes / 2)} or free some space`);
   } else findings.ok(`${sizeText(freeBytes)} are free`);
 }
 
-/** What a missing or damaged state asks of the operator. */
+/** The remedy for a missing or damaged state. */
 const GIVE_UP =
-  'put back a sound copy, or give it up with STATE_RESET=true (what was used before is then refused for 150 s)';
+  'restore a sound copy, or start with an empty state by STATE_RESET=true (it refuses payments signed before it for 150 s)';
 
 function checkContents(findings: Findings, stateDir: string): void {
   const state = inspectState(stateDir);
   switch (state.kind) {
     case 'new':
-      findings.ok(`${stateDir} is empty: the first start fills it`);
+      findings.ok(`${stateDir} is empty: the first start creates the state`);
       return;
     case 'in-use':
-      findings.ok(`in use by process ${state.processId}, which says itself whether it is sound`);
+      findings.ok(`in use by process ${state.processId}, which reports its own faults`);
       return;
     case 'sound':
       findings.ok(`sound, ${sizeText(state.bytes)}`);
       return;
     case 'unclean':
       findings.note(
-        `it was not closed; its log of ${sizeText(state.logBytes)} is whole and is read back at the next start`,
+        `the server did not close it; its log of ${sizeText(state.logBytes)} is complete, and the next start reads it back`,
       );
       return;
     case 'unusable':
@@ -124,7 +128,7 @@ function checkContents(findings: Findings, stateDir: string): void {
 export function checkState({ stateDir, settlement, stateReset, callbackBytes }: Config): readonly Finding[] {
   const findings = new Findings('state');
   if (stateDir === IN_MEMORY) {
-    const found = 'STATE_DIR=:memory: used payments and callbacks are forgotten when the process ends';
+    const found = 'STATE_DIR=:memory: the server forgets used payments and callbacks when its process ends';
     if (settlement === 'facilitator')
       findings.mend(found, 'set STATE_DIR to a folder: a restart would sell the same payment twice');
     else findings.note(found);
@@ -132,8 +136,8 @@ export function checkState({ stateDir, settlement, stateReset, callbackBytes }: 
   }
   if (stateReset)
     findings.note(
-      'STATE_RESET=true: a missing or damaged state is given up at the next start',
-      'unset it once it has served',
+      'STATE_RESET=true: the next start replaces a missing or damaged state with an empty one',
+      'unset it after that start',
     );
   try {
     const folder = nearestFolder(stateDir);
@@ -146,12 +150,12 @@ export function checkState({ stateDir, settlement, stateReset, callbackBytes }: 
     );
     const locked = paths.find((path) => !isWritable(path));
     if (locked !== undefined)
-      findings.mend(`${locked} cannot be written by this user`, 'give it to the user that the server runs as');
+      findings.mend(`this user cannot write ${locked}`, 'give it to the user that runs the server');
     checkSpace(findings, folder, callbackBytes);
     if (folder === resolve(stateDir)) checkContents(findings, stateDir);
-    else findings.ok(`${stateDir} is not there yet: the first start makes it`);
+    else findings.ok(`${stateDir} does not exist: the first start creates it`);
   } catch (failure) {
-    findings.mend(`${stateDir} cannot be read: ${messageOf(failure)}`, 'run this as the user that the server runs as');
+    findings.mend(`${stateDir} cannot be read: ${messageOf(failure)}`, 'run this as the user that runs the server');
   }
   return findings.all;
 }

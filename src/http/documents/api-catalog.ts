@@ -1,8 +1,9 @@
 /**
- * The API catalogue of RFC 9727 as a link set (RFC 9264 §4.2), from the declarations. The catalogue lists the routes whose
- * address is fixed; the API is described by the routes that say which relation they have to it.
+ * Builds the API catalogue of RFC 9727 as a link set (RFC 9264 §4.2) from the declarations. The catalogue lists the
+ * operations whose address is fixed; operations with a `relation` are the documents that describe the API.
  */
-import type { Route, ServiceRelation } from '../route.ts';
+import type { ServiceRelation } from '../contract.ts';
+import type { Operation } from '../operation.ts';
 
 export const API_CATALOG_PATH = '/.well-known/api-catalog';
 
@@ -12,10 +13,10 @@ interface Link {
 }
 
 /** @param baseUrl public address without a trailing slash */
-export function apiCatalogOf(routes: readonly Route[], baseUrl: string): Record<string, unknown> {
+export function apiCatalogOf(operations: readonly Operation[], baseUrl: string): Record<string, unknown> {
   const relations: Partial<Record<ServiceRelation, Link[]>> = {};
   const paths = new Set<string>();
-  for (const { path, method, relation, tag, answerType = 'application/json' } of routes) {
+  for (const { path, method, relation, tag, answerType = 'application/json' } of operations) {
     if (relation !== undefined && method === 'GET') {
       relations[relation] = [...(relations[relation] ?? []), { href: baseUrl + path, type: answerType }];
     }
@@ -32,5 +33,5 @@ export function apiCatalogOf(routes: readonly Route[], baseUrl: string): Record<
   };
 }
 
-/** Value of `Link` (RFC 8288), for whoever asks with HEAD. */
+/** Value of `Link` (RFC 8288) in the answer to HEAD. */
 export const apiCatalogLinkOf = (baseUrl: string): string => `<${baseUrl}${API_CATALOG_PATH}>; rel="api-catalog"`;

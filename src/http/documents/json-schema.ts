@@ -1,6 +1,6 @@
 /**
- * Declared schemas as JSON Schema (draft 2020-12), for OpenAPI and discovery. Conversion throws for anything that it does
- * not know, so that a contract cannot lose a rule in silence; the actions it may pass over are named here.
+ * Converts declared schemas to JSON Schema (draft 2020-12), for OpenAPI and discovery. The conversion throws for anything
+ * that it does not know, so that a contract cannot lose a rule silently; the actions that it may ignore are listed here.
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
@@ -8,8 +8,9 @@ import { type ParameterRule, ruleOf } from '../query.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Custom checks say their rule through metadata; trimming and parsing do not change what a caller may send. */
-const PASSED_OVER = ['check', 'trim', 'raw_transform', 'brand'];
+/** Actions that the conversion ignores: custom checks state their rule through metadata, and trimming and parsing do not
+ * change what a client may send. */
+const IGNORED_ACTIONS = ['check', 'trim', 'raw_transform', 'brand'];
 
 /** @throws when a schema cannot be said in JSON Schema */
 export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
@@ -17,7 +18,7 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
     target: 'draft-2020-12',
     typeMode: 'input',
     errorMode: 'throw',
-    ignoreActions: PASSED_OVER,
+    ignoreActions: IGNORED_ACTIONS,
     overrideAction({ valibotAction, jsonSchema }) {
       if (valibotAction.type !== 'metadata') return undefined;
       // The converter has copied our metadata into the schema; of it, only what JSON Schema knows belongs there.

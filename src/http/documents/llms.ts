@@ -1,27 +1,27 @@
-/** `/llms.txt` (llmstxt.org): a title, what it is, how to pay, then a section a tag with a line a route. */
-
+/**
+ * Writes `/llms.txt` (llmstxt.org): a title, what it is, how the ways in are used, then a section a tag with a line an
+ * operation.
+ */
 import type { GenericSchema } from 'valibot';
+import { waysIn } from '../access.ts';
+import type { Contract } from '../contract.ts';
+import type { Operation } from '../operation.ts';
 import { ruleOf } from '../query.ts';
-import type { Route } from '../route.ts';
+import { pathTemplateOf } from './openapi.ts';
 
 export interface LlmsFacts {
   readonly title: string;
   readonly description: string;
-  /** Public addresses without a trailing slash. */
+  /** Public address without a trailing slash. */
   readonly baseUrl: string;
-  readonly hookUrl: string;
   /** What each tag stands for, in the order of the sections. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
-const PAYING = `Paid routes speak x402 version 2. Ask without a payment: the answer is 402, and its \`PAYMENT-REQUIRED\` header (base64
-JSON) says what is wanted. Sign the transfer authorization that it asks for (scheme \`exact\`, USDC on Base, EIP-3009), send
-the same request again with the payment, base64 JSON, in \`PAYMENT-SIGNATURE\`; the receipt comes back in
-\`PAYMENT-RESPONSE\`. One authorization buys one answer. A refused question costs nothing. After 503 \`SETTLEMENT_PENDING\`
-send the same payment again; never sign a second one for it. Errors are \`{"error": {"code", "message", "request_id"}}\`.`;
+const ERRORS = 'Errors are `{"error": {"code", "message", "request_id"}}`.';
 
-/** What a route wants in its query, in words. */
-function queryIn({ query, lenientQuery = {} }: Route): string {
+/** The query of an operation in words. */
+function queryIn({ query, lenientQuery = {} }: Contract): string {
   const strict = Object.entries(query?.entries ?? {}).map(([name, entry]) => {
     const schema = entry as GenericSchema;
     return `\`${name}\`${schema.type === 'optional' ? '' : ' (required)'}: ${ruleOf(schema).rule}`;
@@ -31,26 +31,32 @@ function queryIn({ query, lenientQuery = {} }: Route): string {
   return all.length === 0 ? '' : ` Query: ${all.join('; ')}.`;
 }
 
-function accessIn({ access }: Route): string {
-  const price = access.find((one) => one.kind === 'x402')?.priceUsdc;
-  if (price !== undefined) return ` Costs ${price} USDC.`;
-  return access.some(({ kind }) => kind === 'read-token') ? ' Needs `Authorization: Bearer <read_token>`.' : ' Free.';
+function accessIn({ access }: Operation): string {
+  const words = access.flatMap((entry) => {
+    const ofEntry = waysIn([entry]).flatMap(({ documentation }) => documentation.words ?? []);
+    return ofEntry.length === 0 ? [] : [ofEntry.join(', or: ')];
+  });
+  return words.length === 0 ? ' Free.' : ` ${words.join('. ')}.`;
 }
 
-function lineOf(route: Route, { baseUrl, hookUrl }: LlmsFacts): string {
-  const { method, path, isHook = false, summary, description } = route;
-  const template = path.replace(/:(\w+)/g, '{$1}');
+function lineOf(operation: Operation, { baseUrl }: LlmsFacts): string {
+  const { method, path, publicUrl = baseUrl, summary, description } = operation;
+  const template = pathTemplateOf(path);
   const more = description === undefined ? '' : ` ${description}`;
-  const url = (isHook ? hookUrl : baseUrl) + template;
-  return `- [${method} ${template}](${url}): ${summary}.${accessIn(route)}${more}${queryIn(route)}`;
+  const url = publicUrl + template;
+  return `- [${method} ${template}](${url}): ${summary}.${accessIn(operation)}${more}${queryIn(operation)}`;
 }
 
-export function llmsTextOf(routes: readonly Route[], facts: LlmsFacts): string {
+export function llmsTextOf(operations: readonly Operation[], facts: LlmsFacts): string {
   const { title, description, baseUrl, tags } = facts;
+  const guides = operations.flatMap(({ access }) =>
+    waysIn(access).flatMap(({ documentation }) => documentation.guide ?? []),
+  );
   const sections = Object.entries(tags).map(([tag, meaning]) => {
-    const lines = routes.filter((route) => route.tag === tag).map((route) => lineOf(route, facts));
+    const lines = operations.filter((operation) => operation.tag === tag).map((operation) => lineOf(operation, facts));
     return `## ${tag}\n\n${meaning}.\n\n${lines.join('\n')}\n`;
   });
   const contract = `The whole contract with closed schemas is [openapi.json](${baseUrl}/openapi.json).`;
-  return [`# ${title}\n`, `> ${description}\n`, `${PAYING}\n`, `${contract}\n`, ...sections].join('\n');
+  const paragraphs = [...new Set(guides), `${ERRORS} ${contract}`].map((paragraph) => `${paragraph}\n`);
+  return [`# ${title}\n`, `> ${description}\n`, ...paragraphs, ...sections].join('\n');
 }

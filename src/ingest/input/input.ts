@@ -8,6 +8,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { createTarDecoder } from 'modern-tar';
+import { errorCodeOf } from '../../base/failure.ts';
 
 /** An input that cannot be read. The message is one line for the person at the terminal. */
 export class InputError extends Error {}
@@ -83,17 +84,14 @@ export async function peek(bytes: Bytes, byteCount: number): Promise<Peeked> {
   return { head: Buffer.concat(taken), isComplete, whole: whole() };
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
-
 /** The bytes; a failure on the way becomes an InputError of one line. */
 async function* named(name: string, bytes: Bytes, trouble: string): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError(`${name}: ${trouble}${codeOf(error) === '' ? '' : ` (${codeOf(error)})`}`);
+    const code = errorCodeOf(error);
+    throw new InputError(`${name}: ${trouble}${code === undefined ? '' : ` (${code})`}`);
   }
 }
 
@@ -181,8 +179,11 @@ export async function openInputs(paths: readonly string[], stdin: Bytes): Promis
       continue;
     }
     const facts = await stat(path).catch((error: unknown) => {
-      const missing = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
-      throw new InputError(`${path}: ${missing ? 'there is no such file' : `cannot be opened (${codeOf(error)})`}`);
+      const code = errorCodeOf(error);
+      const missing = code === 'ENOENT' || code === 'ENOTDIR';
+      throw new InputError(
+        `${path}: ${missing ? 'there is no such file' : `cannot be opened (${code ?? 'unknown failure'})`}`,
+      );
     });
     if (facts.isDirectory()) {
       throw new InputError(`${path} is a directory: name the files in it, for example ${path.replace(/\/+$/, '')}/*`);

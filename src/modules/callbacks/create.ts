@@ -1,15 +1,26 @@
 /**
- * POST /v1/callbacks: a webhook address for ten minutes (callback.md; decisions §5). The body is judged and the room claimed
- * before anybody pays; the ten minutes start when the payment has settled.
+ * POST /v1/callbacks: a webhook address for ten minutes (callback.md; decisions §5). The body is judged and the capacity
+ * claimed before the client pays; the ten minutes start when the payment has settled.
  */
 import * as v from 'valibot';
+import { callbackCapacity } from '../../access/capacity.ts';
+import { paid } from '../../access/x402.ts';
 import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
-import { paid, storageCapacity } from '../../http/access.ts';
+import { AfterSettlement } from '../../http/answers.ts';
 import { isBodyless, readBody } from '../../http/body.ts';
-import { type Refusal, refuse } from '../../http/errors.ts';
-import { type Call, Provisional, route } from '../../http/route.ts';
+import {
+  INVALID_BODY,
+  INVALID_JSON,
+  PAYLOAD_TOO_LARGE,
+  REQUEST_TIMEOUT,
+  type Refusal,
+  refuse,
+  UNSUPPORTED_MEDIA_TYPE,
+} from '../../http/errors.ts';
+import type { RequestView } from '../../http/request-view.ts';
+import { route } from '../../http/route.ts';
 import { callbackAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK } from './examples.ts';
 import { lateBody, tooLarge } from './refusals.ts';
@@ -21,19 +32,19 @@ type BodyRefusal = Refusal<
 
 const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 
-async function judgeBody({ request }: Call, { timers }: CallbackServices): Promise<BodyRefusal | undefined> {
-  const read = await readBody(request, BOUNDS, timers);
+async function judgeBody(request: RequestView, { timers }: CallbackServices): Promise<BodyRefusal | undefined> {
+  const read = await readBody(request.body, BOUNDS, timers);
   if (!read.ok) return read.kind === 'too-large' ? tooLarge(CREATION_BYTES_MAX) : lateBody();
   if (read.bytes.length === 0) return undefined;
-  const contentType = request.headers.get('content-type');
+  const contentType = request.header('content-type');
   const form = contentType === null ? undefined : bodyFormOf(contentType);
-  if (form?.kind !== 'json' || !isIdentity(request.headers.get('content-encoding'))) {
-    return refuse('UNSUPPORTED_MEDIA_TYPE', 'a body here is application/json, not encoded');
+  if (form?.kind !== 'json' || !isIdentity(request.header('content-encoding'))) {
+    return refuse(UNSUPPORTED_MEDIA_TYPE, 'a body here is application/json, not encoded');
   }
   const text = jsonTextOf(read.bytes);
-  if (text === undefined) return refuse('INVALID_JSON', 'the body is not JSON in UTF-8');
+  if (text === undefined) return refuse(INVALID_JSON, 'the body is not JSON in UTF-8');
   const isObject = text.trimStart().startsWith('{');
-  return isObject ? undefined : refuse('INVALID_BODY', 'the body must be a JSON object');
+  return isObject ? undefined : refuse(INVALID_BODY, 'the body must be a JSON object');
 }
 
 export const createCallback = route<CallbackServices>()({
@@ -41,17 +52,17 @@ export const createCallback = route<CallbackServices>()({
   method: 'POST',
   path: '/v1/callbacks',
   summary: 'Create a webhook address that lives ten minutes',
-  description: `The body may be left out; of an object, at most ${CREATION_BYTES_MAX} bytes, nothing is used.`,
-  access: [storageCapacity, paid('0.01')],
+  description: `The body may be left out; an object of at most ${CREATION_BYTES_MAX} bytes is accepted and ignored.`,
+  access: [callbackCapacity, paid('callback')],
   bodies: { 'application/json': v.looseObject({}) },
   examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,
   answer: callbackAnswer,
-  errors: ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'INVALID_JSON', 'INVALID_BODY'],
-  body: (call, services) => (isBodyless(call.request) ? undefined : judgeBody(call, services)),
-  handle: (_, { inbox, baseUrl, hookBaseUrl }) =>
-    new Provisional(async () => {
-      const { id, readToken, expiresAtMs } = await inbox.create();
+  errors: [UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, INVALID_BODY],
+  readBody: (request, services) => (isBodyless(request.body) ? undefined : judgeBody(request, services)),
+  handle: (_, { callbacks, baseUrl, hookBaseUrl }) =>
+    new AfterSettlement(async () => {
+      const { id, readToken, expiresAtMs } = await callbacks.create();
       return {
         id,
         callback_url: `${hookBaseUrl}/hooks/${id}`,

@@ -1,9 +1,8 @@
 /** DELETE /v1/callbacks/{id}: the callback and its events go before their time (callback.md). */
-import { parseCallbackId } from '../../callback/identifier.ts';
+import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, deletedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID } from './examples.ts';
-import { absent, invalidId } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -12,7 +11,7 @@ export const deleteCallback = route<CallbackServices>()({
   method: 'DELETE',
   path: '/v1/callbacks/:id',
   summary: 'Delete a callback and its events',
-  access: [{ kind: 'read-token' }],
+  access: [readToken],
   params: { id: callbackId },
   answer: deletedAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
@@ -20,12 +19,10 @@ export const deleteCallback = route<CallbackServices>()({
     params: { id: EXAMPLE_CALLBACK_ID },
     answer: { deleted: true, callback_id: EXAMPLE_CALLBACK_ID },
   },
-  errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
-  async handle(_, { inbox }, call) {
-    const id = parseCallbackId(call.params.id ?? '');
-    if (id === undefined) return invalidId();
-    const deleted = await inbox.delete(id);
-    if (deleted.kind !== 'deleted') return absent(deleted);
-    return jsonReply(`{"deleted":true,"callback_id":"${id}"}`);
+  errors: [CALLBACK_NOT_FOUND, CALLBACK_EXPIRED],
+  async handle(_, { callbacks }, _request, { callback }) {
+    const deleted = await callbacks.delete(callback);
+    if (deleted.kind !== 'deleted') return noCallback(deleted.kind);
+    return jsonReply(`{"deleted":true,"callback_id":"${callback.id}"}`);
   },
 });

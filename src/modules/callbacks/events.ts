@@ -1,9 +1,8 @@
 /** GET /v1/callbacks/{id}/events: everything stored, oldest first (callback.md). */
-import { parseCallbackId } from '../../callback/identifier.ts';
+import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, eventsAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_LISTING } from './examples.ts';
-import { absent, invalidId } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -12,18 +11,17 @@ export const listEvents = route<CallbackServices>()({
   method: 'GET',
   path: '/v1/callbacks/:id/events',
   summary: 'List the stored events of a callback',
-  access: [{ kind: 'read-token' }],
+  access: [readToken],
   params: { id: callbackId },
   answer: eventsAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
   examples: { params: { id: EXAMPLE_CALLBACK_ID }, answer: EXAMPLE_LISTING },
-  errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'CALLBACK_EXPIRED'],
-  async handle(_, { inbox }, call) {
-    const id = parseCallbackId(call.params.id ?? '');
-    if (id === undefined) return invalidId();
-    const listing = await inbox.events(id);
-    if (listing.kind !== 'events') return absent(listing);
-    const { expiresAtMs, events } = listing;
+  errors: [CALLBACK_NOT_FOUND, CALLBACK_EXPIRED],
+  async handle(_, { callbacks }, _request, { callback }) {
+    const listing = await callbacks.events(callback);
+    if (listing.kind !== 'events') return noCallback(listing.kind);
+    const { events } = listing;
+    const { id, expiresAtMs } = callback;
     const expiresAt = new Date(expiresAtMs).toISOString();
     return jsonReply(
       `{"callback_id":"${id}","status":"active","expires_at":"${expiresAt}","event_count":${events.length},"events":[${events.join(',')}]}`,

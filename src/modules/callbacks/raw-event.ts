@@ -4,12 +4,13 @@
  */
 
 import * as v from 'valibot';
-import { parseCallbackId } from '../../callback/identifier.ts';
+import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
 import { isFieldValue } from '../../callback/media-type.ts';
-import { Reply, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import { route } from '../../http/route.ts';
 import { callbackId, eventId } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
-import { absent, invalidId, unknownEvent } from './refusals.ts';
+import { EVENT_NOT_FOUND, unknownEvent } from './refusals.ts';
 import { UNTRUSTED_ANSWER_HEADERS, UNTRUSTED_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -20,7 +21,7 @@ export const rawEvent = route<CallbackServices>()({
   method: 'GET',
   path: '/v1/callbacks/:id/events/:event_id/raw',
   summary: 'The exact bytes of one stored webhook',
-  access: [{ kind: 'read-token' }],
+  access: [readToken],
   params: { id: callbackId, event_id: eventId },
   answer: v.string(),
   answerType: RAW_TYPE,
@@ -33,15 +34,13 @@ export const rawEvent = route<CallbackServices>()({
     },
   },
   examples: { params: { id: EXAMPLE_CALLBACK_ID, event_id: EXAMPLE_EVENT_ID } },
-  errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED'],
-  async handle(_, { inbox }, call) {
-    const id = parseCallbackId(call.params.id ?? '');
-    if (id === undefined) return invalidId();
-    const raw = await inbox.raw(id, call.params.event_id ?? '');
+  errors: [CALLBACK_NOT_FOUND, EVENT_NOT_FOUND, CALLBACK_EXPIRED],
+  async handle(_, { callbacks }, request, { callback }) {
+    const raw = await callbacks.raw(callback, request.params.event_id ?? '');
     if (raw.kind === 'unknown-event') return unknownEvent();
-    if (raw.kind !== 'raw') return absent(raw);
+    if (raw.kind !== 'raw') return noCallback(raw.kind);
     const { contentType } = raw;
-    // Whatever a store gives back, these bytes can be read: a value that no header may have is left out.
+    // A stored value that no header may carry is left out, so that the bytes can be read all the same.
     const isSendable = contentType !== null && isFieldValue(contentType);
     return new Reply(raw.bytes, {
       ...UNTRUSTED_HEADERS,

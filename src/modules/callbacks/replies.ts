@@ -1,9 +1,10 @@
 /**
- * JSON text on its way to a reader or a sender. What strangers sent is inside, so it is never sniffed into anything but JSON
- * and, opened in a browser, can do nothing (decisions §5; reliability 175).
+ * JSON text for readers and senders. It contains what strangers sent, so browsers must never sniff another type out of it,
+ * and a browser that opens it must let it do nothing (decisions §5; reliability 175).
  */
 import * as v from 'valibot';
-import { type AnswerHeader, Reply } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import type { AnswerHeader } from '../../http/contract.ts';
 
 export const UNTRUSTED_HEADERS = {
   'content-type': 'application/json',

@@ -1,12 +1,18 @@
-/** What the callback operations are given. */
+/** The services of the callback operations' handlers and ways in. */
+import type { PaidServices } from '../../access/x402.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { Inbox } from '../../callback/inbox/inbox.ts';
+import type { Callbacks } from '../../callback/callbacks.ts';
 
-export interface CallbackServices {
-  readonly inbox: Inbox;
+export interface CallbackServices extends PaidServices {
+  readonly callbacks: Callbacks;
   /** For the deadline of slow bodies. */
   readonly timers: Timers;
   /** Public addresses without a trailing slash. */
   readonly baseUrl: string;
   readonly hookBaseUrl: string;
+  readonly counters: CallbackCounters;
+}
+
+export interface CallbackCounters {
+  eventsStored: number;
 }

@@ -1,23 +1,24 @@
 /**
- * GET /v1/callbacks/{id}/wait: the next event, now or within the timeout (callback.md, "wait"; decisions §5). Its query is
- * read leniently, as the contract has it: unknown names are ignored, the first of a repeated one counts, and every timeout
+ * GET /v1/callbacks/{id}/wait: the next event, now or within the timeout (callback.md "wait"; decisions §5). The contract
+ * asks for a lenient reading of the query: unknown names are ignored, the first of a repeated one counts, and every timeout
  * means some number of seconds.
  */
 import * as v from 'valibot';
+import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
 import { memoizeRecent } from '../../base/memoize-recent.ts';
-import { parseCallbackId } from '../../callback/identifier.ts';
-import type { Waited } from '../../callback/inbox/inbox.ts';
-import type { Waiter, Woken } from '../../callback/inbox/waiters.ts';
+import type { Waited, Waiter, Woken } from '../../callback/callbacks.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
+import type { Reply } from '../../http/answers.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
-import { Held, type Reply, route } from '../../http/route.ts';
+import { DeferredAnswer } from '../../http/hot/deferred-answer.ts';
+import { route } from '../../http/route.ts';
 import { callbackId, waitAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT, EXAMPLE_EVENT_ID } from './examples.ts';
-import { absent, invalidId, unknownEvent } from './refusals.ts';
+import { EVENT_NOT_FOUND, TOO_MANY_WAITS, unknownEvent } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
-/** ECMAScript's Number conversion, floored, kept within 1..30; what is no finite number is 30, as is nothing at all. */
+/** ECMAScript's Number conversion, floored and kept within 1..30; 30 for anything that is no finite number. */
 export function waitSecondsOf(text: string | null): number {
   const seconds = text === null ? Number.NaN : Math.floor(Number(text));
   if (!Number.isFinite(seconds)) return WAIT_SECONDS_MAX;
@@ -33,15 +34,15 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
       return jsonReply(`{"received":true,"timeout":false,"event":${waited.json},"next_wait_url":"${next}"}`);
     }
     case 'timed-out':
-    case 'gone': // nobody is there to read it
+    case 'gone': // no client is left to read it
       return jsonReply(`{"received":false,"timeout":true,"after":${JSON.stringify(after)}}`);
     case 'expired':
     case 'not-found':
-      return absent(waited);
+      return noCallback(waited.kind);
     case 'unknown-event':
       return unknownEvent();
     case 'too-many-waits':
-      return refuse('TOO_MANY_WAITS', `at most ${WAIT_COUNT_MAX} waits at a time on one callback`, {
+      return refuse(TOO_MANY_WAITS, `at most ${WAIT_COUNT_MAX} waits at a time on one callback`, {
         headers: { 'retry-after': '1' },
       });
     default:
@@ -55,7 +56,7 @@ interface WaitQuery {
   readonly after: string | null;
 }
 
-/** Most first waits ask in the same few ways; `next_wait_url` has at most 60 characters of query. */
+/** Most first waits have one of a few queries; that of `next_wait_url` has at most 60 characters. */
 const QUERY_COUNT_MAX = 64;
 const QUERY_LENGTH_MAX = 64;
 
@@ -68,8 +69,8 @@ const waitQueryOf = memoizeRecent(
   QUERY_LENGTH_MAX,
 );
 
-/** The wait as the answer to its request. */
-class HeldWait extends Held<Reply | WaitRefusal> implements Waiter {
+/** A parked wait as the answer to its request. */
+class DeferredWait extends DeferredAnswer<Reply | WaitRefusal> implements Waiter {
   readonly #id: string;
   readonly #after: string | null;
   readonly #seconds: number;
@@ -92,14 +93,14 @@ export const waitForEvent = route<CallbackServices>()({
   path: '/v1/callbacks/:id/wait',
   summary: 'Wait for the next event',
   description: 'A stored event is returned at once, oldest first. Other query parameters are ignored.',
-  access: [{ kind: 'read-token' }],
+  access: [readToken],
   params: { id: callbackId },
   lenientQuery: {
     timeout: {
       schema: v.optional(v.number(), WAIT_SECONDS_MAX),
-      rule: `Seconds to wait, rounded down and kept within ${WAIT_SECONDS_MIN} to ${WAIT_SECONDS_MAX}; what is no finite number is ${WAIT_SECONDS_MAX}.`,
+      rule: `Seconds to wait, rounded down and kept within ${WAIT_SECONDS_MIN} to ${WAIT_SECONDS_MAX}; anything that is no finite number means ${WAIT_SECONDS_MAX}.`,
     },
-    after: { schema: v.string(), rule: 'The id of a stored event: only one after it is waited for. Empty means none.' },
+    after: { schema: v.string(), rule: 'The id of a stored event; the wait is for one after it. Empty means none.' },
   },
   answer: waitAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
@@ -113,14 +114,12 @@ export const waitForEvent = route<CallbackServices>()({
       next_wait_url: `/v1/callbacks/${EXAMPLE_CALLBACK_ID}/wait?after=${EXAMPLE_EVENT_ID}&timeout=10`,
     },
   },
-  errors: ['INVALID_CALLBACK_ID', 'CALLBACK_NOT_FOUND', 'EVENT_NOT_FOUND', 'CALLBACK_EXPIRED', 'TOO_MANY_WAITS'],
-  handle(_, { inbox }, call) {
-    const id = parseCallbackId(call.params.id ?? '');
-    if (id === undefined) return invalidId();
-    const { after, seconds } = waitQueryOf(call.search);
-    const held = new HeldWait(id, after, seconds);
-    const waited = inbox.wait(id, after, seconds * 1000, call, held);
-    if (waited instanceof Promise) return waited.then((found) => answerTo(found, id, after, seconds));
-    return waited.kind === 'parked' ? held : answerTo(waited, id, after, seconds);
+  errors: [CALLBACK_NOT_FOUND, EVENT_NOT_FOUND, CALLBACK_EXPIRED, TOO_MANY_WAITS],
+  handle(_, { callbacks }, request, { callback }) {
+    const { after, seconds } = waitQueryOf(request.search);
+    const deferred = new DeferredWait(callback.id, after, seconds);
+    const waited = callbacks.wait(callback, after, seconds * 1000, request, deferred);
+    if (waited instanceof Promise) return waited.then((found) => answerTo(found, callback.id, after, seconds));
+    return waited.kind === 'parked' ? deferred : answerTo(waited, callback.id, after, seconds);
   },
 });

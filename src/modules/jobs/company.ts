@@ -1,14 +1,16 @@
 /** GET /v1/jobs/company: one company's observed hiring activity over seven days. */
 import * as v from 'valibot';
+import { perCaller } from '../../access/rate-limit.ts';
+import { paid } from '../../access/x402.ts';
 import { companyActivity } from '../../catalogue/questions/company.ts';
-import { paid, perCaller } from '../../http/access.ts';
 import { refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, periodEndingAt } from './answer-period.ts';
-import { count, envelope, isoTimeOrNull, type JobsServices, metaOf } from './envelope.ts';
+import { count, envelope, isoTimeOrNull, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, period } from './parameters.ts';
-import { hasCatalogue, noCatalogue } from './refusals.ts';
+import { CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, hasCatalogue, noCatalogue } from './refusals.ts';
+import type { JobsServices } from './services.ts';
 
 const TOP_COUNT_MAX = 10;
 
@@ -39,10 +41,10 @@ export const summarizeCompany = route<JobsServices>()({
   description:
     'Counts, departments and skills over the most recently observed active jobs of one company. A company that is not in ' +
     'the catalogue is a 404, which is given to a valid payment only and is not charged.',
-  access: [perCaller, paid('0.05')],
+  access: [perCaller, paid('company')],
   query: v.strictObject({ company: companyDomain, period: v.optional(period, '7d') }),
   answer: envelope(companyData),
-  errors: ['CATALOGUE_UNAVAILABLE', 'COMPANY_NOT_FOUND'],
+  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND],
   examples: {
     query: { company: EXAMPLE_COMPANY.domain },
     answer: {
@@ -61,11 +63,11 @@ export const summarizeCompany = route<JobsServices>()({
   },
   ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
-    const shelf = catalogue.current();
-    if (shelf === undefined) return noCatalogue();
-    const activity = companyActivity(shelf.catalogue, input.company);
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const activity = companyActivity(served.catalogue, input.company);
     if (activity === undefined) {
-      return refuse('COMPANY_NOT_FOUND', `no job in the catalogue has the company domain ${input.company}`);
+      return refuse(COMPANY_NOT_FOUND, `no job in the catalogue has the company domain ${input.company}`);
     }
     return {
       data: {
@@ -85,7 +87,7 @@ export const summarizeCompany = route<JobsServices>()({
         })),
         last_observed_at: isoTimeOrNull(activity.lastObservedMs),
       },
-      meta: metaOf(shelf, activity.cohort, periodEndingAt(clock.nowMs())),
+      meta: metaOf(served, activity.cohort, periodEndingAt(clock.nowMs())),
     };
   },
 });

@@ -1,39 +1,13 @@
 /**
- * The envelope of the jobs routes and its `meta` (jobs-intelligence, "Envelope and `meta`"): what the answer is about, how
- * fresh it is, how much of the catalogue it saw and what must not be read into it. All of it but the time of the answer
- * and its period follows from the snapshot and the cohort.
+ * The envelope of the jobs routes and its `meta` (jobs-intelligence "Envelope and `meta`"): what an answer is about, how
+ * fresh it is, how much of the catalogue it covers and what must not be concluded from it. All of it but the time of the
+ * answer and its period follows from the snapshot and the cohort.
  */
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
-import type { Catalogue, CohortFacts } from '../../catalogue/catalogue.ts';
+import type { CohortFacts } from '../../catalogue/catalogue.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type AnswerPeriod, dateTime, observationPeriod } from './answer-period.ts';
-import { KeptAnswers } from './kept-answers.ts';
-
-/** What the jobs routes are given. */
-export interface JobsServices {
-  readonly catalogue: CurrentCatalogue;
-  readonly clock: { nowMs(): number };
-}
-
-export interface CurrentCatalogue {
-  /** The catalogue to answer from, or undefined when none is loaded. One request asks once, so no answer mixes two. */
-  current(): Shelf | undefined;
-}
-
-/** A catalogue with what is known of it beyond its rows. */
-export class Shelf {
-  readonly catalogue: Catalogue;
-  /** True for the built-in sample: the answers must say that its jobs are made up. */
-  readonly synthetic: boolean;
-  /** Answers to signals questions that were asked before. */
-  readonly keptSignals = new KeptAnswers();
-
-  constructor(catalogue: Catalogue, synthetic: boolean) {
-    this.catalogue = catalogue;
-    this.synthetic = synthetic;
-  }
-}
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -74,7 +48,7 @@ export function envelope<D extends v.GenericSchema>(data: D) {
 
 export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
-/** Labels the way in which the cohort is chosen, filtered and counted; raised when an answer could change by it. */
+/** Version of how the cohort is chosen, filtered and counted; raised with every change that could alter an answer. */
 const METHOD_VERSION = '1.0';
 
 const AGGREGATION = `counts over a candidate cohort of at most ${COHORT_ROWS_MAX} active jobs`;
@@ -99,16 +73,17 @@ const LIMITATIONS = [
 const SAMPLED = `The scope has more active jobs than the cohort of ${COHORT_ROWS_MAX}: totals are null and counts are lower bounds.`;
 const SYNTHETIC = 'This server runs on its built-in sample: every job and company in it is made up.';
 
-/** What `meta` says of the shelf itself. */
+/** What `meta` says of the catalogue itself. */
 interface Provenance {
-  readonly synthetic: boolean;
+  /** True for the built-in sample: the answers must say that its jobs are made up. */
+  readonly isSynthetic: boolean;
   readonly catalogue: { readonly snapshot: { readonly facts: { readonly skillsVersion: string } } };
 }
 
-export function metaOf(shelf: Provenance, cohort: CohortFacts, period: AnswerPeriod): Meta {
+export function metaOf(served: Provenance, cohort: CohortFacts, period: AnswerPeriod): Meta {
   const limitations: string[] = [...LIMITATIONS];
   if (cohort.sampled) limitations.push(SAMPLED);
-  if (shelf.synthetic) limitations.push(SYNTHETIC);
+  if (served.isSynthetic) limitations.push(SYNTHETIC);
   return {
     product: 'SERVICE JOBS INTELLIGENCE',
     generated_at: period.end,
@@ -128,7 +103,7 @@ export function metaOf(shelf: Provenance, cohort: CohortFacts, period: AnswerPer
       pagination_available: false,
     },
     methodology: {
-      version: `${METHOD_VERSION}+skills.${shelf.catalogue.snapshot.facts.skillsVersion}`,
+      version: `${METHOD_VERSION}+skills.${served.catalogue.snapshot.facts.skillsVersion}`,
       ...METHODOLOGY,
     },
     limitations,

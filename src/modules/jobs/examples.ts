@@ -1,4 +1,4 @@
-/** What the contract shows as answers of the jobs routes: one moment, one company, made up. */
+/** Example answers of the jobs routes in the contract: one moment and one company, made up. */
 import { isoTime } from '../../base/iso-time.ts';
 import type { CohortFacts } from '../../catalogue/catalogue.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
@@ -13,7 +13,7 @@ export const EXAMPLE_OBSERVED_AT = isoTime(OBSERVED_MS);
 export const EXAMPLE_COMPANY = { name: 'Example', domain: 'example.com' } as const;
 export const EXAMPLE_PERIOD = periodOf(observationPeriodEndingAt(ANSWERED_MS));
 
-/** `meta` of an answer from a cohort of so many jobs. */
+/** `meta` of an answer from a cohort of this many jobs. */
 export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number): Meta {
   const facts: CohortFacts = {
     scope,
@@ -23,7 +23,7 @@ export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number):
     oldestObservedMs: FIRST_OBSERVED_MS,
   };
   return metaOf(
-    { synthetic: false, catalogue: { snapshot: { facts: { skillsVersion: '1' } } } },
+    { isSynthetic: false, catalogue: { snapshot: { facts: { skillsVersion: '1' } } } },
     facts,
     EXAMPLE_PERIOD,
   );

@@ -7,6 +7,7 @@ import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } fro
 import { EMPLOYMENT_TYPES } from '../../catalogue/job.ts';
 import { TERM_COUNT_MAX, termCountOf } from '../../catalogue/terms.ts';
 import type { ParameterRule } from '../../http/query.ts';
+import { UNSUPPORTED_PERIOD } from './refusals.ts';
 
 const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
 
@@ -63,8 +64,8 @@ export const employmentType = v.pipe(
   rule({ rule: `one of ${EMPLOYMENT_TYPES.join(', ')}` }),
 );
 
-/** The one period there is; any other has its own code. */
+/** The only period; any other has its own error code. */
 export const period = v.pipe(
   v.literal('7d'),
-  rule({ rule: '`7d`, the only period there is', code: 'UNSUPPORTED_PERIOD' }),
+  rule({ rule: '`7d`, the only supported period', code: UNSUPPORTED_PERIOD }),
 );

@@ -1,16 +1,24 @@
 /** GET /v1/jobs/search: up to ten observed jobs, newest observation first. */
 import * as v from 'valibot';
+import { perCaller } from '../../access/rate-limit.ts';
+import { paid } from '../../access/x402.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { search } from '../../catalogue/questions/search.ts';
-import { paid, perCaller } from '../../http/access.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, periodEndingAt } from './answer-period.ts';
-import { envelope, type JobsServices, metaOf } from './envelope.ts';
+import { envelope, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, employmentType, integer, remote, terms } from './parameters.ts';
-import { fromCatalogue, hasCatalogue, noCatalogue } from './refusals.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  fromCatalogue,
+  hasCatalogue,
+  noCatalogue,
+  UPSTREAM_INVALID_RESPONSE,
+} from './refusals.ts';
+import type { JobsServices } from './services.ts';
 
 const RESULT_COUNT_MAX = 10;
 
@@ -38,7 +46,7 @@ export const searchJobs = route<JobsServices>()({
   path: '/v1/jobs/search',
   summary: 'Search up to 10 observed jobs',
   description: 'Active jobs of the monitored catalogue that match every filter, most recently observed first.',
-  access: [perCaller, paid('0.02')],
+  access: [perCaller, paid('search')],
   query: v.strictObject({
     keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
@@ -48,7 +56,7 @@ export const searchJobs = route<JobsServices>()({
     limit: v.optional(integer(1, RESULT_COUNT_MAX), RESULT_COUNT_MAX),
   }),
   answer: envelope(searchData),
-  errors: ['CATALOGUE_UNAVAILABLE', 'UPSTREAM_INVALID_RESPONSE'],
+  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE],
   examples: {
     query: { keyword: 'data engineer', remote: true, limit: 3 },
     answer: {
@@ -74,11 +82,11 @@ export const searchJobs = route<JobsServices>()({
   },
   ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
-    const shelf = catalogue.current();
-    if (shelf === undefined) return noCatalogue();
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
     const { keyword, location, company, remote, employment_type, limit } = input;
     const filters = { keyword, location, company, remote, employmentType: employment_type };
-    const found = fromCatalogue(() => search(shelf.catalogue, filters, limit));
+    const found = fromCatalogue(() => search(served.catalogue, filters, limit));
     if (found instanceof Refusal) return found;
     return {
       data: {
@@ -96,7 +104,7 @@ export const searchJobs = route<JobsServices>()({
         returned_jobs: found.jobs.length,
         limit,
       },
-      meta: metaOf(shelf, found.cohort, periodEndingAt(clock.nowMs())),
+      meta: metaOf(served, found.cohort, periodEndingAt(clock.nowMs())),
     };
   },
 });

@@ -1,15 +1,17 @@
 /** GET /v1/jobs/signals: up to five companies with evidence of hiring activity. */
 import * as v from 'valibot';
+import { perCaller } from '../../access/rate-limit.ts';
+import { paid } from '../../access/x402.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { type SignalFilters, signals } from '../../catalogue/questions/signals.ts';
-import { paid, perCaller } from '../../http/access.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, observationPeriod, periodOf } from './answer-period.ts';
 import { companyName } from './company.ts';
-import { count, envelope, isoTimeOrNull, type JobsServices, metaOf } from './envelope.ts';
+import { count, envelope, isoTimeOrNull, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD, exampleMeta } from './examples.ts';
 import { integer, period, terms } from './parameters.ts';
-import { hasCatalogue, noCatalogue } from './refusals.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from './refusals.ts';
+import type { JobsServices } from './services.ts';
 
 const COMPANY_COUNT_MAX = 5;
 
@@ -56,7 +58,7 @@ export const findSignals = route<JobsServices>()({
   summary: 'Find up to 5 companies with evidence of hiring activity',
   description:
     'Companies in the catalogue with active jobs that match every filter, those with the most recently observed jobs first.',
-  access: [perCaller, paid('0.09')],
+  access: [perCaller, paid('signals')],
   query: v.strictObject({
     role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
@@ -65,7 +67,7 @@ export const findSignals = route<JobsServices>()({
     limit: v.optional(integer(1, COMPANY_COUNT_MAX), COMPANY_COUNT_MAX),
   }),
   answer: envelope(signalsData),
-  errors: ['CATALOGUE_UNAVAILABLE'],
+  errors: [CATALOGUE_UNAVAILABLE],
   examples: {
     query: { role: 'data engineer', limit: 3 },
     answer: {
@@ -96,16 +98,16 @@ export const findSignals = route<JobsServices>()({
     },
   },
   ready: hasCatalogue,
-  handle(input, { catalogue, clock }) {
-    const shelf = catalogue.current();
-    if (shelf === undefined) return noCatalogue();
+  handle(input, { catalogue, clock, signalsMemo }) {
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
     const { role, location, department, limit } = input;
     const observed = observationPeriodEndingAt(clock.nowMs());
-    const membership = shelf.catalogue.ranking.setPeriod(observed);
+    const periodVersion = served.catalogue.ranking.setPeriod(observed);
     const question = JSON.stringify([role, location, department, limit]);
-    return shelf.keptSignals.answer(question, membership, periodOf(observed), () => {
+    return signalsMemo.over(served).answer(question, periodVersion, periodOf(observed), () => {
       const filters = { role, location, department };
-      const found = signals(shelf.catalogue, filters, limit, observed);
+      const found = signals(served.catalogue, filters, limit, observed);
       const criterion = criterionOf(filters);
       return (period) => ({
         data: {
@@ -129,7 +131,7 @@ export const findSignals = route<JobsServices>()({
           matching_active_jobs: found.matchingActiveJobs,
           observed_sample_jobs: found.observedSampleJobs,
         },
-        meta: metaOf(shelf, found.cohort, period),
+        meta: metaOf(served, found.cohort, period),
       });
     });
   },

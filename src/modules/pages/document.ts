@@ -4,7 +4,9 @@
  * work under whatever path a proxy puts them.
  */
 import * as v from 'valibot';
-import { Reply, type Route, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import { type Route, route } from '../../http/route.ts';
+import { asksForHtml } from './asks-for-html.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
 
@@ -103,6 +105,7 @@ export const pageRoute = (operation: string, path: PagePath, summary: string, pa
     answer: v.string(),
     answerType: 'text/html',
     cacheControl: 'no-cache',
+    variant: { header: 'accept', matches: asksForHtml },
     errors: [],
     handle: (_, services) => pageReply(path, page, services),
   });

@@ -3,8 +3,9 @@
  * another release (a page that was loaded before an upgrade) it is the file of now, to be asked for again.
  */
 import * as v from 'valibot';
-import { refuse } from '../../http/errors.ts';
-import { Reply, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import { NOT_FOUND, refuse } from '../../http/errors.ts';
+import { route } from '../../http/route.ts';
 import type { PageServices } from './services.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -26,20 +27,20 @@ export const pageFile = route<PageServices>()({
   summary: 'A style sheet, script or picture of the pages',
   access: [],
   answer: v.string(),
-  errors: ['NOT_FOUND'],
-  async handle(_, { files }, call) {
-    const file = files.find(call.params.name ?? '');
-    if (file === undefined) return refuse('NOT_FOUND', 'there is nothing at this path');
-    const isGzip = file.bytes.length >= GZIP_BYTES_MIN && takesGzip(call.header('accept-encoding'));
+  errors: [NOT_FOUND],
+  async handle(_, { files }, request) {
+    const file = files.find(request.params.name ?? '');
+    if (file === undefined) return refuse(NOT_FOUND, 'there is nothing at this path');
+    const isGzip = file.bytes.length >= GZIP_BYTES_MIN && takesGzip(request.header('accept-encoding'));
     const headers = {
       'content-type': file.type,
       etag: `"${file.digest}${isGzip ? '-gzip' : ''}"`,
-      'cache-control': call.params.digest === files.digest ? FOR_EVER : 'no-cache',
+      'cache-control': request.params.digest === files.digest ? FOR_EVER : 'no-cache',
       vary: 'Accept-Encoding',
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
     };
-    if (isKnown(call.header('if-none-match'), file.digest)) return new Reply(null, headers, 304);
+    if (isKnown(request.header('if-none-match'), file.digest)) return new Reply(null, headers, 304);
     if (!isGzip) return new Reply(file.bytes, headers);
     return new Reply(await file.gzipped(), { ...headers, 'content-encoding': 'gzip' });
   },

@@ -1,9 +1,11 @@
 /** GET /: what this server sells, at which price, what its catalogue holds and how a first answer is bought. */
+
+import { priceOf } from '../../access/x402.ts';
 import { grouped } from '../../base/grouped.ts';
+import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type ObservationDays, observationDays } from '../../catalogue/questions/observation-days.ts';
-import type { Route } from '../../http/route.ts';
-import type { Shelf } from '../jobs/envelope.ts';
+import type { Operation } from '../../http/operation.ts';
 import { pageRoute } from './document.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
@@ -22,21 +24,21 @@ interface CatalogueFacts {
 }
 
 /** A catalogue does not change while it is served, so its rows are counted once. */
-const factsByShelf = new WeakMap<Shelf, CatalogueFacts>();
+const factsByCatalogue = new WeakMap<ServedCatalogue, CatalogueFacts>();
 
-function factsOf(shelf: Shelf): CatalogueFacts {
-  let facts = factsByShelf.get(shelf);
+function factsOf(served: ServedCatalogue): CatalogueFacts {
+  let facts = factsByCatalogue.get(served);
   if (facts === undefined) {
-    const { snapshot } = shelf.catalogue;
+    const { snapshot } = served.catalogue;
     facts = {
       activeJobs: snapshot.activeCount,
       closedJobs: snapshot.rowCount - snapshot.activeCount,
       companies: snapshot.companyCount,
       newestObservedMs: snapshot.newestObservedMs,
       observed: observationDays(snapshot, CHART_DAY_COUNT),
-      isSynthetic: shelf.synthetic,
+      isSynthetic: served.isSynthetic,
     };
-    factsByShelf.set(shelf, facts);
+    factsByCatalogue.set(served, facts);
   }
   return facts;
 }
@@ -60,22 +62,20 @@ export function ageOf(ms: number, nowMs: number): string {
   return ageMs < 0 ? 'in the future' : 'less than a minute ago';
 }
 
-const priceOf = ({ access }: Route): string | undefined => access.find((way) => way.kind === 'x402')?.priceUsdc;
-
 /** `/v1/jobs/search?keyword=data+engineer&limit=3`, from the example of the declaration. */
-function exampleUrl({ path, examples }: Route, baseUrl: string): string {
+function exampleUrl({ path, examples }: Operation, baseUrl: string): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(examples?.query ?? {})) query.append(name, String(value));
   return `${baseUrl}${path}${query.size === 0 ? '' : `?${query}`}`;
 }
 
-function priceRow(operation: Route): Html {
+function priceRow(operation: Operation): Html {
   const names = Object.keys(operation.query?.entries ?? {});
   return html`<tr>
 <th scope="row">${operation.summary}<code class="usage">${operation.method} ${operation.path}${
     names.length === 0 ? undefined : html`<wbr><span class="faint">?${names.join(', ')}</span>`
   }</code></th>
-<td class="price">${priceOf(operation)} <span class="unit">USDC</span></td>
+<td class="price">${priceOf(operation.access)} <span class="unit">USDC</span></td>
 </tr>
 `;
 }
@@ -110,13 +110,13 @@ ${rows}</tbody></table>
 </figure>`;
 }
 
-function catalogueSection(shelf: Shelf | undefined, nowMs: number): Html {
-  if (shelf === undefined) {
+function catalogueSection(served: ServedCatalogue | undefined, nowMs: number): Html {
+  if (served === undefined) {
     return html`<section aria-labelledby="catalogue"><h2 id="catalogue">What the catalogue holds</h2>
 <p>No catalogue is loaded on this server: questions about jobs are answered with 503 and cost nothing. Callbacks are sold.</p>
 </section>`;
   }
-  const facts = factsOf(shelf);
+  const facts = factsOf(served);
   const { newestObservedMs, closedJobs } = facts;
   return html`<section aria-labelledby="catalogue">
 <h2 id="catalogue">What the catalogue holds</h2>
@@ -160,27 +160,27 @@ console.log(answer.status, answer.headers.get('PAYMENT-RESPONSE'));
 console.log(await answer.json());`;
 }
 
-function buyingSection(operation: Route, { facts }: PageServices): Html {
+function buyingSection(operation: Operation, { facts }: PageServices): Html {
   const { baseUrl, network, isPlay, payTo } = facts;
   const url = exampleUrl(operation, baseUrl);
   const { method } = operation;
   return html`<section aria-labelledby="buy">
 <h2 id="buy">Buy a first answer</h2>
 <ol class="steps">
-<li><h3>Ask, and be told the price</h3>
+<li><h3>Ask for the price</h3>
 <p>The answer is <code>402</code> with an offer in its body and, for programs, in its <code>PAYMENT-REQUIRED</code> header.</p>
 <pre data-copy><code>curl -i ${method === 'GET' ? '' : `-X ${method} `}'${url}'</code></pre></li>
 <li><h3>Let an x402 client pay</h3>
 <p>Any client of <a href="https://github.com/x402-foundation/x402">x402</a> version 2 signs the transfer and asks again. ${
     isPlay
       ? html`This server settles in a play ledger, so a wallet without any funds will do.`
-      : html`The wallet needs ${priceOf(operation)} USDC on Base, and no gas.`
+      : html`The wallet needs ${priceOf(operation.access)} USDC on Base, and no gas.`
   }</p>
 <pre data-copy><code>npm install ${CLIENT_PACKAGES}</code></pre>
 <pre data-copy><code id="client">${clientScript(url, method, network)}</code></pre></li>
 <li><h3>Read the answer and keep the receipt</h3>
-<p>A signed authorization buys exactly one answer. A question that cannot be answered is not charged; a payment whose end is
-unclear is looked into, and <code>GET /v1/payments/{network}/{payer}/{nonce}</code> says free of charge what became of it.</p></li>
+<p>A signed authorization buys exactly one answer. A question that cannot be answered is not charged. If a settlement stays
+unclear, the server goes on checking it, and <code>GET /v1/payments/{network}/{payer}/{nonce}</code> gives its status, free.</p></li>
 </ol>
 <dl class="terms">
 <div><dt>Network</dt><dd><code>${network}</code></dd></div>
@@ -191,19 +191,20 @@ unclear is looked into, and <code>GET /v1/payments/{network}/{payer}/{nonce}</co
 }
 
 /** The operation that the page explains buying with: one about jobs where there are jobs to sell. */
-function firstPurchase(paid: readonly Route[], hasJobs: boolean): Route | undefined {
+function firstPurchase(paid: readonly Operation[], hasJobs: boolean): Operation | undefined {
   const ofJobs = paid.filter(({ path }) => path.startsWith('/v1/jobs/') === hasJobs);
   return ofJobs[0] ?? paid[0];
 }
 
 function main(services: PageServices): Html {
-  const { catalogue, clock, operations, facts } = services;
-  const shelf = catalogue.current();
-  const paid = operations.filter((operation) => priceOf(operation) !== undefined);
+  const { catalogue, clock, facts } = services;
+  const operations = services.operations();
+  const served = catalogue.current();
+  const paid = operations.filter((operation) => priceOf(operation.access) !== undefined);
   const free = operations.filter(
     ({ access, method, path }) => access.length === 0 && method === 'GET' && !path.includes(':'),
   );
-  const first = firstPurchase(paid, shelf !== undefined);
+  const first = firstPurchase(paid, served !== undefined);
   return html`<div class="hero">
 <h1>Answers about hiring, one request at a time</h1>
 <p class="lead">Ask over HTTP, be told the price, sign a USDC transfer, and get JSON that says how much of the catalogue it saw.
@@ -226,7 +227,7 @@ ${paid.map(priceRow)}</tbody>
 A callback is a webhook address for ten minutes; once it is paid for, receiving and reading cost nothing.
 Watch one in the <a href="./inbox">inbox</a>.</p>
 </section>
-${catalogueSection(shelf, clock.nowMs())}
+${catalogueSection(served, clock.nowMs())}
 ${first === undefined ? undefined : buyingSection(first, services)}`;
 }
 

@@ -1,6 +1,7 @@
 /**
- * GET /inbox: whoever holds a callback's address and read token watches its events arrive. The token is typed into the page
- * and leaves it in the Authorization header alone: the fields have no names and the page may submit no form.
+ * GET /inbox: shows the events of a callback as they arrive, to a visitor with its address and read token. The visitor types
+ * the token into the page, and it leaves the page only in the Authorization header: the fields have no names and the page
+ * may submit no form.
  */
 import { EVENT_COUNT_MAX, LIFETIME_MS, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../callback/limits.ts';
 import { pageRoute } from './document.ts';

@@ -1,13 +1,14 @@
-/** What the pages are given. */
-import type { Route } from '../../http/route.ts';
-import type { CurrentCatalogue } from '../jobs/envelope.ts';
+/** The services of the pages. */
+import type { CatalogueHolder } from '../../catalogue/holder.ts';
+import type { Operation } from '../../http/operation.ts';
+import type { StaticFiles } from '../../http/static-files.ts';
 
 export interface PageServices {
-  readonly catalogue: CurrentCatalogue;
+  readonly catalogue: Pick<CatalogueHolder, 'current'>;
   readonly clock: { nowMs(): number };
-  readonly files: PageFiles;
-  /** Every operation of the API, whose declarations say what is sold and what is free. */
-  readonly operations: readonly Route[];
+  readonly files: StaticFiles;
+  /** Every published operation; the declarations say what is sold and what is free. */
+  operations(): readonly Operation[];
   readonly facts: PageFacts;
 }
 
@@ -24,20 +25,4 @@ export interface PageFacts {
   readonly isPlay: boolean;
   /** Recipient of the payments. */
   readonly payTo: string;
-}
-
-/** The style sheets, scripts and pictures of the pages. */
-export interface PageFiles {
-  /** Changes whenever any file does: part of their addresses, so that what was fetched once is never asked for again. */
-  readonly digest: string;
-  find(name: string): PageFile | undefined;
-}
-
-export interface PageFile {
-  readonly type: string;
-  readonly bytes: Uint8Array;
-  /** Of the bytes, hex. */
-  readonly digest: string;
-  /** Made when it is first asked for. */
-  gzipped(): Promise<Uint8Array>;
 }

@@ -1,21 +1,8 @@
-/** What the payment operations are given. */
+/** The services of the payment operations' handlers. */
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { ReservationStatus } from '../../payment/reservations.ts';
+
 export interface PaymentServices {
-  /** CAIP-2 name of the one network of this server. */
-  readonly network: string;
-  /**
-   * What became of an authorization, or undefined when it is not known here.
-   * @param payer 0x and 40 hex digits, any case; @param nonce 0x and 64 hex digits, any case
-   */
-  find(payer: string, nonce: string): PaymentFound | undefined;
+  /** By payer (0x and 40 hex digits) and nonce (0x and 64), any case; undefined for a payment that this server does not know. */
+  statusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
 }
-
-export interface PaymentFound {
-  /** With its checksum. */
-  readonly payer: string;
-  readonly state: PaymentState;
-  /** Transaction hash; null = none is known. */
-  readonly transaction: string | null;
-}
-
-export const PAYMENT_STATES = ['reserved', 'settling', 'unknown', 'settled', 'dead'] as const;
-export type PaymentState = (typeof PAYMENT_STATES)[number];

@@ -1,17 +1,19 @@
 /**
- * GET /v1/payments/{network}/{payer}/{nonce}: what became of an authorization, free, for whoever knows its nonce (256 random
- * bits that only the payer and this server have seen before settlement). State and transaction, nothing of what was bought.
+ * GET /v1/payments/{network}/{payer}/{nonce}: the status of an authorization, free. Its nonce (256 random bits) is known only
+ * to the payer and this server before settlement. Says state and transaction, and nothing of what was bought.
  */
 import * as v from 'valibot';
-import { refuse } from '../../http/errors.ts';
+import { NOT_FOUND, refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { PAYMENT_STATES, type PaymentServices } from './services.ts';
+import { checksummed, NETWORK } from '../../payment/protocol/network.ts';
+import type { PaymentServices } from './services.ts';
+
+const PAYMENT_STATES = ['reserved', 'settling', 'unknown', 'settled', 'dead'] as const;
 
 const PAYER_FORM = /^0x[0-9a-fA-F]{40}$/;
 const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
 
-/** Of the examples: made up. */
-const NETWORK = 'eip155:8453';
+/** For the examples; invented. */
 const PAYER = `0x${'5a'.repeat(20)}`;
 const NONCE = `0x${'3c'.repeat(32)}`;
 const TRANSACTION = `0x${'9e'.repeat(32)}`;
@@ -29,8 +31,8 @@ export const paymentStatus = route<PaymentServices>()({
   operation: 'paymentStatus',
   method: 'GET',
   path: '/v1/payments/:network/:payer/:nonce',
-  summary: 'What became of a payment authorization',
-  description: 'For whoever knows the nonce; what was bought is not told.',
+  summary: 'Status of a payment authorization',
+  description: 'Known to the payer by the nonce; it does not say what was bought.',
   access: [],
   params: {
     network: v.string(),
@@ -48,14 +50,20 @@ export const paymentStatus = route<PaymentServices>()({
     state: v.picklist(PAYMENT_STATES),
     transaction: v.nullable(v.pipe(v.string(), v.regex(NONCE_FORM))),
   }),
-  errors: ['NOT_FOUND'],
-  handle(_, services, { params }) {
+  errors: [NOT_FOUND],
+  async handle(_, services, { params }) {
     const payer = decoded(params.payer);
     const nonce = decoded(params.nonce);
-    const isNamed = decoded(params.network) === services.network && PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
-    const found = isNamed ? services.find(payer, nonce) : undefined;
-    if (found === undefined) return refuse('NOT_FOUND', 'this server knows no such payment');
-    const { state, transaction } = found;
-    return { network: services.network, payer: found.payer, nonce: nonce.toLowerCase(), state, transaction };
+    const isNamed = decoded(params.network) === NETWORK && PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
+    const status = isNamed ? await services.statusOf(payer, nonce) : undefined;
+    if (status === undefined) return refuse(NOT_FOUND, 'this server knows no such payment');
+    const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
+    return {
+      network: NETWORK,
+      payer: checksummed(payer.toLowerCase()),
+      nonce: nonce.toLowerCase(),
+      state: status.kind,
+      transaction,
+    };
   },
 });

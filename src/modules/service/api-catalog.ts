@@ -3,7 +3,9 @@
  * state of the server. The standard asks for HEAD with a `Link` header, so this path alone has that method.
  */
 import * as v from 'valibot';
-import { type AnswerHeader, Reply, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import type { AnswerHeader } from '../../http/contract.ts';
+import { route } from '../../http/route.ts';
 import type { Documents, ServiceServices } from './services.ts';
 
 const LINKSET_TYPE = 'application/linkset+json';

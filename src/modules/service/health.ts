@@ -1,9 +1,9 @@
 /** GET /health: 200 while the process can answer (decisions §6). */
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
-import type { ServiceServices } from './services.ts';
+import type { SurfaceServices } from './services.ts';
 
-export const health = route<ServiceServices>()({
+export const health = route<SurfaceServices>()({
   operation: 'health',
   method: 'GET',
   path: '/health',

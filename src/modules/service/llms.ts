@@ -1,6 +1,7 @@
-/** GET /llms.txt: every route in words, in the form of llmstxt.org, for a reader that is a language model. */
+/** GET /llms.txt: every operation in words, in the form of llmstxt.org, for language models. */
 import * as v from 'valibot';
-import { Reply, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import { route } from '../../http/route.ts';
 import type { ServiceServices } from './services.ts';
 
 export const llms = route<ServiceServices>()({

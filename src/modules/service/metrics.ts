@@ -1,6 +1,7 @@
-/** GET /metrics: what has been counted since the start, Prometheus text format 0.0.4 (decisions §6). Open, like /health. */
+/** GET /metrics: counts since the start and gauges, Prometheus text format 0.0.4 (decisions §6). Open, like /health. */
 import * as v from 'valibot';
-import { Reply, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import { route } from '../../http/route.ts';
 import type { ServiceServices } from './services.ts';
 
 export const metrics = route<ServiceServices>()({
@@ -13,5 +14,5 @@ export const metrics = route<ServiceServices>()({
   answerType: 'text/plain',
   errors: [],
   handle: (_, services) =>
-    new Reply(services.metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+    new Reply(services.metricsText(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
 });

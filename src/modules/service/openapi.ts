@@ -1,9 +1,10 @@
-/** GET /openapi.json: the contract of every route, generated from the declarations that serve them. */
+/** GET /openapi.json: the contract of every operation of a surface, generated from the declarations that serve them. */
 import * as v from 'valibot';
-import { Reply, route } from '../../http/route.ts';
-import type { ServiceServices } from './services.ts';
+import { Reply } from '../../http/answers.ts';
+import { route } from '../../http/route.ts';
+import type { SurfaceServices } from './services.ts';
 
-export const openApi = route<ServiceServices>()({
+export const openApi = route<SurfaceServices>()({
   operation: 'openApi',
   method: 'GET',
   path: '/openapi.json',
@@ -13,5 +14,5 @@ export const openApi = route<ServiceServices>()({
   relation: 'service-desc',
   cacheControl: 'public, max-age=60',
   errors: [],
-  handle: (_, services) => new Reply(services.documents.openApi(), { 'content-type': 'application/json' }),
+  handle: (_, services) => new Reply(services.openApi(), { 'content-type': 'application/json' }),
 });

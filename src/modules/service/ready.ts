@@ -1,9 +1,14 @@
 /** GET /ready: whether paid work can be done now, one boolean a component (decisions §6). Neither secrets nor versions. */
 import * as v from 'valibot';
-import { Reply, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import { route } from '../../http/route.ts';
 import type { ServiceServices } from './services.ts';
 
-const components = v.strictObject({ snapshot: v.boolean(), state: v.boolean(), settlement: v.boolean() });
+/** The components of every server; modules may add theirs. */
+const components = v.objectWithRest(
+  { snapshot: v.boolean(), state: v.boolean(), settlement: v.boolean() },
+  v.boolean(),
+);
 
 export const ready = route<ServiceServices>()({
   operation: 'ready',
@@ -17,9 +22,9 @@ export const ready = route<ServiceServices>()({
   errors: [],
   examples: { answer: { snapshot: true, state: true, settlement: true } },
   handle(_, { readiness }) {
-    const { snapshot, state, settlement } = readiness();
-    const body = { snapshot, state, settlement };
-    if (snapshot && state && settlement) return body;
+    const { snapshot, state, settlement, ...others } = readiness() as v.InferInput<typeof components>;
+    const body = { snapshot, state, settlement, ...others };
+    if (Object.values(body).every((isReady) => isReady)) return body;
     return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
   },
 });

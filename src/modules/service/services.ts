@@ -1,19 +1,19 @@
-/** What the utility routes are given. */
-export interface ServiceServices {
-  readonly version: string;
-  uptimeMs(): number;
-  /** Whether each component can do its part of paid work now. */
-  readiness(): Readiness;
+/** The services of the utility routes. */
+import type { ServerView } from '../module.ts';
+
+export interface ServiceServices extends Pick<ServerView, 'readiness' | 'metricsText'> {
   /** Text of the documents about this server; each is made when it is first asked for. */
   readonly documents: Documents;
-  /** What has been counted, as Prometheus text. */
-  metrics(): string;
+}
+
+/** What a surface says of itself. */
+export interface SurfaceServices extends Pick<ServerView, 'version' | 'uptimeMs'> {
+  /** OpenAPI of the surface, JSON. */
+  openApi(): string;
 }
 
 export interface Documents {
-  /** OpenAPI of all routes, JSON. */
-  openApi(): string;
-  /** All paid routes with their offers, JSON. */
+  /** All paid operations with their offers, JSON. */
   x402Listing(): string;
   /** RFC 9727, JSON. */
   apiCatalog(): string;
@@ -21,13 +21,4 @@ export interface Documents {
   apiCatalogLink(): string;
   /** Markdown. */
   llms(): string;
-}
-
-export interface Readiness {
-  /** The configured catalogue is loaded (true where none is configured). */
-  readonly snapshot: boolean;
-  /** The state store takes writes. */
-  readonly state: boolean;
-  /** Settlement can be reached. */
-  readonly settlement: boolean;
 }

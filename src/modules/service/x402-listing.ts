@@ -1,10 +1,11 @@
 /**
- * GET /.well-known/x402: every paid route with its offer, for indexers that do not wait for a facilitator to tell them
- * (x402-v2 §7.4). There is no standard yet: `version` and `resources` are what x402scan reads, `items` the entries of a
+ * GET /.well-known/x402: every paid operation with its offer, for indexers that do not learn of it from a facilitator
+ * (x402-v2 §7.4). There is no standard yet: x402scan reads `version` and `resources`; `items` has the entries of a
  * facilitator's discovery list.
  */
 import * as v from 'valibot';
-import { Reply, route } from '../../http/route.ts';
+import { Reply } from '../../http/answers.ts';
+import { route } from '../../http/route.ts';
 import type { ServiceServices } from './services.ts';
 
 const requirements = v.strictObject({

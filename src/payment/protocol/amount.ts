@@ -1,21 +1,21 @@
-/** Money: USDC as decimal text to atomic units (6 decimals), never through a float. */
+/** Money: decimal text to atomic units of USDC (6 decimals), never through a float. */
 import { USDC_DECIMALS } from './network.ts';
 
-/** Up to 12 digits before the point: a million million dollars keeps every sum far below 2^63. */
+/** At most 12 digits before the point, which keeps every sum far below 2^63. */
 const USDC_TEXT = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,6}))?$/;
 
-/** `"0.02"` -> `20000n`; undefined for anything but plain decimal text with at most six places. */
+/** `"0.02"` -> `20000n`; undefined for anything but plain decimal text with at most six decimal places. */
 export function usdcAtomicOf(text: string): bigint | undefined {
   const match = USDC_TEXT.exec(text);
   if (match === null) return undefined;
   return BigInt(match[1]! + (match[2] ?? '').padEnd(USDC_DECIMALS, '0'));
 }
 
-/** Amounts and times of an authorization on the wire (x402-v2 §2.5); `BigInt()` alone takes blanks, signs and hex. */
+/** An amount or time of an authorization on the wire (x402-v2 §2.5). `BigInt()` alone accepts blanks, signs and hex. */
 const UINT_TEXT = /^(?:0|[1-9][0-9]{0,77})$/;
 const UINT256_MAX = (1n << 256n) - 1n;
 
-/** A uint256 from strict decimal text, or undefined. The length is bounded before BigInt sees it. */
+/** Reads a uint256 from strict decimal text, or gives undefined. The pattern bounds the length before BigInt parses it. */
 export function uint256Of(text: string): bigint | undefined {
   if (!UINT_TEXT.test(text)) return undefined;
   const value = BigInt(text);

@@ -1,15 +1,15 @@
 /**
- * Is this payment good for this offer? Every comparison that costs next to nothing comes before the one signature recovery
- * (x402-v2 §3 and §4.4, decisions §4). All values come from our own offer; the client's copy is only compared. What passes
- * here is what the token contract would take at this moment, up to balance and used nonces.
+ * Checks a payment against the offer it answers (x402-v2 §3 and §4.4, decisions §4). All cheap comparisons come before the
+ * signature recovery. The values that count are those of our own offer; the client's copy is only compared with them. A
+ * payment that passes is one that the token contract would accept at this moment, balance and used nonces aside.
  *
- * Cost: `checkPayment` 2 to 4 µs. The recovery between it and `signerFault` is the one expensive step that a stranger can
- * cause; `RecoveryQueue` bounds it.
+ * Cost: `checkPayment` is cheap (`bench/verification.ts`). The recovery between it and `signerFault` is the one expensive
+ * step that a stranger can cause; `RecoveryQueue` bounds it.
  */
 import { decodeHex, encodeHex } from '../../base/codec.ts';
 import { type Recovered, SIGNATURE_BYTES } from '../signature/signature.ts';
 import { uint256Of } from './amount.ts';
-import { type AuthorizationText, fault, type Payment, type PaymentFault } from './envelope.ts';
+import { type AuthorizationText, fault, type PaymentFault, type PaymentPayload } from './envelope.ts';
 import {
   CLOCK_SKEW_SECONDS,
   lowerAddressOf,
@@ -21,7 +21,7 @@ import {
 import type { Offer } from './requirements.ts';
 import { structOf } from './typed-data.ts';
 
-/** Checked fields, normalised: hex in lower case. */
+/** The checked fields of an EIP-3009 authorization, hex in lower case. */
 export interface Authorization {
   readonly from: string;
   readonly to: string;
@@ -40,11 +40,13 @@ const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
 
 const mismatch = (message: string): PaymentFault => fault('invalid_payment_requirements', message);
 
-function acceptedFault(payment: Payment, offer: Offer): PaymentFault | undefined {
+function acceptedFault(payment: PaymentPayload, offer: Offer): PaymentFault | undefined {
   const { accepted } = payment;
   const { requirements } = offer;
-  if (accepted.amount !== requirements.amount) return mismatch(`The amount of this route is ${requirements.amount}.`);
-  if (lowerAddressOf(accepted.asset) !== USDC_LOWER) return mismatch(`The asset must be USDC, ${requirements.asset}.`);
+  if (accepted.amount !== requirements.amount)
+    return mismatch(`\`accepted.amount\` must be ${requirements.amount}, the price of this route.`);
+  if (lowerAddressOf(accepted.asset) !== USDC_LOWER)
+    return mismatch(`\`accepted.asset\` must be USDC, ${requirements.asset}.`);
   if (lowerAddressOf(accepted.payTo) !== requirements.payTo.toLowerCase()) {
     return mismatch(`\`accepted.payTo\` must be ${requirements.payTo}.`);
   }
@@ -59,15 +61,18 @@ function acceptedFault(payment: Payment, offer: Offer): PaymentFault | undefined
     return mismatch(`\`accepted.extra.version\` must be ${version}.`);
   }
   if (accepted.assetTransferMethod !== undefined && accepted.assetTransferMethod !== 'eip3009') {
-    return mismatch('Only the transfer method eip3009 is accepted.');
+    return mismatch('This server accepts the transfer method eip3009 only.');
   }
   if (accepted.paymentFlow !== undefined && accepted.paymentFlow !== 'authorization') {
-    return mismatch('Only the payment flow authorization is accepted.');
+    return mismatch('This server accepts the payment flow authorization only.');
   }
   return undefined;
 }
 
-/** Unsigned, so it guards against mix-ups, not against attackers: origin and path must be this route's (x402-v2 §3). */
+/**
+ * True when origin and path are those of the route (x402-v2 §3). The payer does not sign the URL, so the check guards against
+ * mistakes and not against attackers.
+ */
 function isSameResource(url: string, canonical: string): boolean {
   const end = url.search(/[?#]/);
   if ((end < 0 ? url : url.slice(0, end)) === canonical) return true;
@@ -81,14 +86,14 @@ const badForm = (field: string, form: string): PaymentFault =>
   fault('invalid_payload', `\`payload.authorization.${field}\` must be ${form}.`);
 
 const ADDRESS_TEXT = '0x and 40 hex digits';
-const NUMBER_TEXT = 'a decimal number of at most 256 bits, without sign, blanks or leading zeros';
+const NUMBER_TEXT = 'a decimal number of at most 256 bits without sign, blanks or leading zeros';
 
-/** Too little time to settle in. To be asked again after a wait. */
+/** The fault of an authorization that leaves too little time to settle. Callers check again after every wait. */
 export function runwayFault(validBeforeSeconds: number, nowMs: number): PaymentFault | undefined {
   if (validBeforeSeconds * 1000 - nowMs >= RUNWAY_SECONDS * 1000) return undefined;
   return fault(
     'invalid_exact_evm_payload_authorization_valid_before',
-    `\`validBefore\` must lie at least ${RUNWAY_SECONDS} s ahead.`,
+    `\`validBefore\` must be at least ${RUNWAY_SECONDS} s from now.`,
   );
 }
 
@@ -116,14 +121,17 @@ function authorizationOf(text: AuthorizationText, offer: Offer, nowMs: number): 
     );
   }
   if (from === ZERO_ADDRESS || from === payTo || from === USDC_LOWER) {
-    return fault('invalid_payload', '`payload.authorization.from` cannot be a payer.');
+    return fault(
+      'invalid_payload',
+      '`payload.authorization.from` must be a payer: not the zero address, the recipient or the token.',
+    );
   }
-  // The contract demands validAfter < now < validBefore, in whole seconds of the block's time.
+  // The contract requires validAfter < now < validBefore, in whole seconds of block time.
   const validAfterSeconds = Number(validAfter);
   if (validAfterSeconds >= Math.floor(nowMs / 1000)) {
-    return fault('invalid_exact_evm_payload_authorization_valid_after', '`validAfter` must lie before now.');
+    return fault('invalid_exact_evm_payload_authorization_valid_after', '`validAfter` must be before now.');
   }
-  const validBeforeSeconds = Number(validBefore); // rounds only where it is refused as too far away
+  const validBeforeSeconds = Number(validBefore); // inexact only for values that are refused below as too far ahead
   const tooShort = runwayFault(validBeforeSeconds, nowMs);
   if (tooShort !== undefined) return tooShort;
   const aheadMs = validBeforeSeconds * 1000 - nowMs;
@@ -131,18 +139,21 @@ function authorizationOf(text: AuthorizationText, offer: Offer, nowMs: number): 
   if (aheadMs > aheadSecondsMax * 1000) {
     return fault(
       'invalid_exact_evm_payload_authorization_valid_before',
-      `\`validBefore\` must lie at most ${aheadSecondsMax} s ahead.`,
+      `\`validBefore\` must be at most ${aheadSecondsMax} s from now.`,
     );
   }
   return { from, to, valueAtomic, validAfterSeconds, validBeforeSeconds, nonce: text.nonce.toLowerCase() };
 }
 
-/** validAfter < now < validBefore implies validAfter < validBefore, so the order of the two needs no check of its own. */
-export function checkPayment(payment: Payment, offer: Offer, nowMs: number): CheckedPayment {
+/**
+ * Checks everything about a payment but its signer. It need not compare `validAfter` with `validBefore`, because both were
+ * compared with now.
+ */
+export function checkPayment(payment: PaymentPayload, offer: Offer, nowMs: number): CheckedPayment {
   const unaccepted = acceptedFault(payment, offer);
   if (unaccepted !== undefined) return unaccepted;
   if (payment.resourceUrl !== undefined && !isSameResource(payment.resourceUrl, offer.resource.url)) {
-    return fault('resource_mismatch', `The payment was made for another resource than ${offer.resource.url}.`);
+    return fault('resource_mismatch', `\`resource.url\` names another resource than ${offer.resource.url}.`);
   }
   const authorization = authorizationOf(payment.authorization, offer, nowMs);
   if ('ok' in authorization) return authorization;
@@ -156,7 +167,7 @@ export function checkPayment(payment: Payment, offer: Offer, nowMs: number): Che
   return { ok: true, authorization, signature };
 }
 
-/** EIP-712 struct of a checked authorization: what its payer signs the digest of. */
+/** The EIP-712 struct of a checked authorization; its payer signs the digest of it. */
 export function authorizationStruct(authorization: Authorization): Uint8Array {
   return structOf({
     from: authorization.from,
@@ -168,13 +179,13 @@ export function authorizationStruct(authorization: Authorization): Uint8Array {
   });
 }
 
-/** undefined when the payer signed; otherwise what is wrong. */
+/** The fault of a signature that is not the payer's; undefined when the payer signed. */
 export function signerFault(authorization: Authorization, recovered: Recovered): PaymentFault | undefined {
   if (!recovered.ok) {
-    return fault('invalid_exact_evm_signature', `The signature is not acceptable (${recovered.reason}).`);
+    return fault('invalid_exact_evm_signature', `The signature is invalid (${recovered.reason}).`);
   }
   if (encodeHex(recovered.address) !== authorization.from) {
-    return fault('invalid_exact_evm_signature', 'The signature is not the one of `payload.authorization.from`.');
+    return fault('invalid_exact_evm_signature', 'The signature was not made by `payload.authorization.from`.');
   }
   return undefined;
 }

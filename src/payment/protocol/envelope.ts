@@ -1,31 +1,30 @@
 /**
- * The `PAYMENT-SIGNATURE` header: text -> a payment in the shape of x402-v2 §2.4 and §2.5, or the protocol's word for what
- * is wrong with it. Strict: standard base64, UTF-8, JSON of bounded depth, decimal strings. A repeated key counts with its
- * last value; that is safe because nothing of the client's text travels further: what goes to a facilitator is built anew
- * from the fields parsed here and from our own offer (`order.ts`). Unknown keys are ignored.
+ * Decodes the `PAYMENT-SIGNATURE` header into a payment payload (x402-v2 §2.4 and §2.5), or names the fault with the
+ * protocol's code. Decoding is strict: standard base64, UTF-8, JSON of bounded depth, decimal strings. Of a repeated key the
+ * last value counts. That is safe because none of the client's text travels further: `order.ts` builds the body for a
+ * facilitator from the fields parsed here and from our own offer. Unknown keys are ignored.
  *
- * Cost: 8 µs on Node 26 and 5 on Bun 1.4 for a header of 1.1 KB, where the fastest recovery of a signature takes 400; a header
- * over 8 KiB is not looked at.
+ * Cost: about a fiftieth of the fastest signature recovery (`bench/verification.ts`); a header over 8 KiB is refused unread.
  */
 import { decodeBase64, decodeUtf8Latin1 } from '../../base/codec.ts';
 import { isDeeperThan } from '../../base/json-depth.ts';
 import { NETWORK, SCHEME, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
 
-/** The offer that the client says it accepts. Unsigned; only compared with ours. */
+/** The requirements that the client says it accepts. Unsigned, and only compared with ours. */
 export interface AcceptedTerms {
   readonly amount: string;
   readonly asset: string;
   readonly payTo: string;
   readonly maxTimeoutSeconds: number;
-  /** The three keys of `extra` that mean something, whatever their types; undefined = absent. */
+  /** The keys of `extra` that mean something, as sent and of any type; undefined = absent. */
   readonly extraName: unknown;
   readonly extraVersion: unknown;
   readonly assetTransferMethod: unknown;
   readonly paymentFlow: unknown;
 }
 
-/** EIP-3009 fields as sent: forms not yet checked beyond being text. */
+/** The EIP-3009 fields as sent: known to be text, not checked further. */
 export interface AuthorizationText {
   readonly from: string;
   readonly to: string;
@@ -35,40 +34,41 @@ export interface AuthorizationText {
   readonly nonce: string;
 }
 
-export interface Payment {
+/** The payment payload: what a client sends to pay for one answer. */
+export interface PaymentPayload {
   readonly accepted: AcceptedTerms;
   readonly authorization: AuthorizationText;
-  /** As sent, form not yet checked. */
+  /** As sent; its form is not checked yet. */
   readonly signature: string;
-  /** `resource.url` as echoed by the client, or undefined. Unsigned. */
+  /** `resource.url` as the client echoed it, or undefined. Unsigned. */
   readonly resourceUrl: string | undefined;
-  /** True when the client echoed `extensions.bazaar`, which asks for the route to be listed. */
+  /** True when the client echoed `extensions.bazaar`, which asks the facilitator to list the route. */
   readonly echoesBazaar: boolean;
 }
 
-/** A payment that is not acceptable: the protocol's word, and a sentence for a person. Neither repeats the client's text. */
+/** Why a payment is refused: the protocol's code, and a sentence for people. Neither repeats the client's text. */
 export interface PaymentFault {
   readonly ok: false;
   readonly error: Reason;
   readonly message: string;
 }
 
-export type DecodedPayment = { readonly ok: true; readonly payment: Payment } | PaymentFault;
+export type DecodedPayment = { readonly ok: true; readonly payment: PaymentPayload } | PaymentFault;
 
 export function fault(error: Reason, message: string): PaymentFault {
   return { ok: false, error, message };
 }
 
-/** Decisions §4. */
+/** Characters of the header (decisions §4). */
 export const HEADER_LENGTH_MAX = 8192;
-/** Arrays and objects inside one another. The official client nests 8 deep with a Bazaar schema echoed; our own schemas stay below 20. */
+/** Nested arrays and objects. The official client nests 8 deep when it echoes a Bazaar schema; our own schemas stay below 20. */
 const DEPTH_MAX = 64;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * JSON objects only. Keys such as `__proto__` are own properties after JSON.parse, and no name read here exists on
- * Object.prototype, so a plain read sees what was sent and nothing else.
+ * The fields of a JSON object; undefined for any other value. Keys such as `__proto__` are own properties after JSON.parse,
+ * and no name read here exists on Object.prototype, so a plain read sees only what the client sent.
  */
 function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
@@ -77,36 +77,36 @@ function fieldsOf(value: unknown): Fields | undefined {
 const malformed = (message: string): PaymentFault => fault('invalid_payload', message);
 
 const AUTHORIZATION_KEYS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const;
-/** Payloads of Permit2 and ERC-7710, which a facilitator would route to other checks whatever was offered (§4.4). */
+/** Keys of Permit2 and ERC-7710 payloads, which a facilitator would check by other rules than ours (x402-v2 §4.4). */
 const OTHER_PAYLOAD_KEYS = ['permit2Authorization', 'delegationManager', 'permissionContext', 'delegator'] as const;
 
-/** Wrapped, so that no key of the client's can pass for a verdict of ours. */
+/** Wraps the fields, so that a client's key named `ok` cannot pass for our own verdict. */
 function decodeJson(header: string): { readonly ok: true; readonly fields: Fields } | PaymentFault {
   if (header.length > HEADER_LENGTH_MAX)
     return malformed(`PAYMENT-SIGNATURE is longer than ${HEADER_LENGTH_MAX} bytes.`);
   const bytes = decodeBase64(header);
   if (bytes === undefined) return malformed('PAYMENT-SIGNATURE is not standard base64.');
   const text = decodeUtf8Latin1(bytes);
-  if (text === undefined) return malformed('PAYMENT-SIGNATURE is not UTF-8 inside.');
+  if (text === undefined) return malformed('PAYMENT-SIGNATURE does not decode to UTF-8 text.');
   if (isDeeperThan(DEPTH_MAX, text)) return malformed(`PAYMENT-SIGNATURE nests deeper than ${DEPTH_MAX} levels.`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return malformed('PAYMENT-SIGNATURE is not JSON inside.');
+    return malformed('PAYMENT-SIGNATURE does not decode to JSON.');
   }
   const fields = fieldsOf(value);
-  return fields === undefined ? malformed('PAYMENT-SIGNATURE is not a JSON object inside.') : { ok: true, fields };
+  return fields === undefined ? malformed('PAYMENT-SIGNATURE does not decode to a JSON object.') : { ok: true, fields };
 }
 
 function acceptedOf(value: unknown): AcceptedTerms | PaymentFault {
   const accepted = fieldsOf(value);
-  if (accepted === undefined) return malformed('`accepted` must be the chosen entry of the offer.');
+  if (accepted === undefined) return malformed('`accepted` must be the chosen entry of `accepts`.');
   const { scheme, network, amount, asset, payTo, maxTimeoutSeconds } = accepted;
   if (typeof scheme !== 'string') return malformed('`accepted.scheme` must be text.');
-  if (scheme !== SCHEME) return fault('unsupported_scheme', `Only the scheme ${SCHEME} is accepted.`);
+  if (scheme !== SCHEME) return fault('unsupported_scheme', `This server accepts the scheme ${SCHEME} only.`);
   if (typeof network !== 'string') return malformed('`accepted.network` must be text.');
-  if (network !== NETWORK) return fault('invalid_network', `Only the network ${NETWORK} is accepted.`);
+  if (network !== NETWORK) return fault('invalid_network', `This server accepts the network ${NETWORK} only.`);
   const mismatch = (message: string) => fault('invalid_payment_requirements', message);
   if (typeof amount !== 'string') return mismatch('`accepted.amount` must be decimal text.');
   if (typeof asset !== 'string') return mismatch('`accepted.asset` must be an address.');
@@ -127,6 +127,7 @@ function acceptedOf(value: unknown): AcceptedTerms | PaymentFault {
   };
 }
 
+/** Decodes the header; never throws. The forms of addresses, numbers and signature are left to `checkPayment`. */
 export function decodePayment(header: string): DecodedPayment {
   const decoded = decodeJson(header);
   if (!decoded.ok) return decoded;
@@ -141,7 +142,7 @@ export function decodePayment(header: string): DecodedPayment {
   if (payload === undefined) return malformed('`payload` must be an object.');
   for (const key of OTHER_PAYLOAD_KEYS) {
     if (payload[key] !== undefined) {
-      return fault('unsupported_payload_type', 'Only EIP-3009 authorizations are accepted.');
+      return fault('unsupported_payload_type', 'This server accepts EIP-3009 authorizations only.');
     }
   }
   const { signature } = payload;

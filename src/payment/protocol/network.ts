@@ -1,6 +1,6 @@
 /**
- * The one network and token of this server: USDC on Base (x402-v2 §4.1), and addresses on it. Every value here is compared
- * with the published vectors in the tests.
+ * The one network and token of this server, USDC on Base (x402-v2 §4.1), and addresses on it. The tests compare every value
+ * with the published vectors.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Brand } from '../../base/brand.ts';
@@ -12,7 +12,7 @@ export type Address = Brand<string, 'Address'>;
 
 const ADDRESS_FORM = /^0x[0-9a-fA-F]{40}$/;
 
-/** An address in any case, for comparison: `0x` and 40 lower-case hex digits; undefined for anything else. */
+/** An address of any case as `0x` and 40 lower-case hex digits, for comparison; undefined for any other text. */
 export function lowerAddressOf(text: string): string | undefined {
   return ADDRESS_FORM.test(text) ? text.toLowerCase() : undefined;
 }
@@ -28,18 +28,18 @@ function checksumOf(lowerAddress: string): Address {
   return text as Address;
 }
 
-/** Payers come back: 0.2 MB of addresses. */
+/** Addresses memoized because payers come back; about 0.2 MB. */
 const RECENT_COUNT_MAX = 1024;
 const ADDRESS_LENGTH = 42;
 
-/** The EIP-55 spelling: a letter is a capital where the digest of the lower-case digits has a high nibble. */
+/** Writes an address with its EIP-55 checksum: a letter is upper case where the digest of the address has a high nibble. */
 export const checksummed: (lowerAddress: string) => Address = memoizeRecent(
   checksumOf,
   RECENT_COUNT_MAX,
   ADDRESS_LENGTH,
 );
 
-/** An operator's address: one case throughout, or mixed case with a right checksum; otherwise undefined. */
+/** Parses an operator's address: one case throughout, or mixed case with a correct checksum; otherwise undefined. */
 export function parseAddress(text: string): Address | undefined {
   const lower = lowerAddressOf(text);
   if (lower === undefined) return undefined;
@@ -56,15 +56,15 @@ export const NETWORK = 'eip155:8453';
 export const CHAIN_ID = 8453n;
 export const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' as Address;
 export const USDC_LOWER = USDC.toLowerCase();
-/** EIP-712 domain of the token. It is not `USDC`: that is the test network's name. */
+/** Name in the token's EIP-712 domain. It is not `USDC`, which is the name on the test network. */
 export const USDC_NAME = 'USD Coin';
 export const USDC_DOMAIN_VERSION = '2';
 export const USDC_DECIMALS = 6;
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-/** Offered to clients; they sign `validBefore = now + this` (decisions §4). */
+/** `maxTimeoutSeconds` of every offer; clients sign `validBefore = now + maxTimeoutSeconds` (decisions §4). */
 export const MAX_TIMEOUT_SECONDS = 120;
-/** Tolerance between a client's clock and ours, on top of the timeout (decisions §4). */
+/** How far a client's clock may be ahead of ours, added to the timeout (decisions §4). */
 export const CLOCK_SKEW_SECONDS = 30;
-/** Least time an authorization must still be good for when it arrives (decisions §4, x402-v2 §4.4 row 7). */
+/** Time that an authorization must still be valid for when it arrives (decisions §4, x402-v2 §4.4 row 7). */
 export const RUNWAY_SECONDS = 6;

@@ -1,6 +1,6 @@
 /**
- * A payment on its way to settlement: our own offer and the fields that were parsed and checked, nothing of the client's
- * text. From it follow the reservation key, the body for a facilitator (x402-v2 §2.8) and the receipt (§2.6).
+ * A payment order: our own offer and the checked fields of the authorization, and none of the client's text. The
+ * reservation key, the body for a facilitator (x402-v2 §2.8) and the receipt (§2.6) follow from it.
  */
 import type { Brand } from '../../base/brand.ts';
 import { encodeHex } from '../../base/codec.ts';
@@ -12,25 +12,29 @@ import type { Reason } from './reasons.ts';
 import type { Extensions, Offer, PaymentRequirements, ResourceInfo } from './requirements.ts';
 
 /**
- * Names (network, asset, from, nonce), whatever spelling, signature or header it came in: 16 bytes of a SHA-256 as code
- * units 0..255. Who wants two authorizations with one key needs 2^64 tries, and gains a 409.
+ * Identifies an authorization by (network, asset, from, nonce), whatever its spelling, signature or header: 16 bytes of a
+ * SHA-256 as code units 0..255. Finding two authorizations with one key takes 2^64 tries and gains the attacker a 409.
  */
 export type ReservationKey = Brand<string, 'ReservationKey'>;
 
 const PREFIX = `${NETWORK}|${USDC_LOWER}|`;
 
-/** @param from 0x and 40 hex digits; @param nonce 0x and 64 hex digits; any case */
+/**
+ * @param from `0x` and 40 hex digits, any case
+ * @param nonce `0x` and 64 hex digits, any case
+ */
 export function reservationKeyOf(from: string, nonce: string): ReservationKey {
   return sha256Latin1(PREFIX + from.toLowerCase() + nonce.toLowerCase()).slice(0, KEY_LENGTH) as ReservationKey;
 }
 
-/** What of an offer travels with a payment. */
+/** The part of an offer that a payment order carries. */
 export interface OfferedTerms {
   readonly requirements: PaymentRequirements;
   readonly resource: ResourceInfo;
   readonly extensions: Extensions | undefined;
 }
 
+/** What `/verify` and `/settle` are called with. */
 export interface PaymentOrder {
   readonly key: ReservationKey;
   readonly payer: Address;
@@ -38,7 +42,7 @@ export interface PaymentOrder {
   /** `0x` and lower-case hex. */
   readonly signature: string;
   readonly offer: OfferedTerms;
-  /** The client asked for the route to be listed, so our own Bazaar block travels with the payment (x402-v2 §7.3). */
+  /** True when the client asked for a listing of the route: the order then carries our own Bazaar block (x402-v2 §7.3). */
   readonly isListed: boolean;
 }
 
@@ -58,7 +62,7 @@ export function paymentOrder(
   };
 }
 
-/** The order as text, for a store to keep until its settlement has ended. */
+/** Writes the order as text; a store keeps it until the settlement has a final outcome. */
 export function orderTextOf(order: PaymentOrder): string {
   const { authorization, offer, isListed } = order;
   return JSON.stringify({
@@ -71,8 +75,9 @@ export function orderTextOf(order: PaymentOrder): string {
 }
 
 /**
- * The order that {@link orderTextOf} wrote: it gives the same body for a facilitator, to the byte.
- * @throws Error when it is another text; who kept it vouches for it with a checksum
+ * Reads the order that {@link orderTextOf} wrote; it gives the same body for a facilitator, byte for byte. The text is not
+ * validated: the store protects it with a checksum.
+ * @throws Error when the text is not JSON of that form
  */
 export function orderOfText(text: string): PaymentOrder {
   const { authorization, signature, requirements, resource, extensions } = JSON.parse(text) as {
@@ -89,7 +94,7 @@ export function orderOfText(text: string): PaymentOrder {
   };
 }
 
-/** JSON text for `/verify` and `/settle`; the same order always gives the same text, so a repeat is a repeat. */
+/** The JSON body for `/verify` and `/settle`. Equal orders give equal text, so a repeated call repeats the same request. */
 export function facilitatorBodyOf(order: PaymentOrder): string {
   const { authorization, offer } = order;
   return JSON.stringify({
@@ -115,12 +120,15 @@ export function facilitatorBodyOf(order: PaymentOrder): string {
   });
 }
 
-/** Value of `PAYMENT-RESPONSE` for a payment that settled. */
+/** The receipt: the value of `PAYMENT-RESPONSE` for a payment that has settled. */
 export function receiptHeader(payer: Address, transaction: string): string {
   return btoa(JSON.stringify({ success: true, transaction, network: NETWORK, payer }));
 }
 
-/** Value of `PAYMENT-RESPONSE` after a settlement that failed or whose end is not known; `''` = no transaction known. */
+/**
+ * The value of `PAYMENT-RESPONSE` after a settlement that failed or whose outcome is unknown.
+ * @param transaction `''` when no hash is known
+ */
 export function failureHeader(payer: Address, errorReason: Reason, transaction: string): string {
   return btoa(JSON.stringify({ success: false, errorReason, transaction, network: NETWORK, payer }));
 }

@@ -1,7 +1,7 @@
 /**
- * Protocol words for what is wrong with a payment (x402-v2 §4.4, §4.9): the `error` of an offer and the `errorReason` of a
- * settlement response. Facilitators use open vocabularies and put free text in the same fields, so a word from outside is
- * passed on only when it is on the list; everything else is shown as one word of our own choice.
+ * The protocol's codes for a faulty payment (x402-v2 §4.4, §4.9): the `error` of an offer and the `errorReason` of a
+ * settlement response. Facilitators use open vocabularies and put free text into the same fields, so a code from outside is
+ * passed on only when it is on the list; any other is replaced by a code that we choose.
  */
 export const HEADER_REQUIRED = 'PAYMENT-SIGNATURE header is required';
 export const V1_NOT_SUPPORTED = 'x402 v1 is not supported; send PAYMENT-SIGNATURE';
@@ -43,17 +43,17 @@ const REASONS = [
 
 export type Reason = (typeof REASONS)[number];
 
-/** What an offer's `error` may say. */
+/** The values of an offer's `error`. */
 export type ChallengeError = typeof HEADER_REQUIRED | typeof V1_NOT_SUPPORTED | Reason;
 
-/** Length of the longest `error`, so that an offer's size can be checked at start for all of them. */
+/** Length of the longest `error`, for the check of an offer's size at start. */
 export const CHALLENGE_ERROR_LENGTH_MAX = Math.max(
   ...[HEADER_REQUIRED, V1_NOT_SUPPORTED, ...REASONS].map((text) => text.length),
 );
 
 const KNOWN: ReadonlySet<string> = new Set(REASONS);
 
-/** A facilitator's code when it is a known word, otherwise `otherwise`. */
+/** The facilitator's code when it is on the list, else `otherwise`. */
 export function reasonOf(code: string | undefined, otherwise: Reason): Reason {
   return code !== undefined && KNOWN.has(code) ? (code as Reason) : otherwise;
 }
@@ -67,11 +67,11 @@ const INDETERMINATE: ReadonlySet<string> = new Set([
   'unexpected_settle_error',
   'unknown_error',
   'duplicate_settlement',
-  // Perhaps our own earlier attempt, or somebody who submitted the authorization before us.
+  // The nonce may have been used by our own earlier attempt, or by a third party that submitted the authorization first.
   'invalid_exact_evm_nonce_already_used',
 ]);
 
-/** Refusals that come from the chain itself, so the transaction they carry is known to have moved nothing. */
+/** Refusals by the chain itself: the transaction that they name certainly moved no money. */
 const REVERTED: ReadonlySet<string> = new Set(['invalid_exact_evm_transaction_failed', 'settle_exact_failed_onchain']);
 
 /** True when a refused settlement with this code and hash may still have moved money. */
@@ -81,9 +81,9 @@ export function isIndeterminate(code: string | undefined, hasTransaction: boolea
 }
 
 /**
- * Refusals of a repeat that say nothing about an earlier attempt: they speak of one transaction that was tried, or of what
- * an earlier transfer itself may have brought about (it took the balance) or outlived (its window). Facilitators that look
- * at the balance before the nonce answer so over a payment that has moved.
+ * Refusals of a repeat that prove nothing about an earlier attempt. They concern one transaction only, or a state that an
+ * earlier transfer may itself have caused: the balance it took, or the window that has closed since. A facilitator that
+ * checks the balance before the nonce gives them for a payment that has moved.
  */
 const SILENT_ON_EARLIER: ReadonlySet<string> = new Set([
   ...REVERTED,
@@ -95,6 +95,7 @@ const SILENT_ON_EARLIER: ReadonlySet<string> = new Set([
   'invalid_exact_evm_payload_authorization_valid_before',
 ]);
 
+/** True when the refusal of a repeat leaves open whether an earlier attempt moved money. */
 export function isSilentOnEarlier(code: string | undefined): boolean {
   return code === undefined || SILENT_ON_EARLIER.has(code);
 }

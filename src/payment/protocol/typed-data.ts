@@ -1,13 +1,13 @@
 /**
  * EIP-712 struct and digest of an EIP-3009 `TransferWithAuthorization` for USDC on Base (x402-v2 §4.2). The domain separator
- * is computed once. A struct is a text of digits, decoded; its digest is two keccaks, 15 µs on Node 26 and 11 µs on Bun 1.4,
- * so it is made where the signature is recovered.
+ * is computed once. A struct is decoded from one text of hex digits. Its digest takes two keccaks, which are not cheap, so
+ * the worker that recovers the signature computes it.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { decodeDigits, encodeHex, encodeUtf8 } from '../../base/codec.ts';
 import { CHAIN_ID, USDC_DOMAIN_VERSION, USDC_LOWER, USDC_NAME } from './network.ts';
 
-/** The signed message. Addresses and nonce are `0x` and hex of the right length in any case; numbers are uint256. */
+/** The signed message. Addresses and nonce are `0x` and hex of the right length, any case; numbers are uint256. */
 export interface TransferMessage {
   readonly from: string;
   readonly to: string;
@@ -23,14 +23,14 @@ const hashOf = (text: string): Uint8Array => keccak_256(encodeUtf8(text));
 
 const digitsOf = (bytes: Uint8Array): string => encodeHex(bytes).slice(2);
 
-/** @throws Error when it is no uint256 */
+/** @throws Error when the value is not a uint256 */
 function uintDigits(value: bigint): string {
   const digits = value.toString(16).padStart(2 * WORD_BYTES, '0');
   if (digits.length !== 2 * WORD_BYTES) throw new Error('not a uint256');
   return digits;
 }
 
-/** @throws Error when it has not so many bytes; digits are checked with the whole */
+/** @throws Error when the text does not have the length of `byteCount` bytes; {@link bytesOf} checks the digits */
 function hexDigits(hex: string, byteCount: number): string {
   if (hex.length !== 2 + 2 * byteCount) throw new Error(`not hex of ${byteCount} bytes`);
   return hex.slice(2);
@@ -66,9 +66,9 @@ const TYPE_HASH_DIGITS = digitsOf(
 export const STRUCT_BYTES = 7 * WORD_BYTES;
 
 /**
- * The encoded struct, {@link STRUCT_BYTES}, fresh but not to be transferred (it may lie in a buffer with others); addresses
- * are right-aligned in their words.
- * @throws Error when a field has not the form it is declared with: a bug in the caller
+ * Encodes the struct, {@link STRUCT_BYTES} long; addresses are right-aligned in their words. The bytes belong to the caller,
+ * who must not transfer their buffer: it may be shared with other bytes.
+ * @throws Error when a field does not have its declared form, which is a bug in the caller
  */
 export function structOf(message: TransferMessage): Uint8Array {
   return bytesOf(
@@ -84,12 +84,12 @@ export function structOf(message: TransferMessage): Uint8Array {
   );
 }
 
-/** 0x19 0x01, domain separator, struct hash. Kept and overwritten: one call runs at a time. */
+/** Scratch: 0x19 0x01, domain separator, struct hash. Overwritten by every call of {@link digestOf}. */
 const signed = new Uint8Array(2 + 2 * WORD_BYTES);
 signed.set([0x19, 0x01], 0);
 signed.set(DOMAIN_SEPARATOR, 2);
 
-/** What is signed: 32 bytes, fresh. */
+/** The digest that the payer signs: 32 bytes that belong to the caller. */
 export function digestOf(struct: Uint8Array): Uint8Array {
   signed.set(keccak_256(struct), 2 + WORD_BYTES);
   return keccak_256(signed);

@@ -1,13 +1,14 @@
 /**
- * Learns how unknown settlements ended: the same order to the same settlement, with growing pauses, until the outcome is
- * final or the authorization's window is over (decisions §4, x402-v2 §5.5). Repeating is safe, an authorization moves money
- * at most once; only the reading of the answer needs care: after `validBefore` a refusal may merely say "expired" over a
- * transfer that did happen, so from then on only a success counts, and without one the authorization ends as dead.
+ * The reconciler finds out how unsettled cases ended (decisions §4, x402-v2 §5.5). It sends the same order to the same
+ * settlement again, with growing pauses, until the outcome is final or the authorization's window is over. Repeating is safe
+ * because an authorization moves money at most once, but a refusal needs care: after `validBefore` it may merely say
+ * "expired" about a transfer that did happen. From then on only a success counts; without one the authorization ends as dead.
  *
- * Invariant: a watched reservation is unknown until this file records its end. Bounds: as many as the store holds, at most
- * {@link REPEATS_AT_ONCE_MAX} calls at a time, one timer each.
+ * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
+ * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
  */
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 import { isSilentOnEarlier } from '../protocol/reasons.ts';
@@ -16,93 +17,93 @@ import type { Settlement, SettleOutcome } from './settlement.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_MS_MAX = 30_000;
-const REPEATS_AT_ONCE_MAX = 8;
+const REPEATS_IN_FLIGHT_MAX = 8;
 /**
- * Blocks may carry a time behind ours; a transfer sent at the last moment is still found this long after. Every case is
- * asked after for at least as long by the monotonic clock: after a restart the settlement may be away at first, and a wall
- * clock that was set forward closes no window.
+ * A case stays open this long after `validBefore`: block times may lag behind our clock, and a transfer sent at the last
+ * moment must still be found. The reconciler also watches each case for at least as long by the monotonic clock, because
+ * after a restart the settlement may be unreachable at first, and a wall clock that was set forward closes no window.
  */
-const MARGIN_SECONDS = 60;
+const FINALITY_SECONDS = 60;
 
-/** News of a case, for the log and the counters. */
-export type Resolution =
-  | (End & { readonly order: PaymentOrder })
-  /** It could not be recorded where the case stands; that is tried again. */
+/** What the reconciler reports about a case, for the log and the counters. */
+export type CaseReport =
+  | (CaseOutcome & { readonly order: PaymentOrder })
+  /** The store could not record the outcome or a new hash. The reconciler tries again. */
   | { readonly kind: 'unrecorded'; readonly order: PaymentOrder; readonly detail: string };
 
-export interface ReconcilerParts {
+export interface ReconcilerPorts {
   readonly settlement: Settlement;
   readonly reservations: Reservations;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly onResolution: (resolution: Resolution) => void;
+  readonly onCaseReport: (report: CaseReport) => void;
 }
 
-/** What is certain about a case. */
-export type End =
+/** How a case ended, for certain. */
+export type CaseOutcome =
   | { readonly kind: 'settled'; readonly transaction: string }
   | { readonly kind: 'released'; readonly detail: string }
   | { readonly kind: 'dead'; readonly detail: string };
 
-interface Case {
+interface UnsettledCase {
   readonly reservation: Reservation;
   readonly order: PaymentOrder;
-  /** Monotonic; since then it is asked after by this process. */
+  /** Monotonic time at which this process began to watch the case. */
   readonly sinceMs: number;
-  /** Known but not yet recorded: then only the recording is tried again. */
-  end: End | undefined;
+  /** The outcome, once it is known but not yet recorded; from then on only the recording is repeated. */
+  outcome: CaseOutcome | undefined;
   pauseMs: number;
   cancel: () => void;
 }
 
 export class Reconciler {
-  readonly #parts: ReconcilerParts;
-  /** Every case that is not final: waiting for its timer, for its turn, or for an answer. */
-  readonly #open = new Set<Case>();
-  /** Due cases that wait for one of the calls in flight to end. */
-  readonly #waiting: Case[] = [];
+  readonly #ports: ReconcilerPorts;
+  /** Every case without a recorded outcome: it waits for its timer, for its turn, or for an answer. */
+  readonly #open = new Set<UnsettledCase>();
+  /** Due cases that wait until one of the calls in flight ends, oldest first. */
+  readonly #due: UnsettledCase[] = [];
   #repeatCount = 0;
   #stopped = false;
 
-  constructor(parts: ReconcilerParts) {
-    this.#parts = parts;
+  constructor(ports: ReconcilerPorts) {
+    this.#ports = ports;
   }
 
-  /** Cases without a final outcome. */
+  /** Number of cases without a recorded outcome. */
   get openCount(): number {
     return this.#open.size;
   }
 
   /**
    * Takes over a reservation that is settling or unknown.
-   * @param end when the outcome is certain and only its record failed
+   * @param outcome given when it is certain and only recording it failed
    */
-  watch(reservation: Reservation, order: PaymentOrder, end?: End): void {
-    const sinceMs = this.#parts.clock.monotonicMs();
-    const added: Case = { reservation, order, sinceMs, end, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
+  watch(reservation: Reservation, order: PaymentOrder, outcome?: CaseOutcome): void {
+    const sinceMs = this.#ports.clock.monotonicMs();
+    const added: UnsettledCase = { reservation, order, sinceMs, outcome, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
     this.#open.add(added);
     this.#pause(added);
   }
 
-  /** No more repeats; calls in flight are still recorded when they end. */
+  /** Starts no more repeats. The outcomes of calls in flight are still recorded. */
   stop(): void {
     this.#stopped = true;
     for (const one of this.#open) one.cancel();
-    this.#waiting.length = 0;
+    this.#due.length = 0;
   }
 
-  #pause(one: Case): void {
+  #pause(one: UnsettledCase): void {
     if (this.#stopped) return;
-    one.cancel = this.#parts.timers.after(one.pauseMs, () => {
-      this.#waiting.push(one);
+    one.cancel = this.#ports.timers.after(one.pauseMs, () => {
+      this.#due.push(one);
       this.#repeatNext();
     });
     one.pauseMs = Math.min(one.pauseMs * 2, PAUSE_MS_MAX);
   }
 
   #repeatNext(): void {
-    while (!this.#stopped && this.#repeatCount < REPEATS_AT_ONCE_MAX) {
-      const next = this.#waiting.shift();
+    while (!this.#stopped && this.#repeatCount < REPEATS_IN_FLIGHT_MAX) {
+      const next = this.#due.shift();
       if (next === undefined) return;
       this.#repeatCount++;
       void this.#repeat(next).finally(() => {
@@ -112,61 +113,65 @@ export class Reconciler {
     }
   }
 
-  async #repeat(one: Case): Promise<void> {
+  async #repeat(one: UnsettledCase): Promise<void> {
     try {
-      one.end ??= await this.#ask(one);
-      if (one.end !== undefined) {
-        await this.#record(one, one.end);
+      one.outcome ??= await this.#ask(one);
+      if (one.outcome !== undefined) {
+        await this.#record(one, one.outcome);
         this.#open.delete(one);
-        this.#parts.onResolution({ ...one.end, order: one.order });
+        this.#ports.onCaseReport({ ...one.outcome, order: one.order });
         return;
       }
     } catch (failure) {
-      const detail = failure instanceof Error ? failure.message : 'not an error';
-      this.#parts.onResolution({ kind: 'unrecorded', order: one.order, detail });
+      const detail = messageOf(failure);
+      this.#ports.onCaseReport({ kind: 'unrecorded', order: one.order, detail });
     }
     this.#pause(one);
   }
 
-  async #ask(one: Case): Promise<End | undefined> {
-    const { settlement, reservations, clock } = this.#parts;
-    // Asked before the call: an answer that was on its way when the window closed is still an answer.
+  /** Repeats the settlement once; undefined when the case stays open. */
+  async #ask(one: UnsettledCase): Promise<CaseOutcome | undefined> {
+    const { settlement, reservations, clock } = this.#ports;
+    // Read before the call: a refusal that was sent inside the window counts, even when it arrives after it.
     const secondsPast = clock.nowMs() / 1000 - one.order.authorization.validBeforeSeconds;
     const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-    if (outcome.kind === 'refused' && secondsPast < 0 && this.#isOfThisTransfer(one, outcome)) {
+    if (outcome.kind === 'refused' && secondsPast < 0 && (await this.#provesNothingMoved(one, outcome))) {
       return { kind: 'released', detail: outcome.detail };
     }
     if (outcome.kind === 'unknown') await reservations.recordUnknown(one.reservation, outcome.transaction);
-    const isOver = Math.min(secondsPast, secondsWatched) > MARGIN_SECONDS;
+    const isOver = Math.min(secondsPast, secondsWatched) > FINALITY_SECONDS;
     return isOver ? { kind: 'dead', detail: outcome.detail } : undefined;
   }
 
   /**
-   * Whether a refusal of the repeat says that the first attempt moved nothing. Once a hash was seen, only the chain's own
-   * revert of it does; before that, not a failure of the transaction, which may be the relayer's trouble with a second one,
-   * nor a balance or a window, which a transfer that did happen leaves behind just so.
+   * True when the refusal of a repeat proves that the first attempt moved no money. Once a hash is known, only the chain's
+   * revert of that transaction proves it. Before that, neither a failed transaction does, which may be a second one of the
+   * relayer's, nor an insufficient balance or a closed window, which a transfer that did happen leaves behind as well.
    */
-  #isOfThisTransfer(one: Case, refused: SettleOutcome & { readonly kind: 'refused' }): boolean {
-    const standing = this.#parts.reservations.statusOf(one.order.key);
-    const known = standing?.kind === 'unknown' ? standing.transaction : '';
+  async #provesNothingMoved(
+    one: UnsettledCase,
+    refused: SettleOutcome & { readonly kind: 'refused' },
+  ): Promise<boolean> {
+    const status = await this.#ports.reservations.statusOf(one.order.key);
+    const known = status?.kind === 'unknown' ? status.transaction : '';
     return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;
   }
 
-  async #record(one: Case, end: End): Promise<void> {
-    const { reservations } = this.#parts;
-    switch (end.kind) {
+  async #record(one: UnsettledCase, outcome: CaseOutcome): Promise<void> {
+    const { reservations } = this.#ports;
+    switch (outcome.kind) {
       case 'settled':
-        return reservations.recordSettled(one.reservation, end.transaction);
+        return reservations.recordSettled(one.reservation, outcome.transaction);
       case 'released':
         return reservations.recordReleased(one.reservation);
       case 'dead':
-        // The first word of it may never have been recorded.
+        // Recording the case as unknown may have failed until now.
         await reservations.recordUnknown(one.reservation, '');
         return reservations.recordDead(one.reservation);
       default:
-        return end satisfies never;
+        return outcome satisfies never;
     }
   }
 }

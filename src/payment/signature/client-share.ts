@@ -1,7 +1,7 @@
 /**
- * Places under way at a time, shared fairly among clients: one may hold as many as are free, so one holds half of them at
- * most, two a third each, and a newcomer finds room. For work that a stranger can cause elsewhere (a facilitator's
- * verification of a contract wallet's signature) and that nobody waits in line for.
+ * A semaphore with fair shares: a client (by network) may hold as many slots as are free, so one client holds half of them
+ * at most, two hold a third each, and a newcomer finds one. It bounds work that a stranger can cause elsewhere, such as a
+ * facilitator's verification of a contract wallet's signature. Requests do not queue for a slot.
  */
 import { clientNetworkOf } from '../../base/client-network.ts';
 
@@ -14,7 +14,7 @@ export class ClientShare {
     this.#countMax = countMax;
   }
 
-  /** How to give the place back, once; undefined when there is none for this client now. */
+  /** @returns releases the slot that was taken, to be called once; undefined when this client may take none now */
   tryTake(client: string): (() => void) | undefined {
     const network = clientNetworkOf(client);
     const held = this.#held.get(network) ?? 0;

@@ -1,10 +1,10 @@
 /**
- * Who signed a digest: ECDSA over secp256k1 with public key recovery, as the token contract does it (x402-v2 §4.3): 65
- * bytes r, s, v; s in the lower half of the order, v exactly 27 or 28. Recovery alone is malleable: it accepts the high-s
- * twin that the contract refuses, so the ranges are checked here, whatever library recovers.
+ * Recovers the signer of a digest: ECDSA over secp256k1 with public key recovery, as the token contract does it
+ * (x402-v2 §4.3): 65 bytes r, s, v; s in the lower half of the order, v exactly 27 or 28. Recovery alone is malleable: it
+ * accepts the high-s twin that the contract refuses. The ranges are therefore checked here, whatever library recovers.
  *
- * Cost: nine tenths of a paid request. noble: about 1.1 ms on Node 26, 0.46 ms on Bun 1.4; a forged signature costs the
- * same as a good one. A faster library takes the place of `noblePublicKey` and keeps the checks (adapters/recovery.ts).
+ * Cost: most of a paid request (`bench/signatures.ts`); a forged signature costs the same as a good one. A faster library
+ * replaces `noblePublicKey` and keeps these checks (`adapters/verification/recovery.ts`).
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -14,7 +14,7 @@ const SCALAR_BYTES = 32;
 
 export type RecoveryFault = 'length' | 'v' | 'r-range' | 's-range' | 'no-key';
 
-/** `address` is 20 bytes. */
+/** The signer's `address` (20 bytes), or why there is none. */
 export type Recovered =
   | { readonly ok: true; readonly address: Uint8Array }
   | { readonly ok: false; readonly reason: RecoveryFault };
@@ -53,7 +53,7 @@ function isZeroScalar(bytes: Uint8Array, from: number): boolean {
   return true;
 }
 
-/** What the contract refuses without recovering anything; under a microsecond. */
+/** Why the contract refuses the signature without a recovery; undefined when its form is right. Costs next to nothing. */
 export function formFault(signature: Uint8Array): RecoveryFault | undefined {
   if (signature.length !== SIGNATURE_BYTES) return 'length';
   const v = signature[64]!;
@@ -63,7 +63,7 @@ export function formFault(signature: Uint8Array): RecoveryFault | undefined {
   return undefined;
 }
 
-/** The contract's rules around a library's recovery. */
+/** Wraps a library's recovery in the contract's rules. */
 export function checkedRecovery(publicKeyOf: PublicKeyRecovery): Recover {
   return (digest, signature) => {
     const reason = formFault(signature);
@@ -78,11 +78,11 @@ function scalarOf(bytes: Uint8Array, from: number): bigint {
   return secp256k1.Point.Fn.fromBytes(bytes.subarray(from, from + SCALAR_BYTES));
 }
 
-/** noble throws where r is no x of a point, or the key would be the point at infinity. */
+/** Undefined where noble throws: r is not the x of a point, or the key would be the point at infinity. */
 export const noblePublicKey: PublicKeyRecovery = (digest, signature, recovery) => {
   try {
     const rs = new secp256k1.Signature(scalarOf(signature, 0), scalarOf(signature, SCALAR_BYTES), recovery);
-    return rs.recoverPublicKey(digest).toBytes(false); // takes the digest as it is: no second hash
+    return rs.recoverPublicKey(digest).toBytes(false); // noble takes the digest as it is and does not hash it again
   } catch {
     return undefined;
   }

@@ -16,7 +16,7 @@ import { makeFolder } from '../../adapters/files/make-folder.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
-import { checksumOfFields } from '../sqlite/records.ts';
+import { checksumOfFields } from '../sqlite/checksum.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { APPLICATION_ID, FORMAT_VERSION } from './database.ts';
+import { APPLICATION_ID, formatProblem } from './database.ts';
 import { LOCK_FILE } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker } from './marker.ts';
@@ -44,8 +44,8 @@ function problemOf(path: string, generationMin: number): string | undefined {
   try {
     const first = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
     if (first('PRAGMA application_id') !== APPLICATION_ID) return 'it is not a state file';
-    const version = first('PRAGMA user_version') as number;
-    if (version > FORMAT_VERSION) return `its format ${version} is newer than this program`;
+    const problem = formatProblem(first('PRAGMA user_version') as number);
+    if (problem !== undefined) return problem;
     const verdict = String(first('PRAGMA quick_check(1)'));
     if (verdict !== 'ok') return `it is damaged: ${verdict.split('\n')[0]}`;
     const generation = first("SELECT value FROM meta WHERE name = 'generation'");

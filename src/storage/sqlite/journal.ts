@@ -1,24 +1,26 @@
 /**
- * Group commit: what is asked for in one turn of the loop, and while a commit is under way, shares the next transaction and
- * its one sync; each promise resolves when its own batch is on disk. One batch is under way at a time.
+ * Group commit: operations that arrive in one turn of the loop, or while a commit is under way, share the next transaction
+ * and its one sync; each promise resolves when its own batch is on disk. One batch is under way at a time.
  *
- * Faults (reliability 266 to 268). `refused`: no space, read-only, busy; every later batch is still tried, a probe is sent
- * each second, and one success ends it. `broken`: an I/O error, of which nobody can say what it left behind; nothing more is
- * written by this process, since a sync that failed once may report success the next time and have lost the data. A commit
- * that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
+ * Faults (reliability 266 to 268). `refused`: no space, read-only, busy; the journal still tries every later batch and sends a
+ * probe each second, and one success ends the fault. `broken`: an I/O error that may have left anything behind; this process
+ * writes nothing more, since a sync that failed once may report success the next time and have lost the data. A commit that
+ * takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { EventRecord } from '../../callback/event.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
-import type { BatchResult, DatabaseOptions, OpenWriter, Operation, Writer, WriterReply } from './operations.ts';
+import { PROBE } from './tables/probe.ts';
+import type { Operation, Query } from './tables/table.ts';
+import { tableOf } from './tables/tables.ts';
+import type { BatchResult, DatabaseOptions, OpenWriter, Writer, WriterReply } from './writer-messages.ts';
 import { openWriterThread } from './writer-thread.ts';
 
-/** Past it new operations are refused: more than all connections of a full server ask for at once. */
+/** Past it the journal refuses new operations: more than all connections of a full server ask for at once. */
 const QUEUE_COUNT_MAX = 16_384;
 /** Bytes of bodies that may wait for a slow disk. */
 const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
-/** Operations of one transaction, and bytes of bodies: bounds the wait of those that come after. */
+/** Operations of one transaction, and bytes of bodies: bounds the wait of the next ones. */
 const BATCH_COUNT_MAX = 4_096;
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 /** reliability 268: a disk this slow sells nothing. */
@@ -37,7 +39,7 @@ interface Waiting {
 }
 
 interface Reading {
-  readonly resolve: (event: EventRecord | undefined) => void;
+  readonly resolve: (found: unknown) => void;
   readonly reject: (failure: Error) => void;
 }
 
@@ -46,13 +48,13 @@ export interface JournalPorts {
   readonly timers: Timers;
   /** The state became unwritable (a line for the log) or writable again (undefined). */
   readonly onFault: (fault: string | undefined) => void;
-  /** Calls `run` after the I/O of this turn; the runtime's own when it is left out. */
+  /** Calls `run` after the I/O of this turn; `setImmediate` when left out. */
   readonly soon?: ((run: () => void) => void) | undefined;
-  /** Who writes; a thread when it is left out. */
+  /** Opens the writer; a thread when left out. */
   readonly openWriter?: OpenWriter | undefined;
 }
 
-const bytesOf = (operation: Operation): number => (operation.kind === 'event' ? operation.event.bytes.length : 0);
+const bytesOf = (operation: Operation): number => tableOf(operation).bodyBytesOf?.(operation) ?? 0;
 
 export class Journal {
   readonly #ports: JournalPorts;
@@ -115,8 +117,8 @@ export class Journal {
     });
   }
 
-  /** An event with its body. Reading goes on where writing has ended, for as long as the writer's thread lives. */
-  read(callback: string, eventId: string): Promise<EventRecord | undefined> {
+  /** The answer of the query's table. Reads go on after writes have ended, as long as the writer's thread lives. */
+  read(query: Query): Promise<unknown> {
     if (this.#isGone || this.#isClosing) {
       return Promise.reject(new StateRefusedError(this.#isGone ? 'the writer is gone' : 'the state is closed'));
     }
@@ -124,7 +126,7 @@ export class Journal {
     return new Promise((resolve, reject) => {
       this.#readings.set(id, { resolve, reject });
       this.#writer.setAwaited(true);
-      this.#writer.post({ kind: 'read', id, callback, eventId });
+      this.#writer.post({ kind: 'read', id, query });
     });
   }
 
@@ -153,7 +155,7 @@ export class Journal {
     await this.#writer.terminate();
   }
 
-  /** After the turn's I/O: whoever else is read in this turn shares the batch. */
+  /** After the turn's I/O, so that all requests read in this turn share the batch. */
   #schedule(): void {
     if (this.#isScheduled || this.#underWay.length > 0) return;
     this.#isScheduled = true;
@@ -189,7 +191,7 @@ export class Journal {
         const reading = this.#readings.get(reply.id);
         this.#readings.delete(reply.id);
         this.#rest();
-        if (reply.fault === undefined) reading?.resolve(reply.event);
+        if (reply.fault === undefined) reading?.resolve(reply.found);
         else reading?.reject(new StateRefusedError(reply.fault));
         return;
       }
@@ -239,7 +241,7 @@ export class Journal {
     this.#commitNext();
   }
 
-  /** The worker keeps the process alive only while somebody waits for it. */
+  /** The worker keeps the process alive only while a request waits for it. */
   #rest(): void {
     if (this.#underWay.length > 0 || this.#readings.size > 0) return;
     this.#writer.setAwaited(false);
@@ -250,7 +252,7 @@ export class Journal {
     if (this.#isClosing) return;
     this.#cancelProbe?.();
     this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
-      this.write({ kind: 'probe' }).catch(() => {});
+      this.write(PROBE).catch(() => {});
     });
   }
 

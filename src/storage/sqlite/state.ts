@@ -2,32 +2,37 @@
  * Durable state in a folder (decisions §2 STATE_DIR, §4, §5; reliability E): `state.db` with its log, `state.json` that says
  * it exists, `lock` that keeps a second process out.
  *
- * What is promised. With sync `full`, whatever was acknowledged survives a killed process, a crashed system and lost power,
- * as far as the disk keeps what it says it has synced. With `normal`, it survives a killed process; a crashed system or lost
- * power may take the last commits (some seconds' worth), and then an authorization of these seconds may buy once more.
+ * What it promises. With sync `full`, every acknowledged record survives a killed process, a crashed system and lost power,
+ * as far as the disk keeps what it says it has synced. With `normal`, a record survives a killed process; a crashed system
+ * or lost power may take the commits of the last seconds, and then an authorization of these seconds may buy once more.
  *
- * Start: lock, look through the log, let SQLite recover, check pages and checksums, read everything into memory, carry the
- * log over, hand the file to the writer thread. A damaged file is left as it is: then nothing is sold, and the message names
- * it.
+ * The start locks the folder, checks the log, lets SQLite recover, checks pages and checksums, reads everything into memory,
+ * carries the log over and hands the file to the writer thread. It leaves a damaged file as it is: the server then sells
+ * nothing, and its message names the file.
  */
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../adapters/files/make-folder.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { CallbackStore, LoadedCallback } from '../../callback/inbox/store.ts';
+import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
-import { MARGIN_SECONDS, type Recovered, type ReservationJournal } from '../../payment/reservations.ts';
-import type { KeptLedger } from '../../payment/settlement/ledger.ts';
-import { SqliteCallbacks } from './callbacks.ts';
-import { isDamage, StateDatabase, USED_BEFORE } from './database.ts';
+import { RETENTION_SECONDS } from '../../payment/reservations.ts';
+import type { Commits } from '../backend.ts';
+import { type KeptLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
+import { NOTHING_RECOVERED, type Recovered } from '../memory/reservation-journal.ts';
+import type { Underlay } from '../memory/stores.ts';
+import { DamagedError } from './checksum.ts';
+import { isDamage, StateDatabase } from './database.ts';
+import { SqliteEventStore } from './event-store.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
 import { lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
-import type { DatabaseOptions } from './operations.ts';
-import { SqlitePayments } from './payments.ts';
-import { DamagedError } from './records.ts';
+import { SqliteReservationJournal } from './reservation-journal.ts';
+import { loadCallbacks } from './tables/callbacks.ts';
+import { loadCases, loadEnds, loadSpent } from './tables/payments.ts';
+import type { DatabaseOptions } from './writer-messages.ts';
 
 export const STATE_FILE = 'state.db';
 
@@ -43,36 +48,30 @@ export interface StateOptions {
   /** Settlements move play money. */
   readonly isPlay: boolean;
   /**
-   * The operator's word that a missing or damaged state is given up: what is there is put aside, and what may have been used
-   * before is refused until its window is over.
+   * The operator gives up a missing or damaged state: the start puts it aside and refuses what may have been used before
+   * until its window is over.
    */
   readonly mayReset: boolean;
   /** For tests and benches: see DatabaseOptions. */
   readonly commitDelayMs?: number | undefined;
 }
 
-export type StatePorts = JournalPorts;
-
+/** An open state folder. */
 export interface SqliteState {
-  readonly payments: ReservationJournal;
-  /** What the reservations take over. */
-  readonly recovered: Recovered;
-  /** What the play ledger takes over. */
-  readonly ledger: KeptLedger;
-  readonly callbacks: CallbackStore;
+  /** What lies under the stores, with everything that was read at start. */
+  readonly underlay: Underlay;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
-  /** Transactions committed since the start, and the records in them. */
-  commits(): { readonly batchCount: number; readonly operationCount: number };
-  /** What the operator must be told at start. */
+  commits(): Commits;
+  /** What the operator must know at start. */
   readonly notices: readonly string[];
   /** undefined when the state is damaged and nothing is written. */
   readonly journal: Journal | undefined;
-  /** Writes what waits, closes the file and gives up the lock. Never rejects. */
+  /** Writes what waits, closes the file and releases the lock. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What a start finds. */
+/** What a start reads. */
 export interface Kept {
   readonly recovered: Recovered;
   readonly ledger: KeptLedger;
@@ -80,16 +79,8 @@ export interface Kept {
   readonly notices: readonly string[];
 }
 
-/** What a start reads, see {@link StateDatabase}. */
-export type KeptRecords = Pick<StateDatabase, 'meta' | 'loadEnds' | 'loadCases' | 'loadSpent' | 'loadCallbacks'>;
-
-const NOTHING_KEPT: Kept = {
-  recovered: { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 },
-  ledger: { spent: [], used: [] },
-  callbacks: [],
-  notices: [],
-};
-
+/** In `meta`: what ends before it may have been used without a record of it. */
+const USED_BEFORE = 'used_before_seconds';
 const GENERATION = 'generation';
 const messageOf = (failure: unknown): string =>
   (failure instanceof Error ? failure.message : String(failure)).split('\n')[0] as string;
@@ -98,7 +89,7 @@ const messageOf = (failure: unknown): string =>
 class Lost extends Error {}
 
 /** @throws StateError */
-export async function openSqliteState(options: StateOptions, ports: StatePorts): Promise<SqliteState> {
+export async function openSqliteState(options: StateOptions, ports: JournalPorts): Promise<SqliteState> {
   const { stateDir } = options;
   let lock: ReturnType<typeof lockState>;
   try {
@@ -117,7 +108,7 @@ export async function openSqliteState(options: StateOptions, ports: StatePorts):
   }
 }
 
-async function openLocked(options: StateOptions, ports: StatePorts, release: () => void): Promise<SqliteState> {
+async function openLocked(options: StateOptions, ports: JournalPorts, release: () => void): Promise<SqliteState> {
   const path = join(options.stateDir, STATE_FILE);
   let kept: Kept;
   try {
@@ -147,17 +138,21 @@ async function openLocked(options: StateOptions, ports: StatePorts, release: () 
  */
 export function stateOver(
   journal: Journal,
-  kept: Kept,
+  { callbacks, recovered, ledger, notices }: Kept,
   isPlay: boolean,
   clock: Clock,
   release: () => void,
 ): SqliteState {
   return {
-    ...kept,
-    payments: new SqlitePayments(journal, isPlay),
-    callbacks: new SqliteCallbacks(journal, clock, kept.callbacks),
+    underlay: {
+      journal: new SqliteReservationJournal(journal, isPlay),
+      recovered,
+      ledger,
+      events: new SqliteEventStore(journal, clock, callbacks),
+    },
     fault: () => journal.fault(),
     commits: () => ({ batchCount: journal.batchCount, operationCount: journal.operationCount }),
+    notices,
     journal,
     async close() {
       await journal.close();
@@ -168,8 +163,6 @@ export function stateOver(
 
 /** Any authorization that was good before now ends before this. */
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
-
-const UPGRADED = `the state of an earlier version was taken over; what may have been used before is refused for ${MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS} s`;
 
 /** @throws Lost; what isDamage knows; anything else when the folder cannot be used */
 function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): Kept {
@@ -187,31 +180,31 @@ function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeS
     const generation = database.meta(GENERATION);
     if (marker !== null && generation < marker.generation) throw new Lost(`${path} is an older copy`);
     if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
-    const isUpgraded = database.upgrade(usedBefore(clock));
     const kept = keptOf(database, isPlay, clock);
     database.setMeta(GENERATION, generation + 1);
     writeMarker(stateDir, { generation: generation + 1, sync });
-    return isUpgraded ? { ...kept, notices: [UPGRADED, ...kept.notices] } : kept;
+    return kept;
   } finally {
     database.close();
   }
 }
 
-/** Everything that is taken over; what is too old to matter is removed. @throws what isDamage knows */
-export function keptOf(records: KeptRecords, isPlay: boolean, clock: Clock): Kept {
+/** Everything that a start takes over; removes what is too old to matter. @throws what isDamage knows */
+export function keptOf(database: StateDatabase, isPlay: boolean, clock: Clock): Kept {
+  const { connection } = database;
   const nowMs = clock.nowMs();
-  const ends = records.loadEnds(Math.floor(nowMs / 1000) - MARGIN_SECONDS);
-  const cases = records.loadCases().map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
-  const spent = isPlay ? records.loadSpent() : [];
+  const ends = loadEnds(connection, Math.floor(nowMs / 1000) - RETENTION_SECONDS);
+  const cases = loadCases(connection).map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
+  const spent = isPlay ? loadSpent(connection) : [];
   return {
     recovered: {
       ends,
       cases,
-      usedBeforeSeconds: records.meta(USED_BEFORE),
+      usedBeforeSeconds: database.meta(USED_BEFORE),
       lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0),
     },
     ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
-    callbacks: records.loadCallbacks(nowMs, nowMs - TOMBSTONE_MS),
+    callbacks: loadCallbacks(connection, nowMs, nowMs - TOMBSTONE_MS),
     notices: noticesOf(cases),
   };
 }
@@ -239,22 +232,31 @@ function putAside(path: string, nowMs: number): string {
   return said;
 }
 
-/** Nothing is read from it and nothing written. */
+/** The start read nothing from it, and nothing is written. */
 function damagedState(path: string, why: string, release: () => void): SqliteState {
   const fault = `${why}: no payments are taken; put back a sound copy, or give it up with STATE_RESET=true`;
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
-  const nothing = async (): Promise<undefined> => undefined;
   return {
-    ...NOTHING_KEPT,
-    payments: {
-      fault: () => fault,
-      recordIntent: refuse,
-      recordUnknown: refuse,
-      recordEnd: refuse,
-      recordReleased: refuse,
-      forget: () => {},
+    underlay: {
+      journal: {
+        fault: () => fault,
+        recordIntent: refuse,
+        recordUnknown: refuse,
+        recordEnd: refuse,
+        recordReleased: refuse,
+        forget: () => {},
+      },
+      recovered: NOTHING_RECOVERED,
+      ledger: NOTHING_SPENT,
+      events: {
+        create: refuse,
+        append: refuse,
+        read: async () => undefined,
+        delete: refuse,
+        expire: refuse,
+        load: async () => [],
+      },
     },
-    callbacks: { create: refuse, append: refuse, read: nothing, delete: refuse, expire: refuse, load: async () => [] },
     fault: () => fault,
     commits: () => ({ batchCount: 0, operationCount: 0 }),
     notices: [fault],

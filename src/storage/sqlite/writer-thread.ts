@@ -1,23 +1,19 @@
 /** The writer as a thread of this process: no sync, checkpoint or slow disk ever holds the main thread. */
 import { Worker } from 'node:worker_threads';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
-import type { OpenWriter, WriterReply, WriterRequest } from './operations.ts';
+import { tableOf } from './tables/tables.ts';
+import type { OpenWriter, WriterReply, WriterRequest } from './writer-messages.ts';
 
 /** Same ending as this file: run as it is or from the build. */
 const WRITER = new URL(`./writer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
-/**
- * The bodies that nobody reads here any more: a long event lives in the state alone. Given away and not copied, they take
- * their memory once and not twice; what is left here is empty.
- */
-function givenAway(request: WriterRequest): ArrayBuffer[] {
+/** The bodies that the main thread gives away with a request, see `Table.transferable`. */
+function transferablesOf(request: WriterRequest): ArrayBuffer[] {
   if (request.kind !== 'batch') return [];
   const bodies: ArrayBuffer[] = [];
   for (const operation of request.operations) {
-    if (operation.kind !== 'event' || operation.event.isInline) continue;
-    const { buffer, byteLength } = operation.event.bytes;
-    // A view of something larger belongs to somebody else too.
-    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) bodies.push(buffer);
+    const body = tableOf(operation).transferable?.(operation);
+    if (body !== undefined) bodies.push(body);
   }
   return bodies;
 }
@@ -29,7 +25,7 @@ export const openWriterThread: OpenWriter = (options, events) => {
   worker.on('exit', () => events.onExit());
   worker.unref();
   return {
-    post: (request) => worker.postMessage(request, givenAway(request)),
+    post: (request) => worker.postMessage(request, transferablesOf(request)),
     setAwaited(isAwaited) {
       if (isAwaited) worker.ref();
       else worker.unref();

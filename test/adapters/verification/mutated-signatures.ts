@@ -3,7 +3,7 @@
  * crossed with each other over digests at their edges, points at infinity, other lengths. Seeded; each has a number.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { SeededRandom } from '../../support/manual-time.ts';
+import { Chance } from '../../support/chance.ts';
 
 export interface Candidate {
   readonly number: number;
@@ -47,7 +47,7 @@ interface Signed {
 }
 
 /** As a wallet signs: low s, v 27 or 28. */
-function signed(random: SeededRandom): Signed {
+function signed(random: Chance): Signed {
   const digest = random.bytes(32);
   const bytes = secp256k1.sign(digest, bytesOf((numberOf(random.bytes(32)) % (ORDER - 1n)) + 1n), {
     prehash: false,
@@ -57,7 +57,7 @@ function signed(random: SeededRandom): Signed {
 }
 
 /** r is the x of k·G and s = z/k: what would be recovered is the point at infinity, which is no key. */
-function atInfinity(random: SeededRandom): Signed {
+function atInfinity(random: Chance): Signed {
   const k = (numberOf(random.bytes(16)) % 1_000_000n) + 1n;
   const point = secp256k1.Point.BASE.multiply(k).toAffine();
   const digest = random.bytes(32);
@@ -69,7 +69,7 @@ function atInfinity(random: SeededRandom): Signed {
 }
 
 /** All edges of r, s and v crossed: about 6,000, of which most are refused for their form. */
-function* edges(random: SeededRandom): Generator<Signed> {
+function* edges(random: Chance): Generator<Signed> {
   for (const z of [...DIGEST_EDGES.map(bytesOf), random.bytes(32)]) {
     const real = signed(random).signature;
     const [realR, realS] = [numberOf(real.subarray(0, 32)), numberOf(real.subarray(32, 64))];
@@ -83,7 +83,7 @@ function* edges(random: SeededRandom): Generator<Signed> {
 
 /** `count` of them: the edges first, each `stride`-th, then changed and unchanged ones in turn. */
 export function* mutatedSignatures(seed: number, count: number, stride = 1): Generator<Candidate> {
-  const random = new SeededRandom(seed);
+  const random = new Chance(seed);
   let number = 0;
   let place = 0;
   for (const one of edges(random)) {

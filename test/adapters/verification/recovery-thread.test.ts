@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { type OpenVerification, openVerification } from '../../../src/adapters/verification/open-verification.ts';
 import { RecoveryThread } from '../../../src/adapters/verification/recovery-thread.ts';
+import { CONFIGURATION } from '../../../src/app/configuration.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { readConfig } from '../../../src/config/config.ts';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
 import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
 import { formFault, type Recovered, recoverWithNoble } from '../../../src/payment/signature/signature.ts';
@@ -29,7 +29,7 @@ const run = (thread: RecoveryThread, job: RecoveryJob): Promise<Recovered | unde
   new Promise((resolve) => thread.start(job, resolve));
 
 const verification = async (variables: Record<string, string>): Promise<OpenVerification> => {
-  const opened = await openVerification(readConfig(variables), {
+  const opened = await openVerification(CONFIGURATION.read(variables), {
     clock: systemClock,
     timers: systemTimers,
     onFault: () => {},

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseRecovery, wasmPublicKey } from '../../../src/adapters/verification/recovery.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { decodeHex } from '../../../src/base/codec.ts';
-import { KNOWN_ANSWERS, selfTestFailure } from '../../../src/payment/signature/recovery-proof.ts';
+import { KNOWN_ANSWERS, selfTestFailure } from '../../../src/payment/signature/recovery-self-test.ts';
 import { checkedRecovery, noblePublicKey } from '../../../src/payment/signature/signature.ts';
 
 type WasmRecover = Parameters<typeof wasmPublicKey>[0];

@@ -4,11 +4,12 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Created, Waited } from '../../../src/callback/callbacks.ts';
 import type { EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
-import type { Created, Waited } from '../../../src/callback/inbox/inbox.ts';
-import { MemoryStore } from '../../../src/callback/inbox/memory-store.ts';
-import { SeededRandom, settle } from '../../support/manual-time.ts';
+import { MemoryEventStore } from '../../../src/storage/memory/event-store.ts';
+import { Chance } from '../../support/chance.ts';
+import { settle } from '../../support/manual-time.ts';
 import { client, openInbox, waitOn, webhookOf } from '../../support/opened-inbox.ts';
 
 const LIFETIME_MS = 600_000;
@@ -104,7 +105,7 @@ async function run(steps: readonly Step[], areTimersStopped: boolean): Promise<v
     switch (step.do) {
       case 'create': {
         if (areTimersStopped && callbacks.length >= 6) break; // room comes back with the look or the sweep
-        const claimed = inbox.room.tryClaim();
+        const claimed = inbox.capacity.tryClaim();
         expect(claimed).toBe(areTimersStopped || liveCount() < 6);
         if (!claimed) break;
         const created = await inbox.create();
@@ -175,7 +176,7 @@ async function run(steps: readonly Step[], areTimersStopped: boolean): Promise<v
       case 'delete': {
         if (callback === undefined) break;
         const state = stateOf(callback);
-        expect((await inbox.delete(id)).kind).toBe(state === 'live' ? 'deleted' : state);
+        expect((await inbox.deleteOf(id)).kind).toBe(state === 'live' ? 'deleted' : state);
         if (state !== 'live') break;
         callback.isDeleted = true;
         for (const wait of openWaits(callback)) wait.expected = 'not-found';
@@ -184,7 +185,7 @@ async function run(steps: readonly Step[], areTimersStopped: boolean): Promise<v
       case 'list': {
         if (callback === undefined) break;
         const state = stateOf(callback);
-        const listing = await inbox.events(id);
+        const listing = await inbox.eventsOf(id);
         const token = inbox.authorize(id, callback.created.readToken).kind;
         expect(token).toBe(state === 'live' ? 'allowed' : state);
         if (state !== 'live' || listing.kind !== 'events') {
@@ -219,18 +220,18 @@ async function run(steps: readonly Step[], areTimersStopped: boolean): Promise<v
     await settle();
     // With every timer stopped a wait past its deadline ends when somebody looks; its answer is not the matter there.
     if (!areTimersStopped) expect(waits.map(({ actual }) => actual)).toEqual(waits.map(({ expected }) => expected));
-    expect(inbox.room.claimedBytes).toBeLessThanOrEqual(6 * 2_686_976);
+    expect(inbox.capacity.claimedBytes).toBeLessThanOrEqual(6 * 2_686_976);
   }
 
   time.areTimersStopped = false;
   inbox.close();
   await settle();
   expect(inbox.counts.waits).toBe(0);
-  for (const { created } of callbacks) await inbox.delete(created.id);
+  for (const { created } of callbacks) await inbox.deleteOf(created.id);
   await settle();
   expect(inbox.counts.live).toBe(0);
-  expect(inbox.room.claimedBytes).toBe(0);
-  expect((store as MemoryStore).size).toBe(0);
+  expect(inbox.capacity.claimedBytes).toBe(0);
+  expect((store as MemoryEventStore).size).toBe(0);
   expect(opened.faults).toEqual([]);
 }
 
@@ -253,10 +254,10 @@ it('any schedule gives the same answers when no timer ever fires (reliability 20
 });
 
 /** Appends end in random turns. */
-class SlowStore extends MemoryStore {
-  readonly #random: SeededRandom;
+class SlowStore extends MemoryEventStore {
+  readonly #random: Chance;
 
-  constructor(random: SeededRandom) {
+  constructor(random: Chance) {
     super();
     this.#random = random;
   }
@@ -274,7 +275,7 @@ class SlowStore extends MemoryStore {
 
 it('a chain of waits gives each of ten events once, in order, whatever the turns (invariant 10, reliability 194, 195)', async () => {
   for (let seed = 0; seed < 400; seed++) {
-    const random = new SeededRandom(seed);
+    const random = new Chance(seed);
     const { inbox, create } = openInbox({ seed, store: new SlowStore(random) });
     const { id } = await create();
     const acknowledged: string[] = [];
@@ -303,7 +304,7 @@ it('a chain of waits gives each of ten events once, in order, whatever the turns
       return seen;
     };
     const [first, second] = await Promise.all([reader(), reader(), sender(), sender()]);
-    const listing = await inbox.events(id);
+    const listing = await inbox.eventsOf(id);
     if (listing.kind !== 'events') throw new Error(listing.kind);
     const stored = listing.events.map((event) => (JSON.parse(event) as { id: string }).id);
     expect(first, `seed ${seed}`).toEqual(stored);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Waited } from '../../../src/callback/callbacks.ts';
 import type { EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId } from '../../../src/callback/identifier.ts';
-import { Inbox, type Waited } from '../../../src/callback/inbox/inbox.ts';
-import { MemoryStore } from '../../../src/callback/inbox/memory-store.ts';
-import type { LoadedCallback } from '../../../src/callback/inbox/store.ts';
+import type { LoadedCallback } from '../../../src/callback/inbox/event-store.ts';
+import { Inbox } from '../../../src/callback/inbox/inbox.ts';
 import {
   CLAIM_BYTES,
   EVENT_COUNT_MAX,
@@ -16,13 +16,15 @@ import {
   UNKNOWN_ID_COUNT_MAX,
   WAIT_COUNT_MAX,
 } from '../../../src/callback/limits.ts';
-import { ManualTime, SeededRandom, settle } from '../../support/manual-time.ts';
+import { MemoryEventStore } from '../../../src/storage/memory/event-store.ts';
+import { Chance } from '../../support/chance.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
 import { client, openInbox, waitOn, webhookOf } from '../../support/opened-inbox.ts';
 
-const STRANGER = `cb_${'a'.repeat(24)}` as CallbackId;
+const UNKNOWN_ID = `cb_${'a'.repeat(24)}` as CallbackId;
 
 /** A store whose appends end when the test says so. */
-class HeldStore extends MemoryStore {
+class HeldStore extends MemoryEventStore {
   readonly held: { readonly end: (fault?: Error) => void; readonly event: EventRecord }[] = [];
   appended = 0;
 
@@ -48,7 +50,7 @@ describe('creation', () => {
     expect(expiresAtMs - madeAtMs).toBe(LIFETIME_MS);
     time.areTimersStopped = true;
     time.pass(LIFETIME_MS - 1);
-    expect(inbox.authorize(id, readToken)).toEqual({ kind: 'allowed' });
+    expect(inbox.authorize(id, readToken)).toMatchObject({ kind: 'allowed', callback: { id, expiresAtMs } });
     time.pass(1);
     expect(inbox.authorize(id, readToken)).toEqual({ kind: 'expired' });
     expect(inbox.admit(id)).toEqual({ kind: 'expired' });
@@ -57,7 +59,7 @@ describe('creation', () => {
   it('makes another id when one is taken, and leaves the old callback alone (reliability 129)', async () => {
     const fixed = new Uint8Array(24).fill(7);
     let draws = 0;
-    const random = new SeededRandom(3);
+    const random = new Chance(3);
     const inbox = new Inbox(10 * CLAIM_BYTES, {
       clock: new ManualTime(),
       timers: new ManualTime(),
@@ -69,22 +71,22 @@ describe('creation', () => {
           return draws === 1 || draws === 3 ? new Uint8Array(count).fill(fixed[0]!) : random.bytes(count);
         },
       },
-      store: new MemoryStore(),
+      store: new MemoryEventStore(),
       onStoreFault: () => {},
     });
-    inbox.room.tryClaim();
-    inbox.room.tryClaim();
+    inbox.capacity.tryClaim();
+    inbox.capacity.tryClaim();
     const first = await inbox.create();
     const second = await inbox.create();
     expect(first.id).toBe(`cb_${'H'.repeat(24)}`);
     expect(second.id).not.toBe(first.id);
-    expect(inbox.authorize(first.id, first.readToken)).toEqual({ kind: 'allowed' });
+    expect(inbox.authorize(first.id, first.readToken)).toMatchObject({ kind: 'allowed', callback: { id: first.id } });
     expect(inbox.counts.live).toBe(2);
   });
 
   it('keeps no token, only its digest (reliability 130)', async () => {
     const created: unknown[] = [];
-    class Watched extends MemoryStore {
+    class Watched extends MemoryEventStore {
       override async create(...words: unknown[]): Promise<void> {
         created.push(words);
       }
@@ -99,21 +101,21 @@ describe('creation', () => {
     const { time, inbox, create } = openInbox({ roomCount: 2 });
     const first = await create();
     await create();
-    expect(inbox.room.claimedBytes).toBe(2 * CLAIM_BYTES);
-    expect(inbox.room.tryClaim()).toBe(false);
-    await inbox.delete(first.id);
-    expect(inbox.room.claimedBytes).toBe(CLAIM_BYTES);
+    expect(inbox.capacity.claimedBytes).toBe(2 * CLAIM_BYTES);
+    expect(inbox.capacity.tryClaim()).toBe(false);
+    await inbox.deleteOf(first.id);
+    expect(inbox.capacity.claimedBytes).toBe(CLAIM_BYTES);
     time.pass(LIFETIME_MS);
-    expect(inbox.room.claimedBytes).toBe(0);
+    expect(inbox.capacity.claimedBytes).toBe(0);
 
-    class Broken extends MemoryStore {
+    class Broken extends MemoryEventStore {
       override create(): Promise<void> {
         return Promise.reject(new Error('disk full'));
       }
     }
     const broken = openInbox({ store: new Broken() });
     await expect(broken.create()).rejects.toThrow('disk full');
-    expect(broken.inbox.room.claimedBytes).toBe(0);
+    expect(broken.inbox.capacity.claimedBytes).toBe(0);
     expect(broken.inbox.counts.live).toBe(0);
   });
 
@@ -125,18 +127,18 @@ describe('creation', () => {
     time.pass(LIFETIME_MS - 1_000);
     await create();
     time.pass(999);
-    expect(inbox.room.tryClaim()).toBe(false);
+    expect(inbox.capacity.tryClaim()).toBe(false);
     time.pass(1);
     expect(inbox.counts.live).toBe(2); // not swept yet
-    expect(inbox.room.tryClaim()).toBe(true);
+    expect(inbox.capacity.tryClaim()).toBe(true);
     expect(inbox.counts.live).toBe(1);
   });
 
   it('is impossible without a claim', async () => {
     const { inbox } = openInbox();
     await expect(inbox.create()).rejects.toThrow('without a claim');
-    expect(() => inbox.room.release()).toThrow();
-    expect(() => inbox.room.vacate()).toThrow();
+    expect(() => inbox.capacity.release()).toThrow();
+    expect(() => inbox.capacity.releaseCommitted()).toThrow();
   });
 
   it('claims up to exactly its capacity', () => {
@@ -145,15 +147,15 @@ describe('creation', () => {
       [CLAIM_BYTES, 1],
       [3 * CLAIM_BYTES - 1, 2],
     ] as const) {
-      const { room } = new Inbox(capacityBytes, {
+      const { capacity } = new Inbox(capacityBytes, {
         clock: new ManualTime(),
         timers: new ManualTime(),
-        random: new SeededRandom(1),
-        store: new MemoryStore(),
+        random: new Chance(1),
+        store: new MemoryEventStore(),
         onStoreFault: () => {},
       });
       let count = 0;
-      while (room.tryClaim()) count++;
+      while (capacity.tryClaim()) count++;
       expect(count).toBe(claims);
     }
   });
@@ -168,7 +170,8 @@ describe('lifetime', () => {
     time.pass(300_000);
     time.stepWall(-22 * 60_000);
     expect(inbox.authorize(id, readToken).kind).toBe('allowed');
-    expect(await inbox.events(id)).toMatchObject({ kind: 'events', expiresAtMs });
+    expect(inbox.find(id)).toMatchObject({ id, expiresAtMs });
+    expect(await inbox.eventsOf(id)).toEqual({ kind: 'events', events: [] });
     time.pass(300_000);
     expect(inbox.authorize(id, readToken).kind).toBe('expired');
   });
@@ -179,7 +182,7 @@ describe('lifetime', () => {
     await post(id);
     time.pass(LIFETIME_MS);
     expect(inbox.counts).toMatchObject({ live: 0, tombstones: 1 });
-    expect(await inbox.events(id)).toEqual({ kind: 'expired' });
+    expect(await inbox.eventsOf(id)).toEqual({ kind: 'expired' });
     expect(inbox.authorize(id, readToken).kind).toBe('expired');
     expect(inbox.authorize(id, `${readToken}x`).kind).toBe('wrong-token');
     time.pass(TOMBSTONE_MS - 1);
@@ -213,15 +216,15 @@ describe('lifetime', () => {
     expect(inbox.counts.live).toBe(0);
     time.pass(TOMBSTONE_MS + 1);
     await settle();
-    expect(inbox.counts).toEqual({ live: 0, tombstones: 0, strangers: 0, waits: 0 });
-    expect(inbox.room.claimedBytes).toBe(0);
+    expect(inbox.counts).toEqual({ live: 0, tombstones: 0, unknownIds: 0, waits: 0 });
+    expect(inbox.capacity.claimedBytes).toBe(0);
     expect(time.pendingCount).toBe(0);
     expect(SWEEP_COUNT_MAX).toBeLessThan(1_500);
   });
 
   it('survives a restart with what is left of it, events and token (invariant 8)', async () => {
     const time = new ManualTime();
-    class Kept extends MemoryStore {
+    class Kept extends MemoryEventStore {
       readonly callbacks = new Map<CallbackId, LoadedCallback>();
       override async create(callback?: LoadedCallback['callback']): Promise<void> {
         this.callbacks.set(callback!.id, { callback: callback!, events: [] });
@@ -242,21 +245,21 @@ describe('lifetime', () => {
     const two = await before.create();
     await before.post(two.id, '{"a": 1}', 'application/json');
     await before.post(two.id, 'z'.repeat(9_000));
-    const listing = await before.inbox.events(two.id);
+    const listing = await before.inbox.eventsOf(two.id);
     before.inbox.close();
     time.pass(250_000);
 
-    const after = openInbox({ store, time, roomCount: 0 });
+    const after = openInbox({ store, time, roomCount: 0, tokens: before.inbox.tokens });
     await after.inbox.load();
     expect(after.inbox.authorize(one.id, one.readToken).kind).toBe('expired');
     expect(after.inbox.authorize(two.id, two.readToken).kind).toBe('allowed');
-    expect(await after.inbox.events(two.id)).toEqual(listing);
-    expect(after.inbox.room.claimedBytes).toBe(CLAIM_BYTES);
+    expect(await after.inbox.eventsOf(two.id)).toEqual(listing);
+    expect(after.inbox.capacity.claimedBytes).toBe(CLAIM_BYTES);
     time.pass(349_999);
     expect(after.inbox.authorize(two.id, two.readToken).kind).toBe('allowed');
     time.pass(1);
     expect(after.inbox.authorize(two.id, two.readToken).kind).toBe('expired');
-    expect(after.inbox.room.claimedBytes).toBe(0);
+    expect(after.inbox.capacity.claimedBytes).toBe(0);
   });
 });
 
@@ -267,8 +270,8 @@ describe('the rate of a callback', () => {
       const { time, inbox, create } = openInbox();
       const { id } = await create();
       if (state === 'expired') time.pass(LIFETIME_MS);
-      if (state === 'deleted') await inbox.delete(id);
-      const asked = state === 'unknown' ? STRANGER : id;
+      if (state === 'deleted') await inbox.deleteOf(id);
+      const asked = state === 'unknown' ? UNKNOWN_ID : id;
       for (let i = 0; i < RATE_COUNT_MAX; i++) expect(inbox.admit(asked).kind).not.toBe('too-many');
       expect(inbox.admit(asked)).toEqual({ kind: 'too-many', retryAfterMs: 60_000 });
       time.pass(59_999);
@@ -298,13 +301,13 @@ describe('the rate of a callback', () => {
     expect(inbox.admit(id).kind).toBe('expired');
   });
 
-  it('is exact for live callbacks while strangers are forgotten (reliability 139)', async () => {
+  it('is exact for live callbacks while unknown ids are forgotten (reliability 139)', async () => {
     const { inbox, create } = openInbox();
     const { id } = await create();
     for (let i = 0; i < RATE_COUNT_MAX; i++) inbox.admit(id);
     for (let i = 0; i < UNKNOWN_ID_COUNT_MAX + 1_000; i++)
       inbox.admit(`cb_${String(i).padStart(24, '0')}` as CallbackId);
-    expect(inbox.counts.strangers).toBe(UNKNOWN_ID_COUNT_MAX);
+    expect(inbox.counts.unknownIds).toBe(UNKNOWN_ID_COUNT_MAX);
     expect(inbox.admit(id).kind).toBe('too-many');
   });
 });
@@ -316,7 +319,7 @@ describe('storing', () => {
     expect(await post(id, 'not json', 'application/json')).toEqual({ kind: 'invalid-json' });
     for (let i = 0; i < EVENT_COUNT_MAX; i++) expect((await post(id, String(i))).kind).toBe('stored');
     expect(await post(id)).toEqual({ kind: 'full' });
-    const listing = await inbox.events(id);
+    const listing = await inbox.eventsOf(id);
     expect(listing.kind === 'events' && listing.events.map((event) => JSON.parse(event).body)).toEqual(
       Array.from({ length: 10 }, (_, i) => String(i)),
     );
@@ -364,7 +367,7 @@ describe('storing', () => {
     const waited = waitOn(inbox, id, null, 30_000);
     await settle();
     expect(posted).toBeUndefined();
-    expect(await inbox.events(id)).toMatchObject({ events: [] });
+    expect(await inbox.eventsOf(id)).toMatchObject({ events: [] });
     store.held[0]!.end();
     expect((await waited).kind).toBe('event');
     await settle();
@@ -413,7 +416,7 @@ describe('storing', () => {
     const { id } = await create();
     const posted = post(id, 'x'.repeat(5_000));
     await settle();
-    const deleted = inbox.delete(id);
+    const deleted = inbox.deleteOf(id);
     await settle();
     store.held[0]!.end();
     expect(await posted).toEqual({ kind: 'not-found' });
@@ -432,7 +435,7 @@ describe('storing', () => {
     time.stepWall(3_600_000);
     time.pass(5_000);
     await post(id, 'd');
-    const listing = await inbox.events(id);
+    const listing = await inbox.eventsOf(id);
     if (listing.kind !== 'events') throw new Error(listing.kind);
     const events = listing.events.map((event) => JSON.parse(event) as { body: string; received_at: string });
     expect(events.map(({ body }) => body)).toEqual(['a', 'b', 'c', 'd']);
@@ -456,7 +459,7 @@ describe('storing', () => {
     expect((await post(id, '['.repeat(256) + ']'.repeat(256), 'application/json')).kind).toBe('stored');
     expect((await post(id, '"\\ud800"', 'application/json')).kind).toBe('stored');
     expect((await post(id, new Uint8Array(PAYLOAD_BYTES_MAX).fill(0xff))).kind).toBe('stored');
-    const listing = await inbox.events(id);
+    const listing = await inbox.eventsOf(id);
     if (listing.kind !== 'events') throw new Error(listing.kind);
     const all = JSON.parse(`[${listing.events.join(',')}]`) as { body: unknown }[];
     expect(all[0]!.body).toBe('\u0001'.repeat(PAYLOAD_BYTES_MAX));
@@ -465,10 +468,10 @@ describe('storing', () => {
 });
 
 /** Its events cannot be read back for a while. */
-class Unreadable extends MemoryStore {
+class Unreadable extends MemoryEventStore {
   isFailing = true;
 
-  override async read(...of: Parameters<MemoryStore['read']>): ReturnType<MemoryStore['read']> {
+  override async read(...of: Parameters<MemoryEventStore['read']>): ReturnType<MemoryEventStore['read']> {
     if (this.isFailing) throw new Error('the disk');
     return super.read(...of);
   }
@@ -542,7 +545,7 @@ describe('waiting', () => {
     const { time, inbox, create } = openInbox();
     const [one, two, three] = [await create(), await create(), await create()];
     const deleted = waitOn(inbox, two.id, null, 30_000);
-    await inbox.delete(two.id);
+    await inbox.deleteOf(two.id);
     expect(await deleted).toEqual({ kind: 'not-found' });
     time.pass(LIFETIME_MS - 10_000);
     const expired = waitOn(inbox, one.id, null, 30_000);
@@ -685,7 +688,7 @@ describe('reading and deleting', () => {
     const { time, inbox, create } = openInbox();
     const { id, readToken } = await create();
     const other = await create();
-    expect(inbox.authorize(STRANGER, readToken).kind).toBe('not-found');
+    expect(inbox.authorize(UNKNOWN_ID, readToken).kind).toBe('not-found');
     expect(inbox.authorize(id, '').kind).toBe('wrong-token');
     expect(inbox.authorize(id, other.readToken).kind).toBe('wrong-token');
     expect(inbox.authorize(id, readToken).kind).toBe('allowed');
@@ -698,21 +701,43 @@ describe('reading and deleting', () => {
     const { inbox, create, post } = openInbox();
     const { id, readToken } = await create();
     await post(id);
-    expect(await inbox.delete(id)).toEqual({ kind: 'deleted' });
-    expect(await inbox.delete(id)).toEqual({ kind: 'not-found' });
+    expect(await inbox.deleteOf(id)).toEqual({ kind: 'deleted' });
+    expect(await inbox.deleteOf(id)).toEqual({ kind: 'not-found' });
     expect(inbox.authorize(id, readToken)).toEqual({ kind: 'not-found' });
     expect(inbox.counts).toMatchObject({ live: 0, tombstones: 0 });
+  });
+
+  it.each(['expired', 'not-found'] as const)('answers %s to a handle whose callback has ended so', async (kind) => {
+    const { time, inbox, create, post } = openInbox();
+    const { id } = await create();
+    await post(id);
+    const handle = inbox.find(id);
+    if (!('id' in handle)) throw new Error(handle.kind);
+    time.areTimersStopped = true;
+    if (kind === 'expired') time.pass(LIFETIME_MS);
+    else await inbox.delete(handle);
+    expect(await inbox.receive(handle, webhookOf('late'))).toEqual({ kind });
+    expect(inbox.wait(handle, null, 1_000, client(), { woken: () => {} })).toEqual({ kind });
+    expect(await inbox.events(handle)).toEqual({ kind });
+    expect(await inbox.raw(handle, 'any')).toEqual({ kind });
+    expect(await inbox.delete(handle)).toEqual({ kind });
+    expect(inbox.capacity.claimedBytes).toBe(0);
+  });
+
+  it('takes no handle but its own', async () => {
+    const { inbox } = openInbox();
+    expect(() => inbox.events({ id: UNKNOWN_ID, expiresAtMs: 0 })).toThrow('not a callback of this inbox');
   });
 
   it('answers a read that a deletion overtakes as not found', async () => {
     const { inbox, create, post } = openInbox();
     const { id } = await create();
     await post(id, 'x'.repeat(9_000));
-    const [listing, waited] = [inbox.events(id), waitOn(inbox, id, null, 1_000)];
-    const deleted = inbox.delete(id);
+    const [listing, waited] = [inbox.eventsOf(id), waitOn(inbox, id, null, 1_000)];
+    const deleted = inbox.deleteOf(id);
     for (const answer of [await listing, await waited]) expect(['events', 'event', 'not-found']).toContain(answer.kind);
     expect(await deleted).toEqual({ kind: 'deleted' });
-    expect(await inbox.raw(id, 'x')).toEqual({ kind: 'not-found' });
+    expect(await inbox.rawOf(id, 'x')).toEqual({ kind: 'not-found' });
   });
 
   it('gives back the exact bytes of short and long events', async () => {
@@ -722,15 +747,15 @@ describe('reading and deleting', () => {
       const body = new Uint8Array(length).fill(0x61);
       const posted = await post(id, body, 'text/plain; charset=utf-8');
       if (posted.kind !== 'stored') throw new Error(posted.kind);
-      const raw = await inbox.raw(id, posted.eventId);
+      const raw = await inbox.rawOf(id, posted.eventId);
       expect(raw).toMatchObject({ kind: 'raw', contentType: 'text/plain; charset=utf-8' });
       expect(raw.kind === 'raw' && raw.bytes.length === length && raw.bytes.every((byte) => byte === 0x61)).toBe(true);
     }
-    expect(await inbox.raw(id, `evt_${'0'.repeat(32)}`)).toEqual({ kind: 'unknown-event' });
+    expect(await inbox.rawOf(id, `evt_${'0'.repeat(32)}`)).toEqual({ kind: 'unknown-event' });
   });
 
   it('tells about a store that fails where nobody waits', async () => {
-    class Broken extends MemoryStore {
+    class Broken extends MemoryEventStore {
       override expire(): Promise<void> {
         return Promise.reject(new Error('disk gone'));
       }

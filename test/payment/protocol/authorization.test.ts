@@ -94,7 +94,7 @@ describe('a payment that is good', () => {
   });
 });
 
-describe('a header that is no payment', () => {
+describe('a header that is not a payment', () => {
   const REFUSED: readonly [number, string, string, string][] = [
     [28, 'two headers joined', `${good}, ${good}`, 'invalid_payload'],
     [29, 'a blank inside', `${good.slice(0, 8)} ${good.slice(8)}`, 'invalid_payload'],
@@ -108,7 +108,7 @@ describe('a header that is no payment', () => {
     [32, 'an array', base64('[]'), 'invalid_payload'],
     [32, 'an empty object', base64('{}'), 'invalid_x402_version'],
     [32, 'an object that looks like a verdict of ours', base64('{"ok":false,"error":"x"}'), 'invalid_x402_version'],
-    [32, 'no JSON', base64('{'), 'invalid_payload'],
+    [32, 'text that is not JSON', base64('{'), 'invalid_payload'],
     [32, 'invalid UTF-8', base64(new Uint8Array([0x22, 0xc3, 0x28, 0x22])), 'invalid_payload'],
     [32, 'a byte order mark', base64(`\ufeff${JSON.stringify(payment)}`), 'invalid_payload'],
     [
@@ -144,7 +144,7 @@ describe('a header that is no payment', () => {
         'unsupported_payload_type',
       ],
     ),
-    [63, 'extensions that are no object', edited(payment, 'extensions', []), 'invalid_payload'],
+    [63, 'extensions that are not an object', edited(payment, 'extensions', []), 'invalid_payload'],
     [60, 'a resource that is text', edited(payment, 'resource', 'https://api.example.com'), 'invalid_payload'],
   ];
   it.each(REFUSED)('case %i: %s is refused as itself', (_, __, header, error) => {
@@ -283,7 +283,7 @@ describe('a signature that is not the payer’s', () => {
       's = 0',
       edited(payment, 'payload.signature', `${signature.slice(0, 66)}${'0'.repeat(64)}${signature.slice(130)}`),
     ],
-    [64, 'somebody else’s over the same fields', edited(other, 'payload.authorization.from', authorization.from)],
+    [64, 'another payer’s over the same fields', edited(other, 'payload.authorization.from', authorization.from)],
     [64, 'a good one over another nonce', edited(payment, 'payload.authorization.nonce', `0x${'9'.repeat(64)}`)],
     [
       46,

@@ -1,11 +1,11 @@
 /**
- * What passes here is what the contract would take: mutated payments against viem's recovery and the rules of
+ * The local checks accept exactly what the contract would accept: mutated payments against viem's recovery and the rules of
  * FiatTokenV2_2 written down a second time. Seeded; a failure names its seed and number.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { recoverTypedDataAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../support/manual-time.ts';
+import { Chance } from '../../support/chance.ts';
 import { encodeHeader, type Hex, type Payment } from '../../support/wallet.ts';
 import { NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment, verdictOf } from '../fixture.ts';
 
@@ -16,15 +16,15 @@ const FIELDS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as 
 
 type Draft = { signature: string; authorization: Record<(typeof FIELDS)[number], string> };
 
-const pick = <T>(random: SeededRandom, values: readonly T[]): T => values[random.below(values.length)] as T;
+const pick = <T>(random: Chance, values: readonly T[]): T => values[random.below(values.length)] as T;
 
-function flipHexDigit(random: SeededRandom, hex: string): string {
+function flipHexDigit(random: Chance, hex: string): string {
   const at = 2 + random.below(hex.length - 2);
   return hex.slice(0, at) + pick(random, [...'0123456789abcdef']) + hex.slice(at + 1);
 }
 
 /** Changes one thing; about a third of the changes leave a good payment. */
-function mutate(random: SeededRandom, draft: Draft): void {
+function mutate(random: Chance, draft: Draft): void {
   const { authorization } = draft;
   const signature = draft.signature;
   switch (random.below(12)) {
@@ -119,7 +119,7 @@ async function contractTakes({ signature, authorization }: Draft): Promise<boole
 
 describe('the local checks', () => {
   it(`agree with the contract on ${COUNT} mutated payments`, { timeout: 180_000 }, async () => {
-    const random = new SeededRandom(SEED);
+    const random = new Chance(SEED);
     const originals: Payment[] = [];
     for (let i = 0; i < 40; i++) originals.push(await signedPayment({}, payer(i % 4)));
     let takenCount = 0;

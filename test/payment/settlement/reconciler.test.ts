@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
-import { MemoryReservations, type Reservation } from '../../../src/payment/reservations.ts';
-import { Reconciler, type Resolution } from '../../../src/payment/settlement/reconciler.ts';
+import type { Reservation } from '../../../src/payment/reservations.ts';
+import { Reconciler, type CaseReport } from '../../../src/payment/settlement/reconciler.ts';
 import type { Settlement, SettleOutcome } from '../../../src/payment/settlement/settlement.ts';
+import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 import { orderFor } from '../fixture.ts';
 
@@ -13,7 +14,7 @@ const REFUSED = refusedAs('invalid_exact_evm_signature');
 const SETTLED: SettleOutcome = { kind: 'settled', transaction: HASH };
 const AWAY: SettleOutcome = { kind: 'unavailable', detail: 'refused connection' };
 
-/** A settlement that answers from a list, the last one for ever. */
+/** A settlement that gives its answers in order and then repeats the last one. */
 class Script implements Settlement {
   readonly takesContractSignatures = true;
   readonly asked: PaymentOrder[] = [];
@@ -36,13 +37,13 @@ class Script implements Settlement {
 async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
   const time = new ManualTime();
   const reservations = store ?? new MemoryReservations(time);
-  const news: Resolution[] = [];
+  const reports: CaseReport[] = [];
   const reconciler = new Reconciler({
     settlement,
     reservations,
     clock: time,
     timers: time,
-    onResolution: (resolution) => news.push(resolution),
+    onCaseReport: (report) => reports.push(report),
   });
   const add = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
     const order = orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
@@ -53,14 +54,14 @@ async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
     reconciler.watch(reserved.reservation, order);
     return { order, reservation: reserved.reservation };
   };
-  /** Passes seconds one by one, with everything that follows. */
+  /** Passes seconds one by one and lets all timers and promises of each run. */
   const seconds = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) {
       time.pass(1000);
       await settle();
     }
   };
-  return { time, reservations, reconciler, news, add, seconds };
+  return { time, reservations, reconciler, reports, add, seconds };
 }
 
 describe('reconciling an unknown settlement', () => {
@@ -71,7 +72,7 @@ describe('reconciling an unknown settlement', () => {
     await kit.seconds(1 + 2 + 4);
     expect(script.asked).toEqual([order, order, order]);
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
-    expect(kit.news).toEqual([{ kind: 'settled', transaction: HASH, order }]);
+    expect(kit.reports).toEqual([{ kind: 'settled', transaction: HASH, order }]);
     expect(kit.reconciler.openCount).toBe(0);
     await kit.seconds(300);
     expect(script.asked).toHaveLength(3);
@@ -83,7 +84,7 @@ describe('reconciling an unknown settlement', () => {
     const { order } = await kit.add();
     await kit.seconds(3);
     expect(kit.reservations.statusOf(order.key)).toBeUndefined();
-    expect(kit.news).toMatchObject([{ kind: 'released' }]);
+    expect(kit.reports).toMatchObject([{ kind: 'released' }]);
   });
 
   const failed = (transaction: string): SettleOutcome => ({
@@ -104,11 +105,11 @@ describe('reconciling an unknown settlement', () => {
     ['another transaction failed', { ...UNKNOWN, transaction: HASH }, failed(`0x${'cd'.repeat(32)}`)],
     ['a failure names no transaction', { ...UNKNOWN, transaction: HASH }, failed('')],
     [
-      'money is short while a transaction is under way',
+      'funds are insufficient while a transaction is in flight',
       { ...UNKNOWN, transaction: HASH },
       refusedAs('insufficient_funds'),
     ],
-    ['money is short, which the first attempt may have taken', UNKNOWN, refusedAs('insufficient_funds')],
+    ['funds are insufficient, which the first attempt may have moved', UNKNOWN, refusedAs('insufficient_funds')],
     [
       'the balance is too small, which the first attempt may have taken',
       UNKNOWN,
@@ -141,12 +142,12 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
     await kit.seconds(120);
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'dead', transaction: '' });
-    expect(kit.news.at(-1)).toMatchObject({ kind: 'dead' });
+    expect(kit.reports.at(-1)).toMatchObject({ kind: 'dead' });
     expect(script.asked.length).toBeLessThan(15);
     expect(kit.time.pendingCount).toBe(0);
   });
 
-  it('gives nothing up at once that is past its window when it begins to ask', async () => {
+  it('does not give up a case at once whose window was over before the first call', async () => {
     const kit = await unknownCase(new Script(AWAY, AWAY, SETTLED));
     kit.time.stepWall(3_600_000);
     const { order } = await kit.add();
@@ -157,7 +158,7 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
   });
 
-  it('takes a success for one however late it comes', async () => {
+  it('accepts a success however late it comes', async () => {
     const kit = await unknownCase(new Script(...Array.from({ length: 7 }, () => UNKNOWN), SETTLED));
     const { order } = await kit.add();
     await kit.seconds(240);
@@ -207,12 +208,12 @@ describe('reconciling an unknown settlement', () => {
     const kit = await unknownCase(script, store);
     const { order } = await kit.add();
     await kit.seconds(10);
-    expect(kit.news.map(({ kind }) => kind)).toEqual(['unrecorded', 'unrecorded', 'settled']);
+    expect(kit.reports.map(({ kind }) => kind)).toEqual(['unrecorded', 'unrecorded', 'settled']);
     expect(script.asked).toHaveLength(1);
     expect(store.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
   });
 
-  it('asks nothing more after it was stopped', async () => {
+  it('makes no further calls after it was stopped', async () => {
     const script = new Script(UNKNOWN);
     const kit = await unknownCase(script);
     await kit.add();

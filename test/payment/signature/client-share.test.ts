@@ -7,7 +7,7 @@ const takeAll = (share: ClientShare, client: string): (() => void)[] => {
   return held;
 };
 
-describe('places shared among clients', () => {
+describe('slots shared among clients', () => {
   it('are half of all for one client, a quarter for the next, and there is one left for a third', () => {
     const share = new ClientShare(16);
     expect(takeAll(share, '192.0.2.1')).toHaveLength(8);
@@ -15,7 +15,7 @@ describe('places shared among clients', () => {
     expect(share.tryTake('192.0.2.3')).toBeDefined();
   });
 
-  it('are never more than there are, whoever asks', () => {
+  it('are never more than there are, from any number of clients', () => {
     const share = new ClientShare(16);
     let count = 0;
     for (let client = 0; client < 100; client++) count += takeAll(share, `192.0.2.${client}`).length;
@@ -23,12 +23,12 @@ describe('places shared among clients', () => {
     expect(share.tryTake('198.51.100.1')).toBeUndefined();
   });
 
-  it('come back', () => {
+  it('are free again after their release', () => {
     const share = new ClientShare(4);
     for (let round = 0; round < 3; round++) {
       const held = takeAll(share, '192.0.2.1');
       expect(held).toHaveLength(2);
-      for (const giveBack of held) giveBack();
+      for (const release of held) release();
     }
     expect(share.tryTake('192.0.2.2')).toBeDefined();
   });

@@ -1,23 +1,21 @@
-/** The bound on recoveries, with places and time that the test owns: everything is counted, nothing is timed. */
+/** The bound on recoveries, with workers and time that the test owns: everything is counted, nothing is timed. */
 import { describe, expect, it } from 'vitest';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
+import { FORGERY_BURST_MS, FORGERY_SHARE, WAITING_COUNT_MAX } from '../../../src/payment/signature/recovery-lane.ts';
 import {
-  FORGERY_BURST_MS,
-  FORGERY_SHARE,
   type Recovery,
   type RecoveryJob,
   RecoveryQueue,
   type RecoveryRequest,
   type RecoveryWorker,
   WAIT_MS_MAX,
-  WAITING_COUNT_MAX,
 } from '../../../src/payment/signature/recovery-queue.ts';
 import { type Recovered, recoverWithNoble } from '../../../src/payment/signature/signature.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
-import { promptPlace } from '../../support/recovery.ts';
+import { promptWorker } from '../../support/recovery.ts';
 
 /** Takes jobs and does them when the test says so. */
-class HeldPlace implements RecoveryWorker {
+class ManualWorker implements RecoveryWorker {
   readonly jobs: { readonly job: RecoveryJob; readonly done: (recovered: Recovered | undefined) => void }[] = [];
   startedCount = 0;
   slots = 1;
@@ -57,10 +55,10 @@ function request(client: string, change: Partial<RecoveryRequest> = {}): Recover
 const FLOOD = '198.51.100.66';
 const HONEST = '192.0.2.1';
 
-function setUp(placeCount = 1) {
+function setUp(workerCount = 1) {
   const time = new ManualTime();
-  const places = Array.from({ length: placeCount }, () => new HeldPlace());
-  const queue = new RecoveryQueue(places, time, time);
+  const workers = Array.from({ length: workerCount }, () => new ManualWorker());
+  const queue = new RecoveryQueue(workers, time, time);
   const outcomes = new Map<RecoveryRequest, Recovery>();
   const ask = (one: RecoveryRequest): RecoveryRequest => {
     const answer = queue.recover(one);
@@ -72,8 +70,8 @@ function setUp(placeCount = 1) {
     const outcome = outcomes.get(one);
     return outcome === undefined ? undefined : outcome.ok === true ? 'recovered' : outcome.reason;
   };
-  const [place] = places as [HeldPlace];
-  return { time, places, place, queue, ask, outcomes, reasonOf };
+  const [worker] = workers as [ManualWorker];
+  return { time, workers, worker, queue, ask, outcomes, reasonOf };
 }
 
 describe('what needs no recovery', () => {
@@ -82,37 +80,37 @@ describe('what needs no recovery', () => {
     ['v of 29', new Uint8Array(65).fill(29), 'v'],
     ['an s in the upper half', new Uint8Array(65).fill(0xff, 32, 64).fill(1, 0, 32).fill(27, 64), 's-range'],
   ])('is answered at once: %s', (_, signature, reason) => {
-    const { queue, place } = setUp();
+    const { queue, worker } = setUp();
     expect(queue.recover(request(HONEST, { signature }))).toEqual({ ok: false, reason });
-    expect(place.startedCount).toBe(0);
+    expect(worker.startedCount).toBe(0);
   });
 
-  it('is a signature over a struct that was recovered lately, whoever sends it', async () => {
-    const { queue, place, ask, outcomes } = setUp();
+  it('is a signature over a struct that was recovered lately, from any client', async () => {
+    const { queue, worker, ask, outcomes } = setUp();
     const one = ask(request(HONEST));
-    place.work();
+    worker.work();
     await settle();
     for (let i = 0; i < 2000; i++) expect(queue.recover({ ...one, client: FLOOD })).toEqual(outcomes.get(one));
-    expect(place.startedCount).toBe(1);
+    expect(worker.startedCount).toBe(1);
     ask({ ...one, struct: request(HONEST).struct });
-    expect(place.startedCount).toBe(2);
+    expect(worker.startedCount).toBe(2);
   });
 
   it('is one that the same client is waiting for already; another client’s waits for its own', async () => {
-    const { place, ask, reasonOf } = setUp();
+    const { worker, ask, reasonOf } = setUp();
     const one = request(HONEST);
     const asked = Array.from({ length: 300 }, () => ask({ ...one }));
     ask({ ...one, client: FLOOD });
-    expect(place.startedCount).toBe(1);
-    place.work();
+    expect(worker.startedCount).toBe(1);
+    worker.work();
     await settle();
     expect(asked.map(reasonOf)).toEqual(Array(300).fill('recovered'));
-    expect(place.startedCount).toBe(2);
+    expect(worker.startedCount).toBe(2);
   });
 
   it('is never two equal answers for different signatures', async () => {
     const time = new ManualTime();
-    const queue = new RecoveryQueue([promptPlace()], time, time);
+    const queue = new RecoveryQueue([promptWorker()], time, time);
     const bytes = (fill: number) => new Uint8Array(32).fill(fill);
     const signature = new Uint8Array([...bytes(5), ...bytes(6), 27]);
     for (const struct of [new Uint8Array(STRUCT_BYTES).fill(1), new Uint8Array(STRUCT_BYTES).fill(2)]) {
@@ -126,70 +124,70 @@ describe('what needs no recovery', () => {
 });
 
 describe('a flood of forged payments', () => {
-  it('from one address is cut to half of the places, and an honest client is next', async () => {
-    const { place, ask, reasonOf, queue } = setUp();
+  it('from one address fills half of the slots, and an honest client is next', async () => {
+    const { worker, ask, reasonOf, queue } = setUp();
     const flood = Array.from({ length: 20_000 }, () => ask(request(FLOOD)));
     await settle();
     expect(queue.counts()).toMatchObject({ recovered: 0, waiting: WAITING_COUNT_MAX / 2 });
     expect(flood.filter((one) => reasonOf(one) === 'client-crowded')).toHaveLength(20_000 - 1 - WAITING_COUNT_MAX / 2);
     const honest = ask(request(HONEST));
-    place.work(); // the flood's first
-    place.work(); // the flood's turn in the round
-    place.work();
+    worker.work(); // the flood's first
+    worker.work(); // the flood's turn in the round
+    worker.work();
     await settle();
     expect(reasonOf(honest)).toBe('recovered');
   });
 
-  it('never has more recoveries under way than there are places, in any order of events', async () => {
-    const { places, ask, queue } = setUp(3);
+  it('never has more recoveries under way than there are workers, in any order of events', async () => {
+    const { workers, ask, queue } = setUp(3);
     let workedCount = 0;
     for (let i = 0; i < 5000; i++) {
       ask(request(`198.51.100.${i % 7}`));
-      const place = places[i % 3] as HeldPlace;
-      if (i % 4 === 0 && place.jobs.length > 0) {
-        place.work();
+      const worker = workers[i % 3] as ManualWorker;
+      if (i % 4 === 0 && worker.jobs.length > 0) {
+        worker.work();
         workedCount++;
       }
     }
-    const startedCount = places.reduce((sum, place) => sum + place.startedCount, 0);
+    const startedCount = workers.reduce((sum, worker) => sum + worker.startedCount, 0);
     expect(startedCount - workedCount).toBe(3);
     expect(queue.counts()).toMatchObject({ recovered: workedCount });
     expect(queue.counts().waiting).toBeLessThanOrEqual(WAITING_COUNT_MAX);
   });
 
-  it('in a window of time costs what the places can do in it, and each honest payer among them is served', async () => {
-    // 10 s of 2,000 forged a second from 50 addresses, a place that does one recovery in 3 ms, an honest payment each 100 ms.
-    const { time, place, ask, reasonOf, queue } = setUp();
+  it('costs no more than the workers can do in the time, and each honest payer among them is served', async () => {
+    // 10 s of 2,000 forged a second from 50 addresses, a worker that takes 3 ms a recovery, an honest payment each 100 ms.
+    const { time, worker, ask, reasonOf, queue } = setUp();
     const honest: RecoveryRequest[] = [];
     for (let ms = 0; ms < 10_000; ms++) {
       for (let i = 0; i < 2; i++) ask(request(`198.51.100.${(2 * ms + i) % 50}`));
       if (ms % 100 === 0) honest.push(ask(request(`192.0.2.${ms / 100}`)));
-      if (ms % 3 === 0) place.work();
+      if (ms % 3 === 0) worker.work();
       time.pass(1);
       if (ms % 10 === 0) await settle();
     }
-    for (let i = 0; i < 200; i++) place.work();
+    for (let i = 0; i < 200; i++) worker.work();
     await settle();
     expect(queue.counts().recovered).toBe(3334 + 200);
     expect(honest.map(reasonOf)).toEqual(honest.map(() => 'recovered'));
   });
 
-  it('from more addresses than there are places turns newcomers away, and customers keep every other turn', async () => {
-    const { place, ask, reasonOf, queue } = setUp();
+  it('from more addresses than there are slots gets newcomers rejected, and clients that have paid keep every other turn', async () => {
+    const { worker, ask, reasonOf, queue } = setUp();
     queue.markPaid('2001:db8:5::1');
     ask(request('203.0.113.1'));
     for (let i = 0; i < WAITING_COUNT_MAX; i++) ask(request(`10.0.${i >> 8}.${i & 255}`));
     const newcomer = ask(request(HONEST));
-    const customers = [1, 2, 3].map((host) => ask(request(`2001:db8:5::${host}`)));
+    const returning = [1, 2, 3].map((host) => ask(request(`2001:db8:5::${host}`)));
     await settle();
     expect(reasonOf(newcomer)).toBe('crowded');
-    for (let i = 0; i < 7; i++) place.work();
+    for (let i = 0; i < 7; i++) worker.work();
     await settle();
-    expect(customers.map(reasonOf)).toEqual(['recovered', 'recovered', 'recovered']);
-    // And customers that flood leave every other turn to newcomers.
+    expect(returning.map(reasonOf)).toEqual(['recovered', 'recovered', 'recovered']);
+    // A flood from a client that has paid leaves every other turn to newcomers.
     for (let i = 0; i < 100; i++) ask(request('2001:db8:5::9'));
     const before = queue.counts().waiting;
-    const worked = Array.from({ length: 20 }, () => place.work().struct);
+    const worked = Array.from({ length: 20 }, () => worker.work().struct);
     expect(new Set(worked.map(String)).size).toBe(20);
     expect(before - queue.counts().waiting).toBe(20);
   });
@@ -198,7 +196,7 @@ describe('a flood of forged payments', () => {
 describe('forgeries', () => {
   it('cost a quarter of a processor at most, however long they go on, and honest payers pass among them', async () => {
     // 20 s of 2,000 forged a second, 3 ms each: whatever can be done is done at once, in the same millisecond.
-    const { time, place, ask, reasonOf, queue } = setUp();
+    const { time, worker, ask, reasonOf, queue } = setUp();
     const honest: RecoveryRequest[] = [];
     const isForged = new Map<Uint8Array, string>();
     for (let ms = 0; ms < 20_000; ms++) {
@@ -207,8 +205,8 @@ describe('forgeries', () => {
         isForged.set(ask(request(client)).struct, client);
       }
       if (ms % 100 === 0) honest.push(ask(request(`192.0.2.${(ms / 100) % 250}`)));
-      while (place.jobs.length > 0) {
-        const client = isForged.get(place.work().struct);
+      while (worker.jobs.length > 0) {
+        const client = isForged.get(worker.work().struct);
         if (client !== undefined) queue.chargeForgery(client);
       }
       time.pass(1);
@@ -221,72 +219,72 @@ describe('forgeries', () => {
     expect(honest.slice(0, -10).map(reasonOf)).toEqual(honest.slice(0, -10).map(() => 'recovered'));
   });
 
-  it('of newcomers do not slow customers down, nor those of customers newcomers', async () => {
-    const { time, place, ask, queue } = setUp();
+  it('of newcomers do not slow down clients that have paid, nor the other way round', async () => {
+    const { time, worker, ask, queue } = setUp();
     queue.markPaid('192.0.2.1');
     for (const [bad, good] of [
       [FLOOD, '192.0.2.1'],
       ['192.0.2.1', FLOOD],
     ] as const) {
-      while (place.jobs.length > 0) place.work();
+      while (worker.jobs.length > 0) worker.work();
       for (let i = 0; i < 100; i++) queue.chargeForgery(bad);
       const [slow, quick] = [ask(request(bad)), ask(request(good))];
       const worked = [];
-      while (place.jobs.length > 0) worked.push(place.work().struct);
+      while (worker.jobs.length > 0) worked.push(worker.work().struct);
       expect(worked).toEqual([quick.struct]);
       time.pass(300 / FORGERY_SHARE);
-      expect(place.jobs.map(({ job }) => job.struct)).toEqual([slow.struct]);
+      expect(worker.jobs.map(({ job }) => job.struct)).toEqual([slow.struct]);
     }
   });
 });
 
-describe('whoever waits', () => {
-  it('is not worth a recovery once gone, and the turn is the next one’s', async () => {
-    const { time, place, ask, reasonOf } = setUp();
+describe('a request that waits', () => {
+  it('is not recovered once its client has disconnected, and the next one has the turn', async () => {
+    const { time, worker, ask, reasonOf } = setUp();
     let isGone = false;
     ask(request(HONEST));
     const leaving = ask(request(FLOOD, { isDisconnected: () => isGone }));
     const staying = ask(request('192.0.2.9'));
     isGone = true;
     time.pass(10);
-    place.work();
-    place.work();
+    worker.work();
+    worker.work();
     await settle();
     expect([leaving, staying].map(reasonOf)).toEqual(['client-gone', 'recovered']);
-    expect(place.startedCount).toBe(2);
+    expect(worker.startedCount).toBe(2);
   });
 
   it(`waits ${WAIT_MS_MAX} ms at most`, async () => {
-    const { time, place, ask, reasonOf } = setUp();
+    const { time, worker, ask, reasonOf } = setUp();
     ask(request(HONEST));
     const [early, late] = [ask(request(HONEST)), ask(request(HONEST))];
     time.pass(WAIT_MS_MAX);
-    place.work();
+    worker.work();
     time.pass(1);
-    place.work();
+    worker.work();
     await settle();
     expect([early, late].map(reasonOf)).toEqual(['recovered', 'waited-too-long']);
   });
 
-  it('is told when the last place fails, and so is whoever comes then; a place that is back takes new ones', async () => {
-    const { place, queue, ask, reasonOf } = setUp();
+  it('is rejected when the last worker fails, and so is a later one; a worker that is healthy again takes new jobs', async () => {
+    const { worker, queue, ask, reasonOf } = setUp();
     const [inside, waiting] = [ask(request(HONEST)), ask(request(HONEST))];
-    place.isWorking = false;
-    place.jobs.shift()?.done(undefined);
+    worker.isWorking = false;
+    worker.jobs.shift()?.done(undefined);
     const after = ask(request(HONEST));
     await settle();
     expect([inside, waiting, after].map(reasonOf)).toEqual(['out-of-order', 'out-of-order', 'out-of-order']);
-    place.isWorking = true;
+    worker.isWorking = true;
     queue.resume();
     const back = ask(request(HONEST));
-    place.work();
+    worker.work();
     await settle();
     expect(reasonOf(back)).toBe('recovered');
   });
 
-  it('goes on with the other place when one fails', async () => {
-    const { places, ask, reasonOf } = setUp(2);
-    const [first, second] = places as [HeldPlace, HeldPlace];
+  it('goes on with the other worker when one fails', async () => {
+    const { workers, ask, reasonOf } = setUp(2);
+    const [first, second] = workers as [ManualWorker, ManualWorker];
     const asked = [1, 2, 3].map(() => ask(request(HONEST)));
     first.isWorking = false;
     first.jobs.shift()?.done(undefined);
@@ -296,14 +294,14 @@ describe('whoever waits', () => {
     expect(asked.map(reasonOf).sort()).toEqual(['out-of-order', 'recovered', 'recovered']);
   });
 
-  it('is turned away at the end, and what is under way is still answered', async () => {
-    const { place, queue, ask, reasonOf } = setUp();
+  it('is rejected at the end, and a job that a worker holds is still answered', async () => {
+    const { worker, queue, ask, reasonOf } = setUp();
     const [inside, waiting] = [ask(request(HONEST)), ask(request(HONEST))];
     queue.close();
     const late = ask(request(HONEST));
-    place.work();
+    worker.work();
     await settle();
     expect([inside, waiting, late].map(reasonOf)).toEqual(['recovered', 'out-of-order', 'out-of-order']);
-    expect(queue.counts()).toEqual({ recovered: 1, repeated: 0, turnedAway: 2, waiting: 0 });
+    expect(queue.counts()).toEqual({ recovered: 1, repeated: 0, rejected: 2, waiting: 0 });
   });
 });

@@ -5,14 +5,18 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
-import type { LoadedCallback } from '../../../src/callback/inbox/store.ts';
+import type { LoadedCallback } from '../../../src/callback/inbox/event-store.ts';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
-import { MemoryReservations, type RecordedCase, type Reservation } from '../../../src/payment/reservations.ts';
-import type { UsedAuthorization } from '../../../src/payment/used-authorizations.ts';
+import type { Reservation } from '../../../src/payment/reservations.ts';
+import type { RecordedCase } from '../../../src/storage/memory/reservation-journal.ts';
+import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
+import type { UsedAuthorization } from '../../../src/storage/memory/used-authorizations.ts';
+import { DamagedError } from '../../../src/storage/sqlite/checksum.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import { isDamagedLogFile } from '../../../src/storage/sqlite/log-check.ts';
-import { DamagedError } from '../../../src/storage/sqlite/records.ts';
 import { type SqliteState, STATE_FILE } from '../../../src/storage/sqlite/state.ts';
+import { CALLBACKS, loadCallbacks, readEvent } from '../../../src/storage/sqlite/tables/callbacks.ts';
+import { loadCases, loadEnds, loadSpent } from '../../../src/storage/sqlite/tables/payments.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { Folder } from '../sqlite/folder.ts';
@@ -65,13 +69,13 @@ async function contentOf(found: Found): Promise<Content> {
 
 /** What a start has found. */
 export async function contentOfState(state: SqliteState): Promise<Content> {
-  const { recovered, ledger, callbacks } = state;
+  const { recovered, ledger, events } = state.underlay;
   return contentOf({
     ends: recovered.ends,
     cases: recovered.cases,
     spent: ledger.spent,
-    callbacks: await callbacks.load(NOW_MS, HOUR_MS),
-    read: (id, eventId) => callbacks.read(id, eventId),
+    callbacks: await events.load(NOW_MS, HOUR_MS),
+    read: (id, eventId) => events.read(id, eventId),
   });
 }
 
@@ -81,12 +85,13 @@ export async function contentOfFolder(folder: Folder): Promise<Content> {
   const database = new StateDatabase({ path: folder.file(STATE_FILE), sync: 'full' });
   try {
     database.check();
+    const { connection } = database;
     return await contentOf({
-      ends: database.loadEnds(NOW_MS / 1000),
-      cases: database.loadCases(),
-      spent: database.loadSpent(),
-      callbacks: database.loadCallbacks(NOW_MS, NOW_MS - HOUR_MS),
-      read: async (id, eventId) => database.readEvent(id, eventId),
+      ends: loadEnds(connection, NOW_MS / 1000),
+      cases: loadCases(connection),
+      spent: loadSpent(connection),
+      callbacks: loadCallbacks(connection, NOW_MS, NOW_MS - HOUR_MS),
+      read: async (callback, eventId) => readEvent(connection, { table: CALLBACKS, callback, eventId }),
     });
   } finally {
     database.close();
@@ -128,7 +133,8 @@ export class History {
     };
     note('start');
 
-    const reservations = new MemoryReservations(time, 100, state.payments, state.recovered);
+    const { events: store, journal, recovered } = state.underlay;
+    const reservations = new MemoryReservations(time, 100, journal, recovered);
     const hash = (n: number): string => `0x${String(n).repeat(64)}`;
     const intent = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
       const order = orderFor({ validBeforeSeconds: NOW_MS / 1000 + 120 });
@@ -149,7 +155,7 @@ export class History {
     const callback = async (n: number): Promise<CallbackId> => {
       const id = `cb_${String(n).padStart(24, '0')}` as CallbackId;
       const record = { id, tokenDigest: new Uint8Array(32).fill(n), expiresAtMs: NOW_MS + 600_000 };
-      await state.callbacks.create(record);
+      await store.create(record);
       callbacks[`${id} ${bytesText(record.tokenDigest)} ${record.expiresAtMs}`] = [];
       note('callback');
       return id;
@@ -164,7 +170,7 @@ export class History {
         bytes: Uint8Array.from({ length }, (_, i) => (i * n) & 0xff),
         isInline: length <= SHORT_BYTES,
       };
-      await state.callbacks.append(id, { ...record, bytes: record.bytes.slice() }); // the store's from then on
+      await store.append(id, { ...record, bytes: record.bytes.slice() }); // the store's from then on
       callbacks[nameOf(id)]?.push(`${record.id} ${record.head} ${bytesText(record.bytes)}`);
       note(`event of ${length} bytes`);
     };
@@ -184,7 +190,7 @@ export class History {
     await reservations.recordReleased(refused.reservation);
     delete payments[keyText(refused.order.key)];
     note('released');
-    await state.callbacks.delete(gone);
+    await store.delete(gone);
     delete callbacks[nameOf(gone)];
     note('deleted');
     await settled(open, 2);

@@ -111,7 +111,7 @@ describe('a database file with one bit turned', () => {
     const state = await folder.open({}, history.time);
     expect(state.fault()).toMatch(/^[^\n]*state\.db is damaged \([^\n]+\): no payments are taken; [^\n]+$/);
     expect(state.notices).toEqual([state.fault()]);
-    await expect(state.callbacks.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
+    await expect(state.underlay.events.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
     await folder.close();
     expect(readFileSync(path).equals(damaged)).toBe(true);
 
@@ -119,7 +119,7 @@ describe('a database file with one bit turned', () => {
     expect(anew.notices[0]).toMatch(/^the state was begun anew \([^\n]+\); the old one is [^\n]*state\.db\.lost-/);
     expect((await contentOfState(anew)).payments).toEqual({});
     // What was signed before may have been used: its window is the longest that is taken, and some.
-    expect(anew.recovered.usedBeforeSeconds).toBeGreaterThanOrEqual(history.time.nowMs() / 1000 + 150);
+    expect(anew.underlay.recovered.usedBeforeSeconds).toBeGreaterThanOrEqual(history.time.nowMs() / 1000 + 150);
     await folder.remove();
   });
 });
@@ -147,11 +147,11 @@ describe('a state file that should be there', () => {
     await refused(folder, reason);
     const anew = await folder.open({ mayReset: true }, history.time);
     expect(anew.fault()).toBeUndefined();
-    expect(anew.recovered.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
+    expect(anew.underlay.recovered.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
     await folder.close();
     // The cool-down is kept, and the next start needs no word of the operator.
     const after = await folder.open({}, history.time);
-    expect(after.recovered.usedBeforeSeconds).toBe(anew.recovered.usedBeforeSeconds);
+    expect(after.underlay.recovered.usedBeforeSeconds).toBe(anew.underlay.recovered.usedBeforeSeconds);
     await folder.remove();
   });
 

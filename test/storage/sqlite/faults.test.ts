@@ -4,14 +4,16 @@ import type { EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
 import { StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
-import type { Operation } from '../../../src/storage/sqlite/operations.ts';
 import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
+import { CALLBACKS, type CallbackOperation, type EventQuery } from '../../../src/storage/sqlite/tables/callbacks.ts';
+import { PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
 import { Folder } from './folder.ts';
 
 const callbackId = (number: number): CallbackId => `cb_${String(number).padStart(24, '0')}` as CallbackId;
 const eventId = (number: number): EventId => `evt_${String(number).padStart(24, '0')}` as EventId;
 
-const callback = (number: number): Operation => ({
+const callback = (number: number): CallbackOperation => ({
+  table: CALLBACKS,
   kind: 'callback',
   callback: { id: callbackId(number), tokenDigest: new Uint8Array(32).fill(number), expiresAtMs: Date.now() + 600_000 },
 });
@@ -24,6 +26,15 @@ const eventOf = (number: number, bytes: Uint8Array, isInline = true): EventRecor
   isInline,
   bytes,
 });
+
+const append = (callback: number, event: EventRecord): Promise<void> =>
+  journal.write({ table: CALLBACKS, kind: 'event', callback: callbackId(callback), event } as CallbackOperation);
+
+/** An event of the first callback. */
+const read = (event: number): Promise<EventRecord | undefined> =>
+  journal.read({ table: CALLBACKS, callback: callbackId(1), eventId: eventId(event) } as EventQuery) as Promise<
+    EventRecord | undefined
+  >;
 
 let folder: Folder;
 let state: SqliteState;
@@ -39,10 +50,10 @@ afterEach(() => folder.remove());
 describe('one record', () => {
   it.each([true, false])('an empty body is kept as such (inline: %s)', async (isInline) => {
     await journal.write(callback(1));
-    await journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(1, new Uint8Array(0), isInline) });
-    expect((await journal.read(callbackId(1), eventId(1)))?.bytes.length).toBe(0);
+    await append(1, eventOf(1, new Uint8Array(0), isInline));
+    expect((await read(1))?.bytes.length).toBe(0);
     const again = await folder.killed().open();
-    const [loaded] = await again.callbacks.load(Date.now(), 3_600_000);
+    const [loaded] = await again.underlay.events.load(Date.now(), 3_600_000);
     expect(loaded?.events.map(({ id }) => id)).toEqual([eventId(1)]);
     await again.close();
   });
@@ -53,13 +64,11 @@ describe('one record', () => {
     const part = new Uint8Array(8).fill(7).subarray(2, 5);
     const short = Uint8Array.of(4, 5);
     await Promise.all(
-      [eventOf(1, long, false), eventOf(2, part, false), eventOf(3, short, true)].map((event) =>
-        journal.write({ kind: 'event', callback: callbackId(1), event }),
-      ),
+      [eventOf(1, long, false), eventOf(2, part, false), eventOf(3, short, true)].map((event) => append(1, event)),
     );
     expect([long.length, part.length, short.length]).toEqual([0, 3, 2]);
-    const read = async (n: number) => [...((await journal.read(callbackId(1), eventId(n)))?.bytes ?? [])];
-    expect([await read(1), await read(2), await read(3)]).toEqual([
+    const bytesOf = async (n: number) => [...((await read(n))?.bytes ?? [])];
+    expect([await bytesOf(1), await bytesOf(2), await bytesOf(3)]).toEqual([
       [1, 2, 3],
       [7, 7, 7],
       [4, 5],
@@ -70,7 +79,7 @@ describe('one record', () => {
     const outcomes = await Promise.allSettled([
       journal.write(callback(1)),
       journal.write(callback(1)), // the same id again
-      journal.write({ kind: 'release', serial: 7 }), // nothing was begun
+      journal.write({ table: PAYMENTS, kind: 'release', serial: 7 } as PaymentOperation), // nothing was begun
       journal.write(callback(2)),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
@@ -82,7 +91,7 @@ describe('one record', () => {
     expect(state.fault()).toBeUndefined();
     expect(folder.faults).toEqual([]);
     const again = await folder.killed().open();
-    const loaded = await again.callbacks.load(Date.now(), 3_600_000);
+    const loaded = await again.underlay.events.load(Date.now(), 3_600_000);
     expect(loaded.map(({ callback: { id } }) => id).sort()).toEqual([callbackId(1), callbackId(2)]);
     await again.close();
   });
@@ -93,22 +102,18 @@ describe('a file that cannot grow', () => {
     timeout: 15_000,
   }, async () => {
     await journal.write(callback(1));
-    await journal.write({
-      kind: 'event',
-      callback: callbackId(1),
-      event: eventOf(1, new Uint8Array(9_000).fill(7), false),
-    });
+    await append(1, eventOf(1, new Uint8Array(9_000).fill(7), false));
     journal.limitPages(1); // not below what it has
-    const large = { kind: 'event', callback: callbackId(1), event: eventOf(2, new Uint8Array(200_000)) } as const;
-    await expect(journal.write(large)).rejects.toBeInstanceOf(StateRefusedError);
+    const large = eventOf(2, new Uint8Array(200_000));
+    await expect(append(1, large)).rejects.toBeInstanceOf(StateRefusedError);
     expect(state.fault()).toMatch(/^the state cannot be written: .*full/);
-    expect((await journal.read(callbackId(1), eventId(1)))?.bytes[8_999]).toBe(7);
+    expect((await read(1))?.bytes[8_999]).toBe(7);
     journal.limitPages(1_000_000);
     await expect.poll(() => state.fault(), { timeout: 10_000 }).toBeUndefined();
-    await journal.write(large);
+    await append(1, large);
     expect(folder.faults).toEqual([expect.stringMatching(/full/), undefined]);
     const again = await folder.killed().open();
-    const [loaded] = await again.callbacks.load(Date.now(), 3_600_000);
+    const [loaded] = await again.underlay.events.load(Date.now(), 3_600_000);
     expect(loaded?.events.map(({ id }) => id)).toEqual([eventId(1), eventId(2)]);
     await again.close();
   });
@@ -116,12 +121,10 @@ describe('a file that cannot grow', () => {
   it('bounds the bytes that wait for it', async () => {
     await journal.write(callback(1));
     const MIB = 1024 * 1024;
-    const writes = Array.from({ length: 140 }, (_, number) =>
-      journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(number, new Uint8Array(MIB), false) }),
-    );
+    const writes = Array.from({ length: 140 }, (_, number) => append(1, eventOf(number, new Uint8Array(MIB), false)));
     const outcomes = await Promise.allSettled(writes);
     const keptCount = outcomes.filter(({ status }) => status === 'fulfilled').length;
     expect(keptCount).toBe(128);
-    await journal.write({ kind: 'event', callback: callbackId(1), event: eventOf(200, new Uint8Array(MIB), false) });
+    await append(1, eventOf(200, new Uint8Array(MIB), false));
   });
 });

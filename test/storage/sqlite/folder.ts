@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import type { Backend, StoreOptions } from '../../../src/storage/backend.ts';
+import { openSqliteBackend } from '../../../src/storage/sqlite/backend.ts';
 import { openSqliteState, type SqliteState, type StateOptions } from '../../../src/storage/sqlite/state.ts';
+import { type ManualTime, SeededRandom } from '../../support/manual-time.ts';
 
 export class Folder {
   readonly path: string = mkdtempSync(join(tmpdir(), 'paygrade-state-'));
   readonly faults: (string | undefined)[] = [];
-  #open: SqliteState[] = [];
+  #open: { close(): Promise<void> }[] = [];
 
   async open(options: Partial<StateOptions> = {}, clock: Clock = systemClock): Promise<SqliteState> {
     const state = await openSqliteState(
@@ -19,6 +22,24 @@ export class Folder {
     );
     this.#open.push(state);
     return state;
+  }
+
+  /** All stores; a fault of the callbacks in the background fails the test. */
+  async openBackend(options: StoreOptions, time: ManualTime): Promise<Backend> {
+    const backend = await openSqliteBackend(
+      { stateDir: this.path, sync: 'normal', mayReset: false, ...options },
+      {
+        clock: time,
+        timers: time,
+        random: new SeededRandom(1),
+        onFault: (fault) => this.faults.push(fault),
+        onCallbackFault(fault) {
+          throw fault;
+        },
+      },
+    );
+    this.#open.push(backend);
+    return backend;
   }
 
   file(name: string): string {

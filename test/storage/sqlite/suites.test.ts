@@ -1,7 +1,13 @@
-/** The state file keeps what every store of its kind promises. */
+/** The state folder keeps what every backend promises. */
 import { afterAll } from 'vitest';
-import { MemoryReservations } from '../../../src/payment/reservations.ts';
-import { callbackStateSuite } from '../../suites/callback-state.ts';
+import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import type { Backend } from '../../../src/storage/backend.ts';
+import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
+import { describeBackend, OPENING_ATOMIC } from '../../suites/backend.ts';
+import { describeCallbacks } from '../../suites/callbacks.ts';
+import { describeEventStore } from '../../suites/event-store.ts';
+import { describePlayLedger } from '../../suites/play-ledger.ts';
+import { describeRateLimits } from '../../suites/rate-limits.ts';
 import { describeReservations } from '../../suites/reservations.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { Folder } from './folder.ts';
@@ -12,26 +18,66 @@ afterAll(() => folder.remove());
 
 /** One file under all stores of this suite: their serials are kept apart. */
 let opened = 0;
-describeReservations('reservations in a state file', (time, countMax) => {
+describeReservations('reservations over a state file', (time, countMax) => {
   const recovered = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: ++opened * 1_000_000 };
-  return new MemoryReservations(time, countMax, state.payments, recovered);
+  return new MemoryReservations(time, countMax, state.underlay.journal, recovered);
 });
 
-callbackStateSuite('a state file', async () => {
+describeEventStore('a state file', async () => {
   const time = new ManualTime(Date.UTC(2026, 7, 1, 12));
   let place = new Folder();
   let current = await place.open({}, time);
   const places = [place];
   return {
-    store: current.callbacks,
+    store: current.underlay.events,
     async reopen() {
       place = place.killed();
       places.push(place);
       current = await place.open({}, time);
-      return current.callbacks;
+      return current.underlay.events;
     },
     async close() {
       for (const one of places) await one.remove();
     },
   };
 });
+
+describeBackend('the backend of a state folder', async (time) => {
+  const place = new Folder();
+  const places = [place];
+  const options = { callbackBytes: 100 * CLAIM_BYTES, play: { openingAtomic: OPENING_ATOMIC } };
+  return {
+    backend: await place.openBackend(options, time),
+    reopen() {
+      const killed = place.killed();
+      places.push(killed);
+      return killed.openBackend(options, time);
+    },
+    async remove() {
+      for (const one of places) await one.remove();
+    },
+  };
+});
+
+/** A folder for one store. */
+async function opening<T>(
+  time: ManualTime,
+  storeOf: (backend: Backend) => T,
+  openingAtomic = OPENING_ATOMIC,
+  callbackCount = 100,
+): Promise<{ store: T; close(): Promise<void> }> {
+  const place = new Folder();
+  const options = { callbackBytes: callbackCount * CLAIM_BYTES, play: { openingAtomic } };
+  const store = storeOf(await place.openBackend(options, time));
+  return { store, close: () => place.remove() };
+}
+
+describeCallbacks('callbacks over a state file', (time, capacityCount) =>
+  opening(time, ({ callbacks }) => callbacks, OPENING_ATOMIC, capacityCount),
+);
+
+describePlayLedger('the play ledger over a state file', (time, openingAtomic) =>
+  opening(time, ({ playLedger }) => playLedger!, openingAtomic),
+);
+
+describeRateLimits('rate limits beside a state file', (time) => opening(time, ({ rateLimits }) => rateLimits));

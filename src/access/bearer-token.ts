@@ -1,0 +1,28 @@
+/** Bearer tokens of the `Authorization` header (RFC 6750; callback.md "Authentication" 5): shared by every way in that has one. */
+import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse } from '../http/errors.ts';
+
+export const { MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN } = defineErrors({
+  MISSING_AUTHORIZATION: { status: 401, headers: BEARER_CHALLENGE },
+  INVALID_AUTHORIZATION: { status: 401, headers: BEARER_CHALLENGE },
+  INVALID_TOKEN: { status: 401, headers: BEARER_CHALLENGE },
+});
+
+/** RFC 9110 §11.1: scheme, at least one space, credentials; scheme names have no case. */
+const BEARER = /^bearer(?: +(.*))?$/i;
+
+/** Two headers arrive joined by a comma and a space; no token has a comma. */
+const REPEATED = /,(?:[ \t]|$)/;
+
+export const CHALLENGE = { headers: { 'www-authenticate': 'Bearer' } };
+
+/** The token of an Authorization header (possibly empty), or the refusal of a header that has none. */
+export function bearerToken(authorization: string | null): string | Refusal {
+  if (authorization === null) {
+    return refuse(MISSING_AUTHORIZATION, 'an Authorization header is required', CHALLENGE);
+  }
+  const found = BEARER.exec(authorization);
+  if (found === null || REPEATED.test(authorization)) {
+    return refuse(INVALID_AUTHORIZATION, 'Authorization must be one header of the form `Bearer <token>`', CHALLENGE);
+  }
+  return found[1] ?? '';
+}

@@ -1,0 +1,109 @@
+/** Error codes of paid operations, and what documents say of paying (decisions §4; x402-v2 §2.1 to §2.3, §7.1, §7.4). */
+import type { AccessDocumentation } from '../http/access.ts';
+import { closed } from '../http/documents/openapi.ts';
+import { defineErrors, type HeaderFacts, RETRY_AFTER } from '../http/errors.ts';
+import { NETWORK } from '../payment/protocol/network.ts';
+
+const OFFER: HeaderFacts = {
+  description: 'base64 of the x402 v2 PaymentRequired object',
+  schema: { type: 'string' },
+  isAlwaysSent: true,
+};
+const RECEIPT: HeaderFacts = {
+  description: 'base64 of the x402 v2 SettlementResponse',
+  schema: { type: 'string' },
+  isAlwaysSent: true,
+};
+const sometimes = (facts: HeaderFacts): HeaderFacts => ({ ...facts, isAlwaysSent: false });
+
+export const {
+  PAYMENT_REQUIRED,
+  PAYMENT_INVALID,
+  PAYMENT_NOT_SETTLED,
+  PAYMENT_ALREADY_USED,
+  SETTLEMENT_PENDING,
+  SETTLEMENT_UNAVAILABLE,
+} = defineErrors({
+  PAYMENT_REQUIRED: { status: 402, headers: { 'PAYMENT-REQUIRED': OFFER } },
+  PAYMENT_INVALID: { status: 402, headers: { 'PAYMENT-REQUIRED': OFFER } },
+  PAYMENT_NOT_SETTLED: { status: 402, headers: { 'PAYMENT-REQUIRED': OFFER, 'PAYMENT-RESPONSE': sometimes(RECEIPT) } },
+  PAYMENT_ALREADY_USED: {
+    status: 409,
+    headers: { 'PAYMENT-RESPONSE': sometimes(RECEIPT), 'Retry-After': sometimes(RETRY_AFTER['Retry-After']!) },
+  },
+  SETTLEMENT_PENDING: { status: 503, headers: { ...RETRY_AFTER, 'PAYMENT-RESPONSE': RECEIPT } },
+  SETTLEMENT_UNAVAILABLE: { status: 503, headers: RETRY_AFTER },
+});
+
+const ADDRESS = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' };
+
+/** The offer of a 402 as the body mirrors it. */
+const OFFER_SCHEMAS = {
+  ResourceInfo: closed(
+    {
+      url: { type: 'string', format: 'uri' },
+      description: { type: 'string', maxLength: 500 },
+      mimeType: { type: 'string' },
+      serviceName: { type: 'string' },
+      tags: { type: 'array', items: { type: 'string' } },
+    },
+    ['serviceName', 'tags'],
+  ),
+  PaymentRequirements: closed({
+    scheme: { const: 'exact' },
+    network: { const: NETWORK },
+    amount: { type: 'string', pattern: '^[1-9][0-9]*$', description: 'Atomic units of the asset' },
+    asset: ADDRESS,
+    payTo: ADDRESS,
+    maxTimeoutSeconds: { type: 'integer', minimum: 1 },
+    extra: closed({ name: { type: 'string' }, version: { type: 'string' } }),
+  }),
+  OfferExtensions: closed({
+    bazaar: closed({ info: { type: 'object' }, schema: { type: 'object' } }),
+  }),
+};
+
+const schemaRef = (name: keyof typeof OFFER_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
+
+const GUIDE = `Paid routes speak x402 version 2. Ask without a payment: the answer is 402, and its \`PAYMENT-REQUIRED\` header (base64
+JSON) says what to pay. Sign the transfer authorization that it asks for (scheme \`exact\`, USDC on Base, EIP-3009), send
+the same request again with the payment, base64 JSON, in \`PAYMENT-SIGNATURE\`; the receipt comes back in
+\`PAYMENT-RESPONSE\`. One authorization buys one answer. A refused question costs nothing. After 503 \`SETTLEMENT_PENDING\`
+send the same payment again; never sign a second one for it.`;
+
+/** Standard base64, padded or not (decisions §4). */
+const PAYMENT_HEADER = {
+  name: 'PAYMENT-SIGNATURE',
+  in: 'header',
+  required: false,
+  description:
+    'base64 of the x402 v2 PaymentPayload for one entry of the offer. Left out, the answer is 402 with the offer in its ' +
+    '`PAYMENT-REQUIRED` header.',
+  schema: { type: 'string', maxLength: 8192, pattern: '^[A-Za-z0-9+/]+={0,2}$' },
+};
+
+/** `x-payment-info` and the 402 with its header are the form that x402 indexers read (x402-v2 §7.4). */
+export const paymentDocumentation = (priceUsdc: string): AccessDocumentation => ({
+  words: `Costs ${priceUsdc} USDC`,
+  guide: GUIDE,
+  parameters: [PAYMENT_HEADER],
+  operation: {
+    'x-payment-info': {
+      protocols: ['x402'],
+      pricingMode: 'fixed',
+      price: priceUsdc,
+      currency: 'USDC',
+      network: NETWORK,
+    },
+  },
+  answerHeaders: { 'PAYMENT-RESPONSE': RECEIPT },
+  errorMembers: {
+    402: {
+      x402Version: { const: 2 },
+      resource: schemaRef('ResourceInfo'),
+      accepts: { type: 'array', items: schemaRef('PaymentRequirements'), minItems: 1 },
+      extensions: schemaRef('OfferExtensions'),
+    },
+  },
+  schemas: OFFER_SCHEMAS,
+});

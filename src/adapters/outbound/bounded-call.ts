@@ -1,0 +1,98 @@
+/**
+ * One outbound HTTP request with bounds: a deadline over connecting, headers and body, a maximum of body bytes, no redirects
+ * and no content encodings. The outcome says whether the request can have reached the server. It is an ordinary `fetch`, so it
+ * runs on Node and Bun alike.
+ */
+import type { Timers } from '../../base/timers.ts';
+import { fetchCodeOf, isNotSent } from './connection-failure.ts';
+
+/** `fetch`, as far as a bounded call uses it. */
+export type OutboundFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface OutboundRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** Names in lower case. `accept-encoding` is set here. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly deadlineMs: number;
+  /** Longest body of an answer. */
+  readonly answerBytesMax: number;
+}
+
+export type CallOutcome =
+  | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly bytes: Uint8Array }
+  | CallFailure;
+
+export type CallFailure =
+  /** Certain: no byte of the request was written. */
+  | { readonly kind: 'not-sent'; readonly detail: string }
+  /**
+   * The request may have arrived; the answer is missing or unusable.
+   * `isTransport`: the connection or the deadline failed; otherwise an answer came and broke a bound.
+   */
+  | { readonly kind: 'lost'; readonly detail: string; readonly isTransport: boolean };
+
+/** Cancels a body that nothing will read; its outcome does not matter. */
+function discard(body: { cancel(): Promise<void> } | null): void {
+  body?.cancel().catch(() => {});
+}
+
+/** The body; undefined when it is longer than `bytesMax`. Rejects when the deadline aborts it. */
+async function readBounded(response: Response, bytesMax: number): Promise<Uint8Array | undefined> {
+  if (response.body === null) return new Uint8Array(0);
+  const reader = response.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let byteCount = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    byteCount += value.length;
+    if (byteCount > bytesMax) {
+      discard(reader);
+      return undefined;
+    }
+    chunks.push(value);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Never rejects. */
+export async function boundedCall(
+  { method, url, headers, body, deadlineMs, answerBytesMax }: OutboundRequest,
+  send: OutboundFetch,
+  timers: Timers,
+): Promise<CallOutcome> {
+  const abort = new AbortController();
+  const cancel = timers.after(deadlineMs, () => abort.abort());
+  try {
+    const response = await send(url, {
+      method,
+      body,
+      redirect: 'manual',
+      signal: abort.signal,
+      headers: { ...headers, 'accept-encoding': 'identity' },
+      decompress: false, // Bun's option to leave an encoded body alone; Node decodes only what is read
+    } as RequestInit);
+    const { status } = response;
+    const encoding = response.headers.get('content-encoding');
+    const isRedirect = status === 0 || (status >= 300 && status < 400);
+    if (isRedirect || (encoding !== null && encoding.toLowerCase() !== 'identity')) {
+      discard(response.body);
+      abort.abort();
+      return { kind: 'lost', detail: isRedirect ? `redirect ${status}` : 'encoded answer', isTransport: false };
+    }
+    const bytes = await readBounded(response, answerBytesMax);
+    if (bytes === undefined) {
+      abort.abort();
+      return { kind: 'lost', detail: `answer over ${answerBytesMax} bytes`, isTransport: false };
+    }
+    return { kind: 'answer', status, headers: response.headers, bytes };
+  } catch (failure) {
+    if (abort.signal.aborted) return { kind: 'lost', detail: `no answer in ${deadlineMs} ms`, isTransport: true };
+    if (isNotSent(failure)) return { kind: 'not-sent', detail: fetchCodeOf(failure) };
+    return { kind: 'lost', detail: `connection lost (${fetchCodeOf(failure)})`, isTransport: true };
+  } finally {
+    cancel();
+  }
+}

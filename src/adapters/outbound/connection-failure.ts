@@ -1,0 +1,64 @@
+/** What a failed `fetch` says about the connection: whether the request can have been sent, and a code for the log. */
+import { errorCodeOf } from '../../base/failure.ts';
+
+/**
+ * Error codes of a connection that was never made. After any other failure the request may have been written.
+ * Node (undici) has them on `error.cause`, on each of `cause.errors` when it tried several addresses, or as the code of the TLS
+ * layer; Bun has them on the error itself. A reset during a handshake has the same code as a later one, so it counts as sent.
+ */
+const NOT_SENT_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+  'UND_ERR_CONNECT_TIMEOUT',
+  // Verdicts on the certificate, which precede the first byte of HTTP.
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REVOKED',
+  'CERT_UNTRUSTED',
+  'CERT_REJECTED',
+  'CERT_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'INVALID_CA',
+  'HOSTNAME_MISMATCH',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** Codes that mean "never connected" only when `connect` was the call that failed. */
+const NOT_SENT_WHEN_CONNECTING: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+]);
+
+interface ErrorFacts {
+  readonly syscall?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+const factsOf = (value: unknown): ErrorFacts => (typeof value === 'object' && value !== null ? value : {});
+
+/** Certain that no byte of the request was written. */
+export function isNotSent(failure: unknown): boolean {
+  const { syscall, cause, errors } = factsOf(failure);
+  if (Array.isArray(errors) && errors.length > 0) return errors.every(isNotSent);
+  const code = errorCodeOf(failure);
+  if (code !== undefined) {
+    return NOT_SENT_CODES.has(code) || (syscall === 'connect' && NOT_SENT_WHEN_CONNECTING.has(code));
+  }
+  return cause !== undefined && isNotSent(cause);
+}
+
+/** The code of a failure, for the log. Never the message: it can hold an address with credentials. */
+export const fetchCodeOf = (failure: unknown): string =>
+  errorCodeOf(failure) ?? errorCodeOf(factsOf(failure).cause) ?? 'no code';

@@ -1,0 +1,67 @@
+/** The catalogue as a component: readiness, metrics, reloads. */
+import type { Clock } from '../base/clock.ts';
+import type { Exposition } from '../base/prometheus.ts';
+import { CatalogueHolder, type TakeCatalogue } from '../catalogue/holder.ts';
+import type { Component } from '../modules/module.ts';
+
+export interface OpenCatalogue {
+  readonly holder: CatalogueHolder;
+  /** Takes the catalogue again, counted. @throws SnapshotError one line; the old one goes on being served */
+  reload(): void;
+  readonly component: Component;
+}
+
+const secondsSince = (thenMs: number, nowMs: number): number => (nowMs - thenMs) / 1000;
+
+function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): void {
+  const catalogue = holder.current()?.catalogue;
+  if (catalogue === undefined) return;
+  const { snapshot, cohort } = catalogue;
+  const { newestObservedMs, oldestObservedMs, candidateJobs } = cohort.facts;
+  const { activeCount, rowCount, companyCount, facts } = snapshot;
+  const ageSeconds = secondsSince(facts.builtAtMs, nowMs);
+  page
+    .family('paygrade_catalogue_jobs', 'gauge', 'Jobs of the catalogue by status.')
+    .sample(activeCount, { status: 'active' })
+    .sample(rowCount - activeCount, { status: 'closed' })
+    .single('paygrade_catalogue_companies', 'gauge', 'Companies of the catalogue.', companyCount)
+    .single('paygrade_snapshot_age_seconds', 'gauge', 'Time since the catalogue was built.', ageSeconds)
+    .single('paygrade_cohort_jobs', 'gauge', 'Jobs of the candidate cohort.', candidateJobs);
+  if (newestObservedMs === null || oldestObservedMs === null) return;
+  page
+    .family('paygrade_cohort_age_seconds', 'gauge', 'Time since the newest and the oldest observation of the cohort.')
+    .sample(secondsSince(newestObservedMs, nowMs), { observation: 'newest' })
+    .sample(secondsSince(oldestObservedMs, nowMs), { observation: 'oldest' });
+}
+
+/**
+ * @param isExpected false where the operator configured no catalogue
+ * @throws SnapshotError when the catalogue cannot be used
+ */
+export function openCatalogue(take: TakeCatalogue, isExpected: boolean, clock: Clock): OpenCatalogue {
+  const holder = new CatalogueHolder(take);
+  const reloads = { done: 0, failed: 0 };
+  return {
+    holder,
+    reload() {
+      try {
+        holder.reload();
+        reloads.done++;
+      } catch (failure) {
+        reloads.failed++;
+        throw failure;
+      }
+    },
+    component: {
+      readiness: () => ({ snapshot: !isExpected || holder.current() !== undefined }),
+      metrics(page) {
+        page
+          .family('paygrade_catalogue_reloads_total', 'counter', 'Reloads of the catalogue by result.')
+          .sample(reloads.done, { result: 'done' })
+          .sample(reloads.failed, { result: 'failed' });
+        writeFacts(page, holder, clock.nowMs());
+      },
+      close: () => holder.close(),
+    },
+  };
+}

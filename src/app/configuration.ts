@@ -1,0 +1,33 @@
+/** All settings: those of the server as a whole, then those of each module, which bring their own. */
+import { type Configuration, defineConfig } from '../config/config.ts';
+import type { SettingsGroup } from '../config/setting.ts';
+import { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
+import { MODULES } from './modules.ts';
+
+type ModuleSettings = (typeof MODULES)[number]['settings'];
+
+const SHARED = [
+  { owner: 'Server', settings: SERVER_SETTINGS },
+  { owner: 'Catalogue', settings: CATALOGUE_SETTINGS },
+  { owner: 'State', settings: STATE_SETTINGS },
+  { owner: 'Payments', settings: PAYMENT_SETTINGS },
+] as const satisfies readonly SettingsGroup[];
+
+const groupOf = <S>({ tag, settings }: { readonly tag: string; readonly settings: S }) => ({
+  owner: `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`,
+  settings,
+});
+
+/** In the order of `--help` and of `docs/configuration.md`. */
+export const CONFIGURATION: Configuration<(typeof SHARED)[number]['settings'] | ModuleSettings> = defineConfig([
+  ...SHARED,
+  ...MODULES.filter(({ settings }) => Object.keys(settings).length > 0).map((module) =>
+    groupOf<ModuleSettings>(module),
+  ),
+]);
+
+/** The settings as the server uses them: option name to value. */
+export type Config = ReturnType<typeof CONFIGURATION.read>;
+
+/** The settings as `createPaygrade` takes them. */
+export type ConfigOptions = Parameters<typeof CONFIGURATION.fromOptions>[0];

@@ -1,0 +1,35 @@
+/**
+ * The one list of what this server serves: surfaces, and the modules on each. A new surface is a folder in `modules/` and an
+ * entry here.
+ */
+import { callbacks } from '../modules/callbacks/module.ts';
+import { jobs } from '../modules/jobs/module.ts';
+import type { Module } from '../modules/module.ts';
+import { pages } from '../modules/pages/module.ts';
+import { payments } from '../modules/payments/module.ts';
+import { service } from '../modules/service/module.ts';
+
+export interface SurfaceDefinition {
+  /** Label of metrics and log; null for the base. */
+  readonly name: string | null;
+  readonly title: string;
+  readonly description: string;
+  /** Path under which it always answers, below the base address; empty for the base. */
+  readonly path: '' | `/${string}`;
+  /** Name of the setting with its public address, where it may have a host of its own; without one it is base and path. */
+  readonly urlSetting?: string;
+  readonly modules: readonly Module[];
+}
+
+/** Every module, in the order of their settings in `--help` and the documents. */
+export const MODULES = [jobs, callbacks, payments, service, pages] as const;
+
+export const SURFACES: readonly SurfaceDefinition[] = [
+  {
+    name: null,
+    title: 'paygrade',
+    description: 'Answers about hiring, one paid request at a time, and webhook addresses for ten minutes.',
+    path: '',
+    modules: MODULES,
+  },
+];

@@ -1,0 +1,83 @@
+/**
+ * Where surfaces are mounted. A surface always answers under its path; one whose public address names a host that the base
+ * does not have answers on that host too, at the path of that address (siblings §1). Only then is a request's Host looked at.
+ */
+import type { Caller } from '../adapters/listen/listen.ts';
+import type { Mount } from '../http/access.ts';
+import { targetOf } from '../http/target.ts';
+import type { SurfaceDefinition } from './modules.ts';
+import type { Surface } from './surface.ts';
+
+export interface SurfaceMount {
+  readonly definition: SurfaceDefinition;
+  readonly mount: Mount;
+  /** Lower case, with its port if it has one; undefined where the surface shares the base's host. */
+  readonly host: string | undefined;
+  /** Path of its public address on that host. */
+  readonly hostPath: string;
+}
+
+/** @param config option name to value; @throws Error when two surfaces claim one path */
+export function mountsOf(
+  definitions: readonly SurfaceDefinition[],
+  config: { readonly baseUrl: string } & Readonly<Record<string, unknown>>,
+): readonly SurfaceMount[] {
+  const baseHost = new URL(config.baseUrl).host;
+  const paths = new Set<string>();
+  return definitions.map((definition) => {
+    const { name, path, urlSetting } = definition;
+    if (paths.has(path)) throw new Error(`two surfaces are mounted at ${path === '' ? 'the root' : path}`);
+    paths.add(path);
+    const given = urlSetting === undefined ? undefined : config[urlSetting];
+    const baseUrl = typeof given === 'string' ? given : `${config.baseUrl}${path}`;
+    const { host, pathname } = new URL(baseUrl);
+    return {
+      definition,
+      mount: { labels: name === null ? {} : { surface: name }, baseUrl },
+      host: host === baseHost ? undefined : host,
+      hostPath: pathname === '/' ? '' : pathname,
+    };
+  });
+}
+
+interface MountedSurface extends SurfaceMount {
+  readonly surface: Surface;
+}
+
+/** Path below a prefix, or undefined for a path that is not below it. */
+function pathBelow(prefix: string, path: string): string | undefined {
+  if (prefix === '') return path;
+  if (!path.startsWith(prefix)) return undefined;
+  if (path.length === prefix.length) return '/';
+  return path.charCodeAt(prefix.length) === 47 /* "/" */ ? path.slice(prefix.length) : undefined;
+}
+
+export type HandleRequest = (request: Request, caller: Caller, startMs: number) => Response | Promise<Response>;
+
+/** The surface of each request handles it. The base takes what no other surface does. @throws Error without a base */
+export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest {
+  const base = mounted.find(({ definition }) => definition.path === '');
+  if (base === undefined) throw new Error('no surface is mounted at the root');
+  const others = mounted.filter((one) => one !== base);
+  const withHost = others.filter(({ host }) => host !== undefined);
+
+  const byPath: HandleRequest = (request, caller, startMs) => {
+    const target = targetOf(request.url);
+    for (const { definition, surface } of others) {
+      const path = pathBelow(definition.path, target.path);
+      if (path !== undefined) return surface.handle(request, path, target, startMs, caller);
+    }
+    return base.surface.handle(request, target.path, target, startMs, caller);
+  };
+  if (withHost.length === 0) return byPath;
+
+  return (request, caller, startMs) => {
+    const host = (caller.header === undefined ? request.headers.get('host') : caller.header('host'))?.toLowerCase();
+    const target = targetOf(request.url);
+    for (const one of withHost) {
+      const path = one.host === host ? pathBelow(one.hostPath, target.path) : undefined;
+      if (path !== undefined) return one.surface.handle(request, path, target, startMs, caller);
+    }
+    return byPath(request, caller, startMs);
+  };
+}

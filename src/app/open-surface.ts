@@ -1,0 +1,39 @@
+/** Opens the modules of one surface and mounts their operations. */
+import type { ModuleContext, SharedConfig, SurfaceView } from '../modules/module.ts';
+import { SERVICE_SUMMARY, surfaceOperations } from '../modules/service/module.ts';
+import type { SurfaceMount } from './mounts.ts';
+import type { Server } from './server.ts';
+import { Surface, type SurfaceParts } from './surface.ts';
+
+export type SharedContext = Omit<ModuleContext, 'surface'> & { readonly config: SharedConfig };
+
+/** @throws Error when an operation cannot be served as it is declared, and whatever a module throws */
+export async function openSurface(
+  { definition, mount }: SurfaceMount,
+  shared: SharedContext,
+  parts: SurfaceParts,
+  server: Server,
+): Promise<Surface> {
+  const { name, title, description, modules } = definition;
+  const tags = Object.fromEntries(
+    modules.flatMap(({ tag, summary }) => (summary === undefined ? [] : [[tag, summary]])),
+  );
+  let view: SurfaceView | undefined;
+  const viewOf = (): SurfaceView => {
+    if (view === undefined) throw new Error('the operations of a surface are not known while its modules open');
+    return view;
+  };
+  const own = surfaceOperations(viewOf, server);
+  const opened = [];
+  for (const module of modules) {
+    const open = await module.open({ ...shared, surface: { mount, view: viewOf } });
+    server.add(open);
+    opened.push({ ...open, isPublished: module.summary !== undefined });
+  }
+  const published = opened.filter(({ isPublished }) => isPublished).flatMap(({ operations }) => operations);
+  view = { title, description, mount, tags: { ...tags, service: SERVICE_SUMMARY }, operations: [...published, ...own] };
+  const all = [...opened.flatMap(({ operations }) => operations), ...own];
+  const surface = new Surface(name, mount, all, parts);
+  server.measure(surface.meters);
+  return surface;
+}

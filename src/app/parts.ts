@@ -1,0 +1,127 @@
+/**
+ * Opens what the modules share, in the order in which they depend on each other: signature verification and stores, the
+ * catalogue, payments. Whatever is not handed in is the runtime's own.
+ */
+import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
+import { catalogueSource, NO_CATALOGUE } from '../adapters/files/catalogue-source.ts';
+import { systemTimers } from '../adapters/process/system-timers.ts';
+import { openVerification } from '../adapters/verification/open-verification.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { Timers } from '../base/timers.ts';
+import type { TakeCatalogue } from '../catalogue/holder.ts';
+import { IN_MEMORY } from '../config/settings.ts';
+import type { Component } from '../modules/module.ts';
+import type { CaseReport } from '../payment/settlement/reconciler.ts';
+import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
+import type { Backend, BackendPorts } from '../storage/backend.ts';
+import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
+import { type OpenCatalogue, openCatalogue } from './catalogue.ts';
+import type { Config } from './configuration.ts';
+import { type OpenPayments, openPayments } from './payments.ts';
+import type { Server } from './server.ts';
+
+/** The outside. Whoever hands in an optional one owns time, disk, network or threads in its place. */
+export interface PartsPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers?: Timers | undefined;
+  /** How the facilitator is called. */
+  readonly facilitatorFetch?: FacilitatorFetch | undefined;
+  /** Where signatures are recovered, in place of the configured threads. */
+  readonly recoveryWorker?: RecoveryWorker | undefined;
+  /** Where the stores come from, in place of the configured folder. */
+  readonly openBackend?: ((options: OpenBackendOptions, ports: BackendPorts) => Promise<Backend>) | undefined;
+  /** Where the catalogue comes from, in place of the configured file. */
+  readonly takeCatalogue?: TakeCatalogue | undefined;
+  /** Called with a bug where no request waits for its end; `source` names the part. */
+  onFailure(failure: unknown, source: string): void;
+  /** How an unknown settlement ended. */
+  onCaseReport(resolution: CaseReport): void;
+  /** The state became unwritable (why, one line) or writable again (undefined). */
+  onStateFault?(fault: string | undefined): void;
+  /** A verification thread died (why, one line) or works again (undefined). */
+  onVerificationFault?(fault: string | undefined): void;
+}
+
+export interface Parts {
+  readonly timers: Timers;
+  readonly backend: Backend;
+  readonly catalogue: OpenCatalogue;
+  readonly payments: OpenPayments;
+  readonly recoveryCounts: () => RecoveryCounts;
+  /** What the operator must be told at start. */
+  readonly notices: readonly string[];
+}
+
+function stateComponent(backend: Backend): Component {
+  return {
+    readiness: () => ({ state: backend.fault() === undefined }),
+    metrics(page) {
+      const { batchCount, operationCount } = backend.commits();
+      page
+        .single('paygrade_state_commits_total', 'counter', 'Transactions of the durable state.', batchCount)
+        .single('paygrade_state_operations_total', 'counter', 'Records written in them.', operationCount);
+    },
+    drain: () => backend.drain(),
+    close: () => backend.close(),
+  };
+}
+
+/**
+ * @param server gets each part as a component, as soon as it is open
+ * @throws SnapshotError, StateError, ConfigError or Error with one line when one cannot be opened
+ */
+export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
+  const { clock, random, timers = systemTimers } = ports;
+  const taking = ports.takeCatalogue ?? catalogueSource(config.snapshot, clock);
+  // Threads start while the state is read; this never rejects.
+  const verifying = openVerification(config, {
+    clock,
+    timers,
+    recoveryWorker: ports.recoveryWorker,
+    onFault: (fault) => ports.onVerificationFault?.(fault),
+  });
+  server.add({ close: async () => (await verifying).close() });
+  const stateDir = config.stateDir === IN_MEMORY ? undefined : config.stateDir;
+  const backend = await (ports.openBackend ?? openBackend)(
+    {
+      stateDir,
+      sync: config.stateSync,
+      mayReset: config.stateReset,
+      callbackBytes: config.callbackBytes,
+      play: config.settlement === 'local' ? { openingAtomic: config.localBalance } : undefined,
+    },
+    {
+      clock,
+      random,
+      timers,
+      onFault: (fault) => ports.onStateFault?.(fault),
+      onCallbackFault: (fault) => ports.onFailure(fault, 'callbacks'),
+    },
+  );
+  server.add(stateComponent(backend));
+  const verification = await verifying;
+  const catalogue = openCatalogue(await taking, config.snapshot !== NO_CATALOGUE, clock);
+  server.add(catalogue.component);
+  const { reservations, playLedger } = backend;
+  const payments = await openPayments(config, stateDir ?? null, {
+    clock,
+    random,
+    timers,
+    reservations,
+    playLedger,
+    recoveries: verification.queue,
+    facilitatorFetch: ports.facilitatorFetch,
+    onCaseReport: (resolution) => ports.onCaseReport(resolution),
+  });
+  server.add(payments.component);
+  return {
+    timers,
+    backend,
+    catalogue,
+    payments,
+    recoveryCounts: () => verification.queue.counts(),
+    notices: [...payments.notices, ...verification.notices, ...backend.notices],
+  };
+}

@@ -1,0 +1,127 @@
+/** Opens what taking money needs, as the configuration says: recipient, settlement, reconciler and checkout. One for the server. */
+import { PaymentMeters } from '../access/payment-meter.ts';
+import type { PaidServices } from '../access/x402.ts';
+import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
+import { throwawayPayee } from '../adapters/files/payee-file.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Exposition } from '../base/prometheus.ts';
+import type { Random } from '../base/random.ts';
+import type { Timers } from '../base/timers.ts';
+import { ConfigError } from '../config/config.ts';
+import type { Component, ModuleContext, SharedConfig } from '../modules/module.ts';
+import { Checkout } from '../payment/checkout.ts';
+import { reservationKeyOf } from '../payment/protocol/order.ts';
+import type { Reservations } from '../payment/reservations.ts';
+import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-ledger.ts';
+import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts';
+import type { Settlement } from '../payment/settlement/settlement.ts';
+import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
+
+/** How a settlement of unknown outcome ended, or that its end could not be recorded yet. */
+const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
+
+/** `serviceName` of every offer. */
+export const SERVICE_NAME = 'paygrade';
+
+export interface PaymentParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly reservations: Reservations;
+  /** With SETTLEMENT=local. */
+  readonly playLedger: PlayLedger | undefined;
+  readonly recoveries: RecoveryQueue;
+  /** How the facilitator is called; undefined = by the runtime's fetch. */
+  readonly facilitatorFetch: FacilitatorFetch | undefined;
+  /** How an unknown settlement ended. */
+  onCaseReport(resolution: CaseReport): void;
+}
+
+export interface OpenPayments {
+  readonly component: Component;
+  readonly paid: PaidServices['paid'];
+  readonly paymentStatusOf: ModuleContext['paymentStatusOf'];
+  /** What the operator must be told at start. */
+  readonly notices: readonly string[];
+  /** Settlements without a known end. */
+  readonly unknownCount: () => number;
+}
+
+interface OpenSettlement {
+  readonly settlement: Settlement;
+  isReachable(): boolean;
+  stop(): void;
+}
+
+function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettlement {
+  const { playLedger, clock, timers, facilitatorFetch: fetch } = parts;
+  if (playLedger !== undefined) {
+    return { settlement: new LocalSettlement(playLedger), isReachable: () => true, stop: () => {} };
+  }
+  const { facilitatorUrl: url, facilitatorToken: token } = config;
+  if (url === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
+  const settlement = new HttpFacilitator({ url, token, clock, timers, fetch });
+  settlement.start();
+  return { settlement, isReachable: () => settlement.isReachable(), stop: () => settlement.stop() };
+}
+
+const PLAY_NOTICE =
+  'SETTLEMENT=local: signatures are verified, but payments move in a play ledger; nothing is on a chain';
+
+/**
+ * @param stateDir where a throwaway recipient is kept; null: nowhere
+ * @throws ConfigError or Error, one line, when the configured parts cannot be made
+ */
+export async function openPayments(
+  config: SharedConfig,
+  stateDir: string | null,
+  parts: PaymentParts,
+): Promise<OpenPayments> {
+  const { clock, random, timers, reservations, recoveries } = parts;
+  const payTo = config.payTo ?? throwawayPayee(stateDir, random);
+  const { settlement, isReachable, stop } = openSettlement(config, parts);
+  const ends = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<CaseReport['kind'], number>;
+  const onCaseReport = (resolution: CaseReport): void => {
+    ends[resolution.kind]++;
+    parts.onCaseReport(resolution);
+  };
+  const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
+  for (const { reservation, order } of await reservations.takeUnsettled()) reconciler.watch(reservation, order);
+  const meters = new PaymentMeters();
+
+  const writeMetrics = (page: Exposition): void => {
+    page.family('paygrade_payments_total', 'counter', 'Requests to paid operations by payment outcome.');
+    meters.writeOutcomes(page);
+    page.family('paygrade_payment_recoveries_total', 'counter', 'Settlements of unknown outcome by how they ended.');
+    for (const end of RECOVERIES) page.sample(ends[end], { end });
+    const { openCount } = reconciler;
+    page
+      .single(
+        'paygrade_settlements_in_flight',
+        'gauge',
+        'Settlements that have not answered yet.',
+        meters.inFlightCount,
+      )
+      .single('paygrade_settlements_unknown', 'gauge', 'Settlements whose end is not known or not recorded.', openCount)
+      .single('paygrade_reservations', 'gauge', 'Authorizations that are used or in use.', reservations.count);
+  };
+
+  return {
+    component: {
+      readiness: () => ({ settlement: isReachable() }),
+      metrics: writeMetrics,
+      close() {
+        reconciler.stop();
+        stop();
+      },
+    },
+    paid: {
+      checkout: new Checkout({ reservations, settlement, reconciler, recoveries, clock }),
+      seller: { payTo, serviceName: SERVICE_NAME },
+      meters,
+    },
+    paymentStatusOf: (payer, nonce) => reservations.statusOf(reservationKeyOf(payer, nonce)),
+    notices: config.settlement === 'local' ? [PLAY_NOTICE] : [],
+    unknownCount: () => reconciler.openCount,
+  };
+}

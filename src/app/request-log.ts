@@ -1,0 +1,72 @@
+/** Reports every answered request and every bug. A listener that fails has no effect on the answer, which may be paid for. */
+import type { Refusal } from '../http/errors.ts';
+import type { LoggedRequest } from './request.ts';
+
+/** One line of the request log. Never a token, a signature or a payment header, and no query. */
+export interface RequestRecord {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  /** null for the base surface. */
+  readonly surface: string | null;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly client: string;
+  /** Code of the refusal, if it was one. */
+  readonly code: string | null;
+  /** What the log may say and the client may not see. */
+  readonly detail: string | null;
+}
+
+export interface RequestLogPorts {
+  /** Called once a request; undefined = no log. */
+  readonly onRequest: ((record: RequestRecord) => void) | undefined;
+  /** Called with a bug and its request id; the client sees `INTERNAL_ERROR` and the id. */
+  onFailure(failure: unknown, requestId: string): void;
+}
+
+function notifySafely(listener: () => void): void {
+  try {
+    listener();
+  } catch {
+    // No other listener is left to report this to.
+  }
+}
+
+export class RequestLog {
+  readonly #ports: RequestLogPorts;
+
+  constructor(ports: RequestLogPorts) {
+    this.#ports = ports;
+  }
+
+  answered(
+    request: LoggedRequest,
+    { surface, operation }: { readonly surface: string | null; readonly operation: string | null },
+    { status }: Response,
+    durationMs: number,
+    refusal: Refusal | undefined,
+  ): void {
+    const { onRequest } = this.#ports;
+    if (onRequest === undefined) return;
+    notifySafely(() =>
+      onRequest({
+        requestId: request.requestId,
+        method: request.method,
+        path: request.path,
+        surface,
+        operation,
+        status,
+        durationMs,
+        client: request.clientAddress(),
+        code: refusal?.code ?? null,
+        detail: refusal?.extras.detail ?? null,
+      }),
+    );
+  }
+
+  failed(failure: unknown, requestId: string): void {
+    notifySafely(() => this.#ports.onFailure(failure, requestId));
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * One surface: a mount with modules on it. It routes a request below its mount, answers 404, 405 and preflights, runs the
+ * operation, makes the response, counts and logs it. The single catch for bugs is here.
+ */
+import type { Caller } from '../adapters/listen/listen.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { Mount } from '../http/access.ts';
+import { type Answer, outcomeOf } from '../http/answers.ts';
+import type { Variant } from '../http/contract.ts';
+import { INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, Refusal, refuse } from '../http/errors.ts';
+import { type Execute, executorOf } from '../http/execute.ts';
+import { type AnswerRecipient, DeferredAnswer } from '../http/hot/deferred-answer.ts';
+import { OperationMeter } from '../http/meter.ts';
+import { errorsOf, type MountedOperation, type Operation } from '../http/operation.ts';
+import type { Responder } from '../http/respond.ts';
+import { type FindPath, type Match, pathFinder } from '../http/router.ts';
+import type { Target } from '../http/target.ts';
+import { HttpRequestView, type LoggedRequest, newRequestId } from './request.ts';
+import type { RequestLog } from './request-log.ts';
+
+/** What all surfaces of a server share. */
+export interface SurfaceParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly responder: Responder;
+  readonly log: RequestLog;
+  readonly trustProxy: boolean;
+  /** Headers of the answer to a preflight, or undefined where browsers of other origins are not served. */
+  readonly preflight: Readonly<Record<string, string>> | undefined;
+}
+
+interface ServedOperation extends MountedOperation {
+  readonly execute: Execute;
+  readonly meter: OperationMeter;
+  readonly variant: Variant | undefined;
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+
+function meterOf(operation: Operation, mount: Mount): OperationMeter {
+  const others = Object.keys(operation.otherAnswers ?? {}).map(Number);
+  const codes = errorsOf(operation).filter((code) => code !== METHOD_NOT_ALLOWED); // counted where no operation is found
+  const labels = { operation: operation.operation, ...mount.labels };
+  return new OperationMeter(labels, [operation.status ?? 200, ...others], codes);
+}
+
+function served(operation: Operation, mount: Mount): ServedOperation {
+  const mounted = operation.mount(mount);
+  return {
+    ...mounted,
+    execute: executorOf(mounted),
+    meter: meterOf(operation, mount),
+    variant: operation.variant,
+  };
+}
+
+/** What is kept of a request whose answer is deferred: the request with its headers takes several times as much. */
+class DeferredRequest implements AnswerRecipient, LoggedRequest {
+  readonly path: string;
+  readonly startMs: number;
+  readonly #operation: ServedOperation;
+  readonly #surface: Surface;
+  readonly #client: string;
+  readonly #resolve: (response: Response) => void;
+  #requestId: string | undefined;
+
+  constructor(
+    request: HttpRequestView,
+    operation: ServedOperation,
+    surface: Surface,
+    resolve: (response: Response) => void,
+  ) {
+    this.path = request.path;
+    this.startMs = request.startMs;
+    this.#operation = operation;
+    this.#surface = surface;
+    this.#client = request.clientAddress();
+    this.#resolve = resolve;
+  }
+
+  get method(): string {
+    return this.#operation.method;
+  }
+
+  /** Drawn when it is first needed. */
+  get requestId(): string {
+    this.#requestId ??= this.#surface.newRequestId();
+    return this.#requestId;
+  }
+
+  clientAddress(): string {
+    return this.#client;
+  }
+
+  answered(answer: unknown): void {
+    this.#resolve(this.#surface.deferredResponse(this, this.#operation, answer));
+  }
+}
+
+export class Surface {
+  /** In the order of the metrics. */
+  readonly meters: readonly OperationMeter[];
+  readonly #name: string | null;
+  readonly #parts: SurfaceParts;
+  readonly #find: FindPath<ServedOperation>;
+  /** Requests that no operation serves: unknown paths and methods. */
+  readonly #unmatchedMeter: OperationMeter;
+
+  /** @param name null for the base. @throws Error when an operation cannot be served as it is declared */
+  constructor(name: string | null, mount: Mount, operations: readonly Operation[], parts: SurfaceParts) {
+    const all = operations.map((operation) => served(operation, mount));
+    this.#name = name;
+    this.#parts = parts;
+    this.#find = pathFinder(all);
+    this.#unmatchedMeter = new OperationMeter(
+      { operation: 'none', ...mount.labels },
+      [],
+      [NOT_FOUND, METHOD_NOT_ALLOWED],
+    );
+    this.meters = [...all.map(({ meter }) => meter), this.#unmatchedMeter];
+  }
+
+  /** Never throws and never rejects. @param path below the mount */
+  handle(
+    request: Request,
+    path: string,
+    target: Target,
+    startMs: number,
+    caller: Caller,
+  ): Response | Promise<Response> {
+    const { trustProxy } = this.#parts;
+    const match = this.#find(path);
+    const params = match?.params ?? NO_PARAMS;
+    const view = new HttpRequestView(request, this.newRequestId(), target, params, startMs, caller, trustProxy);
+    const operation = match?.table.methods.get(request.method);
+    try {
+      if (operation === undefined || !isOffered(operation.variant, view)) return this.#unmatched(view, match);
+      const outcome = operation.execute(view);
+      if (outcome instanceof Promise) {
+        return outcome.then(
+          (later) => {
+            if (later instanceof DeferredAnswer)
+              return this.#failed(view, operation, new Error('an answer deferred twice'));
+            return this.#respond(view, operation, later);
+          },
+          (failure) => this.#failed(view, operation, failure),
+        );
+      }
+      if (outcome instanceof DeferredAnswer) {
+        return new Promise((resolve) => outcome.deliverTo(new DeferredRequest(view, operation, this, resolve)));
+      }
+      return this.#respond(view, operation, outcome);
+    } catch (failure) {
+      return this.#failed(view, operation, failure);
+    }
+  }
+
+  newRequestId(): string {
+    return newRequestId(this.#parts.random);
+  }
+
+  /** The response of a deferred answer. */
+  deferredResponse(request: LoggedRequest, operation: ServedOperation, answer: unknown): Response {
+    try {
+      return this.#respond(request, operation, outcomeOf(answer));
+    } catch (failure) {
+      return this.#failed(request, operation, failure);
+    }
+  }
+
+  #respond(request: LoggedRequest, operation: ServedOperation, outcome: Answer | Refusal): Response {
+    const response = this.#parts.responder.respond(operation, outcome, request.requestId);
+    return this.#recorded(request, operation, response, outcome instanceof Refusal ? outcome : undefined);
+  }
+
+  #failed(request: LoggedRequest, operation: ServedOperation | undefined, failure: unknown): Response {
+    const { log, responder } = this.#parts;
+    log.failed(failure, request.requestId);
+    const refusal = refuse(INTERNAL_ERROR, 'unexpected error');
+    return this.#recorded(request, operation, responder.refusal(refusal, request.requestId), refusal);
+  }
+
+  #recorded(
+    request: LoggedRequest,
+    operation: ServedOperation | undefined,
+    response: Response,
+    refusal: Refusal | undefined,
+  ): Response {
+    const { clock, log } = this.#parts;
+    const durationMs = clock.monotonicMs() - request.startMs;
+    (operation?.meter ?? this.#unmatchedMeter).count(response.status, durationMs, refusal?.code);
+    const names = { surface: this.#name, operation: operation?.operation ?? null };
+    log.answered(request, names, response, durationMs, refusal);
+    return response;
+  }
+
+  /** 404 where the path is unknown to this request, else 405 or a preflight's answer. */
+  #unmatched(view: HttpRequestView, match: Match<ServedOperation> | undefined): Response {
+    const { responder, preflight } = this.#parts;
+    const variant = match === undefined ? undefined : variantOf(match);
+    if (match === undefined || !isOffered(variant, view)) {
+      const headers = variant === undefined ? undefined : { vary: capitalized(variant.header) };
+      const refusal = refuse(NOT_FOUND, 'there is nothing at this path', { headers });
+      return this.#recorded(view, undefined, responder.refusal(refusal, view.requestId), refusal);
+    }
+    const { allow } = match.table;
+    if (view.method === 'OPTIONS' && preflight !== undefined) {
+      const headers = { allow, 'access-control-allow-methods': allow, ...preflight };
+      return this.#recorded(view, undefined, responder.empty(headers, view.requestId), undefined);
+    }
+    const refusal = refuse(METHOD_NOT_ALLOWED, `this path has no such method; it has ${allow}`, { headers: { allow } });
+    return this.#recorded(view, undefined, responder.refusal(refusal, view.requestId), refusal);
+  }
+}
+
+const isOffered = (variant: Variant | undefined, view: HttpRequestView): boolean =>
+  variant === undefined || variant.matches(view.header(variant.header));
+
+/** Of a path: that of its operations. */
+const variantOf = ({ table }: Match<ServedOperation>): Variant | undefined => {
+  const [first] = table.methods.values();
+  return first?.variant;
+};
+
+const capitalized = (header: string): string => `${header.charAt(0).toUpperCase()}${header.slice(1)}`;

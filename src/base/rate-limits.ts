@@ -1,0 +1,22 @@
+/**
+ * Limits of requests by key, for example by client address (a port): a backend holds the counts, so that several processes
+ * may share them.
+ */
+import type { MaybePromise } from './maybe-promise.ts';
+
+export interface RateLimiter {
+  /**
+   * One indivisible step: counts this try if it passes; a refused try does not count.
+   * @returns 0 when it passes, otherwise the milliseconds until the next try can
+   */
+  tryPass(key: string): MaybePromise<number>;
+}
+
+export interface RateLimits {
+  /**
+   * A limiter with separate counts: at most `limit` passes of one key in any span of `windowMs`. An implementation may
+   * forget the key seen longest ago when it holds too many, which lets that key pass early and never refuses one wrongly.
+   * @param limit at least 1
+   */
+  open(limit: number, windowMs: number): RateLimiter;
+}

@@ -1,0 +1,157 @@
+/**
+ * The port of the callbacks (callback.md; decisions §5): create, receive webhooks, read, wait, end. Everything that modules
+ * and ways in need of callbacks is here; a backend implements it. Methods answer now or later; where an answer may come now,
+ * a caller pays for no promise.
+ *
+ * What every implementation promises: a live callback is never evicted, shortened or unreadable; a callback stores at most
+ * EVENT_COUNT_MAX events, and the step that stores one decides this again; a webhook is acknowledged once it will survive
+ * whatever the store promises to survive; a chain of waits gets every stored event once, in order; nothing is stored in a
+ * callback that has ended.
+ */
+import type { DisconnectListener } from '../base/disconnect-listener.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { RawBody, Webhook } from './event.ts';
+import type { CallbackId, EventId } from './identifier.ts';
+
+/**
+ * A callback that a request was admitted to. Good for that request: the callback may end at any moment, and then the methods
+ * that take the handle answer {@link Absent}.
+ */
+export interface CallbackHandle {
+  readonly id: CallbackId;
+  /** Wall clock, milliseconds since 1970; for display only. */
+  readonly expiresAtMs: number;
+}
+
+/** Why there is no callback: none ever was or it was deleted, or its ten minutes are over. */
+export type Absent = { readonly kind: 'not-found' } | { readonly kind: 'expired' };
+
+/** Client-facing messages. */
+export const ABSENT_MESSAGES = {
+  'not-found': 'there is no such callback',
+  expired: 'this callback is past its ten minutes',
+} as const;
+
+/**
+ * Storage for callbacks, claimed before a creation is paid for (decisions §5; reliability 126, 127). Every callback claims
+ * the same number of bytes, CLAIM_BYTES.
+ */
+export interface CallbackCapacity {
+  readonly capacityBytes: number;
+  /** Bytes claimed by live callbacks and by requests that are still to be paid. */
+  readonly claimedBytes: number;
+  /** One indivisible step: claims the bytes of one callback, or answers false when they are not free. */
+  tryClaim(): MaybePromise<boolean>;
+  /** Gives back a claim that did not become a callback. */
+  release(): MaybePromise<void>;
+}
+
+export interface Created {
+  readonly id: CallbackId;
+  /** Shown to the customer once; only its digest is stored. */
+  readonly readToken: string;
+  /** Wall clock, milliseconds since 1970. */
+  readonly expiresAtMs: number;
+}
+
+/** The checks of a webhook that need no body, in their order. A webhook counts towards the rate unless it is `too-many`. */
+export type WebhookAdmission =
+  | { readonly kind: 'admitted'; readonly callback: CallbackHandle }
+  | { readonly kind: 'too-many'; readonly retryAfterMs: number }
+  | Absent
+  /** It has stored as many events as it takes. */
+  | { readonly kind: 'full' };
+
+export type Received =
+  | { readonly kind: 'stored'; readonly eventId: EventId }
+  | { readonly kind: 'invalid-json' }
+  | Absent
+  | { readonly kind: 'full' };
+
+export type Authorized =
+  | { readonly kind: 'allowed'; readonly callback: CallbackHandle }
+  | { readonly kind: 'wrong-token' }
+  | Absent;
+
+/** How a wait ended. */
+export type Woken =
+  | { readonly kind: 'event'; readonly eventId: EventId; readonly json: string }
+  | { readonly kind: 'timed-out' }
+  | Absent
+  /** The client went away. */
+  | { readonly kind: 'gone' };
+
+export type Waited = Woken | { readonly kind: 'unknown-event' } | { readonly kind: 'too-many-waits' };
+
+/** There is no event yet: the callbacks call {@link Waiter.woken} when the wait ends. */
+export interface Parked {
+  readonly kind: 'parked';
+}
+
+/** A parked wait reports its end here. */
+export interface Waiter {
+  /** Called once. */
+  woken(how: Woken): void;
+}
+
+/** The client of a wait. */
+export interface Client {
+  isDisconnected(): boolean;
+  /** Calls the listener when the client goes away: once, some time after, or when its answer has gone out, or never. */
+  onDisconnect(listener: DisconnectListener): void;
+}
+
+export interface Listing {
+  readonly kind: 'events';
+  /** Finished JSON of each event, in receipt order. */
+  readonly events: readonly string[];
+}
+
+export type RawFound = (RawBody & { readonly kind: 'raw' }) | { readonly kind: 'unknown-event' } | Absent;
+
+/** For metrics and tests. Ended callbacks that were not removed yet are counted. */
+export interface CallbackCounts {
+  readonly live: number;
+  /** Expired ids that are still answered as expired. */
+  readonly tombstones: number;
+  /** Ids of no live callback whose webhooks count towards a rate. */
+  readonly unknownIds: number;
+  readonly waits: number;
+}
+
+export interface Callbacks {
+  readonly capacity: CallbackCapacity;
+  readonly counts: CallbackCounts;
+  /**
+   * Makes a callback whose lifetime begins now. The caller has claimed its bytes from `capacity`; from here on the claim is
+   * the callback's, and the callbacks give it back when this rejects.
+   */
+  create(): Promise<Created>;
+  /** The checks of a webhook that need no body: rate, existence, expiry, limit of events. */
+  admit(id: CallbackId): MaybePromise<WebhookAdmission>;
+  /** Validates a JSON body and stores the webhook; checks expiry and the limit of events again. */
+  receive(callback: CallbackHandle, webhook: Webhook): Promise<Received>;
+  /** Checks a read token: existence, then token, then expiry. */
+  authorize(id: CallbackId, token: string): MaybePromise<Authorized>;
+  /**
+   * Waits for the first event after `after` (null: the first of all) for at most `timeoutMs`. An answer, given now or by a
+   * promise, is the end of the wait; `parked`, only ever given now, means that `waiter` gets the end. A wait that would
+   * outlast its callback ends with it. From {@link drain} on every wait times out.
+   */
+  wait(
+    callback: CallbackHandle,
+    after: string | null,
+    timeoutMs: number,
+    client: Client,
+    waiter: Waiter,
+  ): Parked | MaybePromise<Waited>;
+  events(callback: CallbackHandle): Promise<Listing | Absent>;
+  /** The exact bytes of one event. */
+  raw(callback: CallbackHandle, eventId: string): Promise<RawFound>;
+  /** Ends a callback before its time. When this resolves, it is gone for good. */
+  delete(callback: CallbackHandle): Promise<{ readonly kind: 'deleted' } | Absent>;
+  /** Shutdown begins: every wait ends at once as timed out, now and from now on. */
+  drain(): void;
+  /** Drains and stops all timers. Stored events stay. */
+  close(): void;
+}

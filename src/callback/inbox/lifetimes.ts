@@ -1,0 +1,198 @@
+/**
+ * Which callbacks are live, which expired and which ids are unknown, by the clock alone: a look at an id ends a callback that
+ * is past its end, whether or not a timer has fired; timers only clean up (callback.md; reliability 204, 205).
+ *
+ * Invariants: a live callback is never evicted or shortened; its claim on the capacity is released exactly once; when every
+ * lifetime has passed, maps and claims are empty.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { RateWindow } from '../../base/rate-window.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { Absent } from '../callbacks.ts';
+import type { CallbackId } from '../identifier.ts';
+import {
+  LIFETIME_MS,
+  RATE_WINDOW_MS,
+  SWEEP_PAUSE_MS,
+  TOMBSTONE_MS,
+  tombstoneCountMax,
+  UNKNOWN_ID_COUNT_MAX,
+} from '../limits.ts';
+import { type Callback, newRateWindow } from './callback.ts';
+import { CapacityLedger } from './capacity-ledger.ts';
+import { ExpiryMap } from './expiry-map.ts';
+
+export interface LifetimePorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** The callback has expired. `storing` is its last append under way, if any. */
+  readonly onExpired: (callback: Callback, storing: Promise<unknown> | undefined) => void;
+}
+
+/** What stays of an expired callback: enough to tell its owner that it expired. */
+interface Tombstone {
+  readonly tokenDigest: Uint8Array;
+}
+
+const NOT_FOUND = { kind: 'not-found' } as const;
+const EXPIRED = { kind: 'expired' } as const;
+
+export class Lifetimes {
+  readonly capacity: CapacityLedger;
+  readonly #ports: LifetimePorts;
+  readonly #live: ExpiryMap<Callback>;
+  readonly #tombstones: ExpiryMap<Tombstone>;
+  /** Rates of ids that no live callback has. */
+  readonly #unknownIds: ExpiryMap<RateWindow>;
+
+  constructor(capacityBytes: number, ports: LifetimePorts) {
+    const { clock, timers } = ports;
+    this.capacity = new CapacityLedger(capacityBytes, () => this.#live.sweep());
+    this.#ports = ports;
+    this.#live = new ExpiryMap({
+      lifetimeMs: LIFETIME_MS,
+      sweepPauseMs: SWEEP_PAUSE_MS,
+      clock,
+      timers,
+      onEnd: (callback) => this.#end(callback, 'expired'),
+    });
+    this.#tombstones = new ExpiryMap({
+      lifetimeMs: TOMBSTONE_MS,
+      sweepPauseMs: SWEEP_PAUSE_MS,
+      countMax: tombstoneCountMax(capacityBytes),
+      clock,
+      timers,
+    });
+    this.#unknownIds = new ExpiryMap({
+      lifetimeMs: RATE_WINDOW_MS,
+      sweepPauseMs: SWEEP_PAUSE_MS,
+      countMax: UNKNOWN_ID_COUNT_MAX,
+      clock,
+      timers,
+    });
+  }
+
+  get liveCount(): number {
+    return this.#live.size;
+  }
+
+  get tombstoneCount(): number {
+    return this.#tombstones.size;
+  }
+
+  get unknownIdCount(): number {
+    return this.#unknownIds.size;
+  }
+
+  /** Whether a callback has the id or had it lately. */
+  isTaken(id: CallbackId): boolean {
+    return this.#live.peek(id) !== undefined || this.#tombstones.peek(id) !== undefined;
+  }
+
+  /** The callback lives from now on; its claim is committed or restored. @param leftMs undefined = a whole lifetime */
+  add(callback: Callback, leftMs?: number): void {
+    this.#live.set(callback.id, callback, leftMs);
+  }
+
+  /** An expired callback of an earlier process. */
+  remember(id: CallbackId, tokenDigest: Uint8Array, rememberedMs: number): void {
+    if (rememberedMs > 0) this.#tombstones.set(id, { tokenDigest }, rememberedMs);
+  }
+
+  /** Undoes {@link add} for a callback that could not be stored. */
+  discard(callback: Callback): void {
+    if (callback.state !== 'active') return;
+    this.#live.delete(callback.id);
+    callback.end('deleted');
+    this.capacity.releaseCommitted();
+  }
+
+  /** The live callback, or undefined. */
+  find(id: CallbackId): Callback | undefined {
+    const callback = this.#live.peek(id);
+    return callback === undefined || this.endOf(callback) === undefined ? callback : undefined;
+  }
+
+  /** How a callback has ended, or undefined while it lives. */
+  endOf(callback: Callback): Absent | undefined {
+    switch (callback.state) {
+      case 'active':
+        if (this.#ports.clock.monotonicMs() < callback.endsAtMs) return undefined;
+        this.#live.delete(callback.id);
+        this.#end(callback, 'expired');
+        return EXPIRED;
+      case 'expired':
+        return EXPIRED;
+      case 'deleted':
+        return NOT_FOUND;
+      default:
+        return callback.state satisfies never;
+    }
+  }
+
+  /** Why an id has no live callback. */
+  absent(id: CallbackId): Absent {
+    return this.#tombstones.get(id) === undefined ? NOT_FOUND : EXPIRED;
+  }
+
+  /** Digest of the read token of an expired callback, or undefined. */
+  expiredDigest(id: CallbackId): Uint8Array | undefined {
+    return this.#tombstones.get(id)?.tokenDigest;
+  }
+
+  /** The callback's exact window, or the one of an id without a callback. */
+  rateOf(id: CallbackId): RateWindow {
+    const callback = this.#live.peek(id);
+    if (callback !== undefined) return callback.rateWindow();
+    const window = this.#unknownIds.get(id) ?? newRateWindow();
+    this.#unknownIds.set(id, window);
+    return window;
+  }
+
+  /** @param callback a live one */
+  delete(callback: Callback): void {
+    this.#live.delete(callback.id);
+    this.#end(callback, 'deleted');
+  }
+
+  /** Sets a timer for the callback's end, for a wait that lasts until then; the sweep would come too late. */
+  endInTime(callback: Callback, endsInMs: number): void {
+    callback.cancelEnd ??= this.#ports.timers.after(Math.ceil(endsInMs), () => {
+      callback.cancelEnd = undefined;
+      if (this.endOf(callback) !== undefined) return;
+      this.endInTime(callback, callback.endsAtMs - this.#ports.clock.monotonicMs());
+    });
+  }
+
+  /** Ends all waits. */
+  drain(): void {
+    for (const callback of this.#live.values()) {
+      callback.waiters?.endAll({ kind: 'timed-out' });
+      callback.cancelEnd?.();
+    }
+  }
+
+  /** Leaves no timer behind; entries stay. */
+  close(): void {
+    this.#live.close();
+    this.#tombstones.close();
+    this.#unknownIds.close();
+  }
+
+  /** The callback is no longer in the map of live ones. */
+  #end(callback: Callback, state: 'expired' | 'deleted'): void {
+    const { id, tokenDigest, rate, storing } = callback;
+    callback.end(state);
+    callback.cancelEnd?.();
+    this.capacity.releaseCommitted();
+    // The rate is the id's: it counts on across the end.
+    if (rate !== undefined) this.#unknownIds.set(id, rate);
+    if (state === 'deleted') {
+      callback.waiters?.endAll(NOT_FOUND);
+      return;
+    }
+    this.remember(id, tokenDigest, callback.endsAtMs + TOMBSTONE_MS - this.#ports.clock.monotonicMs());
+    callback.waiters?.endAll(EXPIRED);
+    this.#ports.onExpired(callback, storing);
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Parks waits and wakes them with the event they wait for. A long event is read back from the store once for all of them.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { Client, Parked, Waited, Waiter, Woken } from '../callbacks.ts';
+import type { HeldEvent } from '../event.ts';
+import { WAIT_COUNT_MAX } from '../limits.ts';
+import type { Callback } from './callback.ts';
+import { Deadlines } from './deadlines.ts';
+import type { Lifetimes } from './lifetimes.ts';
+import type { EventReader } from './reading.ts';
+import type { Wait, Waiters, WaitPorts } from './waiters.ts';
+
+const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
+const PARKED: Parked = { kind: 'parked' };
+
+export interface WakingPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly lifetimes: Lifetimes;
+  readonly reader: EventReader;
+  onStoreFault(fault: unknown): void;
+}
+
+export class Waking {
+  readonly #ports: WakingPorts;
+  readonly #waitPorts: WaitPorts;
+  #waitCount = 0;
+  #isDraining = false;
+
+  constructor(ports: WakingPorts) {
+    this.#ports = ports;
+    this.#waitPorts = {
+      deadlines: new Deadlines(ports.clock, ports.timers),
+      onCount: (change) => {
+        this.#waitCount += change;
+      },
+    };
+  }
+
+  get waitCount(): number {
+    return this.#waitCount;
+  }
+
+  /** @param callback a live one */
+  wait(
+    callback: Callback,
+    after: string | null,
+    timeoutMs: number,
+    client: Client,
+    waiter: Waiter,
+  ): Waited | Parked | Promise<Waited> {
+    const known = after === null ? -1 : callback.events.findIndex((event) => event.id === after);
+    if (after !== null && known < 0) return UNKNOWN_EVENT;
+    const next = callback.events[known + 1];
+    if (next !== undefined) return this.#found(callback, next);
+    if (this.#isDraining) return { kind: 'timed-out' };
+    const waiters = callback.waiting(this.#waitPorts);
+    if (waiters.count >= WAIT_COUNT_MAX) return { kind: 'too-many-waits' };
+    if (client.isDisconnected()) return { kind: 'gone' };
+    const endsInMs = callback.endsAtMs - this.#ports.clock.monotonicMs();
+    if (timeoutMs >= endsInMs) this.#ports.lifetimes.endInTime(callback, endsInMs);
+    waiters.add(waiter, client, timeoutMs < endsInMs ? timeoutMs : undefined);
+    return PARKED;
+  }
+
+  /** Wakes the callback's waits with an event that was just stored. Resolves when the next one may be stored. */
+  wake(callback: Callback, event: HeldEvent): Promise<void> | undefined {
+    const { waiters } = callback;
+    if (waiters === undefined || waiters.count === 0) return undefined;
+    const waits = waiters.expecting();
+    const { id, json } = event;
+    if (json === null) return this.#wakeWithLong(callback, event, waiters, waits);
+    for (const wait of waits) waiters.end(wait, { kind: 'event', eventId: id, json });
+    return undefined;
+  }
+
+  /** Waits time out from now on. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  async #found(callback: Callback, event: HeldEvent): Promise<Waited> {
+    const json = event.json ?? (await this.#ports.reader.longJson(callback, event));
+    return typeof json === 'string' ? { kind: 'event', eventId: event.id, json } : json;
+  }
+
+  /**
+   * Reads a long event back for the waits that were there when it came; a later wait finds it among the events. When the
+   * store fails, they wait on, and the client finds the event when it asks again.
+   */
+  async #wakeWithLong(callback: Callback, event: HeldEvent, waiters: Waiters, waits: readonly Wait[]): Promise<void> {
+    let how: Woken;
+    try {
+      const json = await this.#ports.reader.longJson(callback, event);
+      how = typeof json === 'string' ? { kind: 'event', eventId: event.id, json } : json;
+    } catch (fault) {
+      this.#ports.onStoreFault(fault);
+      for (const wait of waits) wait.hasMissed = true;
+      return;
+    }
+    for (const wait of waits) waiters.end(wait, how);
+  }
+}

@@ -1,0 +1,26 @@
+/** `callback events`: lists the stored events of a callback. */
+import { command, EXIT_OK } from '../command.ts';
+import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { memberOf, partsOf } from './json-parts.ts';
+import { eventLine, oneLine } from './printable.ts';
+
+export const listEvents = command({
+  name: 'events',
+  summary: 'Lists the stored events of a callback',
+  notes: ['With --json it prints the answer of the server on one line, with every value as the server wrote it.'],
+  arguments: [ID],
+  options: { url, token, json },
+  async run({ options, arguments: [id] }, io) {
+    const target = `${callbackUrl(options.url, id as string)}/events`;
+    const { text } = await read(target, tokenOf(options.token, io));
+    if (options.json) {
+      io.stdout.write(`${oneLine(text)}\n`);
+      return EXIT_OK;
+    }
+    const { expires_at } = JSON.parse(text) as { expires_at: string };
+    const events = partsOf(memberOf(text, 'events') ?? '');
+    for (const event of events) io.stdout.write(`${eventLine(event)}\n`);
+    io.stderr.write(`${events.length} of 10 events; expires at ${expires_at}\n`);
+    return EXIT_OK;
+  },
+});

@@ -1,0 +1,16 @@
+/** `callback rm`: deletes a callback before it expires. */
+import { command, EXIT_OK } from '../command.ts';
+import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+
+export const removeCallback = command({
+  name: 'rm',
+  summary: 'Deletes a callback and its events',
+  arguments: [ID],
+  options: { url, token, json },
+  async run({ options, arguments: [id] }, io) {
+    const { text } = await read(callbackUrl(options.url, id as string), tokenOf(options.token, io), 'DELETE');
+    if (options.json) io.stdout.write(`${text}\n`);
+    else io.stderr.write('deleted\n');
+    return EXIT_OK;
+  },
+});

@@ -1,0 +1,41 @@
+/** `callback verify`: checks the signature of a stored event. The exit code says whether it is valid. */
+import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
+import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { type EventAnswer, escaped, oneLine } from './printable.ts';
+import { SENDERS, type Sender, signatureFaultOf } from './senders.ts';
+
+export const verifyEvent = command({
+  name: 'verify',
+  summary: 'Checks the signature of a stored event with the sender’s own library',
+  notes: [
+    'Reads the secret from WEBHOOK_SECRET. svix and standardwebhooks accept a message only within five minutes of its sending.',
+  ],
+  arguments: [ID, { name: 'EVENT', help: 'id of the event, evt_…', count: 'one' }],
+  options: {
+    url,
+    token,
+    json,
+    sender: { type: 'text', value: 'NAME', choices: SENDERS, help: 'service that signed the event', required: true },
+  },
+  async run({ options, arguments: [id, eventId] }, io) {
+    const readToken = tokenOf(options.token, io);
+    const secret = io.env.WEBHOOK_SECRET;
+    if (secret === undefined || secret === '') throw new UsageError('the secret is missing: set WEBHOOK_SECRET');
+    const target = `${callbackUrl(options.url, id as string)}/events`;
+    const { events } = JSON.parse((await read(target, readToken)).text) as { events: EventAnswer[] };
+    const event = events.find((candidate) => candidate.id === eventId);
+    if (event === undefined) throw new CommandError('404 EVENT_NOT_FOUND: this callback has no such event');
+    const { bytes } = await read(`${target}/${event.id}/raw`, readToken);
+    const { headers, received_at } = event;
+    const signed = { bytes, headers, secret, receivedAtMs: Date.parse(received_at) };
+    const fault = await signatureFaultOf(options.sender as Sender, signed);
+    if (options.json) {
+      io.stdout.write(
+        `${JSON.stringify({ event_id: event.id, sender: options.sender, valid: fault === null, fault })}\n`,
+      );
+    }
+    if (fault !== null) throw new CommandError(`the signature is not valid: ${escaped(oneLine(fault))}`);
+    if (!options.json) io.stdout.write(`valid: signed by ${options.sender}, ${bytes.length} bytes\n`);
+    return EXIT_OK;
+  },
+});

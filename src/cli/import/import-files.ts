@@ -1,0 +1,272 @@
+/**
+ * The work of `import`: reads all files, then merges feed by feed into the history of a catalogue, in one transaction. It
+ * names and leaves out a file that it cannot read and a feed that looks broken. If the process dies, the catalogue is as it
+ * was before or after the import.
+ */
+import { grouped } from '../../base/grouped.ts';
+import { dateInName, dateTimeOf } from '../../ingest/input/date-time.ts';
+import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
+import { Intake } from '../../ingest/intake.ts';
+import { SHAPES } from '../../ingest/shapes/shapes.ts';
+import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
+import { HistoryImport } from '../../storage/history/import.ts';
+import type { FeedOutcome } from '../../storage/history/merge.ts';
+import { CommandError, EXIT_OK, EXIT_USAGE, UsageError } from '../command.ts';
+import { AUTO, Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.ts';
+import type { Io } from '../io.ts';
+import { NewFile } from '../new-file.ts';
+import { Progress } from '../progress.ts';
+import { COUNTS, type Counts, countsText, fileLine, fileReportOf, type ImportReport } from './import-report.ts';
+
+/** Most feeds that are listed one by one: an aggregate holds thousands. */
+const LISTED_FEED_COUNT_MAX = 20;
+const DAY_MS = 86_400_000;
+
+export interface ImportPlan {
+  readonly paths: readonly string[];
+  readonly catalogue: string;
+  /** Name of a shape, or `auto`. */
+  readonly format: string;
+  readonly isComplete: boolean;
+  readonly isForced: boolean;
+  readonly observedAtMs: number;
+  readonly isObservedAtGiven: boolean;
+  readonly manifestPath: string | undefined;
+  readonly rejectsPath: string | undefined;
+  readonly isJson: boolean;
+}
+
+/** One path of the command line, opened separately, so that a missing file costs only itself. */
+interface Source {
+  readonly name: string;
+  /** null: the file cannot be opened. */
+  readonly inputs: Inputs | null;
+}
+
+interface Merged {
+  readonly totals: Counts;
+  readonly feedCount: number;
+  /** The first {@link LISTED_FEED_COUNT_MAX}. */
+  readonly feeds: readonly FeedOutcome[];
+  /** File -> its rows in feeds that were refused as unhealthy. */
+  readonly unhealthyRows: ReadonlyMap<string, number>;
+}
+
+/** A path that an option names cannot be used: a usage error, found before anything changes. */
+const usageErrorOf = (error: unknown): unknown =>
+  error instanceof CommandError ? new UsageError(error.message) : error;
+
+/** @throws UsageError when the file cannot be written */
+function rejectsAt(path: string): NewFile {
+  try {
+    return new NewFile(path);
+  } catch (error) {
+    throw usageErrorOf(error);
+  }
+}
+
+/** The name that the reader of inputs gives a path. */
+const nameOf = (path: string): string => (path === '-' ? 'stdin' : path);
+
+/** Bytes of all sources; null when one of them has no known size. */
+const totalBytesOf = (sources: readonly Source[]): number | null =>
+  sources.reduce<number | null>(
+    (sum, { inputs }) =>
+      sum === null || inputs?.progress.bytesTotal === null ? null : sum + (inputs?.progress.bytesTotal ?? 0),
+    0,
+  );
+
+class FileImport {
+  readonly #plan: ImportPlan;
+  readonly #io: Io;
+  readonly #progress: Progress;
+  readonly #complaints: Complaints;
+  /** Names of files whose name carries another date than the import's. */
+  readonly #otherDates = new Set<string>();
+  /** Files and feeds that were left out. */
+  #leftOutCount = 0;
+
+  constructor(plan: ImportPlan, io: Io) {
+    this.#plan = plan;
+    this.#io = io;
+    this.#progress = new Progress(io.stderr, io.clock);
+    this.#complaints = new Complaints((line) => this.#say(line));
+  }
+
+  /** @returns the exit code @throws UsageError, CommandError */
+  async run(): Promise<number> {
+    const { catalogue, observedAtMs, manifestPath, rejectsPath } = this.#plan;
+    // Until that time comes, no later import could change what this one observed.
+    if (observedAtMs > this.#io.clock.nowMs()) this.#say("warning: --observed-at is later than this machine's clock\n");
+    const manifest = await manifestFrom(manifestPath).catch((error: unknown) => {
+      throw usageErrorOf(error);
+    });
+    const skills = loadSkillExtractor();
+    const rejects = rejectsPath === undefined ? null : rejectsAt(rejectsPath);
+    let history: HistoryDatabase | undefined;
+    try {
+      history = HistoryDatabase.openForImport(catalogue);
+      const merging = new HistoryImport(history, {
+        observedAtMs,
+        skillsVersion: skills.version,
+        onUnknownEmpty: (shape, board, { member }) =>
+          this.#say(
+            `${member.name}: an empty listing of no known board${board === null ? '' : ` (${shape.name}:${board})`}: ` +
+              'nothing was recorded\n',
+          ),
+      });
+      const sources = await this.#openSources();
+      const intake = await this.#readAll(sources, { sink: merging, skills, manifest, rejects });
+      const merged = this.#merge(merging);
+      rejects?.commit();
+      merging.commit();
+      this.#tell(sources, intake, merged);
+      return this.#leftOutCount > 0 ? EXIT_USAGE : EXIT_OK;
+    } catch (error) {
+      this.#progress.clear();
+      if (error instanceof HistoryError || error instanceof InputError) throw new CommandError(error.message);
+      throw error;
+    } finally {
+      rejects?.discard();
+      history?.close();
+    }
+  }
+
+  #say(line: string): void {
+    this.#progress.clear();
+    this.#io.stderr.write(line);
+  }
+
+  /** @throws error unless it says that an input cannot be read */
+  #leaveOut(error: unknown): void {
+    if (!(error instanceof InputError)) throw error;
+    this.#leftOutCount++;
+    this.#say(`${error.message}\n`);
+  }
+
+  async #openSources(): Promise<readonly Source[]> {
+    const sources: Source[] = [];
+    for (const path of this.#plan.paths) {
+      try {
+        sources.push({ name: path, inputs: await openInputs([path], this.#io.stdin.bytes) });
+      } catch (error) {
+        this.#leaveOut(error);
+        sources.push({ name: path, inputs: null });
+      }
+    }
+    return sources;
+  }
+
+  async #readAll(
+    sources: readonly Source[],
+    {
+      sink,
+      skills,
+      manifest,
+      rejects,
+    }: {
+      readonly sink: HistoryImport;
+      readonly skills: ReturnType<typeof loadSkillExtractor>;
+      readonly manifest: Awaited<ReturnType<typeof manifestFrom>>;
+      readonly rejects: NewFile | null;
+    },
+  ): Promise<Intake> {
+    const { paths, format, observedAtMs } = this.#plan;
+    const total = totalBytesOf(sources);
+    let bytesBefore = 0;
+    let current: Inputs | null = null;
+    const tellShape = shapeTeller((line) => this.#say(line));
+    const intake: Intake = new Intake({
+      sink,
+      skills,
+      shape: SHAPES.find(({ name }) => name === format) ?? SHAPES,
+      // The contract of `import`: the observation time is --observed-at or now, never a time inside a document.
+      observedAtGiven: true,
+      context: { observedAtMs, board: { company: null, domain: null }, manifest },
+      namesFiles: paths.length > 1,
+      nowMs: this.#io.clock.nowMs(),
+      onRejection: (rejection) => this.#complaints.take(rejection),
+      rejects,
+      onShape: (member, shape) => {
+        const name = member.archive ?? member.name;
+        const date = dateInName(member.fileName ?? '') ?? dateInName(name);
+        if (date !== null && Math.abs(date - observedAtMs) > DAY_MS) this.#otherDates.add(name);
+        if (format === AUTO) tellShape(member, shape);
+      },
+      onProgress: () =>
+        this.#progress.show({
+          rows: intake.tally.source,
+          done: bytesBefore + (current?.progress.bytesRead ?? 0),
+          total,
+        }),
+    });
+    for (const { name, inputs } of sources) {
+      current = inputs;
+      const leftOutBefore = this.#leftOutCount;
+      await takeAll(inputs?.files ?? [], intake, (error) => this.#leaveOut(error));
+      bytesBefore += inputs?.progress.bytesRead ?? 0;
+      current = null;
+      const isRead = intake.files.some((file) => file.name === nameOf(name) && file.shape !== null);
+      if (inputs !== null && !isRead && this.#leftOutCount === leftOutBefore)
+        this.#leaveOut(new InputError(`${name}: is empty`));
+    }
+    this.#progress.clear();
+    this.#complaints.summarise();
+    return intake;
+  }
+
+  #merge(merging: HistoryImport): Merged {
+    const totals: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
+    const feeds: FeedOutcome[] = [];
+    let feedCount = 0;
+    const unhealthyRows = new Map<string, number>();
+    merging.merge(this.#plan.isComplete, this.#plan.isForced, (feed) => {
+      feedCount++;
+      if (feeds.length < LISTED_FEED_COUNT_MAX) feeds.push(feed);
+      for (const name of COUNTS) totals[name] += feed[name];
+      if (feed.hasNameless) {
+        this.#say(
+          `${feed.shape}:${feed.board}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
+        );
+      }
+      if (feed.refusal === null) return;
+      this.#leftOutCount++;
+      for (const [file, rows] of feed.refusal.rowsByFile)
+        unhealthyRows.set(file, (unhealthyRows.get(file) ?? 0) + rows);
+      this.#say(
+        `${feed.shape}:${feed.board}: refused as unhealthy: ${grouped(feed.rows)} rows, where ` +
+          `${grouped(Math.round(feed.refusal.usualRows))} are usual; --force takes it\n`,
+      );
+    });
+    return { totals, feedCount, feeds, unhealthyRows };
+  }
+
+  #tell(sources: readonly Source[], intake: Intake, { totals, feedCount, feeds, unhealthyRows }: Merged): void {
+    const { catalogue, observedAtMs, isObservedAtGiven, isJson } = this.#plan;
+    const summaries = new Map(intake.files.map((file) => [file.name, file] as const));
+    const names = [...new Set(sources.map(({ name }) => nameOf(name)))];
+    const files = names.map((name) => fileReportOf(name, summaries.get(name), unhealthyRows.get(name) ?? 0));
+    for (const file of files) this.#say(fileLine(file));
+    if (feedCount <= LISTED_FEED_COUNT_MAX) {
+      for (const feed of feeds) {
+        if (feed.refusal === null) {
+          this.#say(`${feed.shape}:${feed.board}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
+        }
+      }
+    }
+    const otherDates = this.#otherDates;
+    if (otherDates.size > 0 && !isObservedAtGiven) {
+      this.#say(
+        `note: ${otherDates.size === 1 ? `${[...otherDates][0]} carries` : `${grouped(otherDates.size)} files carry`} ` +
+          'another date in the name; the import recorded them as observed now. --observed-at sets the time\n',
+      );
+    }
+    this.#say(`${catalogue}: ${grouped(feedCount)} feed${feedCount === 1 ? '' : 's'}, ${countsText(totals)}\n`);
+    const report: ImportReport = { catalogue, observed_at: dateTimeOf(observedAtMs), files, ...totals };
+    if (isJson) this.#io.stdout.write(`${JSON.stringify(report)}\n`);
+  }
+}
+
+/** @returns the exit code @throws UsageError, CommandError */
+export const importFiles = (plan: ImportPlan, io: Io): Promise<number> => new FileImport(plan, io).run();

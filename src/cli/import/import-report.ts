@@ -1,0 +1,50 @@
+/** What `import` tells: the `--json` report, and the lines for people. */
+import { grouped } from '../../base/grouped.ts';
+import type { FileSummary } from '../../ingest/intake-report.ts';
+
+const REPEATED = 'repeated id';
+const UNHEALTHY = 'is in a feed of under half of the usual rows';
+
+export interface FileReport {
+  readonly file: string;
+  /** null: not recognised, or empty. */
+  readonly format: string | null;
+  /** imported + refused. */
+  readonly read: number;
+  readonly imported: number;
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+export const COUNTS = ['new', 'seen', 'changed', 'closed', 'reopened'] as const;
+export type Counts = Record<(typeof COUNTS)[number], number>;
+
+/** Members as `--json` prints them. */
+export interface ImportReport extends Counts {
+  readonly catalogue: string;
+  readonly observed_at: string;
+  readonly files: readonly FileReport[];
+}
+
+/** @param summary undefined: the file could not be read @param unhealthyCount rows of the file in feeds that were refused */
+export function fileReportOf(name: string, summary: FileSummary | undefined, unhealthyCount: number): FileReport {
+  if (summary === undefined) return { file: name, format: null, read: 0, imported: 0, refused: {} };
+  const { shape, read, taken, repeated, joined, refused } = summary;
+  const reasons = Object.fromEntries(refused);
+  if (repeated > joined) reasons[REPEATED] = repeated - joined;
+  if (unhealthyCount > 0) reasons[UNHEALTHY] = unhealthyCount;
+  return { file: name, format: shape, read, imported: taken + joined - unhealthyCount, refused: reasons };
+}
+
+export function countsText(counts: Counts): string {
+  const { seen, changed, closed, reopened } = counts;
+  return (
+    `${grouped(counts.new)} new, ${grouped(seen)} seen again (${grouped(changed)} changed, ` +
+    `${grouped(reopened)} reopened), ${grouped(closed)} closed`
+  );
+}
+
+export function fileLine({ file, format, read, imported, refused }: FileReport): string {
+  const reasons = Object.entries(refused).map(([reason, count]) => `${grouped(count)} ${reason}`);
+  const refusedText = reasons.length === 0 ? '' : `; refused: ${reasons.join(', ')}`;
+  return `${file}: ${format ?? 'not read'}, ${grouped(read)} rows, ${grouped(imported)} imported${refusedText}\n`;
+}

@@ -1,0 +1,63 @@
+/** `snapshot build --catalogue`: every job in the history of a catalogue, open and closed, as a catalogue file. */
+import { join } from 'node:path';
+import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { grouped } from '../../base/grouped.ts';
+import { type BuildFacts, SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
+import { CommandError, EXIT_OK } from '../command.ts';
+import type { Io } from '../io.ts';
+import { Progress } from '../progress.ts';
+import { report, requireApart, requireWritable } from './build-report.ts';
+
+/** Jobs between two updates of the progress line. */
+const PROGRESS_JOBS = 4096;
+
+/** @param folder of the catalogue @returns the exit code @throws UsageError, CommandError */
+export async function buildFromHistory(folder: string, out: string, isJson: boolean, io: Io): Promise<number> {
+  requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
+  await requireWritable(out);
+  let history: HistoryDatabase | undefined;
+  try {
+    history = HistoryDatabase.openForReading(folder);
+    const builder = new SnapshotBuilder();
+    const progress = new Progress(io.stderr, io.clock);
+    for (const job of history.jobs()) {
+      builder.add(job);
+      if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
+    }
+    progress.clear();
+    const sourceRows = history.feedRows();
+    const versions = history.skillVersions();
+    const facts: BuildFacts = {
+      builtAtMs: io.clock.nowMs(),
+      sourceRows,
+      rejectedRows: 0,
+      // A job keeps the skills of an older dictionary until a feed brings the job again.
+      skillsVersion: `${versions[0] ?? loadSkillExtractor().version}${versions.length > 1 ? ' and earlier' : ''}`,
+    };
+    const built = builder.finish(() => facts);
+    await writeSnapshotFile(out, built.chunks);
+    io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
+    if (builder.rowCount === 0) io.stderr.write('warning: the catalogue has no jobs\n');
+    report(isJson, io.stdout, {
+      written: true,
+      out,
+      rows: builder.rowCount,
+      source_rows: sourceRows,
+      rejected_rows: 0,
+      repeated_rows: 0,
+      rejected: [],
+      files: [],
+      bytes: built.byteLength,
+      content: built.contentDigest,
+    });
+    return EXIT_OK;
+  } catch (error) {
+    if (error instanceof HistoryError || error instanceof SnapshotError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    history?.close();
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * `snapshot build INPUT...`: job records from files, archives or stdin as a catalogue file. A bad native line stops the build
+ * unless `--rejects` keeps it; a feed loses only its refused records (ingest/intake.ts has the reason). An input that `auto`
+ * does not recognise is named and left out. The build writes the catalogue file last, whole or not at all.
+ */
+import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { grouped } from '../../base/grouped.ts';
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
+import { Intake } from '../../ingest/intake.ts';
+import type { Shape } from '../../ingest/shapes/shape.ts';
+import { SHAPES } from '../../ingest/shapes/shapes.ts';
+import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../command.ts';
+import { Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.ts';
+import type { Io } from '../io.ts';
+import { NewFile } from '../new-file.ts';
+import { Progress } from '../progress.ts';
+import { type BuildReport, report } from './build-report.ts';
+
+export interface BuildPlan {
+  readonly paths: readonly string[];
+  readonly out: string;
+  readonly rejectsPath: string | undefined;
+  readonly manifestPath: string | undefined;
+  /** undefined: each input's content decides. */
+  readonly shape: Shape | undefined;
+  readonly company: string | null;
+  readonly domain: CompanyDomain | null;
+  /** `--observed-at`; undefined = now. */
+  readonly observedAtMs: number | undefined;
+  readonly isJson: boolean;
+}
+
+/** What reading needs. */
+interface Build {
+  readonly plan: BuildPlan;
+  readonly inputs: Inputs;
+  readonly builder: SnapshotBuilder;
+  readonly complaints: Complaints;
+  readonly rejects: NewFile | null;
+  readonly progress: Progress;
+  readonly say: (line: string) => void;
+}
+
+async function openIntake(
+  { plan, inputs, builder, complaints, rejects, progress, say }: Build,
+  io: Io,
+): Promise<Intake> {
+  const { shape, company, domain, observedAtMs } = plan;
+  const nowMs = io.clock.nowMs();
+  const tellShape = shapeTeller(say);
+  const intake: Intake = new Intake({
+    sink: builder,
+    skills: loadSkillExtractor(),
+    shape: shape ?? SHAPES,
+    observedAtGiven: observedAtMs !== undefined,
+    context: {
+      observedAtMs: observedAtMs ?? nowMs,
+      board: { company, domain },
+      manifest: await manifestFrom(plan.manifestPath),
+    },
+    namesFiles: plan.paths.length > 1,
+    nowMs,
+    onRejection: (rejection) => complaints.take(rejection),
+    rejects,
+    onShape: (member, recognised) => {
+      if (shape === undefined) tellShape(member, recognised);
+    },
+    onProgress: () =>
+      progress.show({
+        rows: intake.tally.source,
+        done: inputs.progress.bytesRead,
+        total: inputs.progress.bytesTotal,
+      }),
+  });
+  return intake;
+}
+
+function unwrittenReport(out: string, intake: Intake, builder: SnapshotBuilder, complaints: Complaints): BuildReport {
+  const { source, rejected, repeated } = intake.tally;
+  return {
+    written: false,
+    out,
+    rows: builder.rowCount,
+    source_rows: source,
+    rejected_rows: rejected,
+    repeated_rows: repeated,
+    rejected: complaints.counts,
+    files: intake.files.map((file) => ({
+      file: file.name,
+      format: file.shape,
+      read: file.read,
+      taken: file.taken,
+      repeated: file.repeated,
+      refused: Object.fromEntries(file.refused),
+    })),
+    bytes: null,
+    content: null,
+  };
+}
+
+/** Writes the catalogue file, or says why not. @param unreadCount inputs that were left out @returns the exit code */
+async function finish(build: Build, intake: Intake, unreadCount: number, io: Io): Promise<number> {
+  const { plan, builder, complaints, rejects, say } = build;
+  const { source, rejected, rejectedNative, repeated, future } = intake.tally;
+  const unwritten = unwrittenReport(plan.out, intake, builder, complaints);
+  if (rejectedNative > 0 && rejects === null) {
+    const lines = rejectedNative === 1 ? '1 bad line' : `${grouped(rejectedNative)} bad lines`;
+    say(
+      `nothing was written: ${lines} of ${grouped(source)}; --rejects FILE sets bad lines aside and builds the rest\n`,
+    );
+    report(plan.isJson, io.stdout, unwritten);
+    return EXIT_FAILED;
+  }
+  if (unreadCount > 0 && source === 0) {
+    say('nothing was written: no input could be read\n');
+    report(plan.isJson, io.stdout, unwritten);
+    return EXIT_USAGE;
+  }
+  const built = builder.finish((digest) => intake.factsOf(digest));
+  rejects?.commit();
+  await writeSnapshotFile(plan.out, built.chunks);
+  say(
+    `${plan.out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes; ` +
+      `${grouped(rejected)} of ${grouped(source)} records rejected` +
+      `${repeated > 0 ? `, ${grouped(repeated)} repeated` : ''}\n`,
+  );
+  if (future > 0) say(`warning: jobs with an observation later than this machine's clock: ${grouped(future)}\n`);
+  if (builder.rowCount === 0) say('warning: the catalogue has no jobs\n');
+  report(plan.isJson, io.stdout, {
+    ...unwritten,
+    written: true,
+    bytes: built.byteLength,
+    content: built.contentDigest,
+  });
+  return unreadCount > 0 ? EXIT_USAGE : EXIT_OK;
+}
+
+/** @returns the exit code @throws CommandError */
+export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> {
+  const progress = new Progress(io.stderr, io.clock);
+  const say = (line: string): void => {
+    progress.clear();
+    io.stderr.write(line);
+  };
+  const rejects = plan.rejectsPath === undefined ? null : new NewFile(plan.rejectsPath);
+  try {
+    const inputs = await openInputs(plan.paths, io.stdin.bytes);
+    const readsStdin = plan.paths.length === 0 || plan.paths.includes('-');
+    if (io.stdin.isTerminal && readsStdin) say('reading from the terminal\n');
+    const complaints = new Complaints(say);
+    const build = { plan, inputs, builder: new SnapshotBuilder(), complaints, rejects, progress, say };
+    const intake = await openIntake(build, io);
+    let unreadCount = 0;
+    const leaveOut = (error: unknown): void => {
+      if (plan.shape !== undefined || !(error instanceof InputError)) throw error;
+      unreadCount++;
+      say(`${error.message}\n`);
+    };
+    await takeAll(inputs.files, intake, leaveOut);
+    progress.clear();
+    complaints.summarise();
+    return await finish(build, intake, unreadCount, io);
+  } catch (error) {
+    progress.clear();
+    if (error instanceof InputError || error instanceof SnapshotError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    rejects?.discard();
+  }
+}

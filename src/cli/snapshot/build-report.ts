@@ -1,0 +1,51 @@
+/** `snapshot build --json`: the report, and the checks of the output paths that both ways of building share. */
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { CommandError, UsageError } from '../command.ts';
+import type { Output } from '../io.ts';
+
+export interface FileReport {
+  readonly file: string;
+  /** null: not recognised, or empty. */
+  readonly format: string | null;
+  readonly read: number;
+  readonly taken: number;
+  readonly repeated: number;
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+/** Members as `--json` prints them. */
+export interface BuildReport {
+  readonly written: boolean;
+  readonly out: string;
+  readonly rows: number;
+  readonly source_rows: number;
+  readonly rejected_rows: number;
+  /** Records of feeds that the catalogue already had. */
+  readonly repeated_rows: number;
+  readonly rejected: readonly { field: string; reason: string; count: number }[];
+  readonly files: readonly FileReport[];
+  readonly bytes: number | null;
+  readonly content: string | null;
+}
+
+export function report(isJson: boolean, stdout: Output, result: BuildReport): void {
+  if (isJson) stdout.write(`${JSON.stringify(result)}\n`);
+}
+
+/** Fails before an hour's work instead of after it. @throws CommandError */
+export async function requireWritable(path: string): Promise<void> {
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (!folder?.isDirectory()) throw new CommandError(`${path} cannot be written: its folder does not exist`);
+  const existing = await stat(path).catch(() => undefined);
+  if (existing && !existing.isFile()) throw new CommandError(`${path} cannot be written: it is not a file`);
+}
+
+/** An output that is also an input, or the other output, would overwrite its own source. @throws UsageError */
+export function requireApart(out: string, rejects: string | undefined, inputs: readonly string[]): void {
+  const inputPaths = new Set(inputs.map((path) => resolve(path)));
+  if (inputPaths.has(resolve(out))) throw new UsageError('--out names an input file');
+  if (rejects === undefined) return;
+  if (inputPaths.has(resolve(rejects))) throw new UsageError('--rejects names an input file');
+  if (resolve(rejects) === resolve(out)) throw new UsageError('--rejects and --out name the same file');
+}

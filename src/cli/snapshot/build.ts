@@ -1,0 +1,107 @@
+/** `snapshot build`: a new catalogue file, from job records or from the history of a catalogue. */
+import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
+import { parseDateTime } from '../../ingest/input/date-time.ts';
+import { NAME_LENGTH_MAX } from '../../ingest/native.ts';
+import { nativeShape } from '../../ingest/shapes/native.ts';
+import { SHAPES } from '../../ingest/shapes/shapes.ts';
+import { command, UsageError } from '../command.ts';
+import { AUTO, MANIFEST_OPTION } from '../intake.ts';
+import { buildFromHistory } from './build-from-history.ts';
+import { buildFromInputs } from './build-from-inputs.ts';
+import { requireApart, requireWritable } from './build-report.ts';
+
+/** Options that `--catalogue` goes with. */
+const CATALOGUE_OPTIONS: readonly string[] = ['catalogue', 'out', 'json'];
+
+/** Refuses what does not go with `--catalogue`. @throws UsageError */
+function requireCatalogueOnly(given: ReadonlySet<string>, paths: readonly string[]): void {
+  for (const name of given) {
+    if (!CATALOGUE_OPTIONS.includes(name)) throw new UsageError(`--${name} does not go with --catalogue`);
+  }
+  if (paths.length > 0) throw new UsageError('INPUT does not go with --catalogue');
+}
+
+/** Refuses options that the format has no use for. @throws UsageError */
+function requireFit(given: ReadonlySet<string>, format: string): void {
+  const shape = SHAPES.find(({ name }) => name === format);
+  if (shape === undefined) return;
+  for (const name of ['company', 'domain', 'manifest', 'observed-at']) {
+    const fits = name === 'observed-at' ? shape.observedBy === 'reader' : shape.perBoard;
+    if (given.has(name) && !fits) throw new UsageError(`--${name} does not go with --format ${format}`);
+  }
+}
+
+export const snapshotBuild = command({
+  name: 'build',
+  summary: 'Builds a catalogue file from job records, or from a catalogue',
+  arguments: [
+    {
+      name: 'INPUT',
+      help: 'plain, gzip, tar or tar in gzip, recognised by its content; - or no INPUT is stdin',
+      count: 'many',
+    },
+  ],
+  options: {
+    out: { type: 'text', value: 'FILE', help: 'catalogue file to write', required: true },
+    catalogue: {
+      type: 'text',
+      value: 'DIR',
+      help: 'build from the catalogue that `import` fills in this folder, instead of inputs',
+    },
+    format: {
+      type: 'text',
+      value: 'FORMAT',
+      choices: [AUTO, ...SHAPES.map(({ name }) => name)],
+      default: nativeShape.name,
+      help: 'format of the inputs',
+    },
+    rejects: { type: 'text', value: 'FILE', help: 'write bad records here unchanged, and build the rest' },
+    company: { type: 'text', value: 'NAME', help: 'company of all boards in the inputs' },
+    domain: { type: 'text', value: 'DOMAIN', help: 'its domain, such as example.com' },
+    manifest: MANIFEST_OPTION,
+    'observed-at': { type: 'text', value: 'TIME', help: 'when the boards were fetched, RFC 3339 (default now)' },
+    json: { type: 'flag', help: 'report on stdout as JSON' },
+  },
+  notes: [
+    `Formats: ${AUTO}, which recognises each input by its content; ${SHAPES.map(({ name, summary }) => `${name}, ${summary}`).join('; ')}.`,
+    'An input of any format may be a JSON document, JSON Lines, CSV (UTF-8 or Windows-1252), Parquet or an HTML page.',
+    'A bad native line stops the build and is named with its number, field and reason, unless --rejects is given. Of other\n' +
+      'formats the build leaves out refused records and goes on. It names and leaves out an input that auto cannot read or\n' +
+      'recognise, and exits with 2.',
+    '--company, --domain and --manifest are for formats with one board per file, --observed-at for formats whose records\n' +
+      'do not say when they were observed.',
+  ],
+  async run({ options, given, arguments: paths }, io) {
+    if (options.catalogue !== undefined) {
+      requireCatalogueOnly(given, paths);
+      return buildFromHistory(options.catalogue, options.out, options.json, io);
+    }
+    requireFit(given, options.format);
+    if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
+    const company = options.company?.trim();
+    if (company === '' || (company?.length ?? 0) > NAME_LENGTH_MAX)
+      throw new UsageError('--company is blank or too long');
+    const domain = options.domain === undefined ? null : parseCompanyDomain(options.domain);
+    if (domain === undefined) throw new UsageError('--domain must be a domain name such as example.com');
+    const observedAt = options['observed-at'];
+    const observedAtMs = observedAt === undefined ? undefined : parseDateTime(observedAt);
+    if (observedAt !== undefined && observedAtMs === undefined)
+      throw new UsageError('--observed-at must be an RFC 3339 date-time or a date');
+    requireApart(options.out, options.rejects, paths);
+    await requireWritable(options.out);
+    return buildFromInputs(
+      {
+        paths,
+        out: options.out,
+        rejectsPath: options.rejects,
+        manifestPath: options.manifest,
+        shape: SHAPES.find(({ name }) => name === options.format),
+        company: company ?? null,
+        domain,
+        observedAtMs,
+        isJson: options.json,
+      },
+      io,
+    );
+  },
+});

@@ -1,0 +1,26 @@
+/** `snapshot export`: a catalogue file as native JSONL on stdout. `snapshot build` reads it back unchanged. */
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { exportLines } from '../../ingest/export-jobs.ts';
+import { CommandError, command, EXIT_OK } from '../command.ts';
+import { writeLines } from '../text-lines.ts';
+import { openCatalogue } from './inspect.ts';
+
+export const snapshotExport = command({
+  name: 'export',
+  summary: 'Writes a catalogue back as one JSON object a line',
+  arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
+  options: {},
+  notes: ['Building from an export gives the same file, byte for byte.'],
+  async run({ arguments: [path] }, { stdout }) {
+    const snapshot = openCatalogue(path!);
+    try {
+      await writeLines(exportLines(snapshot), stdout);
+    } catch (error) {
+      if (error instanceof SnapshotError) throw new CommandError(error.message);
+      throw error;
+    } finally {
+      snapshot.close();
+    }
+    return EXIT_OK;
+  },
+});

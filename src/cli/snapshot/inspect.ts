@@ -1,0 +1,62 @@
+/** `snapshot inspect`: the contents and origin of a catalogue file. */
+import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { grouped } from '../../base/grouped.ts';
+import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { dateTimeOf } from '../../ingest/input/date-time.ts';
+import { CommandError, command, EXIT_OK } from '../command.ts';
+
+/** @throws CommandError with the one line that says why the file is refused */
+export function openCatalogue(path: string): Snapshot {
+  try {
+    return openSnapshot(openSnapshotFile(path));
+  } catch (error) {
+    if (error instanceof SnapshotError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+function timeOf(timeMs: number | null): string | null {
+  return timeMs === null ? null : dateTimeOf(timeMs);
+}
+
+/** The earliest first observation of any job; null when there is no job. */
+function firstObservedMs({ rowCount, firstObserved }: Snapshot): number | null {
+  return rowCount === 0 ? null : firstObserved.reduce((earliest, timeMs) => Math.min(earliest, timeMs));
+}
+
+export const snapshotInspect = command({
+  name: 'inspect',
+  summary: 'Shows what a catalogue file holds',
+  arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
+  options: { json: { type: 'flag', help: 'one JSON object' } },
+  async run({ options, arguments: [path] }, { stdout, stderr }) {
+    const snapshot = openCatalogue(path!);
+    const { rowCount, facts } = snapshot;
+    const shown = {
+      rows: rowCount,
+      active: snapshot.activeCount,
+      companies: snapshot.companyCount,
+      first_observed_at: timeOf(firstObservedMs(snapshot)),
+      last_observed_at: timeOf(snapshot.newestObservedMs),
+      oldest_last_observed_at: timeOf(snapshot.oldestObservedMs),
+      built_at: dateTimeOf(facts.builtAtMs),
+      source_rows: facts.sourceRows,
+      rejected_rows: facts.rejectedRows,
+      skills_version: facts.skillsVersion,
+      content: snapshot.contentDigest,
+      bytes: snapshot.byteLength,
+      bytes_per_job: rowCount === 0 ? null : Math.round((snapshot.byteLength / rowCount) * 10) / 10,
+    };
+    snapshot.close();
+    if (options.json) {
+      stdout.write(`${JSON.stringify(shown)}\n`);
+      return EXIT_OK;
+    }
+    for (const [name, value] of Object.entries(shown)) {
+      const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : String(value ?? 'none');
+      stderr.write(`${name.replaceAll('_', ' ').padEnd(25)}${text}\n`);
+    }
+    return EXIT_OK;
+  },
+});

@@ -1,0 +1,110 @@
+/**
+ * `snapshot synth`: a synthetic catalogue from a seed, as a catalogue file or as JSONL. The same number of jobs, seed and
+ * `--as-of` give the same bytes; the file therefore states `--as-of` as the time it was built.
+ */
+import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { grouped } from '../../base/grouped.ts';
+import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { parseDateTime } from '../../ingest/input/date-time.ts';
+import { type NativeRecord, parseNative } from '../../ingest/native.ts';
+import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { synthRecords } from '../../ingest/synth/synth.ts';
+import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
+import { NewFile } from '../new-file.ts';
+import { Progress } from '../progress.ts';
+import { writeLines } from '../text-lines.ts';
+
+const JOBS_MAX = 20_000_000;
+const DAY_MS = 86_400_000;
+
+function* lines(records: Iterable<NativeRecord>, onRow: () => void): Generator<string> {
+  for (const record of records) {
+    yield `${JSON.stringify(record)}\n`;
+    onRow();
+  }
+}
+
+export const snapshotSynth = command({
+  name: 'synth',
+  summary: 'Makes a synthetic catalogue from a seed',
+  options: {
+    jobs: { type: 'integer', value: 'N', min: 0, max: JOBS_MAX, help: 'number of jobs', required: true },
+    seed: {
+      type: 'integer',
+      value: 'S',
+      min: 0,
+      max: 0xffff_ffff,
+      help: 'the same seed gives the same jobs',
+      required: true,
+    },
+    'as-of': {
+      type: 'text',
+      value: 'TIME',
+      help: 'time of the newest possible observation (default midnight UTC today)',
+    },
+    out: {
+      type: 'text',
+      value: 'FILE',
+      help: 'catalogue file, or JSONL when the name ends in .jsonl (default JSONL on stdout)',
+    },
+  },
+  async run({ options }, io) {
+    const nowMs = io.clock.nowMs();
+    const asOf = options['as-of'];
+    const asOfMs = asOf === undefined ? nowMs - (nowMs % DAY_MS) : parseDateTime(asOf);
+    if (asOfMs === undefined) throw new UsageError('--as-of must be an RFC 3339 date-time or a date');
+    const { out, jobs, seed } = options;
+    const asJsonl = out === undefined || out.endsWith('.jsonl');
+
+    const progress = new Progress(io.stderr, io.clock);
+    let rows = 0;
+    const onRow = () => {
+      if (++rows % 512 === 0) progress.show({ rows, done: rows, total: jobs });
+    };
+    const records = synthRecords({ jobs, seed, asOfMs, descriptions: true });
+
+    if (out === undefined) {
+      await writeLines(lines(records, onRow), io.stdout);
+      progress.clear();
+      return EXIT_OK;
+    }
+    if (asJsonl) {
+      const file = new NewFile(out);
+      try {
+        const encoder = new TextEncoder();
+        for (const line of lines(records, onRow)) file.write(encoder.encode(line));
+        file.commit();
+      } finally {
+        file.discard();
+      }
+      progress.clear();
+      return EXIT_OK;
+    }
+
+    const skills = loadSkillExtractor();
+    const builder = new SnapshotBuilder();
+    for (const record of records) {
+      const parsed = parseNative(record, skills);
+      if (!parsed.ok) throw new Error(`a synthetic job is refused: ${parsed.field} ${parsed.reason}`);
+      builder.add(parsed.job);
+      onRow();
+    }
+    try {
+      const built = builder.finish(() => ({
+        builtAtMs: asOfMs,
+        sourceRows: jobs,
+        rejectedRows: 0,
+        skillsVersion: skills.version,
+      }));
+      await writeSnapshotFile(out, built.chunks);
+      progress.clear();
+      io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
+    } catch (error) {
+      progress.clear();
+      if (error instanceof SnapshotError) throw new CommandError(error.message);
+      throw error;
+    }
+    return EXIT_OK;
+  },
+});

@@ -1,0 +1,61 @@
+/** Parsers of settings. Each refuses with words that complete "VARIABLE must be ...". */
+import { type Address, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
+import { InvalidSetting, type Parse } from './setting.ts';
+
+const refuse = (must: string): never => {
+  throw new InvalidSetting(must);
+};
+
+/** One of the listed words, compared exactly. */
+export const oneOf =
+  <const T extends string>(values: readonly T[]): Parse<T> =>
+  (text) =>
+    values.find((value) => value === text) ?? refuse(`one of ${values.join(', ')}`);
+
+/** Decimal digits without sign or leading zero, `min` to `max`, both included. */
+export const wholeNumber =
+  (min: number, max: number): Parse<number> =>
+  (text) => {
+    const value = /^(0|[1-9][0-9]*)$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : refuse(`a whole number from ${min} to ${max}`);
+  };
+
+/** Atomic USDC (6 decimals), at most 30 digits. */
+export const atomicAmount: Parse<bigint> = (text) =>
+  /^(0|[1-9][0-9]{0,29})$/.test(text) ? BigInt(text) : refuse('a whole number of atomic USDC (6 decimals)');
+
+const trueOrFalse = oneOf(['true', 'false']);
+
+export const switchOn: Parse<boolean> = (text) => trueOrFalse(text) === 'true';
+
+export const notBlank: Parse<string> = (text) => (text.trim() === '' ? refuse('not blank') : text);
+
+/** Longest public address in characters: every offer carries it in a header. */
+const WEB_ADDRESS_LENGTH_MAX = 200;
+
+/** An http or https address without user, query or fragment; trailing slashes are removed. */
+export const webAddress: Parse<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : refuse('an http or https address');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('an http or https address');
+  if (url.username !== '' || url.password !== '' || text.includes('?') || text.includes('#')) {
+    refuse('an address without user, query and fragment');
+  }
+  if (url.href.length > WEB_ADDRESS_LENGTH_MAX) refuse(`an address of at most ${WEB_ADDRESS_LENGTH_MAX} characters`);
+  return url.href.replace(/\/+$/, '');
+};
+
+/** `*`, or an origin exactly as browsers send it. */
+export const origin: Parse<string> = (text) => {
+  if (text === '*') return text;
+  if (!URL.canParse(text) || new URL(text).origin !== text) refuse('`*` or an origin such as https://app.example.com');
+  return text;
+};
+
+/** An EVM address that can receive payments. */
+export const payee: Parse<Address> = (text) => {
+  const address = parseAddress(text);
+  if (address === undefined) {
+    return refuse('an address of 0x and 40 hex digits; mixed case must have a valid checksum (EIP-55)');
+  }
+  return address === ZERO_ADDRESS ? refuse('an address that can be paid, not the zero address') : address;
+};

@@ -1,0 +1,146 @@
+/** The settings that belong to the server as a whole. A module declares its own settings in its folder. */
+import { atomicAmount, notBlank, oneOf, origin, payee, switchOn, webAddress, wholeNumber } from './parsers.ts';
+import { setting, when } from './setting.ts';
+
+/** From the quietest to the most talkative. */
+export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The value of STATE_DIR that keeps the state in memory only. */
+export const IN_MEMORY = ':memory:';
+
+/** Origin of a server that listens on this host and port; an IPv6 host is put in brackets. */
+export const originOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+export const SERVER_SETTINGS = {
+  host: setting({
+    variable: 'HOST',
+    parse: notBlank,
+    default: '127.0.0.1',
+    help: 'address to listen on',
+    detail: 'The library does not listen; it uses `HOST` and `PORT` only for the default of the public addresses.',
+  }),
+  port: setting({
+    variable: 'PORT',
+    parse: wholeNumber(0, 65_535),
+    default: '8402',
+    help: 'port to listen on; 0 picks a free port',
+  }),
+  baseUrl: setting({
+    variable: 'BASE_URL',
+    parse: webAddress,
+    default: null,
+    shownDefault: 'http://HOST:PORT',
+    help: 'public address of the API; every URL that the server gives out starts with it',
+    detail: 'The server never takes its address from a request. A path is allowed.',
+  }),
+  trustProxy: setting({
+    variable: 'TRUST_PROXY',
+    parse: switchOn,
+    default: 'false',
+    help: '`true`: take the client address from the last entry of X-Forwarded-For',
+    detail:
+      'The last entry is the one that your proxy wrote. Set it behind a proxy, or all clients share one rate limit; leave it `false` without one, or clients choose the address they are counted under.',
+  }),
+  corsOrigin: setting({
+    variable: 'CORS_ORIGIN',
+    parse: origin,
+    default: null,
+    help: 'origin, or `*`, that browsers may call from',
+    detail: 'Without it the server sends no CORS headers and answers OPTIONS with 405.',
+  }),
+  logLevel: setting({
+    variable: 'LOG_LEVEL',
+    parse: oneOf(LOG_LEVELS),
+    default: 'info',
+    help: LOG_LEVELS.map((level) => `\`${level}\``).join(', '),
+    detail:
+      '`info` writes one JSON line a request to stdout, without query, token, signature or payment header. The library writes no log; use its `onRequest` option.',
+  }),
+};
+
+export const CATALOGUE_SETTINGS = {
+  snapshot: setting({
+    variable: 'SNAPSHOT',
+    parse: notBlank,
+    default: 'sample',
+    help: 'catalogue file; `sample`: built-in synthetic jobs; `none`: no catalogue, callbacks only',
+    detail: '`snapshot build` makes the file. With `none` the jobs routes answer 503.',
+  }),
+};
+
+export const STATE_SETTINGS = {
+  stateDir: setting({
+    variable: 'STATE_DIR',
+    parse: notBlank,
+    default: '.state',
+    help: `folder of the durable state; \`${IN_MEMORY}\` keeps the state in memory only`,
+    detail: 'One process owns a folder at a time.',
+  }),
+  stateSync: setting({
+    variable: 'STATE_SYNC',
+    parse: oneOf(['full', 'normal']),
+    default: 'full',
+    help: '`full`: acknowledged writes survive a power failure; `normal`: they survive a killed process',
+  }),
+  stateReset: setting({
+    variable: 'STATE_RESET',
+    parse: switchOn,
+    default: 'false',
+    help: '`true`: replace a missing or damaged state with an empty one',
+    detail: 'For 150 s after a reset the server refuses payments that the lost state may have recorded as used.',
+  }),
+};
+
+const settlement = setting({
+  variable: 'SETTLEMENT',
+  parse: oneOf(['local', 'facilitator']),
+  default: 'local',
+  help: '`local`: a play ledger in this process, nothing on chain; `facilitator`: an x402 facilitator over HTTP',
+  detail: 'With `local` the server still verifies every signature.',
+});
+
+export const PAYMENT_SETTINGS = {
+  settlement,
+  facilitatorUrl: setting({
+    variable: 'FACILITATOR_URL',
+    parse: webAddress,
+    default: null,
+    help: 'base address of the x402 facilitator',
+    requiredWhen: when(settlement, 'facilitator'),
+  }),
+  facilitatorToken: setting({
+    variable: 'FACILITATOR_TOKEN',
+    parse: notBlank,
+    default: null,
+    help: 'bearer token for the facilitator',
+    isSecret: true,
+  }),
+  payTo: setting({
+    variable: 'PAY_TO',
+    parse: payee,
+    default: null,
+    shownDefault: 'with SETTLEMENT=local a throwaway address, kept in STATE_DIR',
+    help: 'address that receives the payments',
+    requiredWhen: when(settlement, 'facilitator'),
+  }),
+  localBalance: setting({
+    variable: 'LOCAL_BALANCE',
+    parse: atomicAmount,
+    default: '100000000',
+    help: 'atomic USDC (6 decimals) that each payer starts with in the play ledger',
+  }),
+  signatures: setting({
+    variable: 'SIGNATURES',
+    parse: oneOf(['auto', 'noble']),
+    default: 'auto',
+    help: '`auto`: the fastest signature library that passes its self-test at start; `noble`: only noble',
+  }),
+  workers: setting({
+    variable: 'WORKERS',
+    parse: wholeNumber(0, 64),
+    default: '1',
+    help: 'threads that verify signatures, 0 to 64; 0: the main thread verifies them',
+  }),
+};

@@ -1,0 +1,193 @@
+/**
+ * One request's way through one operation, in the order that is part of the contract (decisions §4):
+ *
+ *   admit before input   a key                       401, 403
+ *   decode               query, readiness, body      400, 413, 415, 503
+ *   admit                rate, capacity, payment     429, 402, 409, 503
+ *   answer               the handler                 404, 5xx: what was held is released
+ *   settle               the admissions, last first  402, 503; the answer stays inside until then
+ *
+ * A step says nothing (go on), or what the request comes to. Invariant: whatever a request holds is settled once or released
+ * once, however it ends. What can be answered without waiting is answered synchronously: a promise on an unpaid offer's way
+ * would cost more than the offer (bench/offer.ts).
+ */
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { Admission, Gate } from './access.ts';
+import { AfterSettlement, Answer, bodyOf, type HeaderRecord, type Outcome, type Reply } from './answers.ts';
+import { INTERNAL_ERROR, Refusal, refuse } from './errors.ts';
+import { DeferredAnswer } from './hot/deferred-answer.ts';
+import type { MountedOperation } from './operation.ts';
+import type { Parameters } from './query.ts';
+import type { RequestView } from './request-view.ts';
+
+type Step = (execution: Execution) => MaybePromise<Outcome | undefined>;
+
+const NO_INPUT: Parameters = Object.freeze(Object.create(null));
+/** What is known of a requester before any gate was asked. */
+const UNKNOWN_PRINCIPAL = Object.freeze({});
+
+/** What one request has come to so far. */
+class Execution {
+  readonly operation: MountedOperation;
+  readonly request: RequestView;
+  input: Parameters = NO_INPUT;
+  principal: object = UNKNOWN_PRINCIPAL;
+  /** Admissions to be settled or released, in the order in which they were given. */
+  held: Admission[] | undefined;
+  answer: unknown;
+
+  constructor(operation: MountedOperation, request: RequestView) {
+    this.operation = operation;
+    this.request = request;
+  }
+
+  take(admission: Admission): void {
+    const { principal } = admission;
+    if (principal !== undefined) {
+      this.principal = this.principal === UNKNOWN_PRINCIPAL ? principal : { ...this.principal, ...principal };
+    }
+    if (admission.settle === undefined && admission.release === undefined) return;
+    if (this.held === undefined) this.held = [admission];
+    else this.held.push(admission);
+  }
+
+  releaseAll(): void {
+    const { held } = this;
+    this.held = undefined;
+    if (held !== undefined) for (const admission of held) admission.release?.();
+  }
+}
+
+function admitted(execution: Execution, verdict: Admission | Refusal | undefined): Refusal | undefined {
+  if (verdict instanceof Refusal) return verdict;
+  if (verdict !== undefined) execution.take(verdict);
+  return undefined;
+}
+
+const admit =
+  (gate: Gate): Step =>
+  (execution) => {
+    const verdict = gate.admit(execution.request, execution.principal);
+    return verdict instanceof Promise
+      ? verdict.then((later) => admitted(execution, later))
+      : admitted(execution, verdict);
+  };
+
+const decode =
+  (decodeQuery: (search: string) => Parameters | Refusal): Step =>
+  (execution) => {
+    const decoded = decodeQuery(execution.request.search);
+    if (decoded instanceof Refusal) return decoded;
+    execution.input = decoded;
+    return undefined;
+  };
+
+function bodyRead(execution: Execution, body: unknown): Refusal | undefined {
+  if (body instanceof Refusal) return body;
+  if (body !== undefined) execution.input = { ...execution.input, body };
+  return undefined;
+}
+
+const readBody =
+  (read: (request: RequestView) => unknown): Step =>
+  (execution) => {
+    const body = read(execution.request);
+    return body instanceof Promise ? body.then((later) => bodyRead(execution, later)) : bodyRead(execution, body);
+  };
+
+function answered(execution: Execution, answer: unknown): Outcome | undefined {
+  if (answer instanceof Refusal) return answer;
+  if (answer instanceof DeferredAnswer) {
+    if (execution.held === undefined) return answer;
+    throw new Error(`${execution.operation.operation} defers an answer that something is held for`);
+  }
+  execution.answer = answer;
+  return undefined;
+}
+
+const ask: Step = (execution) => {
+  const { operation, input, request, principal } = execution;
+  const answer = operation.handle(input, request, principal);
+  return answer instanceof Promise ? answer.then((later) => answered(execution, later)) : answered(execution, answer);
+};
+
+/** Its payment has settled: the receipt goes out even though the answer cannot. */
+function lostAnswer(failure: unknown, receipt: HeaderRecord | undefined): Refusal {
+  const detail = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
+  const message = 'the payment has settled, but its answer could not be made; keep the receipt';
+  return refuse(INTERNAL_ERROR, message, { headers: receipt, detail });
+}
+
+/** Settles the admissions, last given first; when one refuses, those given before it are released by the caller. */
+async function settleHeld(execution: Execution, held: Admission[], body: string | Reply | undefined): Promise<Outcome> {
+  const { answer } = execution;
+  let receipt: HeaderRecord | undefined;
+  for (let admission = held.pop(); admission !== undefined; admission = held.pop()) {
+    const settled = await admission.settle?.(answer);
+    if (settled instanceof Refusal) return settled;
+    if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
+  }
+  if (body !== undefined) return new Answer(body, receipt);
+  try {
+    return new Answer(bodyOf(await (answer as AfterSettlement<unknown>).create()), receipt);
+  } catch (failure) {
+    return lostAnswer(failure, receipt);
+  }
+}
+
+const settle: Step = (execution) => {
+  const { answer, held } = execution;
+  const body = answer instanceof AfterSettlement ? undefined : bodyOf(answer);
+  if (held === undefined && body !== undefined) return new Answer(body, undefined);
+  return settleHeld(execution, held ?? [], body);
+};
+
+/** The steps of an operation, in their order. */
+function stepsOf({ gatesBeforeInput, decodeQuery, ready, readBody: read, gates }: MountedOperation): readonly Step[] {
+  return [
+    ...gatesBeforeInput.map(admit),
+    ...(decodeQuery === undefined ? [] : [decode(decodeQuery)]),
+    ...(ready === undefined ? [] : [ready]),
+    ...(read === undefined ? [] : [readBody(read)]),
+    ...gates.map(admit),
+    ask,
+    settle,
+  ];
+}
+
+/** Runs the steps from `first` on, in this turn for as long as they answer in it. */
+function run(steps: readonly Step[], first: number, execution: Execution): MaybePromise<Outcome> {
+  const failed = (failure: unknown): never => {
+    execution.releaseAll();
+    throw failure;
+  };
+  for (let i = first; i < steps.length; i++) {
+    let result: ReturnType<Step>;
+    try {
+      result = (steps[i] as Step)(execution);
+    } catch (failure) {
+      return failed(failure);
+    }
+    if (result instanceof Promise) {
+      return result.then(
+        (later) => (later === undefined ? run(steps, i + 1, execution) : ended(execution, later)),
+        failed,
+      );
+    }
+    if (result !== undefined) return ended(execution, result);
+  }
+  throw new Error('an operation ended without an outcome');
+}
+
+function ended(execution: Execution, outcome: Outcome): Outcome {
+  if (outcome instanceof Refusal) execution.releaseAll();
+  return outcome;
+}
+
+export type Execute = (request: RequestView) => MaybePromise<Outcome>;
+
+/** The way of every request through one operation. The outcome rejects or throws only for a bug; then nothing stays held. */
+export function executorOf(operation: MountedOperation): Execute {
+  const steps = stepsOf(operation);
+  return (request) => run(steps, 0, new Execution(operation, request));
+}

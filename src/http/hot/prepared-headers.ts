@@ -1,0 +1,97 @@
+/**
+ * Response headers that are prepared once and differ in the request id only. How depends on the runtime: Bun's Response
+ * copies a Headers object and bytes faster than it reads a record and a string; the adapter on Node takes records, and
+ * would send bytes later than it is given them. On Bun each of the two is a measurable part of an unpaid offer
+ * (bench/offer.ts).
+ */
+import { memoizeRecent } from '../../base/memoize-recent.ts';
+import type { HeaderRecord } from '../answers.ts';
+
+/** Values of `cache-control`, all from declarations. */
+const CACHE_CONTROL_COUNT_MAX = 16;
+const CACHE_CONTROL_LENGTH_MAX = 100;
+
+/** Sets of names that answers add: closed lists in ways in and handlers. */
+const ADDED_NAMES_COUNT_MAX = 32;
+const ADDED_NAMES_LENGTH_MAX = 200;
+
+export type PreparedHeaders = Headers | HeaderRecord;
+
+/** Headers of one JSON response after another. On Bun the object belongs to this file and is written again for the next one. */
+export type HeadersFor = (requestId: string) => PreparedHeaders;
+type JsonHeadersFor = (more: HeaderRecord | undefined, requestId: string) => PreparedHeaders;
+
+export class HeaderPress {
+  readonly #everywhere: HeaderRecord;
+  /** Whether this runtime's Response copies Headers and bytes at once: Bun's does. */
+  readonly copies: boolean;
+  /** Headers of JSON by `cache-control`. */
+  readonly #jsonHeaders: (cacheControl: string) => JsonHeadersFor;
+
+  /** @param everywhere headers that every response of this server carries, names in lower case */
+  constructor(everywhere: HeaderRecord, copies: boolean) {
+    this.#everywhere = everywhere;
+    this.copies = copies;
+    const headersOf = (cacheControl: string): JsonHeadersFor => this.#jsonHeadersFor(cacheControl);
+    this.#jsonHeaders = memoizeRecent(headersOf, CACHE_CONTROL_COUNT_MAX, CACHE_CONTROL_LENGTH_MAX);
+  }
+
+  json(cacheControl: string, more: HeaderRecord | undefined, requestId: string): PreparedHeaders {
+    return this.#jsonHeaders(cacheControl)(more, requestId);
+  }
+
+  /** Headers of JSON with the same additions each time. */
+  repeated(cacheControl: string, more: HeaderRecord | undefined): HeadersFor {
+    const record = this.#jsonRecord(cacheControl, more);
+    if (!this.copies) return (requestId) => ({ ...record, 'x-request-id': requestId });
+    const headers = new Headers(record);
+    return (requestId) => {
+      headers.set('x-request-id', requestId);
+      return headers;
+    };
+  }
+
+  /** Headers of a body with its own media type. */
+  other(cacheControl: string, requestId: string, ...more: readonly (HeaderRecord | undefined)[]): HeaderRecord {
+    const headers = { 'cache-control': cacheControl, 'x-request-id': requestId, ...this.#everywhere };
+    return Object.assign(headers, ...more.map((one) => this.#joined(one)));
+  }
+
+  #jsonHeadersFor(cacheControl: string): JsonHeadersFor {
+    const alone = this.repeated(cacheControl, undefined);
+    if (!this.copies) {
+      return (more, requestId) =>
+        more === undefined ? alone(requestId) : { ...this.#jsonRecord(cacheControl, more), 'x-request-id': requestId };
+    }
+    // One object for each list of names, so that every response overwrites all that the last one added.
+    const headersWith = memoizeRecent(
+      () => new Headers(this.#jsonRecord(cacheControl, undefined)),
+      ADDED_NAMES_COUNT_MAX,
+      ADDED_NAMES_LENGTH_MAX,
+    );
+    return (more, requestId) => {
+      if (more === undefined) return alone(requestId);
+      const names = Object.keys(more);
+      const headers = headersWith(names.join());
+      const joined = this.#joined(more) as HeaderRecord;
+      for (const name of names) headers.set(name, joined[name]!);
+      headers.set('x-request-id', requestId);
+      return headers;
+    };
+  }
+
+  #jsonRecord(cacheControl: string, more: HeaderRecord | undefined): HeaderRecord {
+    return {
+      'content-type': 'application/json',
+      'cache-control': cacheControl,
+      ...this.#everywhere,
+      ...this.#joined(more),
+    };
+  }
+
+  /** An answer's own `vary` never hides what the whole server varies by. */
+  #joined(own: HeaderRecord | undefined): HeaderRecord | undefined {
+    const { vary } = this.#everywhere;
+    return vary === undefined || own?.vary === undefined ? own : { ...own, vary: `${vary}, ${own.vary}` };
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Operations: a route bound to the services of its handler, and then mounted on a surface, where its gates are opened. All
+ * that a request needs is prepared here once.
+ */
+import { memoizeRecent } from '../base/memoize-recent.ts';
+import { type Access, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
+import type { Contract, Method } from './contract.ts';
+import {
+  DUPLICATE_PARAMETER,
+  type ErrorCode,
+  INTERNAL_ERROR,
+  INVALID_PARAMETER,
+  METHOD_NOT_ALLOWED,
+  MISSING_PARAMETER,
+  type Refusal,
+  UNKNOWN_PARAMETER,
+} from './errors.ts';
+import { type Parameters, parametersOf, queryDecoder } from './query.ts';
+import type { RequestView } from './request-view.ts';
+import type { Route } from './route.ts';
+
+/** A route with the services of its handler; the types of both are set aside. */
+export interface Operation extends Contract {
+  readonly access: readonly WayIn[];
+  /** Section of documents. */
+  readonly tag: string;
+  /** Public address without a trailing slash, where it is not the surface's. */
+  readonly publicUrl: string | undefined;
+  mount(mount: Mount): MountedOperation;
+}
+
+/** An operation as a surface serves it. */
+export interface MountedOperation {
+  readonly operation: string;
+  readonly method: Method;
+  readonly path: `/${string}`;
+  readonly status: number;
+  readonly cacheControl: string;
+  /** Gates that decide before the input is looked at, and those that decide after it. */
+  readonly gatesBeforeInput: readonly Gate[];
+  readonly gates: readonly Gate[];
+  /** Never throws. Results are shared between requests that ask the same. */
+  readonly decodeQuery: ((search: string) => Parameters | Refusal) | undefined;
+  readonly ready: (() => Refusal | undefined) | undefined;
+  readonly readBody: ((request: RequestView) => unknown) | undefined;
+  readonly handle: (input: Parameters, request: RequestView, principal: object) => unknown;
+}
+
+/** Decoded questions that are kept, an operation, and the longest query among them. */
+const QUESTION_COUNT_MAX = 256;
+export const KEPT_SEARCH_LENGTH_MAX = 512;
+
+/** The way in of the list that this request takes, where it is one of several. */
+function gateAmong(ways: readonly Access[], chosen: Access, gate: Gate): Gate {
+  const last = ways.at(-1);
+  const chosenOf = (request: RequestView): Access | undefined =>
+    ways.find((way) => way === last || way.isPresented?.(request) === true);
+  return { admit: (request, principal) => (chosenOf(request) === chosen ? gate.admit(request, principal) : undefined) };
+}
+
+function openGates<S>(route: Route<S>, services: S, mount: Mount, isBeforeInput: boolean): Gate[] {
+  const open = (way: Access): Gate => way.open(services as never, route, mount);
+  return route.access.flatMap((entry) => {
+    const ways = 'anyOf' in entry ? entry.anyOf : [entry];
+    return ways
+      .filter((way) => (way.isBeforeInput ?? false) === isBeforeInput)
+      .map((way) => (ways.length === 1 ? open(way) : gateAmong(ways, way, open(way))));
+  });
+}
+
+function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperation {
+  const { operation, method, path, query, ready, readBody, handle } = route;
+  const isPrivate = waysIn(route.access).some((way) => way.isPrivate === true);
+  return {
+    operation,
+    method,
+    path,
+    status: route.status ?? 200,
+    cacheControl: isPrivate ? 'private, no-store' : (route.cacheControl ?? 'no-store'),
+    gatesBeforeInput: openGates(route, services, mount, true),
+    gates: openGates(route, services, mount, false),
+    decodeQuery:
+      query === undefined ? undefined : memoizeRecent(queryDecoder(query), QUESTION_COUNT_MAX, KEPT_SEARCH_LENGTH_MAX),
+    ready: ready === undefined ? undefined : () => ready(services),
+    readBody: readBody === undefined ? undefined : (request) => readBody(request, services),
+    handle: (input, request, principal) => handle(input as never, services, request, principal as never),
+  };
+}
+
+/**
+ * Binds routes to the services of their handlers.
+ * @param tag section of documents
+ * @param publicUrl where these operations have a public address of their own
+ */
+export function bind<S>(
+  tag: string,
+  routes: readonly Route<S>[],
+  services: S,
+  publicUrl?: string,
+): readonly Operation[] {
+  return routes.map((route) => ({
+    ...(route as Route),
+    tag,
+    publicUrl,
+    mount: (mount) => mounted(route, services, mount),
+  }));
+}
+
+const QUERY_ERRORS: readonly ErrorCode[] = [INVALID_PARAMETER, UNKNOWN_PARAMETER, DUPLICATE_PARAMETER];
+
+/** Codes that a declaration lists, and those that follow from its query, its ways in and its path. */
+export function errorsOf(route: Contract & { readonly access: readonly WayIn[] }): readonly ErrorCode[] {
+  const codes = new Map<string, ErrorCode>();
+  const add = (...added: readonly ErrorCode[]): void => {
+    for (const one of added) if (!codes.has(one.code)) codes.set(one.code, one);
+  };
+  add(...route.errors, METHOD_NOT_ALLOWED, INTERNAL_ERROR);
+  if (route.query !== undefined) {
+    add(...QUERY_ERRORS);
+    for (const { isRequired, code } of parametersOf(route.query)) {
+      if (isRequired) add(MISSING_PARAMETER);
+      add(code);
+    }
+  }
+  for (const way of waysIn(route.access)) add(...way.errors);
+  return [...codes.values()];
+}

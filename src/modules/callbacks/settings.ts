@@ -1,0 +1,26 @@
+/** The settings of the callbacks module. */
+import { webAddress, wholeNumber } from '../../config/parsers.ts';
+import { setting } from '../../config/setting.ts';
+import { IN_MEMORY, STATE_SETTINGS } from '../../config/settings.ts';
+
+const BYTES_ON_DISK = '21474836480';
+const BYTES_IN_MEMORY = '1073741824';
+
+export const CALLBACK_SETTINGS = {
+  hookBaseUrl: setting({
+    variable: 'HOOK_BASE_URL',
+    parse: webAddress,
+    default: null,
+    shownDefault: 'http://HOST:PORT',
+    help: 'public address of the webhook host; every webhook URL starts with it',
+  }),
+  callbackBytes: setting({
+    variable: 'CALLBACK_BYTES',
+    parse: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    default: (read) => (read(STATE_SETTINGS.stateDir) === IN_MEMORY ? BYTES_IN_MEMORY : BYTES_ON_DISK),
+    shownDefault: `${BYTES_ON_DISK}; with STATE_DIR=${IN_MEMORY} ${BYTES_IN_MEMORY}`,
+    help: 'bytes that live callbacks may claim in the worst case',
+    detail:
+      'A callback claims its full capacity when it is created. When no capacity is left, the server refuses new callbacks before payment.',
+  }),
+};

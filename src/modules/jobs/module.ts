@@ -1,0 +1,30 @@
+/** The jobs module: paid answers about hiring over the catalogue that is served. */
+import { bind } from '../../http/operation.ts';
+import { defineModule } from '../module.ts';
+import { summarizeCompany } from './company.ts';
+import { searchJobs } from './search.ts';
+import { type JobsServices, SignalsMemo } from './services.ts';
+import { JOBS_SETTINGS } from './settings.ts';
+import { findSignals } from './signals.ts';
+
+const MINUTE_MS = 60_000;
+
+const ROUTES = [searchJobs, summarizeCompany, findSignals];
+
+export const jobs = defineModule({
+  tag: 'jobs',
+  summary: 'Answers about hiring, each for one payment',
+  settings: JOBS_SETTINGS,
+  routes: ROUTES,
+  open({ config, catalogue, clock, paid, rateLimits }) {
+    const { rateLimitPerMinute: limitPerMinute } = config;
+    const services: JobsServices = {
+      catalogue,
+      clock,
+      paid,
+      callerRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
+      signalsMemo: new SignalsMemo(),
+    };
+    return { operations: bind('jobs', ROUTES, services) };
+  },
+});

@@ -1,0 +1,27 @@
+/** The services of the jobs routes' handlers and ways in. */
+import type { RatedServices } from '../../access/rate-limit.ts';
+import type { PaidServices } from '../../access/x402.ts';
+import type { CatalogueHolder, ServedCatalogue } from '../../catalogue/holder.ts';
+import { MemoizedAnswers } from '../../http/hot/memoized-answers.ts';
+import type { AnswerPeriod } from './answer-period.ts';
+
+export interface JobsServices extends RatedServices, PaidServices {
+  /** One request asks for the current catalogue once, so that no answer mixes two. */
+  readonly catalogue: Pick<CatalogueHolder, 'current'>;
+  readonly clock: { nowMs(): number };
+  readonly signalsMemo: SignalsMemo;
+}
+
+/** Memoized answers of the signals route over the catalogue that is served now. */
+export class SignalsMemo {
+  #served: ServedCatalogue | undefined;
+  #answers = new MemoizedAnswers<AnswerPeriod>();
+
+  over(served: ServedCatalogue): MemoizedAnswers<AnswerPeriod> {
+    if (served !== this.#served) {
+      this.#served = served;
+      this.#answers = new MemoizedAnswers();
+    }
+    return this.#answers;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * What a module is: one folder with a `module.ts` that binds its routes to its services once and brings its readiness,
+ * metrics, background work and settings. Modules never import each other; what they share reaches them in the context.
+ */
+
+import type { PaidServices } from '../access/x402.ts';
+import type { Clock } from '../base/clock.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { Exposition } from '../base/prometheus.ts';
+import type { Random } from '../base/random.ts';
+import type { RateLimits } from '../base/rate-limits.ts';
+import type { Timers } from '../base/timers.ts';
+import type { Callbacks } from '../callback/callbacks.ts';
+import type { CatalogueHolder } from '../catalogue/holder.ts';
+import type { SettingsTable, ValuesOf } from '../config/setting.ts';
+import type { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
+import type { Mount } from '../http/access.ts';
+import type { Operation } from '../http/operation.ts';
+import type { Route } from '../http/route.ts';
+import type { StaticFiles } from '../http/static-files.ts';
+import type { ReservationStatus } from '../payment/reservations.ts';
+
+/** A part of the running server. */
+export interface Component {
+  /** Whether each of its parts can do its work now, by name; the server is ready when all are. */
+  readonly readiness?: () => Readonly<Record<string, boolean>>;
+  /** Writes its families to the page of metrics. */
+  readonly metrics?: (page: Exposition) => void;
+  /** Begins background work; called once the server is whole. */
+  readonly start?: () => void;
+  /** Shutdown has begun: answers what would keep listeners waiting. */
+  readonly drain?: () => void;
+  /** Releases everything, after the last request. Never rejects. */
+  readonly close?: () => MaybePromise<void>;
+}
+
+/** The settings that every module sees; addresses are resolved. */
+export type SharedConfig = ValuesOf<typeof SERVER_SETTINGS> &
+  ValuesOf<typeof CATALOGUE_SETTINGS> &
+  ValuesOf<typeof STATE_SETTINGS> &
+  ValuesOf<typeof PAYMENT_SETTINGS>;
+
+/** A surface as documents and pages see it. */
+export interface SurfaceView {
+  readonly title: string;
+  readonly description: string;
+  readonly mount: Mount;
+  /** What is published; pages for browsers are not. */
+  readonly operations: readonly Operation[];
+  /** What each tag stands for, in the order of the sections. */
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The whole server, for modules that describe it. */
+export interface ServerView {
+  readonly version: string;
+  /** Of the contract, whatever release serves it (callback.md "Versioning"). */
+  readonly apiVersion: string;
+  uptimeMs(): number;
+  /** Of all components. */
+  readiness(): Readonly<Record<string, boolean>>;
+  /** All metrics, Prometheus text. */
+  metricsText(): string;
+}
+
+/** What modules share. */
+export interface ModuleContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly catalogue: CatalogueHolder;
+  readonly callbacks: Callbacks;
+  readonly rateLimits: RateLimits;
+  /** For paid operations. */
+  readonly paid: PaidServices['paid'];
+  /** The status of an authorization, by payer (0x and 40 hex digits) and nonce (0x and 64), any case. */
+  paymentStatusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
+  /** Style sheets, scripts and pictures for browsers. */
+  readonly pageFiles: StaticFiles;
+  /** Public address of the webhook host, no trailing slash. */
+  readonly hookBaseUrl: string;
+  readonly server: ServerView;
+  /** The surface that this module is on. Its operations are known once every module of it is open. */
+  readonly surface: { readonly mount: Mount; view(): SurfaceView };
+}
+
+export interface OpenModule extends Component {
+  readonly operations: readonly Operation[];
+}
+
+export interface Module<S extends SettingsTable = SettingsTable> {
+  /** Section of documents, and what it stands for; no summary for a module that publishes nothing. */
+  readonly tag: string;
+  readonly summary?: string;
+  readonly settings: S;
+  /** Its declarations, for readers that call no handler. */
+  readonly routes: readonly Route[];
+  open(context: ModuleContext & { readonly config: SharedConfig & ValuesOf<S> }): MaybePromise<OpenModule>;
+}
+
+/** A module as its file declares it; the settings' types are inferred. */
+export const defineModule = <const S extends SettingsTable>(module: Module<S>): Module<S> => module;

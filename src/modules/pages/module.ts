@@ -1,0 +1,37 @@
+/**
+ * The pages module: pages for people. They are no operations of the API and appear in no document for programs; a request
+ * that does not ask for HTML finds their paths unknown.
+ */
+import { bind } from '../../http/operation.ts';
+import { NETWORK } from '../../payment/protocol/network.ts';
+import { defineModule } from '../module.ts';
+import { docs } from './docs.ts';
+import { pageFile } from './file.ts';
+import { home } from './home.ts';
+import { inbox } from './inbox.ts';
+import type { PageServices } from './services.ts';
+
+const ROUTES = [home, docs, inbox, pageFile];
+
+export const pages = defineModule({
+  tag: 'pages',
+  settings: {},
+  routes: ROUTES,
+  open({ config, server, surface, catalogue, clock, paid, pageFiles, hookBaseUrl }) {
+    const services: PageServices = {
+      catalogue,
+      clock,
+      files: pageFiles,
+      operations: () => surface.view().operations,
+      facts: {
+        version: server.version,
+        baseUrl: surface.mount.baseUrl,
+        hookBaseUrl,
+        network: NETWORK,
+        isPlay: config.settlement === 'local',
+        payTo: paid.seller.payTo,
+      },
+    };
+    return { operations: bind('pages', ROUTES, services) };
+  },
+});

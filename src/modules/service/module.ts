@@ -1,0 +1,65 @@
+/** The service module: what the server says about itself. `/health` and `/openapi.json` belong to every surface. */
+import { x402ListingOf } from '../../access/x402-listing.ts';
+import { apiCatalogLinkOf, apiCatalogOf } from '../../http/documents/api-catalog.ts';
+import { llmsTextOf } from '../../http/documents/llms.ts';
+import { openApiOf } from '../../http/documents/openapi.ts';
+import { bind, type Operation } from '../../http/operation.ts';
+import { defineModule, type ServerView, type SurfaceView } from '../module.ts';
+import { apiCatalog, apiCatalogHead } from './api-catalog.ts';
+import { health } from './health.ts';
+import { llms } from './llms.ts';
+import { metrics } from './metrics.ts';
+import { openApi } from './openapi.ts';
+import { ready } from './ready.ts';
+import type { Documents, ServiceServices, SurfaceServices } from './services.ts';
+import { x402Listing } from './x402-listing.ts';
+
+const TAG = 'service';
+const ROUTES = [ready, metrics, x402Listing, apiCatalog, apiCatalogHead, llms];
+export const SERVICE_SUMMARY = 'The server about itself, free';
+
+/** Made when it is first asked for, then kept. */
+function once(make: () => string): () => string {
+  let text: string | undefined;
+  return () => {
+    text ??= make();
+    return text;
+  };
+}
+
+/** The operations that every surface has of itself. */
+export function surfaceOperations(
+  view: () => SurfaceView,
+  { version, apiVersion, uptimeMs }: ServerView,
+): readonly Operation[] {
+  const services: SurfaceServices = {
+    version,
+    uptimeMs,
+    openApi: once(() => {
+      const { title, description, mount, tags, operations } = view();
+      const facts = { title, description, tags, version: apiVersion, serverUrl: mount.baseUrl };
+      return JSON.stringify(openApiOf(operations, facts));
+    }),
+  };
+  return bind(TAG, [health, openApi], services);
+}
+
+export const service = defineModule({
+  tag: TAG,
+  summary: SERVICE_SUMMARY,
+  settings: {},
+  routes: ROUTES,
+  open({ server, surface, paid }) {
+    const { mount, view } = surface;
+    const { baseUrl } = mount;
+    const documents: Documents = {
+      x402Listing: once(() => JSON.stringify(x402ListingOf(view().operations, paid.seller, mount))),
+      apiCatalog: once(() => JSON.stringify(apiCatalogOf(view().operations, baseUrl))),
+      apiCatalogLink: () => apiCatalogLinkOf(baseUrl),
+      llms: once(() => llmsTextOf(view().operations, { ...view(), baseUrl })),
+    };
+    const { readiness, metricsText } = server;
+    const services: ServiceServices = { documents, readiness, metricsText };
+    return { operations: bind(TAG, ROUTES, services) };
+  },
+});

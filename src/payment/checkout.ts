@@ -1,0 +1,370 @@
+/**
+ * Takes one payment for one answer: x402 v2, `exact`, EIP-3009 (decisions §4, x402-v2 §6). Results are plain values; what a
+ * client is told of them, and in which headers, is the business of the way in that asks.
+ *
+ *   begin    compare with the offer   invalid
+ *            wait for a recovery      crowded, unavailable; nothing was done
+ *            compare the signer       invalid
+ *            settlement reachable     used, unavailable
+ *            reserve                  used, unavailable
+ *            ask the settlement       invalid, unavailable; the authorization is free again
+ *   settle   record the intent        unavailable, pending
+ *            move the money           refused, unavailable, pending
+ *            record the outcome       settled, pending
+ *
+ * Invariants: a payment that was not verified reserves nothing and learns nothing; the reservation is the first thing
+ * awaited after the signature; an authorization whose settlement may have happened never becomes free; what a stranger can
+ * cause for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
+ */
+import type { Clock } from '../base/clock.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import {
+  type Authorization,
+  authorizationStruct,
+  checkPayment,
+  runwayFault,
+  signerFault,
+} from './protocol/authorization.ts';
+import { fault, type PaymentFault, type PaymentPayload } from './protocol/envelope.ts';
+import type { Address } from './protocol/network.ts';
+import { type PaymentOrder, paymentOrder } from './protocol/order.ts';
+import { type Reason, reasonOf } from './protocol/reasons.ts';
+import type { Offer } from './protocol/requirements.ts';
+import {
+  RecordInDoubtError,
+  type Reservation,
+  type ReservationStatus,
+  type Reservations,
+  type Reserved,
+} from './reservations.ts';
+import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
+import type { Settlement, SettleOutcome, Unavailable } from './settlement/settlement.ts';
+import { ClientShare } from './signature/client-share.ts';
+import type { Recovery, RecoveryQueue } from './signature/recovery-queue.ts';
+import { SIGNATURE_BYTES } from './signature/signature.ts';
+
+export interface CheckoutParts {
+  readonly reservations: Reservations;
+  readonly settlement: Settlement;
+  readonly reconciler: Reconciler;
+  readonly recoveries: RecoveryQueue;
+  readonly clock: Clock;
+}
+
+/** The client that pays, as far as fairness and abandoned requests need it. */
+export interface PayingClient {
+  /** Address as text. */
+  clientAddress(): string;
+  isDisconnected(): boolean;
+}
+
+/** A payment that is verified and reserved. It is settled once or released once. */
+export interface Purchase {
+  readonly order: PaymentOrder;
+  readonly reservation: Reservation;
+  readonly client: PayingClient;
+}
+
+/** Why a payment is not accepted; nothing was charged, and nothing stays reserved. */
+export type Rejected =
+  /** `detail` is for the log. */
+  | { readonly kind: 'invalid'; readonly fault: PaymentFault; readonly detail: string }
+  | { readonly kind: 'used'; readonly status: ReservationStatus; readonly payer: Address }
+  /** Too many payments of this client wait to be verified. */
+  | { readonly kind: 'crowded' }
+  | Unavailable;
+
+export type Begun = { readonly kind: 'purchase'; readonly purchase: Purchase } | Rejected;
+
+export type Settled =
+  | { readonly kind: 'settled'; readonly payer: Address; readonly transaction: string }
+  /** Certain: no money moved. */
+  | {
+      readonly kind: 'refused';
+      readonly payer: Address;
+      readonly reason: Reason;
+      readonly transaction: string;
+      readonly detail: string;
+    }
+  /** Not known yet, or not on record yet; the authorization stays reserved and is reconciled in the background. */
+  | { readonly kind: 'pending'; readonly payer: Address; readonly transaction: string; readonly detail: string }
+  /** The client went away before anything was settled. */
+  | { readonly kind: 'abandoned' }
+  | Unavailable;
+
+/** Seconds after which a request in flight has ended, or a probe of the facilitator has come round. */
+const SOON_SECONDS = 1;
+
+/** A sixteenth of what the facilitator is asked at a time, so that junk leaves room for payments. */
+const CONTRACT_WALLET_COUNT_MAX = 16;
+
+const unavailable = (detail: string, retryAfterSeconds?: number): Unavailable => ({
+  kind: 'unavailable',
+  detail,
+  retryAfterSeconds,
+});
+
+const CROWDED = { kind: 'crowded' } as const;
+
+const invalid = (found: PaymentFault, detail: string = found.error): Begun => ({
+  kind: 'invalid',
+  fault: found,
+  detail,
+});
+
+const notVerified = (reason: string | undefined, detail: string): Begun =>
+  invalid(
+    fault(
+      reasonOf(reason, 'invalid_exact_evm_verification_failed'),
+      'The payment did not pass verification; nothing was charged.',
+    ),
+    detail,
+  );
+
+/** What is certain after an outcome, or undefined. */
+function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
+  switch (outcome.kind) {
+    case 'settled':
+      return outcome;
+    case 'refused':
+    case 'unavailable':
+      return { kind: 'released', detail: outcome.detail };
+    case 'unknown':
+      return undefined;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'not an error');
+
+export class Checkout {
+  readonly #parts: CheckoutParts;
+  /** Signatures of contract wallets that the facilitator is being asked about. */
+  readonly #contractWallets = new ClientShare(CONTRACT_WALLET_COUNT_MAX);
+
+  constructor(parts: CheckoutParts) {
+    this.#parts = parts;
+  }
+
+  /** Why no offer should be made now, so that no client signs in vain; undefined = offers go on. */
+  offerFault(): Unavailable | undefined {
+    const { settlement, reservations } = this.#parts;
+    if (settlement.readiness().kind === 'unreachable') {
+      return unavailable('no offer while the settlement is unreachable');
+    }
+    const faultText = reservations.fault();
+    return faultText === undefined ? undefined : unavailable(faultText);
+  }
+
+  /** Verifies a payment for an offer and reserves its authorization. */
+  begin(payment: PaymentPayload, offer: Offer, client: PayingClient): MaybePromise<Begun> {
+    const { settlement, recoveries, clock } = this.#parts;
+    const checked = checkPayment(payment, offer, clock.nowMs());
+    if (!checked.ok) return invalid(checked);
+    const { authorization, signature } = checked;
+    if (signature.length !== SIGNATURE_BYTES) {
+      if (settlement.takesContractSignatures) {
+        return this.#beginContractWallet(paymentOrder(offer, authorization, signature, payment.echoesBazaar), client);
+      }
+      const message = `Signatures of contract wallets are not accepted here; sign with a key (${SIGNATURE_BYTES} bytes).`;
+      return invalid(fault('invalid_exact_evm_signature_format', message));
+    }
+    const recovery = recoveries.recover({
+      struct: authorizationStruct(authorization),
+      signature,
+      client: client.clientAddress(),
+      isDisconnected: () => client.isDisconnected(),
+    });
+    return chain(recovery, (recovered) => {
+      const wrong = this.#signerFault(authorization, recovered, client);
+      if (wrong !== undefined) return wrong;
+      return this.#reserveSigned(paymentOrder(offer, authorization, signature, payment.echoesBazaar), client);
+    });
+  }
+
+  /** Gives a purchase up before it was settled. */
+  release({ reservation }: Purchase): MaybePromise<void> {
+    return this.#parts.reservations.release(reservation);
+  }
+
+  /** Moves the money. Rejects only for a bug. */
+  async settle({ order, reservation, client }: Purchase): Promise<Settled> {
+    const { reservations, reconciler } = this.#parts;
+    const { payer } = order;
+    if (client.isDisconnected()) {
+      await reservations.release(reservation);
+      return { kind: 'abandoned' };
+    }
+    try {
+      await reservations.recordIntent(reservation, order);
+    } catch (failure) {
+      // An intent that may be on record is settled after the next start, so the client must not sign another.
+      if (failure instanceof RecordInDoubtError) {
+        return { kind: 'pending', payer, transaction: '', detail: messageOf(failure) };
+      }
+      await reservations.release(reservation);
+      return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
+    }
+    const outcome = await this.#moveMoney(order);
+    try {
+      return await this.#record(order, reservation, client, outcome);
+    } catch (failure) {
+      // The outcome is known but not on record, so nothing may leave: the record is made in the background.
+      reconciler.watch(reservation, order, endOf(outcome));
+      const transaction = outcome.kind === 'settled' || outcome.kind === 'unknown' ? outcome.transaction : '';
+      return {
+        kind: 'pending',
+        payer,
+        transaction,
+        detail: `the outcome could not be recorded: ${messageOf(failure)}`,
+      };
+    }
+  }
+
+  /** Why a recovered signature is not this payment's, or undefined. A forgery is charged to its client. */
+  #signerFault(authorization: Authorization, recovery: Recovery, client: PayingClient): Begun | undefined {
+    const { recoveries, clock } = this.#parts;
+    if (recovery.ok === 'rejected') {
+      if (recovery.reason === 'client-crowded') return CROWDED;
+      return unavailable(`the payment was not verified: ${recovery.reason}`, SOON_SECONDS);
+    }
+    const forged = signerFault(authorization, recovery);
+    if (forged !== undefined) {
+      recoveries.chargeForgery(client.clientAddress());
+      return invalid(forged);
+    }
+    const lapsed = runwayFault(authorization.validBeforeSeconds, clock.nowMs());
+    return lapsed === undefined ? undefined : invalid(lapsed);
+  }
+
+  /** Reserves before the settlement is asked: the signature has shown that the payer wants this. */
+  #reserveSigned(order: PaymentOrder, client: PayingClient): MaybePromise<Begun> {
+    return chain(this.#reserve(order), (reserved) =>
+      'key' in reserved ? this.#verifyReserved({ order, reservation: reserved, client }) : reserved,
+    );
+  }
+
+  async #verifyReserved(purchase: Purchase): Promise<Begun> {
+    const { settlement, reservations } = this.#parts;
+    let verified: Awaited<ReturnType<Settlement['verify']>>;
+    try {
+      verified = await settlement.verify(purchase.order);
+    } catch (failure) {
+      await reservations.release(purchase.reservation);
+      throw failure;
+    }
+    if (verified.kind === 'valid') return { kind: 'purchase', purchase };
+    await reservations.release(purchase.reservation);
+    return verified.kind === 'invalid' ? notVerified(verified.reason, verified.detail) : verified;
+  }
+
+  /** A contract wallet's signature, which only the chain can check: reserved once the facilitator has vouched for it. */
+  async #beginContractWallet(order: PaymentOrder, client: PayingClient): Promise<Begun> {
+    const { settlement, reservations } = this.#parts;
+    const readiness = settlement.readiness();
+    if (readiness.kind !== 'ready') return unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS);
+    const faultText = reservations.fault();
+    if (faultText !== undefined) return unavailable(faultText);
+    const giveBack = this.#contractWallets.tryTake(client.clientAddress());
+    if (giveBack === undefined) return CROWDED;
+    const verified = await settlement.verify(order).finally(giveBack);
+    if (verified.kind === 'unavailable') return verified;
+    if (verified.kind === 'invalid') {
+      // A facilitator looks at the nonce after the signature, so this is the payer, back with what was sold already.
+      const isUsed = verified.reason === 'invalid_exact_evm_nonce_already_used';
+      const status = isUsed ? await reservations.statusOf(order.key) : undefined;
+      if (status !== undefined) return { kind: 'used', status, payer: order.payer };
+      return notVerified(verified.reason, verified.detail);
+    }
+    const reserved = await this.#reserve(order);
+    return 'key' in reserved ? { kind: 'purchase', purchase: { order, reservation: reserved, client } } : reserved;
+  }
+
+  /** Takes the authorization, unless it is used or the settlement is away. */
+  #reserve(order: PaymentOrder): MaybePromise<Reservation | Begun> {
+    const { settlement, reservations } = this.#parts;
+    const readiness = settlement.readiness();
+    if (readiness.kind !== 'ready') {
+      return chain(reservations.statusOf(order.key), (status) =>
+        status === undefined
+          ? unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS)
+          : ({ kind: 'used', status, payer: order.payer } as const),
+      );
+    }
+    const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+    // A store that answered later took time from the authorization's window.
+    if (reserved instanceof Promise) return reserved.then((later) => this.#stillInTime(order, later));
+    return reservedOr(order, reserved);
+  }
+
+  async #stillInTime(order: PaymentOrder, reserved: Reserved): Promise<Reservation | Begun> {
+    const { reservations, clock } = this.#parts;
+    if (reserved.kind !== 'reserved') return reservedOr(order, reserved);
+    const lapsed = runwayFault(order.authorization.validBeforeSeconds, clock.nowMs());
+    if (lapsed === undefined) return reserved.reservation;
+    await reservations.release(reserved.reservation);
+    return invalid(lapsed);
+  }
+
+  /** The settlement's word as an outcome; a port that throws has broken its promise after money may have moved. */
+  async #moveMoney(order: PaymentOrder): Promise<SettleOutcome> {
+    try {
+      return await this.#parts.settlement.settle(order);
+    } catch (failure) {
+      return { kind: 'unknown', transaction: '', detail: `settlement threw: ${messageOf(failure)}` };
+    }
+  }
+
+  /** Rejects when the store cannot record the outcome. */
+  async #record(
+    order: PaymentOrder,
+    reservation: Reservation,
+    client: PayingClient,
+    outcome: SettleOutcome,
+  ): Promise<Settled> {
+    const { reservations, reconciler, recoveries } = this.#parts;
+    const { payer } = order;
+    switch (outcome.kind) {
+      case 'settled':
+        await reservations.recordSettled(reservation, outcome.transaction);
+        recoveries.markPaid(client.clientAddress());
+        return { kind: 'settled', payer, transaction: outcome.transaction };
+      case 'refused': {
+        await reservations.recordReleased(reservation);
+        const { transaction, detail } = outcome;
+        return {
+          kind: 'refused',
+          payer,
+          reason: reasonOf(outcome.reason, 'invalid_transaction_state'),
+          transaction,
+          detail,
+        };
+      }
+      case 'unavailable':
+        await reservations.recordReleased(reservation);
+        return outcome;
+      case 'unknown':
+        await reservations.recordUnknown(reservation, outcome.transaction);
+        reconciler.watch(reservation, order);
+        return { kind: 'pending', payer, transaction: outcome.transaction, detail: outcome.detail };
+      default:
+        return outcome satisfies never;
+    }
+  }
+}
+
+function reservedOr(order: PaymentOrder, reserved: Reserved): Reservation | Begun {
+  switch (reserved.kind) {
+    case 'reserved':
+      return reserved.reservation;
+    case 'taken':
+      return { kind: 'used', status: reserved.status, payer: order.payer };
+    case 'full':
+      return unavailable('the store of reservations is full');
+    case 'unavailable':
+      return unavailable(reserved.detail);
+    default:
+      return reserved satisfies never;
+  }
+}

@@ -1,0 +1,25 @@
+/** The backend that keeps everything in the memory of this process and nothing beyond it. */
+import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
+import { MemoryEventStore } from './event-store.ts';
+import { NOTHING_SPENT } from './play-ledger.ts';
+import { NO_JOURNAL, NOTHING_RECOVERED } from './reservation-journal.ts';
+import { openMemoryStores } from './stores.ts';
+
+export async function openMemoryBackend(options: StoreOptions, ports: BackendPorts): Promise<Backend> {
+  const stores = await openMemoryStores(options, ports, {
+    journal: NO_JOURNAL,
+    recovered: NOTHING_RECOVERED,
+    ledger: NOTHING_SPENT,
+    events: new MemoryEventStore(),
+  });
+  return {
+    ...stores,
+    fault: () => undefined,
+    commits: () => ({ batchCount: 0, operationCount: 0 }),
+    notices: ['STATE_DIR=:memory:: used payments and callbacks are forgotten when this process ends'],
+    drain: () => stores.callbacks.drain(),
+    async close() {
+      stores.callbacks.close();
+    },
+  };
+}

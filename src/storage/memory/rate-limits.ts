@@ -1,0 +1,51 @@
+/** Rate limits in the memory of one process: an exact sliding window for each key of the keys seen last. */
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../base/clock.ts';
+import type { RateLimiter, RateLimits } from '../../base/rate-limits.ts';
+import { RateWindow } from '../../base/rate-window.ts';
+
+/**
+ * Bytes that the windows of one limiter may grow to: 8 a permitted pass, so 10,000 addresses at the default limit of 600. The
+ * limiter forgets the key seen longest ago, which costs a customer nothing; somebody with thousands of addresses is not
+ * stopped by a limit per address anyway.
+ */
+const WINDOW_BYTES_MAX = 48_000_000;
+const PASS_BYTES = 8;
+const KEY_COUNT_MAX = 10_000;
+
+class MemoryRateLimiter implements RateLimiter {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #clock: Clock;
+  readonly #windows: LRUCache<string, RateWindow>;
+
+  constructor(limit: number, windowMs: number, clock: Clock) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+    this.#clock = clock;
+    const busyCountMax = Math.max(1, Math.floor(WINDOW_BYTES_MAX / (PASS_BYTES * limit)));
+    this.#windows = new LRUCache({ max: Math.min(KEY_COUNT_MAX, busyCountMax) });
+  }
+
+  tryPass(key: string): number {
+    let window = this.#windows.get(key);
+    if (window === undefined) {
+      window = new RateWindow(this.#limit, this.#windowMs);
+      this.#windows.set(key, window);
+    }
+    return window.tryPass(this.#clock.monotonicMs());
+  }
+}
+
+export class MemoryRateLimits implements RateLimits {
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  open(limit: number, windowMs: number): RateLimiter {
+    if (!(limit >= 1)) throw new Error(`a rate limit of ${limit}: at least 1`);
+    return new MemoryRateLimiter(limit, windowMs, this.#clock);
+  }
+}

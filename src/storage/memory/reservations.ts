@@ -1,0 +1,235 @@
+/**
+ * Reservations in the memory of one process, which makes `reserve` indivisible: it awaits nothing. A journal, where there is
+ * one, records what must outlive the process.
+ *
+ * Open reservations are few, objects in a map; used authorizations are many, records outside the garbage collector's reach.
+ * Every used one stays {@link STAY_MS} of monotonic time from its end, so the order of ends is the order of removal. When its
+ * stay is over the wall clock must agree that `validBefore` and the retention are past: if the clock was set back meanwhile,
+ * the authorization may look fresh again, and the store keeps it for another stay. An open reservation stays until its holder
+ * ends it: one held for longer would be a bug elsewhere, and taking it away would add a double sale to that bug.
+ * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; nothing is scanned and no timer runs.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
+import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
+import {
+  RETENTION_SECONDS,
+  RecordInDoubtError,
+  type Reservation,
+  type ReservationStatus,
+  type Reservations,
+  type Reserved,
+  type UnsettledCase,
+} from '../../payment/reservations.ts';
+import { NO_JOURNAL, NOTHING_RECOVERED, type Recovered, type ReservationJournal } from './reservation-journal.ts';
+import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
+
+/** Live authorizations, about 85 MB when all are settled; 1,300 new ones a second for their whole stay. */
+export const RESERVATION_COUNT_MAX = 1_000_000;
+
+/** Longest stay of an authorization whose `validBefore` passed our check on arrival. */
+const STAY_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
+
+/** Records that one `reserve` checks for removal: more than it adds, so the store shrinks, and few, so it never stalls. */
+const REMOVALS_MAX = 4;
+
+const NO_CASES: readonly UnsettledCase[] = [];
+
+/** `ended` = settled or dead, and kept as used. */
+type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
+
+/** A reservation until its outcome is known. */
+class OpenReservation implements Reservation {
+  readonly key: ReservationKey;
+  readonly validBeforeSeconds: number;
+  /** Its number in the journal. */
+  readonly serial: number;
+  state: State = 'reserved';
+  transaction = '';
+
+  constructor(key: ReservationKey, validBeforeSeconds: number, serial: number) {
+    this.key = key;
+    this.validBeforeSeconds = validBeforeSeconds;
+    this.serial = serial;
+  }
+
+  end(kind: UsedAuthorization['kind'], transaction: string): UsedAuthorization {
+    return { kind, key: this.key, validBeforeSeconds: this.validBeforeSeconds, transaction };
+  }
+}
+
+function statusOfOpen({ state, transaction }: OpenReservation): ReservationStatus {
+  switch (state) {
+    case 'reserved':
+    case 'settling':
+      return { kind: state };
+    case 'unknown':
+      return { kind: state, transaction };
+    case 'ended':
+    case 'free':
+      throw new Error(`a reservation that is ${state} is not open`);
+    default:
+      return state satisfies never;
+  }
+}
+
+/**
+ * A reservation keeps its state while a record of the next one is being written, except that an intent being written counts
+ * as settling; so an authorization is free only once its release is on record.
+ */
+export class MemoryReservations implements Reservations {
+  readonly #clock: Clock;
+  readonly #countMax: number;
+  readonly #journal: ReservationJournal;
+  readonly #usedBeforeSeconds: number;
+  #serial: number;
+  readonly #open = new Map<ReservationKey, OpenReservation>();
+  readonly #used = new UsedAuthorizations();
+  #unsettled: readonly UnsettledCase[];
+
+  /** @throws Error when what was recovered names one key twice */
+  constructor(
+    clock: Clock,
+    countMax: number = RESERVATION_COUNT_MAX,
+    journal: ReservationJournal = NO_JOURNAL,
+    recovered: Recovered = NOTHING_RECOVERED,
+  ) {
+    this.#clock = clock;
+    this.#countMax = countMax;
+    this.#journal = journal;
+    this.#usedBeforeSeconds = recovered.usedBeforeSeconds;
+    this.#serial = recovered.lastSerial;
+    for (const end of recovered.ends) {
+      this.#refuseSecond(end.key);
+      this.#used.add(end, end.serial, this.#dueMsOf(end.validBeforeSeconds));
+    }
+    this.#unsettled = recovered.cases.flatMap(({ serial, order, transaction, isRepeatable }) => {
+      const reservation = new OpenReservation(order.key, order.authorization.validBeforeSeconds, serial);
+      reservation.state = 'unknown';
+      reservation.transaction = transaction;
+      this.#refuseSecond(order.key);
+      this.#open.set(order.key, reservation);
+      return isRepeatable ? [{ reservation, order }] : [];
+    });
+  }
+
+  fault(): string | undefined {
+    return this.#journal.fault();
+  }
+
+  get count(): number {
+    return this.#open.size + this.#used.count;
+  }
+
+  reserve(key: ReservationKey, validBeforeSeconds: number): Reserved {
+    this.#removeDue();
+    const status = this.statusOf(key);
+    if (status !== undefined) return { kind: 'taken', status };
+    const fault = this.#journal.fault();
+    if (fault !== undefined) return { kind: 'unavailable', detail: fault };
+    if (validBeforeSeconds <= this.#usedBeforeSeconds) {
+      return { kind: 'unavailable', detail: 'this may have been used before what is on record' };
+    }
+    if (this.count >= this.#countMax) return { kind: 'full' };
+    const reservation = new OpenReservation(key, validBeforeSeconds, ++this.#serial);
+    this.#open.set(key, reservation);
+    return { kind: 'reserved', reservation };
+  }
+
+  statusOf(key: ReservationKey): ReservationStatus | undefined {
+    const open = this.#open.get(key);
+    return open === undefined ? this.#used.find(key) : statusOfOpen(open);
+  }
+
+  release(reservation: Reservation): void {
+    this.#close(this.#openOf(reservation, 'reserved'), 'free');
+  }
+
+  async recordIntent(reservation: Reservation, order: PaymentOrder): Promise<void> {
+    const open = this.#openOf(reservation, 'reserved');
+    open.state = 'settling';
+    try {
+      await this.#journal.recordIntent(open.serial, order);
+    } catch (failure) {
+      if (!(failure instanceof RecordInDoubtError)) open.state = 'reserved';
+      throw failure;
+    }
+  }
+
+  async recordSettled(reservation: Reservation, transaction: string): Promise<void> {
+    const open = this.#openOf(reservation, 'settling', 'unknown');
+    return this.#recordEnd(open, open.end('settled', transaction));
+  }
+
+  async recordUnknown(reservation: Reservation, transaction: string): Promise<void> {
+    const open = this.#openOf(reservation, 'settling', 'unknown');
+    const known = transaction === '' ? open.transaction : transaction;
+    // After a restart settling is unknown too, so only a hash is news.
+    if (known !== open.transaction) await this.#journal.recordUnknown(open.serial, known);
+    open.state = 'unknown';
+    open.transaction = known;
+  }
+
+  async recordReleased(reservation: Reservation): Promise<void> {
+    const open = this.#openOf(reservation, 'settling', 'unknown');
+    await this.#journal.recordReleased(open.serial);
+    this.#close(open, 'free');
+  }
+
+  async recordDead(reservation: Reservation): Promise<void> {
+    const open = this.#openOf(reservation, 'unknown');
+    return this.#recordEnd(open, open.end('dead', open.transaction));
+  }
+
+  takeUnsettled(): readonly UnsettledCase[] {
+    const cases = this.#unsettled;
+    this.#unsettled = NO_CASES;
+    return cases;
+  }
+
+  async #recordEnd(open: OpenReservation, end: UsedAuthorization): Promise<void> {
+    checkTransaction(end.transaction);
+    await this.#journal.recordEnd(open.serial, end);
+    if (open.state === 'ended') return;
+    this.#used.add(end, open.serial, this.#clock.monotonicMs() + STAY_MS);
+    this.#close(open, 'ended');
+  }
+
+  #close(open: OpenReservation, state: 'ended' | 'free'): void {
+    if (this.#open.get(open.key) === open) this.#open.delete(open.key);
+    open.state = state;
+  }
+
+  /**
+   * Of a used one of an earlier process, whose monotonic clock is gone: the wall clock says what is left of the stay, at most
+   * a whole one. A clock that was set back allows no second sale; one set forward forgets too early, which matters only if
+   * it is set back again.
+   */
+  #dueMsOf(validBeforeSeconds: number): number {
+    const leftMs = (validBeforeSeconds + RETENTION_SECONDS) * 1000 - this.#clock.nowMs();
+    return this.#clock.monotonicMs() + Math.min(Math.max(leftMs, 0), STAY_MS);
+  }
+
+  #refuseSecond(key: ReservationKey): void {
+    if (this.statusOf(key) !== undefined) throw new Error('two records of one authorization');
+  }
+
+  /** @throws Error when the reservation is not one of this store in one of the states */
+  #openOf(reservation: Reservation, ...states: readonly State[]): OpenReservation {
+    if (!(reservation instanceof OpenReservation)) throw new Error('not a reservation of this store');
+    if (!states.includes(reservation.state)) {
+      throw new Error(`a reservation that is ${reservation.state}, not ${states.join(' or ')}`);
+    }
+    return reservation;
+  }
+
+  #removeDue(): void {
+    const monotonicMs = this.#clock.monotonicMs();
+    for (let i = 0; i < REMOVALS_MAX; i++) {
+      const due = this.#used.removeDue(monotonicMs);
+      if (due === undefined) return;
+      if (this.#clock.nowMs() > (due.validBeforeSeconds + RETENTION_SECONDS) * 1000) this.#journal.forget(due.serial);
+      else this.#used.add(due, due.serial, monotonicMs + STAY_MS);
+    }
+  }
+}

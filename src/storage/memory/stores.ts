@@ -1,0 +1,43 @@
+/**
+ * The stores of all domains, deciding in the memory of this process. What lies under them, a journal and an event store,
+ * makes them as durable as a backend promises.
+ */
+
+import type { EventStore } from '../../callback/inbox/event-store.ts';
+import { Inbox } from '../../callback/inbox/inbox.ts';
+import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
+import { type KeptLedger, MemoryPlayLedger, TRANSFER_COUNT_MAX } from './play-ledger.ts';
+import { MemoryRateLimits } from './rate-limits.ts';
+import type { Recovered, ReservationJournal } from './reservation-journal.ts';
+import { MemoryReservations, RESERVATION_COUNT_MAX } from './reservations.ts';
+
+/** What a backend puts under the stores. The stores keep none of what was read at start: it may be a million records. */
+export interface Underlay {
+  readonly journal: ReservationJournal;
+  readonly recovered: Recovered;
+  readonly ledger: KeptLedger;
+  readonly events: EventStore;
+}
+
+export type MemoryStores = Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits'>;
+
+/** Opens the stores and takes over what the underlay kept of an earlier process. */
+export async function openMemoryStores(
+  { callbackBytes, play }: StoreOptions,
+  ports: BackendPorts,
+  { journal, recovered, ledger, events }: Underlay,
+): Promise<MemoryStores> {
+  const { clock, random, timers } = ports;
+  const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, journal, recovered);
+  const playLedger =
+    play === undefined ? undefined : new MemoryPlayLedger(play.openingAtomic, clock, TRANSFER_COUNT_MAX, ledger);
+  const inbox = new Inbox(callbackBytes, {
+    clock,
+    random,
+    timers,
+    store: events,
+    onStoreFault: (fault) => ports.onCallbackFault(fault),
+  });
+  await inbox.load();
+  return { reservations, playLedger, callbacks: inbox, rateLimits: new MemoryRateLimits(clock) };
+}

@@ -1,0 +1,56 @@
+/** One connection to the state file, with its prepared statements. Everything is synchronous. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+export type Row = Record<string, unknown>;
+
+export type SqlValue = string | number | bigint | Uint8Array | null;
+
+export class Connection {
+  readonly database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.database = database;
+  }
+
+  /** The statement, prepared once for the life of the connection. @param sql a constant, never text with values in it */
+  prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** @returns the number of rows that it changed */
+  run(sql: string, ...values: readonly SqlValue[]): number {
+    return Number(this.prepared(sql).run(...values).changes);
+  }
+
+  /** @throws Error when it does not change exactly one row: a bug in the caller */
+  runOnOne(sql: string, ...values: readonly (string | number)[]): void {
+    if (this.run(sql, ...values) !== 1) throw new Error(`no record ${values.at(-1)}`);
+  }
+
+  /** All rows of a query that runs once, at start. */
+  all(sql: string, ...values: readonly SqlValue[]): Row[] {
+    return this.database.prepare(sql).all(...values) as Row[];
+  }
+
+  inTransaction(work: () => void): void {
+    this.database.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.database.exec('COMMIT');
+    } catch (failure) {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+      throw failure;
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.database.close();
+  }
+}

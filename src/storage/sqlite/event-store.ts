@@ -1,0 +1,70 @@
+/**
+ * The event store over the state file. It writes everything and reads back only events that are too long for the inbox's
+ * memory.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { EventRecord } from '../../callback/event.ts';
+import type { CallbackId, EventId } from '../../callback/identifier.ts';
+import type { CallbackRecord, EventStore, LoadedCallback } from '../../callback/inbox/event-store.ts';
+import type { Journal } from './journal.ts';
+import { CALLBACKS, type CallbackOperation, type EventQuery } from './tables/callbacks.ts';
+
+interface Ended {
+  readonly id: CallbackId;
+  /** Monotonic time at which its record may go. */
+  readonly dueMs: number;
+}
+
+export class SqliteEventStore implements EventStore {
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  #loaded: readonly LoadedCallback[];
+  #rememberedMs = 0;
+  /** Expired callbacks whose records are still there, oldest first; as many as expire in `rememberedMs`. */
+  #ended: Ended[] = [];
+
+  /** @param loaded what an earlier process left, with the bodies of inline events */
+  constructor(journal: Journal, clock: Clock, loaded: readonly LoadedCallback[]) {
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#loaded = loaded;
+  }
+
+  create(callback: CallbackRecord): Promise<void> {
+    return this.#write({ table: CALLBACKS, kind: 'callback', callback });
+  }
+
+  append(id: CallbackId, event: EventRecord): Promise<void> {
+    return this.#write({ table: CALLBACKS, kind: 'event', callback: id, event });
+  }
+
+  read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined> {
+    const query: EventQuery = { table: CALLBACKS, callback: id, eventId };
+    return this.#journal.read(query) as Promise<EventRecord | undefined>;
+  }
+
+  delete(id: CallbackId): Promise<void> {
+    return this.#write({ table: CALLBACKS, kind: 'delete-callback', id });
+  }
+
+  async expire(id: CallbackId): Promise<void> {
+    await this.#write({ table: CALLBACKS, kind: 'expire-callback', id });
+    const nowMs = this.#clock.monotonicMs();
+    this.#ended.push({ id, dueMs: nowMs + this.#rememberedMs });
+    const firstKept = this.#ended.findIndex(({ dueMs }) => dueMs > nowMs);
+    const due = this.#ended.splice(0, firstKept < 0 ? this.#ended.length : firstKept);
+    await Promise.all(due.map((ended) => this.delete(ended.id)));
+  }
+
+  /** Gives it away: the store does not hold it for the life of the process. */
+  async load(_nowMs: number, rememberedMs: number): Promise<readonly LoadedCallback[]> {
+    const loaded = this.#loaded;
+    this.#loaded = [];
+    this.#rememberedMs = rememberedMs;
+    return loaded;
+  }
+
+  #write(operation: CallbackOperation): Promise<void> {
+    return this.#journal.write(operation);
+  }
+}

@@ -1,0 +1,170 @@
+/** Callbacks and their events in the state file. Bodies that memory does not hold are read back one at a time. */
+import type { EventRecord } from '../../../callback/event.ts';
+import type { CallbackId, EventId } from '../../../callback/identifier.ts';
+import type { CallbackRecord, LoadedCallback, LoadedEvent } from '../../../callback/inbox/event-store.ts';
+import type { BodyForm } from '../../../callback/media-type.ts';
+import { checksumOfFields, DamagedError } from '../checksum.ts';
+import type { Connection, Row } from '../connection.ts';
+import type { Table } from './table.ts';
+
+export const CALLBACKS = 'callbacks';
+
+interface OfCallbacks {
+  readonly table: typeof CALLBACKS;
+}
+
+export type CallbackOperation =
+  | (OfCallbacks & { readonly kind: 'callback'; readonly callback: CallbackRecord })
+  | (OfCallbacks & { readonly kind: 'event'; readonly callback: CallbackId; readonly event: EventRecord })
+  | (OfCallbacks & { readonly kind: 'delete-callback'; readonly id: CallbackId })
+  | (OfCallbacks & { readonly kind: 'expire-callback'; readonly id: CallbackId });
+
+/** One event with its body; the answer is an {@link EventRecord} or undefined. */
+export interface EventQuery extends OfCallbacks {
+  readonly callback: CallbackId;
+  readonly eventId: EventId;
+}
+
+const SCHEMA = `
+  CREATE TABLE callback (
+    id TEXT PRIMARY KEY, token_digest BLOB NOT NULL, expires_at_ms INTEGER NOT NULL, checksum INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE event (
+    serial INTEGER PRIMARY KEY, id TEXT NOT NULL, callback TEXT NOT NULL, received_at_seconds INTEGER NOT NULL,
+    head TEXT NOT NULL, charset TEXT, is_inline INTEGER NOT NULL, bytes BLOB NOT NULL,
+    checksum INTEGER NOT NULL, body_checksum INTEGER NOT NULL
+  );
+  CREATE INDEX event_of_callback ON event (callback);
+`;
+
+/** Node 22 binds an empty array as null once it has crossed to another thread. */
+const EMPTY = new Uint8Array(0);
+const blobOf = (bytes: Uint8Array): Uint8Array => (bytes.length === 0 ? EMPTY : bytes);
+
+function eventChecksum(callback: string, event: Omit<LoadedEvent, 'bytes'>): number {
+  const { id, receivedAtSeconds, head, form, isInline } = event;
+  const charset = form.kind === 'text' ? form.charset : '';
+  return checksumOfFields(callback, id, receivedAtSeconds, head, form.kind, charset, isInline ? 1 : 0);
+}
+
+/** A text's form is its charset; JSON has none. */
+const formOf = (charset: unknown): BodyForm =>
+  charset === null ? { kind: 'json' } : { kind: 'text', charset: charset as string };
+
+function applyCallback(connection: Connection, { id, tokenDigest, expiresAtMs }: CallbackRecord): void {
+  connection.run(
+    'INSERT INTO callback (id, token_digest, expires_at_ms, checksum) VALUES (?, ?, ?, ?)',
+    id,
+    tokenDigest,
+    expiresAtMs,
+    checksumOfFields(id, tokenDigest, expiresAtMs),
+  );
+}
+
+function applyEvent(connection: Connection, callback: CallbackId, event: EventRecord): void {
+  const { id, receivedAtSeconds, head, form, isInline, bytes } = event;
+  connection.run(
+    `INSERT INTO event (id, callback, received_at_seconds, head, charset, is_inline, bytes, checksum, body_checksum)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    callback,
+    receivedAtSeconds,
+    head,
+    form.kind === 'text' ? form.charset : null,
+    isInline ? 1 : 0,
+    blobOf(bytes),
+    eventChecksum(callback, event),
+    checksumOfFields(bytes),
+  );
+}
+
+function loadedEvent(callback: CallbackId, row: Row): LoadedEvent {
+  const bytes = row.bytes as Uint8Array | null;
+  const event: LoadedEvent = {
+    id: row.id as EventId,
+    receivedAtSeconds: row.received_at_seconds as number,
+    head: row.head as string,
+    form: formOf(row.charset),
+    isInline: row.is_inline === 1,
+    bytes,
+  };
+  const isIntact =
+    eventChecksum(callback, event) === row.checksum &&
+    (bytes === null || checksumOfFields(bytes) === row.body_checksum);
+  if (!isIntact) throw new DamagedError(`event ${event.id}`);
+  return event;
+}
+
+/** @throws DamagedError */
+export function readEvent(connection: Connection, { callback, eventId }: EventQuery): EventRecord | undefined {
+  const row = connection
+    .prepared(
+      `SELECT id, callback, received_at_seconds, head, charset, is_inline, checksum, body_checksum, bytes
+       FROM event WHERE callback = ? AND id = ?`,
+    )
+    .get(callback, eventId) as Row | undefined;
+  if (row === undefined) return undefined;
+  const event = loadedEvent(row.callback as CallbackId, row);
+  return { ...event, bytes: event.bytes as Uint8Array };
+}
+
+export const callbacks: Table<CallbackOperation, EventQuery> = {
+  name: CALLBACKS,
+  schema: SCHEMA,
+  apply(connection, operation) {
+    switch (operation.kind) {
+      case 'callback':
+        applyCallback(connection, operation.callback);
+        return;
+      case 'event':
+        applyEvent(connection, operation.callback, operation.event);
+        return;
+      case 'delete-callback':
+        connection.run('DELETE FROM event WHERE callback = ?', operation.id);
+        connection.run('DELETE FROM callback WHERE id = ?', operation.id);
+        return;
+      case 'expire-callback':
+        connection.run('DELETE FROM event WHERE callback = ?', operation.id);
+        return;
+      default:
+        operation satisfies never;
+    }
+  },
+  read: readEvent,
+  bodyBytesOf: (operation) => (operation.kind === 'event' ? operation.event.bytes.length : 0),
+  transferable(operation) {
+    // Memory holds the bytes of an inline event too.
+    if (operation.kind !== 'event' || operation.event.isInline) return undefined;
+    const { buffer, byteLength } = operation.event.bytes;
+    // A view of something larger shares its buffer with others.
+    return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : undefined;
+  },
+  free(operation) {
+    if (operation.kind !== 'event') return;
+    const { buffer } = operation.event.bytes;
+    if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+  },
+};
+
+/**
+ * Callbacks with their events in order. Removes those that ended before `fromMs`, and the events of those past `nowMs`.
+ * @throws DamagedError
+ */
+export function loadCallbacks(connection: Connection, nowMs: number, fromMs: number): LoadedCallback[] {
+  connection.inTransaction(() => {
+    connection.run('DELETE FROM callback WHERE expires_at_ms < ?', fromMs);
+    connection.run('DELETE FROM event WHERE callback NOT IN (SELECT id FROM callback WHERE expires_at_ms > ?)', nowMs);
+  });
+  const eventsOf = connection.database.prepare(
+    `SELECT id, received_at_seconds, head, charset, is_inline, checksum, body_checksum,
+       CASE WHEN is_inline THEN bytes END AS bytes FROM event WHERE callback = ? ORDER BY serial`,
+  );
+  return connection.all('SELECT id, token_digest, expires_at_ms, checksum FROM callback').map((row) => {
+    const id = row.id as CallbackId;
+    const tokenDigest = row.token_digest as Uint8Array;
+    const expiresAtMs = row.expires_at_ms as number;
+    if (checksumOfFields(id, tokenDigest, expiresAtMs) !== row.checksum) throw new DamagedError(`callback ${id}`);
+    const events = (eventsOf.all(id) as Row[]).map((found) => loadedEvent(id, found));
+    return { callback: { id, tokenDigest, expiresAtMs }, events };
+  });
+}

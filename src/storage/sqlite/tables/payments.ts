@@ -1,0 +1,151 @@
+/**
+ * Payments in the state file: `pending`, settlements under way with what a repeat needs; `used`, authorizations that ended
+ * and may not be used again (end-record.ts); `spent`, the play ledger's sums. The caller numbers payments, ascending, and
+ * memory knows their keys: there is no index on random digests, so a commit touches the ends of two tables.
+ */
+import { orderOfText } from '../../../payment/protocol/order.ts';
+import type { RecordedCase } from '../../memory/reservation-journal.ts';
+import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
+import { checksumOfFields, DamagedError } from '../checksum.ts';
+import type { Connection, Row } from '../connection.ts';
+import { endOfRecord, endRecord } from './end-record.ts';
+import type { Table } from './table.ts';
+
+export const PAYMENTS = 'payments';
+
+interface OfPayments {
+  readonly table: typeof PAYMENTS;
+}
+
+/** A settlement that is about to begin. */
+export interface Intent extends OfPayments {
+  readonly kind: 'intent';
+  readonly serial: number;
+  /** It will move play money: its end changes the play ledger's sums. */
+  readonly isPlay: boolean;
+  /** Lower case. */
+  readonly payer: string;
+  readonly valueAtomic: bigint;
+  /** As `orderTextOf` writes it. */
+  readonly order: string;
+}
+
+export type PaymentOperation =
+  | Intent
+  | (OfPayments & { readonly kind: 'unknown'; readonly serial: number; readonly transaction: string })
+  | (OfPayments & { readonly kind: 'end'; readonly serial: number; readonly end: UsedAuthorization })
+  | (OfPayments & { readonly kind: 'release'; readonly serial: number })
+  /** Used authorizations whose retention is over. */
+  | (OfPayments & { readonly kind: 'forget'; readonly serials: readonly number[] });
+
+export type LoadedEnd = UsedAuthorization & { readonly serial: number };
+
+/** A settlement without an end, as it is on record. */
+export type LoadedCase = Omit<RecordedCase, 'isRepeatable'> & { readonly isPlay: boolean };
+
+const SCHEMA = `
+  CREATE TABLE pending (
+    serial INTEGER PRIMARY KEY, is_play INTEGER NOT NULL, payer TEXT NOT NULL, value INTEGER NOT NULL,
+    "transaction" TEXT NOT NULL, terms TEXT NOT NULL, checksum INTEGER NOT NULL
+  );
+  CREATE TABLE used (serial INTEGER PRIMARY KEY, record BLOB NOT NULL);
+  CREATE TABLE spent (payer TEXT PRIMARY KEY, atomic INTEGER NOT NULL) WITHOUT ROWID;
+`;
+
+function applyIntent(connection: Connection, { serial, isPlay, payer, valueAtomic, order }: Intent): void {
+  const playFlag = isPlay ? 1 : 0;
+  connection.run(
+    `INSERT INTO pending (serial, is_play, payer, value, "transaction", terms, checksum) VALUES (?, ?, ?, ?, '', ?, ?)`,
+    serial,
+    playFlag,
+    payer,
+    valueAtomic,
+    order,
+    checksumOfFields(serial, playFlag, payer, String(valueAtomic), order),
+  );
+}
+
+function applyEnd(connection: Connection, serial: number, end: UsedAuthorization): void {
+  if (end.kind === 'settled') {
+    connection.run(
+      `INSERT INTO spent (payer, atomic) SELECT payer, value FROM pending WHERE serial = ? AND is_play = 1
+       ON CONFLICT (payer) DO UPDATE SET atomic = atomic + excluded.atomic`,
+      serial,
+    );
+  }
+  connection.runOnOne('DELETE FROM pending WHERE serial = ?', serial);
+  connection.run('INSERT INTO used (serial, record) VALUES (?, ?)', serial, endRecord(serial, end));
+}
+
+function forget(connection: Connection, serials: readonly number[]): void {
+  for (const serial of serials) connection.run('DELETE FROM used WHERE serial = ?', serial);
+}
+
+export const payments: Table<PaymentOperation> = {
+  name: PAYMENTS,
+  schema: SCHEMA,
+  apply(connection, operation) {
+    switch (operation.kind) {
+      case 'intent':
+        applyIntent(connection, operation);
+        return;
+      case 'unknown': {
+        const { serial, transaction } = operation;
+        connection.runOnOne('UPDATE pending SET "transaction" = ? WHERE serial = ?', transaction, serial);
+        return;
+      }
+      case 'end':
+        applyEnd(connection, operation.serial, operation.end);
+        return;
+      case 'release':
+        connection.runOnOne('DELETE FROM pending WHERE serial = ?', operation.serial);
+        return;
+      case 'forget':
+        forget(connection, operation.serials);
+        return;
+      default:
+        operation satisfies never;
+    }
+  },
+};
+
+/**
+ * Used authorizations by serial. Removes and leaves out those that ended before `fromSeconds`.
+ * @throws DamagedError, or what node:sqlite throws for damaged pages
+ */
+export function loadEnds(connection: Connection, fromSeconds: number): LoadedEnd[] {
+  const ends: LoadedEnd[] = [];
+  const past: number[] = [];
+  for (const row of connection.database.prepare('SELECT serial, record FROM used ORDER BY serial').iterate()) {
+    const serial = row.serial as number;
+    const end = endOfRecord(serial, row.record as Uint8Array);
+    if (end.validBeforeSeconds < fromSeconds) past.push(serial);
+    else ends.push({ serial, ...end });
+  }
+  if (past.length > 0) connection.inTransaction(() => forget(connection, past));
+  return ends;
+}
+
+function caseOf(row: Row): LoadedCase {
+  const serial = row.serial as number;
+  const isPlay = row.is_play === 1;
+  const terms = row.terms as string;
+  const checksum = checksumOfFields(serial, isPlay ? 1 : 0, row.payer as string, row.value as string, terms);
+  if (checksum !== row.checksum) throw new DamagedError(`settlement ${serial}`);
+  return { serial, isPlay, order: orderOfText(terms), transaction: row.hash as string };
+}
+
+/** Settlements without an end, by serial. @throws DamagedError */
+export function loadCases(connection: Connection): LoadedCase[] {
+  return connection
+    .all(
+      'SELECT serial, is_play, payer, CAST(value AS TEXT) AS value, "transaction" AS hash, terms, checksum FROM pending ORDER BY serial',
+    )
+    .map(caseOf);
+}
+
+/** The play ledger's sums. */
+export function loadSpent(connection: Connection): [payer: string, atomic: bigint][] {
+  const rows = connection.all('SELECT payer, CAST(atomic AS TEXT) AS atomic FROM spent');
+  return rows.map((row) => [row.payer as string, BigInt(row.atomic as string)]);
+}

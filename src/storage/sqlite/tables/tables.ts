@@ -1,0 +1,19 @@
+/** The one list of what a state file holds. */
+import { callbacks } from './callbacks.ts';
+import { payments } from './payments.ts';
+import { probe } from './probe.ts';
+import type { Operation, Query, Table } from './table.ts';
+
+/** Schemas run in this order. */
+const TABLES: readonly Table[] = [payments, callbacks, probe];
+
+export const SCHEMA: string = TABLES.map(({ schema }) => schema).join('');
+
+const byName: ReadonlyMap<string, Table> = new Map(TABLES.map((table) => [table.name, table]));
+
+/** @throws Error for a name that is not on the list: a bug in the caller */
+export function tableOf({ table: name }: Operation | Query): Table {
+  const table = byName.get(name);
+  if (table === undefined) throw new Error(`there is no table ${name}`);
+  return table;
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { isSameDigest, sha256, sha256Base64Url, sha256Hex, sha256Latin1 } from '../../src/base/digest.ts';
+
+describe('SHA-256 of a text', () => {
+  // FIPS 180-4, and a text whose UTF-8 has two and four bytes a character.
+  it.each(['', 'abc', 'köln 🙂', 'x'.repeat(10_000)])('of %j is the same in each form', (text) => {
+    const expected = createHash('sha256').update(text).digest();
+    expect(Buffer.from(sha256(text)).equals(expected)).toBe(true);
+    expect(sha256Latin1(text)).toBe(expected.toString('latin1'));
+    expect(sha256Hex(text)).toBe(expected.toString('hex'));
+    expect(sha256Base64Url(text)).toBe(expected.toString('base64url'));
+  });
+
+  it('of "abc" is the one in FIPS 180-4', () => {
+    expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});
+
+describe('two digests', () => {
+  it.each([0, 1, 31, 32, 33, 53, 54, 1_000, 10_000])(
+    'compare without a fault for a text of %i characters',
+    (length) => {
+      const own = sha256('own');
+      expect(isSameDigest(own, sha256('x'.repeat(length)))).toBe(false);
+      expect(isSameDigest(own, own.slice())).toBe(true);
+    },
+  );
+
+  it('differ in any single bit, the last one too, and in length', () => {
+    const own = sha256('token');
+    for (let bit = 0; bit < 256; bit++) {
+      const other = own.slice();
+      other[bit >> 3]! ^= 1 << (bit & 7);
+      expect(isSameDigest(own, other)).toBe(false);
+    }
+    expect(isSameDigest(own, own.slice(0, 31))).toBe(false);
+  });
+});

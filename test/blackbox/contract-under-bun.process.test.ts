@@ -1,0 +1,60 @@
+/**
+ * The contract suite (`test/contract`) under Bun: the same files run once in a Bun process, and each of their tests is
+ * reported here as its own. Under Node they are part of the unit project.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { binaryOf, PROJECT, startProcess } from '../support/server.ts';
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[];
+      readonly title: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+const VITEST = join(PROJECT, 'node_modules', 'vitest', 'vitest.mjs');
+
+/** Tests are known by their titles before any of them is run here, so the Bun process runs while this file is read. */
+async function reportUnderBun(): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-bun-'));
+  const file = join(folder, 'report.json');
+  const words = ['--bun', VITEST, 'run', '--project', 'unit', '--maxWorkers', '1', '--no-isolate', 'test/contract'];
+  const { stdout, stderr } = await startProcess(binaryOf('bun'), [...words, '--reporter=json', `--outputFile=${file}`])
+    .ended;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+  } catch (failure) {
+    throw new Error(`the contract suite did not run under bun\n${stdout}\n${stderr}`, { cause: failure });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const { testResults } = await reportUnderBun();
+
+it('the contract suite has run in bun, every file of it', () => {
+  expect(testResults.length).toBeGreaterThan(5);
+  for (const { name, message, assertionResults } of testResults) {
+    expect({ name, message, isEmpty: assertionResults.length === 0 }).toEqual({ name, message: '', isEmpty: false });
+    for (const { ancestorTitles } of assertionResults) expect(ancestorTitles[0]).toMatch(/\bbun$/);
+  }
+});
+
+for (const { assertionResults } of testResults) {
+  for (const { ancestorTitles, title, status, failureMessages } of assertionResults) {
+    describe(ancestorTitles.join(' > '), () => {
+      it(title, () => {
+        if (status !== 'passed') throw new Error([`${status} under bun`, ...failureMessages].join('\n'));
+      });
+    });
+  }
+}

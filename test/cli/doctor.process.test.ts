@@ -1,0 +1,357 @@
+/** `doctor`: what it finds wrong, what it finds good, and that it says what to do; each fault beside its sound twin. */
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemTimers } from '../../src/adapters/process/system-timers.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Finding } from '../../src/cli/doctor/finding.ts';
+import { openSqliteState } from '../../src/storage/sqlite/state.ts';
+import { FakeFacilitator } from '../support/fake-facilitator.ts';
+import { NOW_MS, type Ran, run } from './captured-io.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paygrade-doctor-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const PAY_TO = '0x1111111111111111111111111111111111111111';
+const FREE_PORT = '0';
+
+interface Report {
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** Settings as flags over good ones. */
+async function examine(
+  settings: Readonly<Record<string, string>> = {},
+  nowMs = Date.now(),
+): Promise<Ran & { report: Report }> {
+  const all = { port: FREE_PORT, snapshot: 'none', 'state-dir': join(folder, 'none'), ...settings };
+  const words = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
+  const ran = await run(['doctor', '--json', ...words], { nowMs });
+  return { ...ran, report: JSON.parse(ran.stdout) as Report };
+}
+
+const of = ({ findings }: Report, check: string): Finding[] => findings.filter((finding) => finding.check === check);
+const wordsOf = (report: Report, check: string): string[] =>
+  of(report, check).map(({ verdict, found }) => `${verdict}: ${found}`);
+
+async function madeState(name: string): Promise<string> {
+  const stateDir = join(folder, name);
+  const options = { stateDir, sync: 'full', isPlay: true, mayReset: false } as const;
+  const state = await openSqliteState(options, { clock: systemClock, timers: systemTimers, onFault: () => {} });
+  await state.close();
+  return stateDir;
+}
+
+describe('doctor', () => {
+  it('finds nothing to fix with good settings', async () => {
+    const { exitCode, report, stderr } = await examine();
+    expect([exitCode, report.ok, stderr]).toEqual([0, true, '']);
+    expect(report.findings.every(({ verdict }) => verdict !== 'mend')).toBe(true);
+    const checks = new Set(report.findings.map(({ check }) => check));
+    expect([...checks].sort()).toEqual([
+      'configuration',
+      'facilitator',
+      'offers',
+      'payTo',
+      'port',
+      'public',
+      'snapshot',
+      'state',
+    ]);
+  });
+
+  it('names every variable that cannot be used, and ends with 1', async () => {
+    const { exitCode, report } = await examine({ port: '70000', settlement: 'bank', 'pay-to': '0x12' });
+    expect(exitCode).toBe(1);
+    const faults = of(report, 'configuration').map(({ found }) => found.split(' ')[0]);
+    expect(faults.sort()).toEqual(['PAY_TO', 'PORT', 'SETTLEMENT']);
+  });
+
+  it.each([
+    [['--nope'], /unknown option --nope/],
+    [['extra'], /unexpected argument "extra"/],
+  ])('called with %j it ends with 2', async (words, message) => {
+    const { exitCode, stderr } = await run(['doctor', ...words]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  it('tells people on stderr, with the remedy under each thing to fix', async () => {
+    const { exitCode, stdout, stderr } = await run([
+      'doctor',
+      '--port',
+      FREE_PORT,
+      '--snapshot',
+      join(folder, 'nowhere.snap'),
+      '--state-dir',
+      ':memory:',
+    ]);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^FIX {3}snapshot +\S.*nowhere\.snap.*\n +-> set SNAPSHOT/m);
+    expect(stderr).toMatch(/\n1 to fix\n$/);
+  });
+});
+
+describe('doctor on the catalogue', () => {
+  const file = join(folder, 'jobs.snap');
+  beforeAll(async () => {
+    const lines = readFileSync(new URL('../../data/sample.jsonl', import.meta.url));
+    expect((await run(['snapshot', 'build', '--out', file], { stdin: lines })).exitCode).toBe(0);
+  });
+
+  it('says how much is in it and how old it is', async () => {
+    const { exitCode, report } = await examine({ snapshot: file }, NOW_MS + 60 * 86_400_000);
+    expect(exitCode).toBe(0);
+    expect(wordsOf(report, 'snapshot')[0]).toMatch(/^ok: \d+ jobs, \d+ active, .* built 60\.\d days ago$/);
+    expect(wordsOf(report, 'snapshot')[1]).toMatch(
+      /^note: the newest observation is \d+\.\d days old, outside the period/,
+    );
+  });
+
+  it.each([
+    ['one that is cut', (path: string) => truncateSync(path, 200)],
+    [
+      'one that is altered',
+      (path: string) => {
+        const bytes = readFileSync(path);
+        bytes[bytes.length - 20]! ^= 1;
+        writeFileSync(path, bytes);
+      },
+    ],
+    ['a text', (path: string) => writeFileSync(path, 'jobs')],
+  ])('%s must be mended', async (_, spoil) => {
+    const path = join(folder, 'spoilt.snap');
+    copyFileSync(file, path);
+    spoil(path);
+    const { exitCode, report } = await examine({ snapshot: path });
+    expect(exitCode).toBe(1);
+    expect(wordsOf(report, 'snapshot')).toEqual([expect.stringMatching(/^mend: .*spoilt\.snap/)]);
+  });
+
+  it('does not let the sample be sold for money', async () => {
+    const money = { settlement: 'facilitator', 'facilitator-url': 'http://127.0.0.1:1', 'pay-to': PAY_TO };
+    const { report } = await examine({ ...money, snapshot: 'sample' });
+    expect(wordsOf(report, 'snapshot')).toEqual([
+      expect.stringMatching(/^mend: the built-in sample is sold for real money/),
+    ]);
+    expect(wordsOf((await examine({ snapshot: 'sample' })).report, 'snapshot')).toEqual([
+      expect.stringMatching(/^note: /),
+    ]);
+  });
+});
+
+describe('doctor on the state', () => {
+  let sound: string;
+  beforeAll(async () => {
+    sound = await madeState('sound');
+  });
+
+  it('finds a closed one sound, an absent one no fault, and leaves both as they are', async () => {
+    const before = readFileSync(join(sound, 'state.db'));
+    expect(wordsOf((await examine({ 'state-dir': sound })).report, 'state')[1]).toMatch(/^ok: sound, /);
+    expect(readFileSync(join(sound, 'state.db')).equals(before)).toBe(true);
+    const absent = join(folder, 'not', 'yet');
+    expect(wordsOf((await examine({ 'state-dir': absent })).report, 'state')[1]).toMatch(
+      /^ok: .* does not exist: the first start creates it/,
+    );
+    expect(() => readFileSync(absent)).toThrow('ENOENT');
+  });
+
+  it('sees that another process uses it, and does not disturb that', async () => {
+    const stateDir = await madeState('used');
+    const lock = new DatabaseSync(join(stateDir, 'lock'));
+    lock.exec('BEGIN EXCLUSIVE');
+    const { exitCode, report } = await examine({ 'state-dir': stateDir });
+    lock.close();
+    expect(exitCode).toBe(0);
+    expect(wordsOf(report, 'state')[1]).toBe(`ok: in use by process ${process.pid}, which reports its own faults`);
+  });
+
+  it.each([
+    ['a missing file', (dir: string) => rmSync(join(dir, 'state.db')), /is missing, though there was one/],
+    [
+      'a damaged page',
+      (dir: string) => {
+        const bytes = readFileSync(join(dir, 'state.db'));
+        bytes.fill(0x5a, 4096, 12_288);
+        writeFileSync(join(dir, 'state.db'), bytes);
+      },
+      /state\.db: /,
+    ],
+    [
+      'a file of something else',
+      (dir: string) => writeFileSync(join(dir, 'state.db'), 'x'.repeat(8192)),
+      /state\.db: file is not a database/,
+    ],
+    ['an unreadable note', (dir: string) => writeFileSync(join(dir, 'state.json'), '{'), /state\.json is damaged/],
+    [
+      'an older copy',
+      (dir: string) => writeFileSync(join(dir, 'state.json'), '{"generation":9,"sync":"full"}'),
+      /it is an older copy/,
+    ],
+  ] as const)('%s must be mended', async (name, spoil, reason) => {
+    const stateDir = join(folder, name.replaceAll(' ', '-'));
+    cpSync(sound, stateDir, { recursive: true });
+    spoil(stateDir);
+    const { exitCode, report } = await examine({ 'state-dir': stateDir });
+    expect(exitCode).toBe(1);
+    const [finding] = of(report, 'state').filter(({ verdict }) => verdict === 'mend');
+    expect(finding?.found).toMatch(reason);
+    expect(finding?.mend).toContain('STATE_RESET=true');
+  });
+
+  it.runIf(process.getuid?.() !== 0)('a folder that cannot be written must be mended', async () => {
+    const stateDir = join(folder, 'closed');
+    mkdirSync(stateDir);
+    chmodSync(stateDir, 0o500);
+    expect((await examine({ 'state-dir': stateDir })).report.ok).toBe(false);
+  });
+
+  it('keeps nothing in memory only where money moves', async () => {
+    const money = {
+      settlement: 'facilitator',
+      'facilitator-url': 'http://127.0.0.1:1',
+      'pay-to': PAY_TO,
+      'state-dir': ':memory:',
+    };
+    expect(wordsOf((await examine(money)).report, 'state')).toEqual([
+      expect.stringMatching(/^mend: STATE_DIR=:memory:/),
+    ]);
+    expect(wordsOf((await examine({ 'state-dir': ':memory:' })).report, 'state')).toEqual([
+      expect.stringMatching(/^note: /),
+    ]);
+  });
+});
+
+describe('doctor on the facilitator', () => {
+  let facilitator: FakeFacilitator;
+  beforeAll(async () => {
+    facilitator = await new FakeFacilitator({}).listen();
+  });
+  afterAll(() => facilitator.close());
+
+  const GOOD = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };
+  const answered = (body: unknown, status = 200, headers: Record<string, string> = {}) => [{ status, body, headers }];
+  const kinds = (...all: object[]) => answered({ kinds: all, extensions: ['bazaar'], signers: {} });
+
+  const examineWith = async (step: readonly object[], nowMs?: number): Promise<Report> => {
+    facilitator.scripts = { '/supported': step as never };
+    const settings = {
+      settlement: 'facilitator',
+      'facilitator-url': facilitator.url,
+      'facilitator-token': 'token-canary',
+      'pay-to': PAY_TO,
+      'base-url': 'http://127.0.0.1:1',
+    };
+    const { report, stdout, stderr } = await examine(settings, nowMs);
+    expect(stdout + stderr).not.toContain('canary');
+    expect(facilitator.calls.at(-1)?.headers.authorization).toBe('Bearer token-canary');
+    return report;
+  };
+
+  it('is content with one that settles USDC on Base', async () => {
+    const report = await examineWith(
+      kinds({ ...GOOD, network: 'eip155:1' }, { ...GOOD, extra: { name: 'USD Coin', version: '2' } }),
+    );
+    expect(wordsOf(report, 'facilitator')).toEqual([
+      'ok: settles exact on eip155:8453',
+      'ok: lists paid operations (bazaar)',
+    ]);
+    expect(wordsOf(report, 'clock')).toEqual([expect.stringMatching(/^skipped: /)]);
+  });
+
+  it.each([
+    [
+      'another network',
+      kinds({ ...GOOD, network: 'eip155:84532' }),
+      /does not settle exact on eip155:8453.*2\/exact\/eip155:84532/,
+    ],
+    ['version 1 only', kinds({ ...GOOD, x402Version: 1 }), /does not settle/],
+    ['no kinds', kinds(), /lists nothing/],
+    ['another token', kinds({ ...GOOD, extra: { asset: `0x${'2'.repeat(40)}` } }), /settles 0x2+, not USDC/],
+    ['something else', answered('<html>'), /not the answer of an x402 facilitator/],
+    ['401', answered({}, 401), /refuses this server \(401\)/],
+    ['404', answered({}, 404), /answers \/supported with 404/],
+    ['500', answered({}, 500), /answers \/supported with 500/],
+    ['a redirect', answered('', 308, { location: 'https://other.example/x402' }), /redirects \(308\)/],
+    ['a closed connection', ['close'] as never, /cannot be reached/],
+  ] as const)('%s must be mended', async (_, step, found) => {
+    const report = await examineWith(step);
+    expect(report.ok).toBe(false);
+    const [finding] = of(report, 'facilitator');
+    expect(finding).toMatchObject({
+      verdict: 'mend',
+      found: expect.stringMatching(found),
+      mend: expect.stringMatching(/\S/),
+    });
+  });
+
+  it.each([
+    [0, 'ok'],
+    [-10, 'note'],
+    [10, 'note'],
+    [-45, 'mend'],
+    [45, 'mend'],
+  ] as const)('a clock that is %i s off is told as %s', async (seconds, verdict) => {
+    const nowMs = Date.UTC(2026, 10, 20, 12);
+    const date = new Date(nowMs - seconds * 1000).toUTCString();
+    const [step] = kinds(GOOD);
+    const report = await examineWith([{ ...step, headers: { date } }], nowMs);
+    expect(of(report, 'clock').map((finding) => finding.verdict)).toEqual([verdict]);
+  });
+
+  it.each([
+    ['the token contract', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'mend'],
+    ['an own address', PAY_TO, 'note'],
+  ])('PAY_TO as %s is told as such', async (_, payTo, verdict) => {
+    expect(of((await examine({ 'pay-to': payTo })).report, 'payTo').map((finding) => finding.verdict)).toEqual([
+      verdict,
+    ]);
+  });
+});
+
+describe('doctor on addresses', () => {
+  it('something else on the port, or a host of another machine, must be mended', async () => {
+    const other = await new FakeFacilitator({ '/health': [{ status: 200, body: { status: 'fine' } }] }).listen();
+    const taken = await examine({ port: new URL(other.url).port });
+    await other.close();
+    expect(wordsOf(taken.report, 'port')).toEqual([
+      expect.stringMatching(/^mend: something else is at 127\.0\.0\.1:\d+ \(status 200\)$/),
+    ]);
+    const free = await examine({ port: new URL(other.url).port });
+    expect(wordsOf(free.report, 'port')).toEqual([expect.stringMatching(/^ok: .* is free$/)]);
+    const foreign = await examine({ host: '192.0.2.1' });
+    expect(wordsOf(foreign.report, 'port')).toEqual([
+      expect.stringMatching(/^mend: nothing can listen on HOST 192\.0\.2\.1: E/),
+    ]);
+  });
+
+  it('a BASE_URL that makes offers too long must be mended', async () => {
+    const long = await examine({ 'base-url': `https://shop.example/${'a'.repeat(170)}` });
+    expect(of(long.report, 'offers').every(({ verdict }) => verdict === 'note')).toBe(true);
+    expect(wordsOf((await examine()).report, 'offers')).toEqual([
+      expect.stringMatching(/^ok: PAYMENT-REQUIRED has \d{4} bytes/),
+    ]);
+  });
+
+  it('says so when the proxy in front and the settings do not fit', async () => {
+    const behind = await examine({ 'base-url': 'https://shop.example' });
+    expect(wordsOf(behind.report, 'public').join('\n')).toContain('all customers share one rate limit');
+    const open = await examine({ 'trust-proxy': 'true', host: '0.0.0.0' });
+    expect(wordsOf(open.report, 'public').join('\n')).toContain('can choose the address it is rate-limited by');
+    const local = await examine({ 'trust-proxy': 'true' });
+    expect(wordsOf(local.report, 'public')).toEqual([expect.stringMatching(/^ok: BASE_URL is not set/)]);
+  });
+});

@@ -1,0 +1,91 @@
+/** The program's list of commands: it agrees with the commands, and `serve` loads none of the others. */
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { CommandGroup, CommandStub } from '../../src/cli/command.ts';
+import { PROGRAM } from '../../src/cli/program.ts';
+import { run } from './captured-io.ts';
+
+const SRC = fileURLToPath(new URL('../../src', import.meta.url));
+
+function* stubsIn(group: CommandGroup, before = ''): Generator<readonly [string, CommandStub]> {
+  for (const item of group.commands) {
+    if (item.kind === 'group') yield* stubsIn(item, `${before}${item.name} `);
+    if (item.kind === 'stub') yield [`${before}${item.name}`, item];
+  }
+}
+
+const STUBS = [...stubsIn(PROGRAM)];
+
+describe('the list of commands', () => {
+  it('has every command', () => {
+    expect(STUBS.map(([path]) => path)).toEqual([
+      'serve',
+      'import',
+      'history',
+      'snapshot build',
+      'snapshot inspect',
+      'snapshot export',
+      'snapshot synth',
+      'callback new',
+      'callback wait',
+      'callback events',
+      'callback rm',
+      'callback verify',
+      'demo',
+      'load',
+      'doctor',
+    ]);
+  });
+
+  it.each(STUBS)('has the name and summary of %s as the command itself states them', async (_, stub) => {
+    const { name, summary } = await stub.load();
+    expect({ name, summary }).toEqual({ name: stub.name, summary: stub.summary });
+  });
+
+  it.each(STUBS)('gives the help of %s', async (path, { summary }) => {
+    const { exitCode, stdout, stderr } = await run([...path.split(' '), '--help']);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`paygrade ${path} `);
+    expect(stdout).toContain(`${summary}.\n`);
+  });
+});
+
+/** Files of ours, and packages, that a module loads when it is imported; types and `import()` aside. */
+function loadedBy(entries: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    if (!file.endsWith('.ts')) return;
+    const text = readFileSync(join(SRC, file), 'utf8');
+    for (const [, path] of text.matchAll(/^(?:import|export) (?!type )(?:[^;']*?from )?'([^']+)';/gm)) {
+      const isOurs = (path as string).startsWith('.');
+      visit(isOurs ? relative(SRC, resolve(SRC, dirname(file), path as string)) : (path as string));
+    }
+  };
+  for (const entry of entries) visit(entry);
+  return seen;
+}
+
+describe('loading', () => {
+  it('follows imports', () => {
+    const loaded = [...loadedBy(['cli/snapshot/synth.ts', 'cli/import.ts'])];
+    expect(loaded).toEqual(
+      expect.arrayContaining(['ingest/synth/synth.ts', 'cli/intake.ts', 'htmlparser2', 'node:fs']),
+    );
+  });
+
+  it('of the program loads no command', () => {
+    const loaded = [...loadedBy(['main.ts', 'cli/program.ts'])].filter((file) => file.startsWith('cli/'));
+    expect(loaded.sort()).toEqual(['cli/command.ts', 'cli/program.ts']);
+  });
+
+  it('of serve loads no other command and none of their work', () => {
+    const others = /^(?:load\/|cli\/(?!command|serve|settings)|storage\/history\/)/;
+    expect([...loadedBy(['main.ts', 'cli/program.ts', 'cli/serve.ts'])].filter((file) => others.test(file))).toEqual([
+      'cli/program.ts',
+    ]);
+  });
+});

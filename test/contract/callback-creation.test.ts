@@ -1,0 +1,139 @@
+/** Creation from outside (callback.md; decisions §5; reliability, section F), paid for in the play ledger, on both runtimes. */
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CLAIM_BYTES, LIFETIME_MS } from '../../src/callback/limits.ts';
+import { callbackAnswer } from '../../src/modules/callbacks/answers.ts';
+import { bearer, type Callback, callbackCounts, outcomeOf } from '../support/callback-client.ts';
+import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { buyOver, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
+
+describe(`creating a callback on ${RUNTIME}`, () => {
+  let server: OpenedApp;
+  beforeAll(async () => {
+    server = await openedApp({ SNAPSHOT: 'none', BASE_URL: 'http://api.test', HOOK_BASE_URL: 'http://hooks.test' });
+  });
+  afterAll(async () => {
+    await server.close();
+  });
+
+  const create = (body?: string | Uint8Array, contentType?: string): Promise<Response> =>
+    server.fetch(`/v1/callbacks`, {
+      method: 'POST',
+      ...(body === undefined ? {} : { body: body as BodyInit }),
+      headers: contentType === undefined ? {} : { 'content-type': contentType },
+    });
+
+  it.each<readonly [string | Uint8Array | undefined, string | undefined, string, string]>([
+    [undefined, undefined, '402 PAYMENT_REQUIRED', 'no body'],
+    [new Uint8Array(), 'application/json', '402 PAYMENT_REQUIRED', 'an empty body'],
+    [new Uint8Array(), 'text/plain', '402 PAYMENT_REQUIRED', 'an empty body of any type'],
+    ['{}', 'application/json', '402 PAYMENT_REQUIRED', 'an empty object'],
+    [
+      ' {"__proto__":{"x":1},"ttl":5}\n',
+      'Application/JSON; charset=utf-8',
+      '402 PAYMENT_REQUIRED',
+      'unknown fields (136)',
+    ],
+    [`{"a":"${'x'.repeat(16_384 - 8)}"}`, 'application/json', '402 PAYMENT_REQUIRED', 'exactly 16 KiB'],
+    [`{"a":"${'x'.repeat(16_384 - 7)}"}`, 'application/json', '413 PAYLOAD_TOO_LARGE', 'one byte more than 16 KiB'],
+    ['x'.repeat(1_000_000), 'application/json', '413 PAYLOAD_TOO_LARGE', 'a megabyte'],
+    ['[]', 'application/json', '400 INVALID_BODY', 'an array'],
+    ['null', 'application/json', '400 INVALID_BODY', 'null'],
+    ['"{"', 'application/json', '400 INVALID_BODY', 'a string'],
+    ['{', 'application/json', '400 INVALID_JSON', 'no JSON'],
+    [Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d), 'application/json', '400 INVALID_JSON', 'no UTF-8'],
+    ['{}', 'text/plain', '415 UNSUPPORTED_MEDIA_TYPE', 'another type'],
+    [new TextEncoder().encode('{}'), undefined, '415 UNSUPPORTED_MEDIA_TYPE', 'no type'],
+    ['{}', 'application/merge-patch+json', '415 UNSUPPORTED_MEDIA_TYPE', 'a type that only ends in JSON'],
+  ])('$3 as $1 is answered $2 before payment (reliability 125)', async (body, contentType, outcome) => {
+    expect(await outcomeOf(await create(body, contentType))).toBe(outcome);
+  });
+
+  it('claims nothing for the unpaid (reliability 135)', async () => {
+    await Promise.all(Array.from({ length: 300 }, () => create().then(outcomeOf)));
+    expect(await callbackCounts(server)).toMatchObject({ live: 0, claimedBytes: 0 });
+  });
+
+  it('gives a paid callback all of its fields, and lives ten minutes from the payment (reliability 131)', async () => {
+    const beforeMs = Date.now();
+    const response = await buyOver(server, '/v1/callbacks', wallet(), { method: 'POST' });
+    const afterMs = Date.now();
+    expect(response.status).toBe(201);
+    expect(response.headers.get('cache-control')).toBe('private, no-store');
+    expect(response.headers.get('payment-response')).not.toBeNull();
+    const callback = v.parse(callbackAnswer, await response.json());
+    expect(callback).toMatchObject({
+      callback_url: `http://hooks.test/hooks/${callback.id}`,
+      events_url: `http://api.test/v1/callbacks/${callback.id}/events`,
+      wait_url: `http://api.test/v1/callbacks/${callback.id}/wait`,
+      limits: { events: 10, payload_bytes: 262_144 },
+    });
+    const endsMs = Date.parse(callback.expires_at);
+    expect(endsMs).toBeGreaterThanOrEqual(beforeMs + LIFETIME_MS);
+    expect(endsMs).toBeLessThanOrEqual(afterMs + LIFETIME_MS);
+    // The token is in no other answer (reliability 130).
+    for (const path of ['events', 'wait?timeout=1']) {
+      const read = await server.fetch(`/v1/callbacks/${callback.id}/${path}`, { headers: bearer(callback) });
+      expect(read.status).toBe(200);
+      expect(await read.text()).not.toContain(callback.read_token.slice(10));
+    }
+  });
+
+  it('buys one callback with one authorization, however often and however soon it is sent (reliability 132)', async () => {
+    const url = '/v1/callbacks';
+    const { live } = await callbackCounts(server);
+    const payment = encodeHeader(await paymentFor(await offerFrom(server.fetch(url, { method: 'POST' })), wallet()));
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        server.fetch(url, { method: 'POST', headers: { 'PAYMENT-SIGNATURE': payment } }).then(outcomeOf),
+      ),
+    );
+    expect(outcomes.sort()).toEqual(['201', ...Array(7).fill('409 PAYMENT_ALREADY_USED')]);
+    expect(await callbackCounts(server)).toMatchObject({ live: live + 1, claimedBytes: (live + 1) * CLAIM_BYTES });
+  });
+
+  it('charges nothing for a body that it refuses', async () => {
+    const url = '/v1/callbacks';
+    const payment = encodeHeader(await paymentFor(await offerFrom(server.fetch(url, { method: 'POST' })), wallet()));
+    const headers = { 'PAYMENT-SIGNATURE': payment, 'content-type': 'application/json' };
+    expect(await outcomeOf(await server.fetch(url, { method: 'POST', headers, body: '[' }))).toBe('400 INVALID_JSON');
+    expect(await outcomeOf(await server.fetch(url, { method: 'POST', headers, body: '{}' }))).toBe('201');
+  });
+
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE'])('has no %s', async (method) => {
+    const response = await server.fetch(`/v1/callbacks`, { method });
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(await outcomeOf(response)).toBe('405 METHOD_NOT_ALLOWED');
+  });
+
+  describe('when there is room for two', () => {
+    let small: OpenedApp;
+    beforeAll(async () => {
+      small = await openedApp({ SNAPSHOT: 'none', CALLBACK_BYTES: String(2 * CLAIM_BYTES) });
+    });
+    afterAll(() => small.close());
+
+    it('offers nothing to a third, keeps the first two, and has room again when one ends (reliability 126, 127)', async () => {
+      const url = '/v1/callbacks';
+      const payer = wallet();
+      const late = encodeHeader(await paymentFor(await offerFrom(small.fetch(url, { method: 'POST' })), payer));
+      const callbacks: Callback[] = [];
+      for (let i = 0; i < 2; i++) {
+        callbacks.push((await (await buyOver(small, url, wallet(), { method: 'POST' })).json()) as Callback);
+      }
+      const unpaid = await small.fetch(url, { method: 'POST' });
+      expect(unpaid.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(unpaid.headers.get('payment-required')).toBeNull();
+      expect(await outcomeOf(unpaid)).toBe('503 CALLBACK_CAPACITY_EXCEEDED');
+      const paidLate = () => small.fetch(url, { method: 'POST', headers: { 'PAYMENT-SIGNATURE': late } });
+      expect(await outcomeOf(await paidLate())).toBe('503 CALLBACK_CAPACITY_EXCEEDED');
+      for (const callback of callbacks) {
+        const read = await small.fetch(`/v1/callbacks/${callback.id}/events`, { headers: bearer(callback) });
+        expect(read.status).toBe(200);
+      }
+      const [first] = callbacks as [Callback, Callback];
+      await small.fetch(`/v1/callbacks/${first.id}`, { method: 'DELETE', headers: bearer(first) });
+      expect(await outcomeOf(await paidLate())).toBe('201');
+    });
+  });
+});

@@ -1,0 +1,111 @@
+/** The documents by which programs find what is sold: each names every route that it is about, as the server serves it. */
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
+import { EVERY_ROUTE, TAGS } from '../../src/modules/routes.ts';
+import { x402Listing } from '../../src/modules/service/x402-listing.ts';
+import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
+import { RUNTIME } from '../support/opened-app.ts';
+import { HOOK_URL, publishedContract } from '../support/published.ts';
+import { decodeHeader, type PaymentRequired } from '../support/wallet.ts';
+
+const BASE_URL = 'https://shop.example/api';
+const PAID_ROUTES = EVERY_ROUTE.filter(({ access }) => access.some(({ kind }) => kind === 'x402'));
+const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+
+interface Linkset {
+  readonly linkset: readonly (Readonly<Record<string, readonly { readonly href: string; readonly type?: string }[]>> & {
+    readonly anchor: string;
+  })[];
+}
+
+describe(`discovery, under ${RUNTIME}`, () => {
+  let jobs: JobsApp;
+  beforeAll(async () => {
+    jobs = await openJobsApp({ BASE_URL, HOOK_BASE_URL: HOOK_URL });
+  });
+  afterAll(async () => {
+    await jobs.close();
+  });
+
+  it('the contract, the paid listing and the text for language models name the same routes, and no other', async () => {
+    const routes = EVERY_ROUTE.map(({ method, path }) => `${method} ${templateOf(path)}`);
+    const { paths } = publishedContract().contract;
+    const inContract = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(inContract.sort()).toEqual([...routes].sort());
+    const { text } = await jobs.get('/llms.txt');
+    const inText = [...text.matchAll(/^- \[([A-Z]+ [^\]]+)\]\(([^)]+)\)/gm)];
+    expect(inText.map(([, name]) => name).sort()).toEqual([...routes].sort());
+    for (const [, name = '', url] of inText) {
+      const [, path = ''] = name.split(' ');
+      expect(url).toBe((path.startsWith('/hooks/') ? HOOK_URL : BASE_URL) + path);
+    }
+  });
+
+  it('every route that is named answers as itself', async () => {
+    for (const { method, path, operation } of EVERY_ROUTE) {
+      const target = path.replace(/:(\w+)/g, 'x');
+      const response = await jobs.transport.fetch(target, { method });
+      expect([404, 405].includes(response.status) && operation !== 'paymentStatus', `${method} ${path}`).toBe(false);
+    }
+  });
+
+  it('/.well-known/x402 lists every paid route with the very offer that it makes', async () => {
+    const answer = await jobs.get('/.well-known/x402');
+    const listing = v.parse(x402Listing.answer, JSON.parse(answer.text)) as {
+      version: number;
+      resources: string[];
+      items: { resource: string; method: string; accepts: unknown[]; extensions: unknown; description: string }[];
+    };
+    expect(listing.resources).toEqual(PAID_ROUTES.map(({ path }) => BASE_URL + path));
+    expect(listing.items.map(({ resource, method }) => [method, resource])).toEqual(
+      PAID_ROUTES.map(({ method, path }) => [method, BASE_URL + path]),
+    );
+    for (const [index, route] of PAID_ROUTES.entries()) {
+      const response = await jobs.transport.fetch(route.path + exampleSearchOf(route), { method: route.method });
+      expect(response.status).toBe(402);
+      const offer = decodeHeader<PaymentRequired>(response.headers.get('payment-required'));
+      const { accepts, extensions, description } = listing.items[index]!;
+      expect({ accepts, extensions, description }).toEqual({
+        accepts: offer.accepts,
+        extensions: offer.extensions,
+        description: offer.resource.description,
+      });
+    }
+  });
+
+  it('/.well-known/api-catalog is a link set that leads to documents which are there', async () => {
+    const answer = await jobs.get('/.well-known/api-catalog');
+    expect(answer.headers.get('content-type')).toBe(
+      'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    );
+    const { linkset } = JSON.parse(answer.text) as Linkset;
+    expect(linkset.map(({ anchor }) => anchor)).toEqual([`${BASE_URL}/.well-known/api-catalog`, `${BASE_URL}/`]);
+    const [catalogue, api] = linkset;
+    const items = (catalogue?.item ?? []).map(({ href }) => href);
+    expect(items[0]).toBe(`${BASE_URL}/`);
+    for (const { path } of PAID_ROUTES) expect(items).toContain(BASE_URL + path);
+    expect(Object.keys(api ?? {}).sort()).toEqual(['anchor', 'service-desc', 'service-doc', 'service-meta', 'status']);
+    for (const relation of ['service-desc', 'service-doc', 'service-meta', 'status']) {
+      for (const { href, type } of api?.[relation] ?? []) {
+        const document = await jobs.get(href.slice(BASE_URL.length));
+        expect([href, document.status]).toEqual([href, 200]);
+        expect(document.headers.get('content-type')?.split(';')[0]).toBe(type);
+      }
+    }
+  });
+
+  it('/llms.txt says what each route costs and takes, in sections by tag', async () => {
+    const answer = await jobs.get('/llms.txt');
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(answer.text).toMatch(/^# paygrade\n\n> \S/);
+    expect([...answer.text.matchAll(/^## (\w+)$/gm)].map(([, tag]) => tag)).toEqual(Object.keys(TAGS));
+    const line = (name: string): string => answer.text.split('\n').find((one) => one.startsWith(`- [${name}]`)) ?? '';
+    expect(line('GET /v1/jobs/signals')).toMatch(/Costs 0\.09 USDC\..*`role`: 2 to 80 characters/);
+    expect(line('GET /v1/jobs/company')).toContain('`company` (required)');
+    expect(line('GET /v1/callbacks/{id}/events')).toContain('Authorization: Bearer');
+    expect(line('POST /hooks/{callback_id}')).toContain('Free.');
+  });
+});

@@ -1,0 +1,75 @@
+/** Changes to the program that each break one promise, and the words in which the crash harness must report it. */
+
+export interface Sabotage {
+  readonly what: string;
+  readonly settlement: 'local' | 'facilitator';
+  /** Where the kills are aimed, so that few cycles are enough. */
+  readonly aim: string;
+  /** File of src, a text that occurs in it once, and its replacement. */
+  readonly changes: readonly (readonly [file: string, from: string, to: string])[];
+  readonly found: RegExp;
+}
+
+export const SABOTAGES: readonly Sabotage[] = [
+  {
+    what: 'settlement is asked for and no intent is ever recorded',
+    settlement: 'facilitator',
+    aim: 'settle-moved',
+    changes: [
+      [
+        'storage/sqlite/payments.ts',
+        "return this.#journal.write({\n      kind: 'intent',",
+        "void ({\n      kind: 'intent',",
+      ],
+      ['storage/sqlite/payments.ts', 'recordIntent(serial', 'async recordIntent(serial'],
+      ['storage/sqlite/database.ts', 'this.#run(sql, ...values) !== 1', 'this.#run(sql, ...values) > 1'],
+    ],
+    found: /is not known any more/,
+  },
+  {
+    what: 'an answer leaves before its outcome is on disk',
+    settlement: 'facilitator',
+    aim: 'paid',
+    changes: [['access/x402.ts', 'await reservations.recordSettled(', 'void reservations.recordSettled(']],
+    found: /was settled and is unknown|settled again after it was on record/,
+  },
+  {
+    what: 'an authorization under way is given to a second request',
+    settlement: 'local',
+    aim: 'any moment',
+    changes: [
+      [
+        'payment/reservations.ts',
+        "if (standing !== undefined) return { kind: 'taken', standing };",
+        "if (standing?.kind === 'settled') return { kind: 'taken', standing };",
+      ],
+      [
+        'access/x402.ts',
+        'if (standing !== undefined) return alreadyUsed(standing, order.payer);\n    const readiness',
+        "if (standing?.kind === 'settled') return alreadyUsed(standing, order.payer);\n    const readiness",
+      ],
+    ],
+    found: /was answered 2 times|an answer of no use|has no answer|is not accepted|another request with it is 20[01]/,
+  },
+  {
+    what: 'a webhook is acknowledged before it is on disk',
+    settlement: 'local',
+    aim: 'webhook-acknowledged',
+    changes: [['callback/inbox/inbox.ts', 'await store.append(', 'void store.append(']],
+    found: /has lost webhook|showed evt_|has no such event/,
+  },
+  {
+    what: 'a callback is handed over before it is on disk',
+    settlement: 'local',
+    aim: 'created',
+    changes: [['callback/inbox/inbox.ts', 'await store.create(', 'void store.create(']],
+    found: /was paid for and is 404|is 404/,
+  },
+  {
+    what: 'a deletion is acknowledged before it is on disk',
+    settlement: 'local',
+    aim: 'deletion-acknowledged',
+    changes: [['callback/inbox/inbox.ts', 'await this.#ports.store.delete(id)', 'void this.#ports.store.delete(id)']],
+    found: /was deleted and is 200/,
+  },
+];

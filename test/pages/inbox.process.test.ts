@@ -1,0 +1,371 @@
+/**
+ * The inbox in a real browser: a callback is bought through the API, its token typed in, webhooks sent. Expiry is that of the
+ * real inbox under a clock which the test owns, behind the real listener.
+ */
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Listener } from '../../src/adapters/listen/listen.ts';
+import { listen } from '../../src/adapters/listen/listen-node.ts';
+import { type App, openApp } from '../../src/app/app.ts';
+import { CONFIGURATION } from '../../src/app/configuration.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import {
+  axeViolations,
+  CHROMIUM,
+  isWiderThanWindow,
+  openBrowser,
+  openPage,
+  type WatchedPage,
+} from '../support/browser.ts';
+import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { buy } from '../support/wallet.ts';
+
+interface Callback {
+  readonly id: string;
+  readonly callback_url: string;
+  readonly read_token: string;
+}
+
+async function boughtCallback(url: string): Promise<{ callback: Callback; answer: string }> {
+  const response = await buy(`${url}/v1/callbacks`, undefined, { method: 'POST' });
+  expect(response.status).toBe(201);
+  const answer = await response.text();
+  return { callback: JSON.parse(answer) as Callback, answer };
+}
+
+async function send(callback: Callback, body: string | Uint8Array, type = 'application/json'): Promise<void> {
+  const headers = { 'content-type': type, 'user-agent': '<script>window.hacked = 1</script>' };
+  const response = await fetch(callback.callback_url, { method: 'POST', headers, body: body as BodyInit });
+  expect(response.status).toBe(200);
+}
+
+async function watch(page: Page, callback: Callback): Promise<void> {
+  await page.fill('#address', callback.callback_url);
+  await page.fill('#token', callback.read_token);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#state[data-kind="watching"]');
+}
+
+const eventTexts = (page: Page): Promise<string[]> => page.locator('[data-part="body"]').allInnerTexts();
+
+describe.skipIf(CHROMIUM === undefined).each(RUNTIMES)('the inbox of a server under %s', (runtime) => {
+  let server: RunningServer;
+  let browser: Browser;
+  let watched: WatchedPage;
+  let page: Page;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(runtime, { SNAPSHOT: 'none' }), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(await server.stop()).toBe(0);
+  });
+  beforeEach(async () => {
+    watched = await openPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    page = watched.page;
+    await page.goto(`${server.url}/inbox`);
+  });
+  afterEach(() => watched.close());
+
+  it('shows an event within a second of its arrival, and what was there before', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await send(callback, '{"number":1}');
+    await watch(page, callback);
+    await page.getByText('"number": 1').waitFor();
+    await send(callback, '{"number":2}');
+    await page.getByText('"number": 2').waitFor({ timeout: 1_000 });
+    expect(await eventTexts(page)).toEqual(['{\n  "number": 2\n}', '{\n  "number": 1\n}']);
+    expect(await page.locator('#event-count').innerText()).toBe('2 of 10 events');
+    expect(await page.title()).toMatch(/^\(2\) /);
+    expect(await page.locator('#time-left').innerText()).toMatch(/^(10:00|9:\d\d) left$/);
+    expect(watched.faults).toEqual([]);
+  });
+
+  it('shows JSON as it was sent, bytes as they came, and copies both', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await watch(page, callback);
+    const sent = '{"big":12345678901234567890,"one":1.0,"again":1,"again":2,"text":"\\u00e9 \\n","none":{},"list":[ ]}';
+    await send(callback, sent, 'application/json; charset=utf-8');
+    const shown = page.locator('[data-part="body"]');
+    await page.getByText('12345678901234567890').waitFor();
+    expect((await shown.innerText()).replace(/\n\s*|: /g, (found) => (found === ': ' ? ':' : ''))).toBe(
+      sent.replace('[ ]', '[]'),
+    );
+    await page.locator('[data-part="copy-body"]').click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await shown.innerText());
+
+    await page.locator('[data-part="raw-title"]').click();
+    expect(await page.locator('[data-part="hex"]').innerText()).toMatch(/^00000 {2}7b 22 62 69 67 22 3a 31 {2}/);
+    await page.locator('[data-part="copy-hex"]').click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(Buffer.from(copied, 'hex').toString('utf8')).toBe(sent);
+    const downloading = page.waitForEvent('download');
+    await page.locator('[data-part="download"]').click();
+    const saved = await downloading;
+    expect(saved.suggestedFilename()).toMatch(/^evt_[0-9a-f]{32}\.bin$/);
+    expect(readFileSync(await saved.path(), 'utf8')).toBe(sent);
+    expect(watched.faults).toEqual([]);
+  });
+
+  it('shows the largest event whole', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await watch(page, callback);
+    await send(callback, 'x'.repeat(262_144), 'text/plain');
+    await page.getByText('256 KiB (262,144 bytes)').waitFor();
+    await page.locator('[data-part="raw-title"]').click();
+    await page.locator('[data-part="all-hex"]').click();
+    const lines = (await page.locator('[data-part="hex"]').textContent())?.split('\n') ?? [];
+    expect(lines).toHaveLength(262_144 / 16);
+    expect(lines.at(-1)).toMatch(/^3fff0 {2}(78 ){7}78 {2}(78 ){7}78 {2}x{16}$/);
+  });
+
+  const ATTACK =
+    '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1"><a href="javascript:window.hacked=1">';
+  it.each([
+    ['text/html', ATTACK],
+    ['application/json', JSON.stringify({ [ATTACK]: ATTACK, __proto__: ATTACK })],
+    ['application/x-www-form-urlencoded', ATTACK],
+    [`text/plain; note="${ATTACK.replaceAll('"', '\\"')}"`, ATTACK],
+  ])('a script in an event does nothing: %s', async (type, body) => {
+    const { callback } = await boughtCallback(server.url);
+    await watch(page, callback);
+    await send(callback, body, type);
+    await page.locator('[data-part="body"]', { hasText: 'onerror' }).waitFor();
+    await page.locator('[data-part="headers-title"]').click();
+    expect(await page.locator('[data-part="headers"]').innerText()).toContain('<script>window.hacked = 1</script>');
+    expect(await page.locator('#events').locator('script, img, iframe, a[href^="javascript"]').count()).toBe(0);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(watched.faults).toEqual([]);
+  });
+
+  it('keeps the token in no address, no storage, no element and no request but its own header', async () => {
+    const { callback, answer } = await boughtCallback(server.url);
+    // The whole answer of the creation may be pasted.
+    await page.evaluate((text) => navigator.clipboard.writeText(text), answer);
+    await page.focus('#address');
+    await page.keyboard.press('ControlOrMeta+V');
+    await page.waitForFunction(
+      (id) => (document.getElementById('address') as HTMLInputElement).value === id,
+      callback.id,
+    );
+    await page.evaluate(() => navigator.clipboard.writeText(''));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#state[data-kind="watching"]');
+    await send(callback, '{"seen":true}');
+    await page.getByText('"seen": true').waitFor();
+
+    const secret = callback.read_token;
+    expect(await page.evaluate(() => location.href)).toBe(`${server.url}/inbox`);
+    const kept = await page.evaluate(() => {
+      const fields = [...document.querySelectorAll('input')].map(({ value }) => value);
+      const stores = [localStorage, sessionStorage].map((store) => JSON.stringify(store));
+      return [document.documentElement.outerHTML, document.cookie, JSON.stringify(history.state), ...stores, ...fields];
+    });
+    expect(kept.filter((text) => text?.includes(secret))).toEqual([]);
+    expect(await page.evaluate(async () => (await indexedDB.databases()).length + (await caches.keys()).length)).toBe(
+      0,
+    );
+
+    const carriers = watched.requests.flatMap(({ url, headers }) => [
+      ...(url.includes(secret) ? ['an address'] : []),
+      ...Object.entries(headers).flatMap(([name, value]) => (value.includes(secret) ? [name] : [])),
+    ]);
+    expect(new Set(carriers)).toEqual(new Set(['authorization']));
+    expect(watched.requests.filter(({ headers }) => (headers.referer ?? '') !== '')).toEqual([]);
+    expect(server.stdout() + server.stderr()).not.toContain(secret);
+  });
+
+  it('says when the callback was deleted elsewhere, and keeps what it showed', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await send(callback, '{"kept":1}');
+    await watch(page, callback);
+    await page.getByText('"kept": 1').waitFor();
+    await fetch(`${server.url}/v1/callbacks/${callback.id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${callback.read_token}` },
+    });
+    await page.locator('#state', { hasText: 'Deleted' }).waitFor({ timeout: 2_000 });
+    expect(await eventTexts(page)).toEqual(['{\n  "kept": 1\n}']);
+    expect(await page.locator('#delete').isDisabled()).toBe(true);
+  });
+
+  it('deletes on request, after asking, by keyboard alone', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await watch(page, callback);
+    await page.focus('#delete');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#delete-dialog[open]');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#delete-dialog').isVisible()).toBe(false);
+    expect((await fetch(callback.callback_url, { method: 'POST', body: 'still there' })).status).toBe(200);
+    await page.keyboard.press('Enter');
+    await page.focus('#delete-confirm');
+    await page.keyboard.press('Enter');
+    await page.locator('#state', { hasText: 'Deleted' }).waitFor();
+    expect((await fetch(callback.callback_url, { method: 'POST', body: 'gone' })).status).toBe(404);
+  });
+
+  it('stops on request and forgets the token', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await watch(page, callback);
+    await page.locator('#stop').click();
+    await page.locator('#state', { hasText: 'Stopped' }).waitFor();
+    const before = watched.requests.length;
+    await send(callback, '{"unseen":1}');
+    await page.waitForTimeout(1_000);
+    expect(watched.requests.length).toBe(before);
+    expect(await eventTexts(page)).toEqual([]);
+  });
+
+  it('forgets the token when the page is left', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await watch(page, callback);
+    await page.goto(`${server.url}/`);
+    await page.goBack();
+    const before = watched.requests.length;
+    await page.waitForTimeout(1_000);
+    expect(watched.requests.slice(before).filter(({ url }) => url.includes('/v1/'))).toEqual([]);
+    expect(await page.locator('#watch-form').isVisible()).toBe(true);
+    expect(await page.inputValue('#token')).toBe('');
+  });
+
+  it('names what is wrong with what was typed, and with a token that the server refuses', async () => {
+    await page.fill('#address', 'https://example.com/hooks/nothing');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#address-error').innerText()).toContain('no callback id');
+    expect(await page.locator('#token-error').innerText()).toContain('svc_cb_sk_');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('address');
+    const { callback } = await boughtCallback(server.url);
+    await page.fill('#address', callback.id);
+    await page.fill('#token', `svc_cb_sk_${'A'.repeat(43)}`);
+    await page.keyboard.press('Enter');
+    await page.locator('#token-error', { hasText: 'not the read token' }).waitFor();
+    expect(await page.locator('#watch-form').isVisible()).toBe(true);
+    await page.fill('#token', callback.read_token);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#state[data-kind="watching"]');
+    expect(await page.locator('#token-error').innerText()).toBe('');
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined)('an inbox that is interrupted', () => {
+  it('goes on by itself when the server comes back, with the events of the meantime', async () => {
+    const first = await startServer('node', { SNAPSHOT: 'none' });
+    const { port, stateDir } = first;
+    const browser = await openBrowser();
+    const { page } = await openPage(browser);
+    await page.goto(`${first.url}/inbox`);
+    const { callback } = await boughtCallback(first.url);
+    await watch(page, callback);
+    await send(callback, '{"before":1}');
+    await first.kill();
+    await page.locator('#state', { hasText: 'trying again' }).waitFor();
+    const second = await startServer('node', { SNAPSHOT: 'none', STATE_DIR: stateDir, PORT: String(port) });
+    await send(callback, '{"after":1}');
+    await page.getByText('"after": 1').waitFor();
+    await page.getByText('"before": 1').waitFor();
+    expect(await page.locator('#events > li').count()).toBe(2);
+    await browser.close();
+    await second.stop();
+    await first.stop();
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () => {
+  let aheadMs: number;
+  let app: App;
+  let listener: Listener;
+  let url: string;
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    aheadMs = 0;
+    const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs };
+    listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      fetch: (request, caller) => app.fetch(request, caller),
+      unreadable: () => new Response(null, { status: 400 }),
+    });
+    url = `http://127.0.0.1:${listener.port}`;
+    const onFailure = (failure: unknown): void => {
+      throw failure;
+    };
+    app = await openApp(
+      { ...CONFIGURATION.read({ STATE_DIR: ':memory:', SNAPSHOT: 'none' }), baseUrl: url, hookBaseUrl: url },
+      { clock, random: systemRandom, onRequest: undefined, onFailure, onCaseReport: () => {} },
+    );
+  });
+  afterEach(async () => {
+    app.drain();
+    await listener.close(1_000);
+    await app.close();
+  });
+
+  const TEN_MINUTES_MS = 600_000;
+
+  it('counts the time down, says that it is over, and keeps what it showed', async () => {
+    const { page, close } = await openPage(browser);
+    await page.clock.install();
+    await page.goto(`${url}/inbox`);
+    const { callback } = await boughtCallback(url);
+    await send(callback, '{"shown":1}');
+    await watch(page, callback);
+    await page.getByText('"shown": 1').waitFor();
+
+    aheadMs += TEN_MINUTES_MS - 60_000;
+    await page.clock.fastForward(TEN_MINUTES_MS - 60_000);
+    await page.locator('#time-left', { hasText: /^(1:00|0:[45]\d) left$/ }).waitFor();
+    expect(await page.locator('#state').innerText()).toBe('Watching');
+
+    aheadMs += 60_000;
+    await page.clock.fastForward(60_000);
+    await page.locator('#state', { hasText: 'Expired' }).waitFor();
+    expect(await page.locator('#time-left').innerText()).toBe('no time left');
+    expect(await eventTexts(page)).toEqual(['{\n  "shown": 1\n}']);
+    expect(await page.locator('#watch-form').isVisible()).toBe(true);
+    await close();
+  });
+
+  it('believes the server when the clock of the visitor is wrong', async () => {
+    const { page, close } = await openPage(browser);
+    await page.clock.install({ time: Date.now() + 24 * 3_600_000 });
+    await page.goto(`${url}/inbox`);
+    const { callback } = await boughtCallback(url);
+    await watch(page, callback);
+    expect(await page.locator('#time-left').innerText()).toMatch(/^(10:00|9:\d\d) left$/);
+    expect(await page.locator('#state').innerText()).toBe('Watching');
+    await page.waitForTimeout(1_500);
+    expect(await page.locator('#state').innerText()).toBe('Watching');
+    await close();
+  });
+
+  it.each([
+    { name: 'light, desktop', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+    { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+  ] as const)('axe finds nothing on it, empty, full and over, $name', { timeout: 120_000 }, async (look) => {
+    const { page, close } = await openPage(browser, look);
+    await page.goto(`${url}/inbox`);
+    expect(await axeViolations(page)).toEqual([]);
+    const { callback } = await boughtCallback(url);
+    await watch(page, callback);
+    await send(callback, `{"long":"${'word'.repeat(200)}","list":[1,true,null,{"deep":"text"}]}`);
+    await send(callback, 'a=1&b=two', 'application/x-www-form-urlencoded');
+    await page.locator('#events > li').nth(1).waitFor();
+    for (const summary of await page.locator('#events summary').all()) await summary.click();
+    // The colour of arrival fades; what remains is judged.
+    await page.waitForTimeout(2_500);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await isWiderThanWindow(page)).toBe(false);
+    await page.locator('#delete').click();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.locator('#delete-confirm').click();
+    await page.locator('#state', { hasText: 'Deleted' }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await close();
+  });
+});

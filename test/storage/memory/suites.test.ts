@@ -1,0 +1,43 @@
+/** Memory keeps what every backend promises. */
+import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import type { Backend } from '../../../src/storage/backend.ts';
+import { openMemoryBackend } from '../../../src/storage/memory/backend.ts';
+import { describeBackend, OPENING_ATOMIC } from '../../suites/backend.ts';
+import { describeCallbacks } from '../../suites/callbacks.ts';
+import { describePlayLedger } from '../../suites/play-ledger.ts';
+import { describeRateLimits } from '../../suites/rate-limits.ts';
+import { type ManualTime, SeededRandom } from '../../support/manual-time.ts';
+
+const open = (time: ManualTime, openingAtomic = OPENING_ATOMIC, callbackCount = 100): Promise<Backend> =>
+  openMemoryBackend(
+    { callbackBytes: callbackCount * CLAIM_BYTES, play: { openingAtomic } },
+    {
+      clock: time,
+      timers: time,
+      random: new SeededRandom(1),
+      onFault: () => {},
+      onCallbackFault(fault) {
+        throw fault;
+      },
+    },
+  );
+
+describeBackend('the memory backend', async (time) => {
+  const backend = await open(time);
+  return { backend, remove: () => backend.close() };
+});
+
+describeCallbacks('callbacks in memory', async (time, capacityCount) => {
+  const backend = await open(time, OPENING_ATOMIC, capacityCount);
+  return { store: backend.callbacks, close: () => backend.close() };
+});
+
+describePlayLedger('the play ledger in memory', async (time, openingAtomic) => {
+  const backend = await open(time, openingAtomic);
+  return { store: backend.playLedger!, close: () => backend.close() };
+});
+
+describeRateLimits('rate limits in memory', async (time) => {
+  const backend = await open(time);
+  return { store: backend.rateLimits, close: () => backend.close() };
+});

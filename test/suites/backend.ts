@@ -1,0 +1,116 @@
+/** What every backend promises as a whole, and what a backend that outlives its process finds again. */
+import { describe, expect, it } from 'vitest';
+import { facilitatorBodyOf, type PaymentOrder } from '../../src/payment/protocol/order.ts';
+import type { Reservation } from '../../src/payment/reservations.ts';
+import { localTransactionOf } from '../../src/payment/settlement/play-ledger.ts';
+import type { Backend } from '../../src/storage/backend.ts';
+import { orderFor } from '../payment/fixture.ts';
+import { ManualTime, settle } from '../support/manual-time.ts';
+import { webhookOf } from '../support/opened-inbox.ts';
+
+/** Of every payer, atomic units: two orders' worth. */
+export const OPENING_ATOMIC = 40_000n;
+
+export interface BackendUnderTest {
+  readonly backend: Backend;
+  /** Opens what a kill at this moment would leave; undefined = nothing outlives the process. */
+  readonly reopen?: () => Promise<Backend>;
+  /** Removes everything; closes what is still open. */
+  remove(): Promise<void>;
+}
+
+/** @param open an empty backend with play money, {@link OPENING_ATOMIC} for every payer */
+export function describeBackend(name: string, open: (time: ManualTime) => Promise<BackendUnderTest>): void {
+  const using = async (test: (opened: BackendUnderTest, time: ManualTime) => Promise<void>): Promise<void> => {
+    const time = new ManualTime();
+    const opened = await open(time);
+    try {
+      await test(opened, time);
+    } finally {
+      await opened.remove();
+    }
+  };
+  const orderAt = (time: ManualTime): PaymentOrder =>
+    orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
+
+  async function settling({ reservations }: Backend, order: PaymentOrder): Promise<Reservation> {
+    const reserved = await reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    await reservations.recordIntent(reserved.reservation, order);
+    return reserved.reservation;
+  }
+
+  async function buy(backend: Backend, order: PaymentOrder): Promise<string> {
+    const reservation = await settling(backend, order);
+    const outcome = await backend.playLedger!.transfer(order);
+    if (outcome.kind === 'settled') await backend.reservations.recordSettled(reservation, outcome.transaction);
+    else await backend.reservations.recordReleased(reservation);
+    return outcome.kind;
+  }
+
+  describe(name, () => {
+    it('can be written, and stops all timers when it is closed', () =>
+      using(async ({ backend }, time) => {
+        expect(backend.fault()).toBeUndefined();
+        await buy(backend, orderAt(time));
+        expect(await backend.callbacks.capacity.tryClaim()).toBe(true);
+        await backend.callbacks.create();
+        backend.drain();
+        await backend.close();
+        await backend.close();
+        expect(time.pendingCount).toBe(0);
+      }));
+
+    it('finds again what was used, what is unsettled and what was spent', () =>
+      using(async ({ backend, reopen }, time) => {
+        if (reopen === undefined) return;
+        const [bought, unknown, reserved] = [orderAt(time), orderAt(time), orderAt(time)];
+        expect(await buy(backend, bought)).toBe('settled');
+        const held = await settling(backend, unknown);
+        await backend.reservations.recordUnknown(held, '');
+        await backend.reservations.reserve(reserved.key, reserved.authorization.validBeforeSeconds);
+
+        const again = await reopen();
+        const { reservations } = again;
+        expect(await reservations.statusOf(bought.key)).toEqual({
+          kind: 'settled',
+          transaction: localTransactionOf(bought),
+        });
+        expect(await reservations.statusOf(unknown.key)).toEqual({ kind: 'unknown', transaction: '' });
+        expect(await reservations.statusOf(reserved.key)).toBeUndefined();
+        expect(reservations.count).toBe(2);
+        const unsettled = await reservations.takeUnsettled();
+        expect(unsettled.map(({ order }) => facilitatorBodyOf(order))).toEqual([facilitatorBodyOf(unknown)]);
+        expect(await reservations.takeUnsettled()).toEqual([]);
+        await reservations.recordReleased(unsettled[0]!.reservation);
+        expect(await reservations.statusOf(unknown.key)).toBeUndefined();
+        expect((await again.playLedger!.transfer(bought)).kind).toBe('refused');
+        expect(await buy(again, orderAt(time))).toBe('settled');
+        expect(await buy(again, orderAt(time))).toBe('refused');
+      }));
+
+    it('finds a callback again with its events, its token and what is left of its life', () =>
+      using(async ({ backend, reopen }, time) => {
+        if (reopen === undefined) return;
+        expect(await backend.callbacks.capacity.tryClaim()).toBe(true);
+        const { id, readToken, expiresAtMs } = await backend.callbacks.create();
+        for (const body of ['short', 'y'.repeat(9_000)]) {
+          const admission = await backend.callbacks.admit(id);
+          if (admission.kind !== 'admitted') throw new Error(admission.kind);
+          expect((await backend.callbacks.receive(admission.callback, webhookOf(body))).kind).toBe('stored');
+        }
+        time.pass(300_000);
+        const { callbacks } = await reopen();
+        expect(callbacks.capacity.claimedBytes).toBe(backend.callbacks.capacity.claimedBytes);
+        const authorized = await callbacks.authorize(id, readToken);
+        if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
+        expect(authorized.callback.expiresAtMs).toBe(expiresAtMs);
+        const listing = await callbacks.events(authorized.callback);
+        const bodies = listing.kind === 'events' ? listing.events.map((event) => JSON.parse(event).body) : [];
+        expect(bodies).toEqual(['short', 'y'.repeat(9_000)]);
+        time.pass(300_000);
+        await settle();
+        expect(await callbacks.authorize(id, readToken)).toEqual({ kind: 'expired' });
+      }));
+  });
+}

@@ -1,0 +1,250 @@
+/** What every implementation of the callbacks promises, whether it answers now or later. The test owns the clock. */
+import { describe, expect, it } from 'vitest';
+import type { CallbackHandle, Callbacks, Created, Waited } from '../../src/callback/callbacks.ts';
+import type { CallbackId } from '../../src/callback/identifier.ts';
+import {
+  CLAIM_BYTES,
+  EVENT_COUNT_MAX,
+  LIFETIME_MS,
+  RATE_COUNT_MAX,
+  RATE_WINDOW_MS,
+  TOMBSTONE_MS,
+  WAIT_COUNT_MAX,
+} from '../../src/callback/limits.ts';
+import { ManualTime, settle } from '../support/manual-time.ts';
+import { client, webhookOf } from '../support/opened-inbox.ts';
+import { type Opened, withOpened } from './opened.ts';
+
+const NO_ID = `cb_${'0'.repeat(24)}` as CallbackId;
+
+/** A callback and what a request with its read token finds. */
+interface Made extends Created {
+  readonly handle: CallbackHandle;
+}
+
+class Kit {
+  readonly callbacks: Callbacks;
+  readonly time: ManualTime;
+
+  constructor(callbacks: Callbacks, time: ManualTime) {
+    this.callbacks = callbacks;
+    this.time = time;
+  }
+
+  async make(): Promise<Made> {
+    if (!(await this.callbacks.capacity.tryClaim())) throw new Error('no capacity');
+    const created = await this.callbacks.create();
+    const authorized = await this.callbacks.authorize(created.id, created.readToken);
+    if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
+    return { ...created, handle: authorized.callback };
+  }
+
+  /** @returns the event's id */
+  async post(id: CallbackId, body: string | Uint8Array = 'x', contentType = 'text/plain'): Promise<string> {
+    const admission = await this.callbacks.admit(id);
+    if (admission.kind !== 'admitted') throw new Error(admission.kind);
+    const received = await this.callbacks.receive(admission.callback, webhookOf(body, contentType));
+    if (received.kind !== 'stored') throw new Error(received.kind);
+    return received.eventId;
+  }
+
+  /** The end of a wait, however it is given. */
+  wait(handle: CallbackHandle, after: string | null, timeoutMs: number, from = client()): Promise<Waited> {
+    return new Promise((resolve, reject) => {
+      const waited = this.callbacks.wait(handle, after, timeoutMs, from, { woken: resolve });
+      if (waited instanceof Promise) waited.then(resolve, reject);
+      else if (waited.kind !== 'parked') resolve(waited);
+    });
+  }
+
+  async bodies(handle: CallbackHandle): Promise<unknown[]> {
+    const listing = await this.callbacks.events(handle);
+    if (listing.kind !== 'events') throw new Error(listing.kind);
+    return listing.events.map((event) => (JSON.parse(event) as { body: unknown }).body);
+  }
+}
+
+/** @param open makes callbacks without any, with capacity for `capacityCount` */
+export function describeCallbacks(
+  name: string,
+  open: (time: ManualTime, capacityCount: number) => Promise<Opened<Callbacks>>,
+): void {
+  const using = (test: (kit: Kit) => Promise<void>, capacityCount = 100): Promise<void> => {
+    const time = new ManualTime();
+    return withOpened(open(time, capacityCount), (callbacks) => test(new Kit(callbacks, time)));
+  };
+
+  describe(name, () => {
+    it('live ten minutes and are answered as expired for an hour', () =>
+      using(async (kit) => {
+        const { callbacks, time } = kit;
+        const { id, readToken, expiresAtMs, handle } = await kit.make();
+        expect(expiresAtMs).toBe(time.nowMs() + LIFETIME_MS);
+        expect(handle).toMatchObject({ id, expiresAtMs });
+        time.pass(LIFETIME_MS - 1);
+        expect(await callbacks.authorize(id, readToken)).toMatchObject({ kind: 'allowed', callback: { id } });
+        expect((await callbacks.admit(id)).kind).toBe('admitted');
+        time.pass(1);
+        expect(await callbacks.authorize(id, readToken)).toEqual({ kind: 'expired' });
+        expect(await callbacks.admit(id)).toEqual({ kind: 'expired' });
+        expect(await callbacks.events(handle)).toEqual({ kind: 'expired' });
+        await settle();
+        time.pass(TOMBSTONE_MS);
+        expect(await callbacks.authorize(id, readToken)).toEqual({ kind: 'not-found' });
+      }));
+
+    it('check existence, then token, then expiry', () =>
+      using(async (kit) => {
+        const { callbacks, time } = kit;
+        const [one, other] = [await kit.make(), await kit.make()];
+        expect(await callbacks.authorize(NO_ID, one.readToken)).toEqual({ kind: 'not-found' });
+        expect(await callbacks.authorize(one.id, other.readToken)).toEqual({ kind: 'wrong-token' });
+        expect(await callbacks.authorize(one.id, '')).toEqual({ kind: 'wrong-token' });
+        time.pass(LIFETIME_MS);
+        expect(await callbacks.authorize(one.id, other.readToken)).toEqual({ kind: 'wrong-token' });
+        expect(await callbacks.authorize(one.id, one.readToken)).toEqual({ kind: 'expired' });
+      }));
+
+    it('claim capacity before creation and release it at the end or when there is no creation', () =>
+      using(async (kit) => {
+        const { capacity } = kit.callbacks;
+        expect(capacity.capacityBytes).toBe(2 * CLAIM_BYTES);
+        const claims = await Promise.all(Array.from({ length: 5 }, async () => capacity.tryClaim()));
+        expect(claims.filter(Boolean)).toHaveLength(2);
+        expect(capacity.claimedBytes).toBe(2 * CLAIM_BYTES);
+        await capacity.release();
+        await capacity.release();
+        const { handle } = await kit.make();
+        await kit.make();
+        expect(await capacity.tryClaim()).toBe(false);
+        await kit.callbacks.delete(handle);
+        expect(await capacity.tryClaim()).toBe(true);
+        await capacity.release();
+        kit.time.pass(LIFETIME_MS);
+        await settle();
+        expect(capacity.claimedBytes).toBe(0);
+      }, 2));
+
+    it('store ten events, short and long, and give them back in order and to the byte', () =>
+      using(async (kit) => {
+        const { handle, id } = await kit.make();
+        const bodies = Array.from({ length: EVENT_COUNT_MAX }, (_, i) => `${i}${'y'.repeat(i % 2 === 0 ? 3 : 9_000)}`);
+        const ids: string[] = [];
+        for (const body of bodies) ids.push(await kit.post(id, body));
+        expect(await kit.callbacks.admit(id)).toEqual({ kind: 'full' });
+        expect(await kit.bodies(handle)).toEqual(bodies);
+        for (const [i, body] of bodies.entries()) {
+          const raw = await kit.callbacks.raw(handle, ids[i]!);
+          expect(raw.kind === 'raw' && Buffer.from(raw.bytes).toString()).toBe(body);
+        }
+        expect(await kit.callbacks.raw(handle, `evt_${'0'.repeat(32)}`)).toEqual({ kind: 'unknown-event' });
+      }));
+
+    it('store ten of twenty concurrent webhooks', () =>
+      using(async (kit) => {
+        const { handle, id } = await kit.make();
+        const outcomes = await Promise.all(
+          Array.from({ length: 20 }, async (_, i) => {
+            const admission = await kit.callbacks.admit(id);
+            if (admission.kind !== 'admitted') return admission.kind;
+            return (await kit.callbacks.receive(admission.callback, webhookOf(String(i)))).kind;
+          }),
+        );
+        expect(outcomes.filter((kind) => kind === 'stored')).toHaveLength(EVENT_COUNT_MAX);
+        expect(outcomes.filter((kind) => kind === 'full')).toHaveLength(20 - EVENT_COUNT_MAX);
+        expect(await kit.bodies(handle)).toHaveLength(EVENT_COUNT_MAX);
+      }));
+
+    it('refuse JSON that is none and store nothing of it', () =>
+      using(async (kit) => {
+        const { handle, id } = await kit.make();
+        const admission = await kit.callbacks.admit(id);
+        if (admission.kind !== 'admitted') throw new Error(admission.kind);
+        const received = await kit.callbacks.receive(admission.callback, webhookOf('{', 'application/json'));
+        expect(received).toEqual({ kind: 'invalid-json' });
+        expect(await kit.bodies(handle)).toEqual([]);
+      }));
+
+    it('admit thirty webhooks a minute to one id, live or not', () =>
+      using(async (kit) => {
+        const { id } = await kit.make();
+        for (const asked of [id, NO_ID]) {
+          for (let i = 0; i < RATE_COUNT_MAX; i++) expect((await kit.callbacks.admit(asked)).kind).not.toBe('too-many');
+          expect(await kit.callbacks.admit(asked)).toEqual({ kind: 'too-many', retryAfterMs: RATE_WINDOW_MS });
+        }
+        kit.time.pass(RATE_WINDOW_MS);
+        expect((await kit.callbacks.admit(id)).kind).toBe('admitted');
+      }));
+
+    it('give a chain of waits every event once, in order, stored before or after the wait began', () =>
+      using(async (kit) => {
+        const { handle, id } = await kit.make();
+        const posted: string[] = [];
+        const seen: string[] = [];
+        for (let i = 0; i < 6; i++) {
+          if (i % 2 === 0) posted.push(await kit.post(id, 'z'.repeat(i % 3 === 0 ? 10 : 9_000)));
+          const waiting = kit.wait(handle, seen.at(-1) ?? null, 30_000);
+          if (i % 2 === 1) {
+            await settle();
+            posted.push(await kit.post(id));
+          }
+          const waited = await waiting;
+          if (waited.kind !== 'event') throw new Error(waited.kind);
+          seen.push(waited.eventId);
+        }
+        expect(seen).toEqual(posted);
+        expect(await kit.wait(handle, `evt_${'0'.repeat(32)}`, 1_000)).toEqual({ kind: 'unknown-event' });
+      }));
+
+    it('end a wait by its timeout, a disconnect, the deletion or the expiry of its callback, and at shutdown', () =>
+      using(async (kit) => {
+        const { callbacks, time } = kit;
+        const [one, two, three] = [await kit.make(), await kit.make(), await kit.make()];
+        const leaver = client();
+        const timedOut = kit.wait(one.handle, null, 5_000);
+        const gone = kit.wait(one.handle, null, 5_000, leaver);
+        const deleted = kit.wait(two.handle, null, 30_000);
+        await settle();
+        expect(callbacks.counts.waits).toBe(3);
+        leaver.leave();
+        expect(await gone).toEqual({ kind: 'gone' });
+        expect(await callbacks.delete(two.handle)).toEqual({ kind: 'deleted' });
+        expect(await deleted).toEqual({ kind: 'not-found' });
+        time.pass(5_000);
+        expect(await timedOut).toEqual({ kind: 'timed-out' });
+        time.pass(LIFETIME_MS - 6_000);
+        const expired = kit.wait(three.handle, null, 30_000);
+        const four = await kit.make();
+        const atShutdown = kit.wait(four.handle, null, 30_000);
+        await settle();
+        time.pass(1_000);
+        expect(await expired).toEqual({ kind: 'expired' });
+        callbacks.drain();
+        expect(await atShutdown).toEqual({ kind: 'timed-out' });
+        expect(await kit.wait(four.handle, null, 30_000)).toEqual({ kind: 'timed-out' });
+        expect(callbacks.counts.waits).toBe(0);
+      }));
+
+    it('hold sixty-four waits on one callback', () =>
+      using(async (kit) => {
+        const { handle, id } = await kit.make();
+        const waits = Array.from({ length: WAIT_COUNT_MAX }, () => kit.wait(handle, null, 30_000));
+        await settle();
+        expect(await kit.wait(handle, null, 30_000)).toEqual({ kind: 'too-many-waits' });
+        const eventId = await kit.post(id);
+        for (const waited of await Promise.all(waits)) expect(waited).toMatchObject({ kind: 'event', eventId });
+      }));
+
+    it('delete without a trace, once', () =>
+      using(async (kit) => {
+        const { handle, id, readToken } = await kit.make();
+        await kit.post(id, 'z'.repeat(9_000));
+        expect(await kit.callbacks.delete(handle)).toEqual({ kind: 'deleted' });
+        expect(await kit.callbacks.delete(handle)).toEqual({ kind: 'not-found' });
+        expect(await kit.callbacks.events(handle)).toEqual({ kind: 'not-found' });
+        expect(await kit.callbacks.receive(handle, webhookOf('late'))).toEqual({ kind: 'not-found' });
+        expect(await kit.callbacks.authorize(id, readToken)).toEqual({ kind: 'not-found' });
+        expect(kit.callbacks.counts).toMatchObject({ live: 0, tombstones: 0 });
+      }));
+  });
+}

@@ -1,0 +1,80 @@
+/** A customer of the three paid jobs routes: asks, pays and reads, over whichever transport. */
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { summarizeCompany } from '../../src/modules/jobs/company.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
+import { findSignals } from '../../src/modules/jobs/signals.ts';
+import { type Answer, answerOf } from './answers.ts';
+import type { Transport } from './transport.ts';
+import {
+  type Changes,
+  encodeHeader,
+  offerFrom,
+  type Payment,
+  type PaymentRequired,
+  paymentFor,
+  wallet,
+} from './wallet.ts';
+
+export const JOBS_PATHS = ['/v1/jobs/search', '/v1/jobs/company', '/v1/jobs/signals'] as const;
+export const DECLARATIONS = [searchJobs, summarizeCompany, findSignals] as const;
+
+const SIGNALS_PRICE_ATOMIC = 90_000;
+
+export class JobsClient {
+  readonly transport: Transport;
+  /** A company of the catalogue, so that `/v1/jobs/company` has something to say. */
+  readonly domain: string;
+  readonly search = '/v1/jobs/search?limit=1';
+  readonly signals = '/v1/jobs/signals?limit=1';
+  readonly company: string;
+
+  constructor(transport: Transport, domain: string) {
+    this.transport = transport;
+    this.domain = domain;
+    this.company = `/v1/jobs/company?company=${domain}`;
+  }
+
+  /** The address of a path, as this client asks for it. */
+  url(path: string): string {
+    return this.transport.url + path;
+  }
+
+  async send(path: string, init?: RequestInit): Promise<Answer> {
+    return answerOf(await this.transport.fetch(path, init));
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.send(path, { headers });
+  }
+
+  offer(path: string, init?: RequestInit): Promise<PaymentRequired> {
+    return offerFrom(this.transport.fetch(path, init));
+  }
+
+  /** A good payment for the path, not yet sent. */
+  async payment(path: string, account: PrivateKeyAccount, changes: Changes = {}): Promise<Payment> {
+    return paymentFor(await this.offer(path), account, changes);
+  }
+
+  /** Sends a payment, or any text in its place. */
+  pay(path: string, payment: unknown): Promise<Answer> {
+    return this.get(path, { 'PAYMENT-SIGNATURE': typeof payment === 'string' ? payment : encodeHeader(payment) });
+  }
+}
+
+/** A company that the catalogue has, for `/v1/jobs/company`; bought, as its customers learn it. */
+export async function companyDomainFrom(
+  transport: Transport,
+  variables: Readonly<Record<string, string>>,
+): Promise<string> {
+  // Where signals cannot be bought, the company routes are of no interest either.
+  const canBuy = variables.SNAPSHOT !== 'none' && variables.SETTLEMENT !== 'facilitator';
+  if (!canBuy || Number(variables.LOCAL_BALANCE ?? SIGNALS_PRICE_ATOMIC) < SIGNALS_PRICE_ATOMIC) return 'example.com';
+  const client = new JobsClient(transport, '');
+  const path = '/v1/jobs/signals';
+  const { text } = await client.pay(path, await client.payment(path, wallet()));
+  const { data } = JSON.parse(text) as { data: { companies: { company: { domain: string | null } }[] } };
+  const domain = data.companies.map(({ company }) => company.domain).find((one) => one !== null);
+  if (domain === undefined || domain === null) throw new Error('the sample has no company with a domain');
+  return domain;
+}

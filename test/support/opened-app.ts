@@ -1,0 +1,56 @@
+/** The whole server without a listener: `openApp` in this process, with the defaults of a test. */
+import { type App, type AppPorts, openApp } from '../../src/app/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { promptPlace } from './recovery.ts';
+import { inProcess, type Transport } from './transport.ts';
+
+/** The runtime that runs the tests of this file: those of `test/contract` run under both. */
+export const RUNTIME = process.versions.bun === undefined ? 'node' : 'bun';
+
+const ORIGIN = 'http://paygrade.test';
+
+export interface OpenedApp extends Transport {
+  readonly app: App;
+  /** Bugs and resolutions that the app reported. */
+  readonly failures: readonly unknown[];
+  /** Ends it as `serve` does. Throws the first failure that the app reported. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param variables over a test's defaults: state in memory, no limit of requests
+ * @param ports over the system's clock and randomness; signatures are verified in this thread, in the turn in which they come
+ */
+export async function openedApp(
+  variables: Readonly<Record<string, string>> = {},
+  ports: Partial<AppPorts> = {},
+): Promise<OpenedApp> {
+  const config = readConfig({ STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0', ...variables });
+  const failures: unknown[] = [];
+  const baseUrl = config.baseUrl ?? ORIGIN;
+  const app = await openApp(
+    { ...config, baseUrl, hookBaseUrl: config.hookBaseUrl ?? baseUrl },
+    {
+      clock: systemClock,
+      random: systemRandom,
+      recoveryWorker: promptPlace(),
+      copiesIntoResponse: RUNTIME === 'bun',
+      onRequest: undefined,
+      onFailure: (failure) => failures.push(failure),
+      onResolution: () => {},
+      ...ports,
+    },
+  );
+  return {
+    ...inProcess(app, ORIGIN),
+    app,
+    failures,
+    async close() {
+      app.drain();
+      await app.close();
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
