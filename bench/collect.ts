@@ -1,10 +1,10 @@
 /**
- * Preloaded into a server that is measured from outside: at SIGUSR2 the process lets go of what it does not hold and prints
- * one line, `memory` and what it has then. Node needs --expose-gc.
+ * Preloaded into a server that a bench measures from outside: at SIGUSR2 the process collects its garbage and prints one line,
+ * `memory` and the figures. Node needs --expose-gc.
  */
 import { heapBytes, pause } from './harness.ts';
 
-/** Allocators give pages back some time after the collector has given them up. */
+/** Allocators return pages to the system some time after a collection. */
 const SETTLING_MS = 1_000;
 
 process.on('SIGUSR2', async () => {

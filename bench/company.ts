@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/company`: the largest company's cohort, and smaller ones. Every answer is compared with the model first. */
+/** `GET /v1/jobs/company`: the largest company's cohort, and smaller ones. The bench compares every answer with the model first. */
 import { deepStrictEqual } from 'node:assert/strict';
 import { companyActivity } from '../src/catalogue/questions/company.ts';
 import { NaiveCatalogue } from '../test/support/naive-catalogue.ts';

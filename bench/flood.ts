@@ -1,16 +1,16 @@
 /**
- * What a flood of forged payments does to everybody else, against a real server in a process of its own:
+ * How a flood of forged payments affects other clients of a real server, which runs in a separate process:
  *
  *   node bench/flood.ts [--rate 2000] [--sources 1] [--seconds 4] [--rounds 4] [--workers 1] [--signatures auto]
  *                       [--settle 20] [--server src/main.ts] [--json]
  *
- * `bun bench/flood.ts` runs server and load under Bun. Quiet and flooded spans alternate; in each the same probes go out at
- * fixed rates, whether or not earlier ones were answered: `/health`, webhooks into paid callbacks (durable state on disk),
- * and honest payments from addresses of their own. The flood's payments are well formed in every respect, fresh nonces and
- * signatures of real points, so that each would cost a whole recovery; `--sources N` spreads them over N client addresses.
- * Latency runs from the moment of sending. Before anything is timed, a forged payment must be 402 and an honest one 200.
+ * `bun bench/flood.ts` runs server and load under Bun. Quiet and flooded spans alternate. In each the bench sends the same
+ * probes at fixed rates, independent of the answers: `/health`, webhooks into paid callbacks (durable state on disk), and honest
+ * payments, each from another client address. The flood's payments are well formed, with fresh nonces and signatures of real
+ * points, so that each costs a whole recovery; `--sources N` spreads them over N client addresses. Latency counts from sending.
+ * Before it times anything, the bench checks that a forged payment gets 402 and an honest one 200.
  *
- * Load comes from threads of this process, so on two cores it takes part of what the server could have.
+ * The load comes from threads of this process, so on two cores it takes CPU from the server.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ interface Answered {
 
 const HEAD_END = '\r\n\r\n';
 
-/** As many connections as are needed at a time; each has one request under way. */
+/** Opens connections on demand; each has one request under way. */
 class Client {
   readonly #port: number;
   readonly #idle: Socket[] = [];
@@ -60,7 +60,7 @@ class Client {
     return this.#onAnswer.size;
   }
 
-  /** Nobody is told of what is under way. */
+  /** Drops the requests under way without calling their listeners. */
   close(): void {
     this.#onAnswer.clear();
     for (const socket of this.#all) socket.destroy();
@@ -75,9 +75,9 @@ class Client {
     let bodyFrom = -1;
     let end = 0;
     const answer = (status: number, body: string): void => {
-      const told = this.#onAnswer.get(socket);
+      const onAnswer = this.#onAnswer.get(socket);
       this.#onAnswer.delete(socket);
-      told?.(status, body);
+      onAnswer?.(status, body);
     };
     socket.setEncoding('latin1');
     socket.on('data', (data) => {
@@ -167,14 +167,14 @@ function honest(offer: Offer): string {
   return header(offer, authorization, signatureOf(authorization));
 }
 
-/** A real signature under another nonce: as good as any until it is recovered. */
+/** A real signature under another nonce: looks valid until its key is recovered. */
 function forger(offer: Offer): () => string {
   const signatures = Array.from({ length: 32 }, () => signatureOf(authorizationOf(offer)));
   let count = 0;
   return () => header(offer, authorizationOf(offer), signatures[count++ % signatures.length] as string);
 }
 
-// ---- the flood, on a thread of its own ----------------------------------------------------------------------------------
+// ---- the flood, on a worker thread -------------------------------------------------------------------------------------
 
 const JOB = '/v1/jobs/search?keyword=engineer&limit=1';
 
@@ -306,18 +306,18 @@ async function main(): Promise<void> {
   const paidRequest = (path: string, method: string, payment: string, from: number): string =>
     requestText(method, path, { 'payment-signature': payment, 'x-forwarded-for': `192.0.2.${from % 250}` });
 
-  // The answers are right before they are timed.
+  // Check the answers before timing them.
   const forged = await ask(paidRequest(JOB, 'GET', forger(searchOffer)(), 251));
-  if (forged.status !== 402) throw new Error(`a forged payment was ${forged.status}`);
+  if (forged.status !== 402) throw new Error(`a forged payment got ${forged.status}`);
   const bought = await ask(paidRequest(JOB, 'GET', honest(searchOffer), 252));
-  if (bought.status !== 200) throw new Error(`an honest payment was ${bought.status}: ${bought.body}`);
+  if (bought.status !== 200) throw new Error(`an honest payment got ${bought.status}: ${bought.body}`);
 
   const spanCount = 2 * rounds + 2;
   const webhookCount = Math.ceil(WEBHOOK_RATE * (seconds + 1) * spanCount);
   const hooks: string[] = [];
   while (hooks.length * EVENTS_MAX < webhookCount) {
     const made = await ask(paidRequest('/v1/callbacks', 'POST', honest(callbackOffer), hooks.length));
-    if (made.status !== 201) throw new Error(`a callback was ${made.status}: ${made.body}`);
+    if (made.status !== 201) throw new Error(`the creation of a callback got ${made.status}: ${made.body}`);
     hooks.push(new URL((JSON.parse(made.body) as { callback_url: string }).callback_url).pathname);
   }
   let webhooksSent = 0;
@@ -405,9 +405,9 @@ async function main(): Promise<void> {
     flood.postMessage('on');
     await pause(300);
     flooded.push(await span());
-    const told = fromFlood<{ sent: number; seconds: number; statuses: Record<string, number> }>();
+    const counts = fromFlood<{ sent: number; seconds: number; statuses: Record<string, number> }>();
     flood.postMessage('off');
-    const report = await told;
+    const report = await counts;
     sent += report.sent;
     floodSeconds += report.seconds;
     statuses = report.statuses;

@@ -1,22 +1,22 @@
 /**
- * The guard on the aggregation hot path: how many times the engine's time the row-by-row model of the tests takes, in one
- * process, so that a slow machine slows both. The exit code is 1 when a ratio is below its floor. Floors are set so that a
- * question that has become 1.5 times slower is below, and the mean when all have become 1.2 times slower.
+ * Guards the aggregation hot path against regressions. It measures the ratio of the time of the tests' row-by-row model to the
+ * engine's, in one process, so that a slow machine slows both. The exit code is 1 when a ratio is below its floor. The floors
+ * catch one question that has become 1.5 times slower, and, by the mean, all of them becoming 1.2 times slower.
  *
- *   node bench/guard.ts            bun bench/guard.ts            --regress 1.5: the engine does its work so many times
- *   node bench/guard.ts --show     measures this runtime's column of USUAL and prints the table, to be put in its place
- *   node bench/guard.ts --prove    tries that by many runs, quiet and beside busy loops: about an hour
+ *   node bench/guard.ts            bun bench/guard.ts            --regress 1.5: the engine does its work 1.5 times
+ *   node bench/guard.ts --show     measures this runtime's column of USUAL and prints the table to paste in its place
+ *   node bench/guard.ts --prove    proves the floors by many runs, quiet and beside busy loops: about an hour
  *
- * Engine and model take turns in slices of a millisecond of processor time; each two give a ratio, and the median of all counts.
- * Few slices hold a collection, so of garbage only the making is guarded.
+ * Engine and model take turns in slices of a millisecond of processor time. Each pair of slices gives a ratio; the median counts.
+ * Few slices contain a collection, so the guard covers allocation but not collection.
  *
- * Ratios used to come in states that lay 1.6x apart. Their causes, and what is done about each:
- *   - compilers that work beside the program finish in another order each time: the measuring processes have no such threads
- *     (CHILD), and there are several of them;
- *   - a neighbour of the core halves its speed for seconds, and met the best time of one side only: both sides of a pair share it;
- *   - a model of 10000 rows waits for memory, which neighbours crowd, where the engine computes: it gets MODEL_ROWS;
- *   - code compiled while one question is asked fits that one: all are asked in turn;
- *   - of few questions a processor learns the branches by heart, some of the time: PERIODS.
+ * Without the following measures ratios fell into groups 1.6x apart:
+ *   - concurrent compilers finish in another order each time: the measuring processes have no such threads (CHILD), and there
+ *     are several processes;
+ *   - a neighbour can halve the speed of a core for seconds, which hit only one side's best time: both sides of a pair share it;
+ *   - a model of 10000 rows waits for memory, which neighbours slow, where the engine computes: it gets MODEL_ROWS;
+ *   - code compiled while one question runs fits only that question: the questions run in turn;
+ *   - with few questions the branch predictor sometimes learns all branches: PERIODS.
  *
  * USUAL was measured on two cores of a Xeon at 2 GHz, Node 26.10.0 and Bun 1.4.5. The ratios of another kind of processor may
  * differ: if the unchanged engine fails there, `--show` gives the table for it.
@@ -51,7 +51,7 @@ import {
 
 const MEAN = 'geometric mean';
 
-/** How many times the engine's time the model takes: on Node, on Bun. */
+/** Ratio of the model's time to the engine's: on Node, on Bun. */
 const USUAL: Readonly<Record<string, readonly [node: number, bun: number]>> = {
   'signals, selective': [36.7, 49.2],
   'signals, medium': [25.6, 30.4],
@@ -66,14 +66,14 @@ const USUAL: Readonly<Record<string, readonly [node: number, bun: number]>> = {
   [MEAN]: [49.5, 66.4],
 };
 
-/** Floors as shares of the usual ratio: in the middle of 1 and 1 / 1.5, and of 1 and 1 / 1.2. */
+/** Floors as shares of the usual ratio: the middle between 1 and 1 / 1.5, and between 1 and 1 / 1.2. */
 const FLOOR = 0.82;
 const MEAN_FLOOR = 0.91;
 
 const PROCESSES = 5;
 const SHOWN_PROCESSES = 20;
 
-/** How often the guard is run for the proof with an engine so many times slower, and what has to be below its floor then. */
+/** For the proof: how often the guard runs with an engine slowed by a factor, and what must then be below its floor. */
 const PROOFS = [
   { regression: 1, runs: 30, below: 'nothing' },
   { regression: 1.2, runs: 10, below: 'the mean' },
@@ -86,7 +86,7 @@ const WARM_UP_CALLS = { engine: 100, model: 5 };
 const ROUNDS = 40;
 const SLICE_MICROS = 1000;
 
-/** With two the branches of 10000 rows were learnt, and the engine took a third of the time, or half of it. */
+/** With two, the branch predictor learns the branches of 10000 rows, and the engine takes a third or half of its time. */
 const PERIODS = 16;
 const PERIOD_STEP_MS = 8 * 3_600_000;
 
@@ -111,7 +111,7 @@ function questionsOf(catalogue: Catalogue): Question[] {
       model: (model) => model.signals(filters, 5, period),
     });
   }
-  // In turn, so that no answer is the kept one either.
+  // In turn, so that no answer comes from the cache either.
   const periods = Array.from({ length: PERIODS }, (_, i) => observationPeriodEndingAt(NOW_MS - i * PERIOD_STEP_MS));
   const turns = { engine: 0, model: 0 };
   questions.push({
@@ -121,7 +121,7 @@ function questionsOf(catalogue: Catalogue): Question[] {
     model: (model) => model.signals({}, 5, periods[turns.model++ % PERIODS]!),
   });
   for (const [title, filters] of Object.entries(SEARCH_QUESTIONS)) {
-    // Without a filter there is nothing to select, and what is left is the copying of ten jobs.
+    // Without a filter there is nothing to select: this measures only copying ten jobs.
     if (Object.keys(filters).length === 0) continue;
     questions.push({
       title: `search, ${title}`,
@@ -160,7 +160,7 @@ const callsOf = (run: () => unknown): number =>
 /** Values by question. */
 type ByTitle<T> = Record<string, T>;
 
-/** The ratios of this process, one a round, with an engine that does its work `regression` times. */
+/** The ratios of this process, one per round, with an engine that does its work `regression` times. */
 function measured(cataloguePath: string, regression: number): ByTitle<number[]> {
   const sides = questionsOf(openCatalogue(cataloguePath)).map(({ title, jobs, engine, model }) => {
     const few = new NaiveCatalogue(jobs.slice(0, MODEL_ROWS));

@@ -1,20 +1,19 @@
 /**
- * What every bench file shares: the form of a figure, timing with tinybench, and what is asked of it. A call is timed in
- * batches of about a tenth of a millisecond, so that the timer's own cost and steps do not show; the figure is the median
- * of the batches and its quartiles say how far they lay apart. Compare figures of one run; across runs a shared machine
- * moves them by a factor of two.
+ * What every bench file shares: the form of a figure, timing with tinybench, and memory. A call is timed in batches of about a
+ * tenth of a millisecond, which hides the cost and the steps of the timer. The figure is the median of the batches, with its
+ * quartiles as the spread. Compare figures of one run only: across runs a shared machine moves them by a factor of two.
  */
 import { readFileSync } from 'node:fs';
 import { Bench } from 'tinybench';
 
 export type Unit = 'µs' | 'ms' | 's' | 'B' | 'KiB' | 'MiB' | '/s' | 'x';
 
-/** One measured number. Smaller is better, but for `/s`. */
+/** One measured number. Smaller is better, except for `/s`. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: Unit;
-  /** Quartiles, where there were several rounds. */
+  /** Quartiles, when there were several rounds. */
   readonly low?: number;
   readonly high?: number;
   readonly note?: string;
@@ -24,26 +23,26 @@ export type Size = 'small' | 'full';
 
 export interface Context {
   readonly size: Size;
-  /** A file of the synthetic catalogue (synthetic-catalogue.ts) of this size, or the one that was given. */
+  /** Path of the catalogue: a synthetic one (synthetic-catalogue.ts) of this size, or the one from `--catalogue`. */
   readonly cataloguePath: string;
 }
 
-/** One file a question: checks its answers, then measures. */
+/** One question, in a file by itself: checks its answers, then measures. */
 export type Measure = (context: Context) => Promise<Figure[]>;
 
 export const isBun = process.versions.bun !== undefined;
 export const RUNTIME = isBun ? `Bun ${process.versions.bun}` : `Node ${process.versions.node}`;
 
-/** `small` runs with the tests; `full` is for numbers that are shown to somebody. */
+/** `small` runs with the tests; `full` is for published numbers. */
 export const sized = (size: Size, small: number, full: number): number => (size === 'small' ? small : full);
 
 const BATCH_MS = 0.1;
 const CALIBRATION_MS = 20;
 
-/** How long one call is measured for, milliseconds. */
+/** Measuring time per call, milliseconds. */
 const timeMsOf = (size: Size): number => sized(size, 60, 600);
 
-/** Calls in a batch, from a first look that also lets the runtime compile. */
+/** Calls in a batch, by a first measurement that also lets the runtime compile. */
 function batchOf(run: () => unknown): number {
   let calls = 0;
   const startMs = performance.now();
@@ -118,7 +117,7 @@ export function figureOf(name: string, unit: Unit, rounds: readonly number[], no
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The most that was ever resident of this process, bytes: `maxRSS` counts what its parent had when it forked. */
+/** Peak resident size of this process, bytes. Not `maxRSS`, which includes the parent's size at the fork. */
 export function peakResidentBytes(): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
@@ -127,7 +126,7 @@ export function peakResidentBytes(): number {
   }
 }
 
-/** Bytes in use after a full collection: heap and array buffers on Node (with --expose-gc), what `Bun.gc` says on Bun. */
+/** Bytes in use after a full collection: heap and array buffers on Node (with --expose-gc), the result of `Bun.gc` on Bun. */
 export function heapBytes(): number {
   const { Bun } = globalThis as unknown as { Bun?: { gc(force: boolean): number } };
   if (Bun !== undefined) return Bun.gc(true);

@@ -1,6 +1,6 @@
 /**
- * Long polls over real sockets, held by one server process and woken by posts to it, 50 by each. What a held one takes is the
- * growth of the process from before the first to when all are held, both after a full collection.
+ * Long polls over real sockets, held by one server process; each post to it wakes 50. The memory of a held one is the growth of
+ * the process from before the first to when all are held, divided by their number, both after a full collection.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
@@ -8,13 +8,13 @@ import { pause, quantile } from './harness.ts';
 import { residentBytesOf, type Served } from './served.ts';
 
 export const GROUP = 50;
-/** Held and woken before anything is measured, so that code and pools are there. */
+/** Polls held and woken before the measurement, so that code is compiled and pools are filled. */
 const WARM_COUNT = 4 * GROUP;
 
-/** The contract's waits end after 30 s by themselves; one that is silent for longer is lost. */
+/** A wait ends after 30 s by contract; a longer silence means that it is lost. */
 const ANSWER_MS_MAX = 60_000;
 
-/** Those that one post wakes. */
+/** Polls that one post wakes. */
 export interface WaitGroup {
   readonly waitPath: string;
   readonly postPath: string;
@@ -22,12 +22,12 @@ export interface WaitGroup {
 }
 
 export interface Parked {
-  /** Resident, after a full collection. */
+  /** Resident size after a full collection. */
   readonly kib: number;
-  /** Resident, as it stood when all were held. */
+  /** Resident size when all were held, without a collection. */
   readonly uncollectedKib: number;
   readonly heapKib: number;
-  /** From the post to each answer. */
+  /** Milliseconds from the post to each answer. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly wakeMs: Float64Array;
@@ -85,7 +85,7 @@ async function wakeAll(port: number, groups: readonly WaitGroup[], held: readonl
   return wakeMs;
 }
 
-/** @param groups fresh ones, as many as hold `count` and WARM_COUNT by GROUP */
+/** @param groups unused ones, enough to hold `count` and WARM_COUNT polls at GROUP each */
 export async function measureParked(served: Served, groups: readonly WaitGroup[], count: number): Promise<Parked> {
   const { port, pid } = served;
   deepStrictEqual(groups.length, (count + WARM_COUNT) / GROUP);
@@ -110,7 +110,7 @@ export async function measureParked(served: Served, groups: readonly WaitGroup[]
   };
 }
 
-/** Groups of an application, from callbacks that were bought from it. */
+/** Groups of the application: one per bought callback. */
 export const groupsOf = (callbacks: readonly { readonly id: string; readonly token: string }[]): WaitGroup[] =>
   callbacks.map(({ id, token }) => ({
     waitPath: `/v1/callbacks/${id}/wait?timeout=30`,
@@ -118,5 +118,5 @@ export const groupsOf = (callbacks: readonly { readonly id: string; readonly tok
     token,
   }));
 
-/** How many groups `measureParked` wants for `count` waits. */
+/** Number of groups that `measureParked` needs for `count` waits. */
 export const groupCountFor = (count: number): number => (count + WARM_COUNT) / GROUP;

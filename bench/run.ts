@@ -43,7 +43,7 @@ export interface Results {
   readonly questions: Record<string, Figure[]>;
 }
 
-/** Moves that are smaller are what one machine does to itself. */
+/** Smaller changes are noise of the machine. */
 const MOVED_RATIO = 1.2;
 const HERE = dirname(fileURLToPath(import.meta.url));
 
@@ -61,7 +61,7 @@ function lineOf({ name, value, unit, low, high, note }: Figure): string {
   return `  ${name.padEnd(46)} ${digits(value).padStart(9)} ${unit.padEnd(3)} ${spread.padEnd(20)} ${note ?? ''}`.trimEnd();
 }
 
-/** The question in a process of its own; its last line is the figures. */
+/** Runs the question in a fresh process, whose last line is the figures. */
 async function measuredApart(name: string, context: Context): Promise<Figure[]> {
   const child = spawn(
     process.execPath,
@@ -92,7 +92,7 @@ async function runAll(size: Size, names: readonly string[], given: string | unde
     const cataloguePath = given ?? join(directory, 'catalogue.snapshot');
     if (given === undefined && names.some((name) => NEED_CATALOGUE.includes(name))) {
       const jobCount = size === 'small' ? SMALL_JOB_COUNT : FULL_JOB_COUNT;
-      console.error(`making a catalogue of ${jobCount} jobs (--catalogue FILE takes one that is there)`);
+      console.error(`making a catalogue of ${jobCount} jobs (--catalogue FILE uses an existing one)`);
       await writeSyntheticCatalogue(cataloguePath, jobCount);
     }
     const results: Results = {
@@ -136,14 +136,14 @@ function readResults(path: string): Results {
   return wrong(`${path}: holds no bench results`);
 }
 
-/** What moved by more than MOVED_RATIO and out of the quartiles of both; the rest is counted. */
+/** Prints the figures that moved by more than MOVED_RATIO and beyond both quartiles; counts the others. */
 function compare(beforePath: string, afterPath: string): void {
   const before = readResults(beforePath);
   const after = readResults(afterPath);
   const header = (path: string, { runtime, commit, size, startedAt }: Results): string =>
     `${path}: ${runtime}, ${commit}, ${size}, ${startedAt}`;
   console.log(`${header(beforePath, before)}\n${header(afterPath, after)}`);
-  if (before.size !== after.size) console.log('the sizes differ: these figures do not compare');
+  if (before.size !== after.size) console.log('the sizes differ: the figures cannot be compared');
   let still = 0;
   for (const [question, figures] of Object.entries(after.questions)) {
     for (const now of figures) {
@@ -167,7 +167,7 @@ function compare(beforePath: string, afterPath: string): void {
       if (!figures.some(({ name }) => name === then.name)) console.log(`  ${question}: ${then.name}: gone`);
     }
   }
-  console.log(`${still} figures stayed where they were, within a factor of ${MOVED_RATIO} or their own spread`);
+  console.log(`${still} figures did not move beyond a factor of ${MOVED_RATIO} or their own spread`);
 }
 
 function wrong(reason: string): never {
@@ -199,10 +199,10 @@ if (size !== 'small' && size !== 'full') wrong('--size must be small or full');
 for (const name of only) if (!names.includes(name)) wrong(`--only ${name}: the questions are ${names.join(', ')}`);
 if (values.compare) {
   const [before, after] = positionals;
-  if (before === undefined || after === undefined || positionals.length > 2) wrong('--compare takes two files');
+  if (before === undefined || after === undefined || positionals.length > 2) wrong('--compare needs two files');
   compare(before, after);
 } else if (positionals.length > 0) {
-  wrong(`${positionals[0]}: not understood`);
+  wrong(`${positionals[0]}: unknown argument`);
 } else if (values.child === undefined) {
   const label = RUNTIME.toLowerCase().replace(' ', '-');
   const out = values.out ?? join(HERE, 'results', `${label}-${size}-${commitOf()}.local.json`);

@@ -1,6 +1,6 @@
 /**
- * `GET /v1/jobs/search`: over the catalogue's cohort, inside a company that has an index, and by scan inside one that has
- * none. Every answer is compared with the model first.
+ * `GET /v1/jobs/search`: over the catalogue's cohort, inside a company with an index, and by scan inside one without. The bench
+ * compares every answer with the model first.
  *
  * Figures behind choices in src/catalogue, measured once on Node 26.10.0 and Bun 1.4.5, two busy cores:
  * - scanning by blocks and columns (index/row-scan.ts), two terms of which no row has one, 9,157 rows of a million:
@@ -52,8 +52,8 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
     }
   }
 
-  // The first search inside a company finds nothing prepared, and each later one makes the index of one part: each round with
-  // a catalogue of its own.
+  // The first search inside a company has no index, and each later one builds the index of one part: each round needs a fresh
+  // catalogue.
   for (const [title, company] of [
     ['the largest company', largest],
     ['a company of some 1,700', bySize.find((each) => snapshot.activeRowsOf(each) <= 1_700)!],

@@ -1,7 +1,6 @@
 /**
- * The application as `serve` runs it, in a process of its own on a free port, for benches that look at it from outside; and
- * callbacks that are bought from it. Its memory is asked for by a signal (collect.ts), so that nothing of the server is
- * changed for being measured.
+ * The application as `serve` runs it, in a separate process on a free port, for benches that measure it from outside; and
+ * callbacks bought from it. A signal asks for its memory (collect.ts), so the measured server is unchanged.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { systemRandom } from '../src/base/random.ts';
 import { parseOffer, Signer } from '../src/load/signing.ts';
 
-/** Of a whole process. */
+/** Memory of a whole process, bytes. */
 export interface Memory {
   readonly residentBytes: number;
-  /** In use by the program after a full collection. */
+  /** Heap in use after a full collection. */
   readonly heapBytes: number;
 }
 
@@ -79,11 +78,11 @@ export async function startMeasured(
 export interface ServeOptions {
   readonly program: string;
   readonly isBun: boolean;
-  /** A folder of its own is made and removed, or `:memory:`. */
+  /** `:memory:`, or a temporary folder, which the server's end removes. */
   readonly state: 'folder' | ':memory:';
 }
 
-/** `paygrade serve` with its defaults, but for a quiet log. */
+/** `paygrade serve` with its defaults, except for a quiet log. */
 export async function serveApplication({ program, isBun, state }: ServeOptions): Promise<Served> {
   const directory = state === 'folder' ? mkdtempSync(join(tmpdir(), 'paygrade-bench-')) : undefined;
   const remove = (): void => {
@@ -108,7 +107,7 @@ export async function serveApplication({ program, isBun, state }: ServeOptions):
   }
 }
 
-/** What is resident now, without a collection, and the most that ever was. Linux. */
+/** Current resident size, without a collection, and its peak. Linux. */
 export function residentBytesOf(pid: number): { readonly now: number; readonly peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const bytes = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
@@ -120,7 +119,7 @@ export interface BoughtCallback {
   readonly token: string;
 }
 
-/** Buys callbacks one after another, with wallets that only a play ledger lends anything. */
+/** Buys callbacks one after another, with throwaway wallets that have money only in a play ledger. */
 export async function buyCallbacks(port: number, count: number): Promise<BoughtCallback[]> {
   const url = `http://127.0.0.1:${port}/v1/callbacks`;
   const unpaid = await fetch(url, { method: 'POST' });

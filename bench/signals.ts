@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/signals`: the aggregation over the cohort. Every answer is compared with the row-by-row model first. */
+/** `GET /v1/jobs/signals`: the aggregation over the cohort. The bench compares every answer with the row-by-row model first. */
 import { deepStrictEqual } from 'node:assert/strict';
 import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
 import { signals } from '../src/catalogue/questions/signals.ts';
@@ -23,7 +23,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
   deepStrictEqual(signals(catalogue, {}, 5, period), model.signals({}, 5, period));
   figures.push(await timed('no filter, kept', size, () => signals(catalogue, {}, 5, period)));
 
-  // Two periods in turn that see different rows, so that neither answer is the kept one.
+  // Two periods in turn with different rows, so that neither answer comes from the cache.
   const periods = [observationPeriodEndingAt(NOW_MS), observationPeriodEndingAt(NOW_MS - DAY_MS)] as const;
   for (const each of periods) deepStrictEqual(signals(catalogue, {}, 5, each), model.signals({}, 5, each));
   let turn = 0;

@@ -1,11 +1,11 @@
 /**
- * What one verification costs: the recovery alone by either library, the whole payment header with each, and the same on a
- * thread of its own.
+ * The cost of one verification: the recovery alone by either library, the whole payment header with each, and the same on a
+ * worker thread.
  *
  *   node bench/signatures.ts [--rounds 7] [--json]        the same under bun
  *
- * Variants take turns round by round; a figure is the median of its rounds. Time is processor time of the process, all its
- * threads together, so that a busy machine shows less; on Linux it has steps of microseconds. Answers are checked first.
+ * Variants take turns round by round; a figure is the median of its rounds. Times are processor time of the process with all its
+ * threads, which a busy machine disturbs less; on Linux in steps of microseconds. The bench checks the answers first.
  *
  * Measured before: a recovery by noble takes about 1.1 ms on Node 26 and 0.46 ms on Bun 1.4, a struct's digest 15 and 11 µs.
  */
@@ -31,7 +31,7 @@ if (library !== 'wasm') throw new Error('the faster library is not there');
 const noble = checkedRecovery(noblePublicKey);
 const wasm = checkedRecovery(publicKeyOf);
 
-/** Different payments, so that nothing is remembered. */
+/** Different payments, so that no cache answers. */
 const COUNT = 16;
 const headers: string[] = [];
 for (let i = 0; i < COUNT; i++) headers.push(encodeHeader(await signedPayment()));
@@ -54,7 +54,7 @@ for (const { authorization, signature, digest } of jobs) {
   deepStrictEqual(signerFault(authorization, wasm(digest, signature)), undefined);
 }
 
-/** r that is the x of no point: found out before the expensive part. */
+/** An r that is the x of no point: refused before the expensive part. */
 const garbage = jobs.map(({ digest, signature }) => {
   const changed = signature.slice();
   changed.fill(0, 0, 31);

@@ -1,6 +1,6 @@
 /**
- * How fast skills are found, in plain text and in HTML: over real descriptions when ../shared/data/real is there, else over
- * synthetic ones. Two passes must agree, and some skill be found, before anything is timed.
+ * Finding skills, in plain text and in HTML: over real descriptions when ../shared/data/real exists, else over synthetic ones.
+ * Before it times anything, the bench checks that two passes agree and find some skill.
  */
 import { ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

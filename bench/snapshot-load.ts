@@ -1,6 +1,6 @@
 /**
- * A catalogue file, from opening it to the first answer, in fresh processes with the file in the page cache; each checks its
- * answer against the first. `--catalogue FILE` measures any other file.
+ * A catalogue file, from opening it to the first answer, in fresh processes with the file in the page cache. Each process
+ * compares its answer with the first one's. `--catalogue FILE` measures any other file.
  *
  * Figures behind choices in src/catalogue/snapshot, measured once on Node 26.10.0 and Bun 1.4.5: a million synthetic jobs take
  * 70 bytes a job in memory, ten million 59; CRC-32 runs at 3.7 GB/s (Bun 10); checking the codes of a million jobs in one loop

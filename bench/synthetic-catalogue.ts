@@ -1,7 +1,8 @@
 /**
- * The catalogue that the benches ask: `src/ingest/synth/synth.ts` with a fixed seed and day, so that every run on every runtime
- * has the same bytes. 20,000 jobs already fill the cohort of 10,000; a million are the full size. Building the snapshot of a
- * million jobs peaked at 600 MiB of RSS on Node 26.10.0 and at 1,040 MiB on Bun 1.4.5.
+ * The catalogue of the benches: `src/ingest/synth/synth.ts` with a fixed seed and day, so that every run on every runtime has
+ * the same bytes. 20,000 jobs already fill the cohort of 10,000; a million are the full size.
+ *
+ * Building the snapshot of a million jobs peaked at 600 MiB of RSS on Node 26.10.0 and at 1,040 MiB on Bun 1.4.5.
  */
 import { openSnapshotFile, writeSnapshotFile } from '../src/adapters/files/snapshot-file.ts';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
@@ -17,7 +18,7 @@ import { loadSkillExtractor } from '../src/ingest/skills/skills.ts';
 import { synthRecords } from '../src/ingest/synth/synth.ts';
 
 export const SEED = 7;
-/** The moment of every question, and the last of the observations. */
+/** The time of every question, and of the newest observation. */
 export const NOW_MS = Date.UTC(2026, 6, 15);
 export const SMALL_JOB_COUNT = 20_000;
 export const FULL_JOB_COUNT = 1_000_000;
@@ -44,7 +45,7 @@ export function openCatalogue(path: string): Catalogue {
   return catalogue;
 }
 
-/** Questions of every kind that a plan can take, by title. */
+/** Title -> question, one for each kind of plan. */
 export const SIGNAL_QUESTIONS: Readonly<Record<string, SignalFilters>> = {
   selective: { role: 'senior data engineer', location: 'germany' },
   medium: { role: 'engineer', location: 'united states' },
@@ -60,7 +61,7 @@ export const SEARCH_QUESTIONS: Readonly<Record<string, SearchFilters>> = {
   'no filter': {},
 };
 
-/** The rows that the model must know to answer for the whole catalogue: one more than the cohort has. */
+/** The rows that the model needs to answer for the whole catalogue: one more than the cohort has. */
 export function modelRows(snapshot: Snapshot): Job[] {
   return Array.from({ length: Math.min(snapshot.activeCount, COHORT_ROWS_MAX + 1) }, (_, row) => snapshot.job(row));
 }

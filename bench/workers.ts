@@ -1,13 +1,13 @@
 /**
- * What further threads are worth, and which shape they should have:
+ * What additional threads gain, and whether threads or processes should share the work:
  *
  *   node bench/workers.ts [--seconds 2] [--rounds 5] [--json]        the same under bun
  *
- *   box        work of two busy loops at once over that of one: what the machine lends in this very run
+ *   box        work of two concurrent busy loops over that of one: what the machine can give during this run
  *   threads    recoveries a second of two verification threads over those of one, through the real queue, by library
  *   server     paid requests a second of the whole server with WORKERS=2 over WORKERS=1 (noble, durable state on disk),
  *              64 under way; load and server share the machine
- *   processes  the other shape: what a reservation costs when several processes share one SQLite file, against the one table
+ *   processes  the alternative: the cost of a reservation when several processes share one SQLite file, against the one table
  *              in memory with a journal behind it; µs of wall time each, two writers at once
  *
  * Scaling can be judged only where `box` is near 2. All parts take turns round by round; figures are medians.
@@ -35,7 +35,7 @@ type Part =
   | { readonly part: 'loop'; readonly ms: number }
   | { readonly part: 'sqlite'; readonly path: string; readonly ms: number };
 
-/** Additions and multiplications that nothing waits for. */
+/** Additions and multiplications without a dependency on memory. */
 function busyLoop(ms: number): number {
   let rounds = 0;
   let x = 1;
@@ -45,7 +45,7 @@ function busyLoop(ms: number): number {
   return x === 0 ? 0 : rounds;
 }
 
-/** Reservations as several processes would make them: each its own transaction, so that the other one sees it. */
+/** Reservations as several processes would make them: a transaction each, so that the other process sees it. */
 async function sqliteReservations(path: string, ms: number): Promise<number> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(path, { timeout: 5000 });
@@ -65,7 +65,7 @@ async function runPart(part: Part): Promise<void> {
   parentPort?.postMessage(done);
 }
 
-/** What `count` threads get done together in the same span. */
+/** Work that `count` threads do together in the same time. */
 async function together(count: number, part: Part): Promise<number> {
   const results = Array.from(
     { length: count },

@@ -1,26 +1,26 @@
 #!/usr/bin/env node
 /**
- * The process entry: hands the process to the command line and takes its exit code. Alone touches `process` for its
- * streams, environment and signals. What no command expected ends as one line and exit code 1; the whole of it is
- * shown when LOG_LEVEL is debug.
+ * The process entry: runs the command line and ends with its exit code. The only file that uses the streams, environment and
+ * signals of `process`. An error that no command expects becomes one line and exit code 1; with LOG_LEVEL=debug its stack.
  */
 import { write } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
+import { errorCodeOf, messageOf } from './base/failure.ts';
 import { EXIT_FAILED, EXIT_OK, runProgram } from './cli/command.ts';
 import type { Io, Output } from './cli/io.ts';
 
-// An older Node fails over a module that it lacks, in words that do not say so.
+// An older Node would fail for a missing module, with a message that does not name the cause.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (process.versions.bun === undefined && (major < 22 || (major === 22 && minor < 18))) {
   process.stderr.write(`paygrade: Node 22.18 or newer is needed, this is ${process.versions.node}\n`);
   process.exit(1);
 }
 
-// Node 22 calls node:sqlite experimental on stderr, where one clear line is promised. The rest is loaded only now, since
-// the warning comes as soon as something that uses it is linked.
+// Node 22 warns on stderr that node:sqlite is experimental, where we promise one clear line. The warning comes when a module
+// that imports node:sqlite is linked, so commands load only after this.
 process.removeAllListeners('warning');
 process.on('warning', (warning) => {
   if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
@@ -29,13 +29,13 @@ const { PROGRAM } = await import('./cli/program.ts');
 
 const writeTo = promisify(write);
 
-/** Pause before a full pipe is tried again, where the system says so instead of waiting. */
+/** Pause before writing to a full pipe again, on systems that report it instead of waiting. */
 const FULL_PIPE_PAUSE_MS = 5;
 
 /**
- * A file descriptor as an output. Bun's own stream reports an empty write as passed on while text before it still waits, and
- * the end of the process would cut that off; so the descriptor is written directly, in order, one write at a time. A reader
- * that has gone away (EPIPE) is no error of ours; any other failure is one, and `taken` throws it.
+ * A file descriptor as an output. Bun's own stream reports an empty write as done while earlier text still waits, and the exit
+ * of the process would lose that text; so this writes to the descriptor directly, in order, one write at a time. A reader that
+ * has gone away (EPIPE) is no error; `taken` throws any other failure.
  */
 function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Output {
   let pending = '';
@@ -51,7 +51,7 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
         try {
           done += (await writeTo(fileDescriptor, bytes, done, bytes.length - done, null)).bytesWritten;
         } catch (error) {
-          const { code } = error as NodeJS.ErrnoException;
+          const code = errorCodeOf(error);
           if (code === 'EAGAIN') await setTimeout(FULL_PIPE_PAUSE_MS);
           else isGone = true;
           if (isGone && code !== 'EPIPE') failure = error;
@@ -74,7 +74,7 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
     },
     isTerminal: isatty(fileDescriptor),
     get columns() {
-      // A terminal that does not know its width says 0.
+      // A terminal of unknown width reports 0.
       return columns() || 80;
     },
   };
@@ -84,7 +84,7 @@ const io: Io = {
   stdout: outputOf(1, () => process.stdout.columns),
   stderr: outputOf(2, () => process.stderr.columns),
   stdin: {
-    // Opened only when it is read: a stdin that nobody reads must not keep the process alive.
+    // Opened on the first read: an unread stdin must not keep the process alive.
     bytes: {
       [Symbol.asyncIterator]: () => (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator](),
     },
@@ -102,9 +102,9 @@ async function main(): Promise<number> {
   try {
     return await runProgram(PROGRAM, process.argv.slice(2), io);
   } catch (error) {
-    const told =
+    const text =
       process.env.LOG_LEVEL === 'debug' && error instanceof Error ? error.stack : String(error).split('\n', 1)[0];
-    io.stderr.write(`${PROGRAM.name}: unexpected failure: ${told}\n`);
+    io.stderr.write(`${PROGRAM.name}: unexpected failure: ${text}\n`);
     return EXIT_FAILED;
   }
 }
@@ -113,7 +113,7 @@ let exitCode = await main();
 try {
   await io.stdout.taken();
 } catch (error) {
-  if (exitCode === EXIT_OK) io.stderr.write(`${PROGRAM.name}: stdout: ${(error as Error).message}\n`);
+  if (exitCode === EXIT_OK) io.stderr.write(`${PROGRAM.name}: stdout: ${messageOf(error)}\n`);
   exitCode = EXIT_FAILED;
 }
 await io.stderr.taken().catch(() => {});

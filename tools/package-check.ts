@@ -132,7 +132,7 @@ const MOUNTED: Readonly<Record<string, readonly [command: () => string, args: re
     () => NODE,
     [],
     `import { serve } from '@hono/node-server';
-const listening = serve({ fetch: (request) => app.fetch(request), port: 0, hostname: '127.0.0.1' }, ({ port }) => told(port));
+const listening = serve({ fetch: (request) => app.fetch(request), port: 0, hostname: '127.0.0.1' }, ({ port }) => print(port));
 const stop = () => new Promise((resolve) => listening.close(resolve));`,
   ],
   'Hono under Node': [
@@ -143,27 +143,27 @@ import { Hono } from 'hono';
 const hono = new Hono();
 hono.get('/mine', (context) => context.text('mine'));
 hono.all('*', (context) => app.fetch(context.req.raw));
-const listening = serve({ fetch: hono.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => told(port));
+const listening = serve({ fetch: hono.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => print(port));
 const stop = () => new Promise((resolve) => listening.close(resolve));`,
   ],
   'Bun.serve': [
     () => BUN,
     [],
     `const listening = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.fetch(request) });
-told(listening.port);
+print(listening.port);
 const stop = () => listening.stop(true);`,
   ],
   'Deno.serve': [
     () => DENO,
     ['run', '--quiet', '--allow-all', '--node-modules-dir=manual'],
-    `const listening = Deno.serve({ port: 0, hostname: '127.0.0.1', onListen: ({ port }) => told(port) }, (request) => app.fetch(request));
+    `const listening = Deno.serve({ port: 0, hostname: '127.0.0.1', onListen: ({ port }) => print(port) }, (request) => app.fetch(request));
 const stop = () => listening.shutdown();`,
   ],
 };
 
 const mountedScript = (server: string, name: string): string => `import { createPaygrade } from 'paygrade';
 const app = await createPaygrade({ stateDir: 'state-${name}', port: 1, callbackBytes: 100_000_000 });
-const told = (port) => console.log('listening on http://127.0.0.1:' + port);
+const print = (port) => console.log('listening on http://127.0.0.1:' + port);
 ${server}
 process.on('SIGTERM', async () => {
   await stop();

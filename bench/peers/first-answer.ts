@@ -1,6 +1,6 @@
 /**
- * One process of load.ts: `first-answer.ts snapshot|lines FILE QUESTION`, with `{filters, nowMs}` as JSON. Prints what it took
- * from the file to the first answer. Only what that one way needs is imported.
+ * One process of load.ts: `first-answer.ts snapshot|lines FILE QUESTION`, with `{filters, nowMs}` as JSON. Prints the cost from
+ * the file to the first answer. It imports only what the given way needs.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
@@ -29,7 +29,7 @@ export interface Loaded {
   readonly answer: FirstAnswer;
 }
 
-/** What a server would keep: held until its memory has been measured. */
+/** What a server would keep in memory, held until the memory is measured. */
 let kept: unknown;
 
 async function snapshotWay(): Promise<(path: string, question: Question) => FirstAnswer> {

@@ -1,7 +1,7 @@
 /**
  * Pairs of servers under the same load in turn: what a request costs the server's process in processor time (user and
  * system, from /proc/PID/stat, over the requests that wrk counted). The server alone on core 0, wrk alone on core 1.
- * Requests a second are told too, for a machine that has nothing else to do.
+ * Prints requests a second too, which mean something on an otherwise idle machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -18,15 +18,15 @@ import { quantile } from '../harness.ts';
 import { PAYER, type WireResponse } from './wire.ts';
 
 const UNPAID = '/v1/jobs/signals?role=engineer&location=germany';
-/** A question that was never asked before, each time. */
+/** A new question each time. */
 const UNPAID_NEW = '/v1/jobs/signals?role=engineer+#&location=germany';
 const CONNECTIONS = 64;
-/** The first round is as long as so many others, and only warms up: compilers take tens of thousands of requests. */
+/** Length of the warm-up, in rounds: compilers need tens of thousands of requests. */
 const WARM_UP_ROUNDS = 5;
 /** Clock ticks of /proc/PID/stat a second; Linux has shown user space 100 for twenty years. */
 const TICKS_A_SECOND = 100;
 const KEY = `0x${'01'.repeat(32)}` as const;
-// Without the tables a signature takes six times as long.
+// Precomputed tables make a signature several times faster.
 secp256k1.Point.BASE.precompute(8);
 
 export interface PairResult {
@@ -102,7 +102,7 @@ interface Accepted {
   readonly payTo: string;
 }
 
-/** Fresh payments for what a server offers, one a line; signed, or with 65 bytes that say nothing. */
+/** Fresh payments for a server's offer, one per line; signed, or with 65 meaningless bytes. */
 async function writePayments(port: number, path: string, isSigned: boolean, count: number, out: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
   await response.arrayBuffer();
@@ -154,7 +154,7 @@ async function writePayments(port: number, path: string, isSigned: boolean, coun
   writeFileSync(out, `${lines.join('\n')}\n`);
 }
 
-/** What a server answers, as a constant that another one can repeat. */
+/** The answer of a server, for another one to repeat. */
 async function responseOf(port: number, path: string, payment?: string): Promise<WireResponse> {
   const headers = payment === undefined ? undefined : { 'payment-signature': payment };
   const response = await fetch(`http://127.0.0.1:${port}${path}`, headers === undefined ? {} : { headers });
@@ -177,7 +177,7 @@ interface Pair {
   readonly path: string;
   readonly status: number;
   readonly payments: 'none' | 'unsigned' | 'signed';
-  /** Ours and those it is compared with. */
+  /** Our server, and those it is compared with. */
   readonly sides: readonly [Side, ...Side[]];
 }
 

@@ -1,8 +1,8 @@
 /**
  * From a file to the first `signals` answer, in fresh processes in turn: the snapshot, every byte of it checked, and the same
  * jobs as JSON lines that are parsed into an array of objects and filtered; both files in the page cache, both answers
- * compared. Time is told from the first byte, and from the start of the process with its runtime and modules; memory is the
- * whole process: what is resident right after the answer, after a full collection, and the most that ever was.
+ * compared. Times count from the first byte, and from the start of the process with its runtime and modules; memory is that of
+ * the whole process: resident right after the answer, after a full collection, and at its peak.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -6,8 +6,8 @@
  *
  * The databases get every advantage that a table gives: texts in lower case beforehand, the searched fields joined, prepared
  * statements, DuckDB on one thread (less processor time than two) with all its rows in memory. Rows lie in the order of a
- * search, which both databases keep without being told to, so that a search can stop at its tenth row; "DuckDB, ordered" is
- * told to, and cannot. For the company questions DuckDB holds the whole catalogue, since a company's cohort is not
+ * search, which both databases keep without ORDER BY, so that a search can stop at its tenth row; "DuckDB, ordered" has the
+ * ORDER BY, and cannot. For the company questions DuckDB holds the whole catalogue, since a company's cohort is not
  * known beforehand, and reads the company's rows once for all three lists. Prints one JSON line.
  */
 import { deepStrictEqual } from 'node:assert/strict';
@@ -40,7 +40,7 @@ const { values } = parseArgs({
 if (values.catalogue === undefined || values.jsonl === undefined) throw new Error('--catalogue and --jsonl are needed');
 const roundCount = Number(values.rounds);
 
-/** Asked besides those of the benches: what people type, and what costs an index most. */
+/** Additional questions: what people type, and what is dearest for an index. */
 const MORE_SIGNALS: Readonly<Record<string, SignalFilters>> = {
   'two letters': { role: 'er' },
   'three words': { role: 'senior software engineer' },
@@ -193,7 +193,7 @@ const companySql = (domain: string): string =>
    UNION ALL (SELECT 2, skill, count(*) AS n, NULL, NULL, NULL FROM (SELECT unnest(skills) AS skill FROM cohort)
      GROUP BY skill ORDER BY n DESC, skill LIMIT 10)`;
 
-// ---- the plain filter: an array of objects, lowered and looked through, a Map for the groups ----
+// ---- the plain filter: an array of lower-cased objects, a scan over it, a Map for the groups ----
 
 const hasAll = (text: string | null, terms: readonly string[]): boolean => {
   if (terms.length === 0) return true;

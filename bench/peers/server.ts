@@ -1,8 +1,8 @@
 /**
- * One server a process, by name; prints `listening on PORT`. What the pairs of http.ts are made of:
+ * One server per process, by name; prints `listening on PORT`. The servers of the pairs in http.ts:
  *
  *   app                the whole application over `--catalogue FILE`, state in memory, no log, no rate limit
- *   app-unverified     the same with a recovery that takes every signature for its payer's
+ *   app-unverified     the same with a recovery that accepts every signature as its payer's
  *   constant           the project's own listener around one response that is read from `--response FILE`
  *   bare               node:http, or Bun.serve under Bun, with the same response
  *   free               the project's own handler through the same listener, and nothing else
@@ -133,7 +133,7 @@ async function isSigned({ payload: { authorization, signature } }: Signed): Prom
   });
 }
 
-/** The facilitator in this process: its answers are what a remote one would say, without the way there. */
+/** The facilitator in this process answers as a remote one would, without the network. */
 class InProcessFacilitator extends HTTPFacilitatorClient {
   readonly #verifies: boolean;
 

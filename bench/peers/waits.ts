@@ -1,7 +1,7 @@
 /**
- * What a parked request takes in the server's memory, and how long it takes to be woken: the whole application as `serve`
- * runs it, and a bare server of the same runtime that holds responses, answers them all when it is posted to, and keeps
- * nothing else: no token, no timeout, no log, no disk. Both are sent the same bytes, and answer with about the same.
+ * The memory of a parked request and the time to wake it: the whole application as `serve` runs it, and a bare server of the
+ * same runtime that holds responses, answers all of them at a post, and does nothing else: no token, timeout, log or disk. Both
+ * receive the same bytes and send about the same answer.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,11 +1,11 @@
-/** What the servers and whoever measures them agree on. */
+/** What the servers and the programs that measure them agree on. */
 
-/** A response as it is on the wire, without what the runtime adds. */
+/** A response as it is on the wire, without the headers that the runtime adds. */
 export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The payer of every payment that is not verified. */
+/** The payer of every unverified payment. */
 export const PAYER = '0x00000000000000000000000000000000000000aa';

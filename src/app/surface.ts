@@ -6,7 +6,7 @@ import type { Caller } from '../adapters/listen/listen.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Mount } from '../http/access.ts';
-import { type Answer, outcomeOf } from '../http/answers.ts';
+import { type Answer, type Outcome, outcomeOf } from '../http/answers.ts';
 import type { Variant } from '../http/contract.ts';
 import { INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, Refusal, refuse } from '../http/errors.ts';
 import { type Execute, executorOf } from '../http/execute.ts';
@@ -137,20 +137,11 @@ export class Surface {
     try {
       if (operation === undefined || !isOffered(operation.variant, view)) return this.#unmatched(view, match);
       const outcome = operation.execute(view);
-      if (outcome instanceof Promise) {
-        return outcome.then(
-          (later) => {
-            if (later instanceof DeferredAnswer)
-              return this.#failed(view, operation, new Error('an answer deferred twice'));
-            return this.#respond(view, operation, later);
-          },
-          (failure) => this.#failed(view, operation, failure),
-        );
-      }
-      if (outcome instanceof DeferredAnswer) {
-        return new Promise((resolve) => outcome.deliverTo(new DeferredRequest(view, operation, this, resolve)));
-      }
-      return this.#respond(view, operation, outcome);
+      if (!(outcome instanceof Promise)) return this.#answer(view, operation, outcome);
+      return outcome.then(
+        (later) => this.#answer(view, operation, later),
+        (failure) => this.#failed(view, operation, failure),
+      );
     } catch (failure) {
       return this.#failed(view, operation, failure);
     }
@@ -162,15 +153,27 @@ export class Surface {
 
   /** The response of a deferred answer. */
   deferredResponse(request: LoggedRequest, operation: ServedOperation, answer: unknown): Response {
+    let outcome: Answer | Refusal;
     try {
-      return this.#respond(request, operation, outcomeOf(answer));
+      outcome = outcomeOf(answer);
     } catch (failure) {
       return this.#failed(request, operation, failure);
     }
+    return this.#respond(request, operation, outcome);
+  }
+
+  #answer(view: HttpRequestView, operation: ServedOperation, outcome: Outcome): Response | Promise<Response> {
+    if (!(outcome instanceof DeferredAnswer)) return this.#respond(view, operation, outcome);
+    return new Promise((resolve) => outcome.deliverTo(new DeferredRequest(view, operation, this, resolve)));
   }
 
   #respond(request: LoggedRequest, operation: ServedOperation, outcome: Answer | Refusal): Response {
-    const response = this.#parts.responder.respond(operation, outcome, request.requestId);
+    let response: Response;
+    try {
+      response = this.#parts.responder.respond(operation, outcome, request.requestId);
+    } catch (failure) {
+      return this.#failed(request, operation, failure);
+    }
     return this.#recorded(request, operation, response, outcome instanceof Refusal ? outcome : undefined);
   }
 

@@ -1,6 +1,6 @@
 /**
- * `paygrade load`: puts a running server under load and says what it took. Only a server of one's own: addresses beyond this
- * machine need `--i-own-this-server`. Pays with throwaway wallets, which only a play ledger (SETTLEMENT=local) lends anything.
+ * `paygrade load`: puts a running server under load and reports its latencies and errors. Addresses beyond this machine need
+ * `--i-own-this-server`. It pays with throwaway wallets, which have a balance only in a play ledger (SETTLEMENT=local).
  */
 import { Buffer } from 'node:buffer';
 import { availableParallelism } from 'node:os';
@@ -8,9 +8,10 @@ import { grouped } from '../base/grouped.ts';
 import { VERSION } from '../base/version.ts';
 import { LIFETIME_MS } from '../callback/limits.ts';
 import { MIX_TEXT, mixOf, parseMix, SCENARIOS, type Scenario } from '../load/mix.ts';
+import type { LiveFigures, LoadPlan } from '../load/plan.ts';
 import { reportHtml } from '../load/report-html.ts';
 import { type LoadResult, unexpectedShareOf } from '../load/result.ts';
-import { type LivePicture, type LoadPlan, runLoad } from '../load/run.ts';
+import { runLoad } from '../load/run.ts';
 import { duration, summaryText } from '../load/summary.ts';
 import { addressesOf, LoadError, parseTarget, type Target, TargetError } from '../load/target.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
@@ -18,18 +19,18 @@ import type { Io } from './io.ts';
 import { NewFile } from './new-file.ts';
 import { Progress } from './progress.ts';
 
-/** Requests under way in a closed loop, and at most in an open one, where no number is given. */
+/** Defaults of --connections: requests under way in a closed loop, connections at most in an open one. */
 const CONNECTIONS_CLOSED = 32;
 const CONNECTIONS_OPEN = 256;
-/** Webhooks a second that wake waits, where neither a rate nor a number is given: a closed loop uses callbacks up at once. */
+/** Webhooks a second in the wait scenario without --rate and --connections: a closed loop would use up its callbacks at once. */
 const WAIT_RATE = 50;
-/** Signing takes a core of its own for each thread. */
+/** Each signing thread occupies a core. */
 const SIGNERS_MAX = 16;
-/** Room for buying before a run and deleting after it, within the ten minutes that a callback lives. */
+/** Longest run with callbacks: leaves time to buy and delete them within their ten minutes. */
 const CALLBACK_RUN_MS_MAX = LIFETIME_MS - 120_000;
 
-/** The target and its addresses, judged before anything is sent. @throws UsageError, CommandError */
-async function judged(text: string, isOwn: boolean): Promise<{ target: Target; addresses: readonly string[] }> {
+/** The target and its checked addresses, before anything is sent. @throws UsageError, CommandError */
+async function checkedTarget(text: string, isOwn: boolean): Promise<{ target: Target; addresses: readonly string[] }> {
   try {
     const target = parseTarget(text);
     return { target, addresses: await addressesOf(target, isOwn) };
@@ -40,15 +41,15 @@ async function judged(text: string, isOwn: boolean): Promise<{ target: Target; a
   }
 }
 
-function liveLine(picture: LivePicture): string {
-  const { elapsedMs, totalMs, isWarmingUp, perSecond, p50Us, p99Us, unexpectedCount, inFlight } = picture;
+function liveLine(figures: LiveFigures): string {
+  const { elapsedMs, totalMs, isWarmingUp, perSecond, p50Us, p99Us, unexpectedCount, inFlight } = figures;
   const parts = [
     `${(elapsedMs / 1000).toFixed(0)} of ${(totalMs / 1000).toFixed(0)} s${isWarmingUp ? ', warming up' : ''}`,
     `${grouped(Math.round(perSecond))}/s`,
   ];
   if (p50Us > 0) parts.push(`p50 ${duration(p50Us)}`, `p99 ${duration(p99Us)}`);
   parts.push(`${grouped(inFlight)} under way`);
-  if (unexpectedCount > 0) parts.push(`${grouped(unexpectedCount)} not as expected`);
+  if (unexpectedCount > 0) parts.push(`${grouped(unexpectedCount)} unexpected`);
   return parts.join('  ');
 }
 
@@ -58,7 +59,7 @@ function writeReport(file: NewFile, result: LoadResult): void {
   file.commit();
 }
 
-/** The first Ctrl-C ends the run with what there is; the next one ends the process, as the system would. */
+/** The first Ctrl-C ends the run with the results so far; the next one ends the process, by the system's default. */
 function stopOnSignal(io: Io): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
   const releases = (['SIGINT', 'SIGTERM'] as const).map((name) => io.onSignal(name, () => stop()));
@@ -76,14 +77,14 @@ export const load = command({
   name: 'load',
   summary: 'Puts a running server of your own under load: open or closed loop, latency percentiles, errors by code',
   notes: [
-    'With --rate requests are sent at that rate whatever becomes of the answers (open loop), and each latency is counted from when the request was due, so that a stall is not hidden. Without it a fixed number of requests is under way (closed loop).',
-    'Paid requests and callbacks are bought with throwaway wallets, which only a server with SETTLEMENT=local lends anything. A server of your own is best started with RATE_LIMIT_PER_MINUTE=0 and LOG_LEVEL=error for this.',
-    'unpaid expects 402, paid 200 with a receipt, webhook 200 (410 and 429 for what is over the limits of a callback), wait the event that a webhook has just brought; the latency of a wait is counted from when its webhook was due.',
-    'The result goes to stderr, with --json to stdout. Exit code 1: no answer, or more than --unexpected-max of the answers not as expected. Ctrl-C ends the run with the results so far.',
+    'With --rate the test sends requests at that rate, independent of the answers (open loop), and counts each latency from when the request was due, so that a stall shows. Without it a fixed number of requests is under way (closed loop).',
+    'Paid requests and callbacks need a server with SETTLEMENT=local: the throwaway wallets that pay have money only there. Start it with RATE_LIMIT_PER_MINUTE=0 and LOG_LEVEL=error for the test.',
+    'unpaid expects 402; paid expects 200 with a receipt; webhook expects 200 (410 and 429 above the limits of a callback); wait expects the event of a webhook sent just before, and its latency counts from when that webhook was due.',
+    'Prints the result on stderr, with --json on stdout. Exit code 1: no answer, or more than --unexpected-max percent of unexpected answers. Ctrl-C ends the run with the results so far.',
   ],
   arguments: [{ name: 'URL', help: 'address of the server, http://127.0.0.1:8402', count: 'one' }],
   options: {
-    scenario: { type: 'text', value: 'NAME', choices: SCENARIOS, help: 'what is sent', default: 'unpaid' },
+    scenario: { type: 'text', value: 'NAME', choices: SCENARIOS, help: 'kind of requests', default: 'unpaid' },
     mix: { type: 'text', value: 'LIST', help: 'weights of the kinds of requests in mixed', default: MIX_TEXT },
     rate: {
       type: 'integer',
@@ -99,16 +100,30 @@ export const load = command({
       max: 10_000,
       help: `closed loop: requests under way (default ${CONNECTIONS_CLOSED}); open loop: connections at most (default ${CONNECTIONS_OPEN})`,
     },
-    duration: { type: 'integer', value: 'SECONDS', min: 1, max: 3600, help: 'measured part', default: 10 },
-    warmup: { type: 'integer', value: 'SECONDS', min: 0, max: 600, help: 'before it, not measured', default: 2 },
-    timeout: { type: 'integer', value: 'SECONDS', min: 1, max: 120, help: 'longest wait for an answer', default: 10 },
-    waits: { type: 'integer', value: 'N', min: 1, max: 10_000, help: 'wait: requests held at a time', default: 100 },
+    duration: {
+      type: 'integer',
+      value: 'SECONDS',
+      min: 1,
+      max: 3600,
+      help: 'length of the measured part',
+      default: 10,
+    },
+    warmup: {
+      type: 'integer',
+      value: 'SECONDS',
+      min: 0,
+      max: 600,
+      help: 'length of the warm-up before it',
+      default: 2,
+    },
+    timeout: { type: 'integer', value: 'SECONDS', min: 1, max: 120, help: 'longest time until an answer', default: 10 },
+    waits: { type: 'integer', value: 'N', min: 1, max: 10_000, help: 'wait: waits held at a time', default: 100 },
     callbacks: {
       type: 'integer',
       value: 'N',
       min: 1,
       max: 10_000,
-      help: 'webhook, wait: callbacks to buy, ten webhooks each (default as the rate needs, 1000 at most)',
+      help: 'webhook, wait: callbacks to buy, ten webhooks each (default by rate, at most 1000)',
     },
     signers: {
       type: 'integer',
@@ -129,12 +144,12 @@ export const load = command({
       value: 'PERCENT',
       min: 0,
       max: 100,
-      help: 'part of the answers that may be other than expected',
+      help: 'accepted share of unexpected answers',
       default: 1,
     },
-    report: { type: 'text', value: 'FILE', help: 'also write a page with plots, HTML' },
-    json: { type: 'flag', help: 'the result as JSON on stdout' },
-    'i-own-this-server': { type: 'flag', help: 'the address may be beyond this machine' },
+    report: { type: 'text', value: 'FILE', help: 'also write an HTML page with plots' },
+    json: { type: 'flag', help: 'print the result as JSON on stdout' },
+    'i-own-this-server': { type: 'flag', help: 'allow an address beyond this machine' },
   },
   async run({ options, arguments: [url] }, io) {
     const mixed = parseMix(options.mix);
@@ -145,12 +160,12 @@ export const load = command({
     const warmUpMs = options.warmup * 1000;
     if ((mix.has('webhook') || mix.has('wait')) && durationMs + warmUpMs > CALLBACK_RUN_MS_MAX) {
       throw new UsageError(
-        `--duration and --warmup must not exceed ${CALLBACK_RUN_MS_MAX / 1000} seconds together where callbacks are used, which live ten minutes`,
+        `--duration and --warmup must not exceed ${CALLBACK_RUN_MS_MAX / 1000} seconds together: this scenario uses callbacks, which live ten minutes`,
       );
     }
     const rate = options.rate ?? (scenario === 'wait' && options.connections === undefined ? WAIT_RATE : undefined);
     const plan: LoadPlan = {
-      ...(await judged(url as string, options['i-own-this-server'])),
+      ...(await checkedTarget(url as string, options['i-own-this-server'])),
       scenario,
       mix,
       rate,
@@ -164,7 +179,7 @@ export const load = command({
       signedCount: options.signed,
     };
 
-    // Opened before the run: a place that cannot be written to must not cost one.
+    // Opened before the run, so that an unwritable file does not waste one.
     const report = options.report === undefined ? undefined : new NewFile(options.report);
     const progress = new Progress(io.stderr, io.clock);
     const stop = stopOnSignal(io);
@@ -175,7 +190,7 @@ export const load = command({
         clock: io.clock,
         stop: stop.signal,
         onPhase: (text) => progress.showLine(() => text),
-        onPicture: (picture) => progress.showLine(() => liveLine(picture)),
+        onFigures: (figures) => progress.showLine(() => liveLine(figures)),
       });
       progress.clear();
       if (report !== undefined) writeReport(report, result);
@@ -194,7 +209,7 @@ export const load = command({
     if (share * 100 <= options['unexpected-max']) return EXIT_OK;
     const { expected } = result.requests;
     if (expected === 0 && result.ended === 'interrupted') return EXIT_OK;
-    const found = expected === 0 ? 'nothing was answered' : `${(share * 100).toFixed(1)} % of the answers were not`;
+    const found = expected === 0 ? 'no answer was' : `${(share * 100).toFixed(1)} % of the answers were not`;
     io.stderr.write(`paygrade: ${found} as the scenario expects\n`);
     return EXIT_FAILED;
   },

@@ -1,8 +1,7 @@
 /**
- * HTTP/1.1 over one kept-alive socket, one request at a time (RFC 9112). The generator shares a machine with what it
- * measures, so this is no more than an answer needs: on Node 26 a request costs 22 µs of the generator's CPU this way, 81
- * with undici's Pool and 109 with node:http's Agent; on Bun 1.4.5 20 against 96 with node:http (64 connections to a bare
- * node:http server on the other core, medians of three interleaved rounds; undici 8 would also need Node 22.19).
+ * HTTP/1.1 over one kept-alive socket, one request at a time (RFC 9112). The generator shares a machine with the server it
+ * measures, so it does only what reading an answer needs. A request takes about a quarter of the CPU that it takes with undici's
+ * Pool or node:http's Agent.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
@@ -13,11 +12,11 @@ export interface Answer {
   readonly status: number;
   /** Status line and header lines, one character a byte. */
   readonly head: string;
-  /** Transfer coding removed. */
+  /** Without transfer coding. */
   readonly body: Buffer;
 }
 
-/** No answer. `code` is the system's (ECONNREFUSED, ECONNRESET) or TIMEOUT, CLOSED, MALFORMED, TOO_LARGE. */
+/** No answer came. `code` is the system's (ECONNREFUSED, ECONNRESET) or TIMEOUT, CLOSED, MALFORMED, TOO_LARGE. */
 export interface TransportFailure {
   readonly kind: 'failure';
   readonly code: string;
@@ -25,13 +24,13 @@ export interface TransportFailure {
 
 export type Reply = Answer | TransportFailure;
 
-/** Where connections go: a target and one judged address of it. */
+/** Where connections go: a target, and one of its addresses that passed the check. */
 export interface Endpoint {
   readonly target: Target;
   readonly address: string;
 }
 
-/** A server that sends more is not one of ours, and must not fill the generator. */
+/** A server that sends more is no paygrade server, and must not fill the generator's memory. */
 const HEAD_BYTES_MAX = 64 * 1024;
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -40,7 +39,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 const titleCase = (name: string): string => name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 
-/** Value of a header, the first of a repeated one. The two usual spellings are found without a walk over all lines. */
+/** Value of a header, the first one when it repeats. Tries the two usual spellings before it lower-cases the whole head. */
 export function headerOf(head: string, name: string): string | undefined {
   let at = head.indexOf(`\r\n${name}:`);
   if (at < 0) at = head.indexOf(`\r\n${titleCase(name)}:`);
@@ -51,11 +50,11 @@ export function headerOf(head: string, name: string): string | undefined {
   return head.slice(start, end < 0 ? head.length : end).trim();
 }
 
-/** `Connection: close`. Nearly no head holds the word, and to look for it costs less than to look for a header that is absent. */
+/** `Connection: close`. Few heads contain the word, and looking for it is cheaper than looking for an absent header. */
 const isLast = (head: string): boolean =>
   (head.includes('lose') || head.includes('LOSE')) && headerOf(head, 'connection')?.toLowerCase() === 'close';
 
-/** The body of a chunked message from its first byte; undefined: more must come; null: it is not chunked as it should be. */
+/** The body of a chunked message. @param bytes from its first byte on @returns undefined: incomplete; null: malformed */
 export function unchunked(bytes: Buffer): Buffer | undefined | null {
   const parts: Buffer[] = [];
   for (let at = 0; ; ) {
@@ -67,7 +66,7 @@ export function unchunked(bytes: Buffer): Buffer | undefined | null {
     if (byteCount > BODY_BYTES_MAX) return null;
     at = lineEnd + 2;
     if (byteCount === 0) {
-      // No server of ours sends trailers; the body ends with an empty line.
+      // A paygrade server sends no trailers: the body ends with an empty line.
       if (bytes.length < at + 2) return undefined;
       return bytes.toString('latin1', at) === '\r\n' ? Buffer.concat(parts) : null;
     }
@@ -79,7 +78,7 @@ export function unchunked(bytes: Buffer): Buffer | undefined | null {
   }
 }
 
-/** How an answer's end is known: a count of bytes, the last chunk, or the end of the connection. */
+/** What ends the body: a number of bytes, the last chunk, or the end of the connection. */
 type Framing = number | 'chunked' | 'close';
 
 function framingOf(head: string, status: number): Framing | undefined {
@@ -92,9 +91,9 @@ function framingOf(head: string, status: number): Framing | undefined {
 }
 
 export interface ConnectionOwner {
-  /** The connection can take the next request. Called before the reply is handed over. */
+  /** The connection can take the next request. Called before `onReply` receives the reply. */
   onFree(connection: Connection): void;
-  /** The connection is gone. Called before a failure is handed over. */
+  /** The connection is gone. Called before `onReply` receives the failure. */
   onGone(connection: Connection): void;
 }
 
@@ -103,13 +102,13 @@ export class Connection {
   readonly #socket: Socket;
   #onReply: ((reply: Reply) => void) | undefined;
   #isGone = false;
-  /** Bytes that have come and mean nothing yet: an unfinished head, or the body's so far. */
+  /** Received bytes that are not yet interpreted: an incomplete head, or the body so far. */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #status = 0;
   #head: string | undefined;
   #framing: Framing = 0;
-  /** When the request under way was handed over, by the clock of the caller. */
+  /** When `send` received the current request, by the clock of the caller. */
   sentMs = 0;
 
   constructor({ target, address }: Endpoint, owner: ConnectionOwner) {
@@ -136,7 +135,7 @@ export class Connection {
     this.#socket.write(request, 'latin1');
   }
 
-  /** Ends the connection; the request under way, if there is one, has failed. */
+  /** Ends the connection; a current request fails with the code. */
   fail(code: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -169,7 +168,7 @@ export class Connection {
   #onData(bytes: Buffer): void {
     if (this.#isGone) return;
     if (this.#onReply === undefined) {
-      this.fail('MALFORMED'); // an answer that nobody asked for
+      this.fail('MALFORMED'); // an answer without a request
       return;
     }
     this.#hold(bytes);
@@ -177,7 +176,7 @@ export class Connection {
     this.#readBody();
   }
 
-  /** false: the head is not whole, or the connection was given up. */
+  /** false: the head is incomplete, or the connection has failed. */
   #readHead(): boolean {
     const bytes = this.#takePending();
     const headEnd = bytes.indexOf(HEAD_END);

@@ -1,6 +1,6 @@
 /**
- * Latencies in an HDR histogram of three significant figures: the runtime's own (`node:perf_hooks`, on Bun too), which
- * needs no package and costs 74 to 240 ns a value. Unit: microseconds, 1 to an hour. 0.2 MB each.
+ * Latencies in an HDR histogram of three significant figures: the runtime's own (`node:perf_hooks`, on Bun too), which needs no
+ * package. Unit: microseconds, from 1 to an hour. 0.2 MB each.
  */
 import { createHistogram } from 'node:perf_hooks';
 
@@ -23,12 +23,12 @@ export interface LatencySummary {
 /** [percentile 0..100, microseconds] */
 export type CurvePoint = readonly [number, number];
 
-/** Points of a curve: so many for each further nine of the percentile. */
+/** Points of a curve per further nine of the percentile. */
 const POINTS_PER_NINE = 12;
 
 export class Latencies {
   readonly #histogram = createHistogram({ lowest: 1, highest: HIGHEST_US, figures: 3 });
-  /** Kept beside the histogram, which knows both to three figures only. */
+  /** Exact, where the histogram has three significant figures. */
   #minUs = Number.POSITIVE_INFINITY;
   #maxUs = 0;
   #count = 0;
@@ -54,7 +54,7 @@ export class Latencies {
     this.#maxUs = Math.max(this.#maxUs, other.#maxUs);
   }
 
-  /** Microseconds; 0 where nothing was recorded. @param percentile above 0, at most 100 */
+  /** Microseconds; 0 when empty. @param percentile above 0, at most 100 */
   at(percentile: number): number {
     if (this.#count === 0) return 0;
     return Math.max(this.#minUs, Math.min(this.#maxUs, Number(this.#histogram.percentile(percentile))));
@@ -67,7 +67,7 @@ export class Latencies {
     this.#maxUs = 0;
   }
 
-  /** null where nothing was recorded */
+  /** null when empty */
   summary(): LatencySummary | null {
     if (this.#count === 0) return null;
     return {
@@ -84,7 +84,7 @@ export class Latencies {
     };
   }
 
-  /** From the median's left to the last percentile that this many values can tell apart, closer together towards the end. */
+  /** Points up to the highest percentile that this many values can resolve, denser towards the end. */
   curve(): readonly CurvePoint[] {
     if (this.#count === 0) return [];
     const nineCount = Math.log10(Math.max(10, this.#count));

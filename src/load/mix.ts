@@ -1,4 +1,4 @@
-/** What a run sends: the kinds of request, the named scenarios, and kinds in turn by their weights. */
+/** What a run sends: the kinds of requests, the scenarios, and the order of kinds in a mix. */
 
 export const KINDS = ['health', 'unpaid', 'paid', 'webhook', 'wait'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -9,13 +9,13 @@ export type Scenario = (typeof SCENARIOS)[number];
 /** Kind -> its share; no kind twice, no weight of zero. */
 export type Mix = ReadonlyMap<Kind, number>;
 
-/** Mostly people who look at the price; some pay; webhooks come in, and somebody waits for a few of them. */
+/** Mostly price checks, some purchases, and webhooks, a few of them waited for. */
 export const MIX_TEXT = 'unpaid=70,paid=20,webhook=8,wait=2';
 
 const WEIGHT_MAX = 1000;
 const PART = /^([a-z]+)=([1-9][0-9]{0,3})$/;
 
-/** The mix, or a sentence that says what is wrong with the text. */
+/** @returns the mix, or a sentence about the fault in the text */
 export function parseMix(text: string): Mix | string {
   const mix = new Map<Kind, number>();
   for (const part of text.split(',')) {
@@ -34,7 +34,7 @@ export function mixOf(scenario: Scenario, mixed: Mix): Mix {
   return scenario === 'mixed' ? mixed : new Map([[scenario, 1]]);
 }
 
-/** The part of the requests that is of this kind, 0 to 1. */
+/** Share of the requests that are of this kind, 0 to 1. */
 export function shareOf(mix: Mix, kind: Kind): number {
   let sum = 0;
   for (const weight of mix.values()) sum += weight;
@@ -42,8 +42,8 @@ export function shareOf(mix: Mix, kind: Kind): number {
 }
 
 /**
- * Kinds in turn: over any stretch each comes as often as its weight says, spread evenly (smooth weighted round robin: the
- * one most behind comes next). The same mix gives the same order.
+ * Returns one kind per call, each as often as its weight says and evenly spread (smooth weighted round robin: the kind that is
+ * most behind comes next). The same mix gives the same order.
  */
 export function kindsInTurn(mix: Mix): () => Kind {
   const entries = [...mix].map(([kind, weight]) => ({ kind, weight, credit: 0 }));

@@ -1,19 +1,19 @@
 /**
- * When requests are sent. Open loop: at a given rate, whatever becomes of the answers; each request is due at a time of its
- * own, and one that cannot be sent then (all connections busy, the generator itself late) is sent later with its latency
- * still counted from when it was due, so that a stall of the server shows in full (no coordinated omission). Closed loop: so
- * many requests under way, the next one when one is answered.
+ * When requests are sent. Open loop: at a given rate, independent of the answers. Each request has a time when it is due; one
+ * that cannot be sent then (all connections busy, the generator itself late) is sent later, and its latency still counts from
+ * when it was due, so that a stall of the server shows in full (no coordinated omission). Closed loop: a fixed number of
+ * requests is under way, and each answer lets the next request go.
  */
 import type { Clock } from '../base/clock.ts';
 import { Latencies } from './latencies.ts';
 import type { Kind } from './mix.ts';
-import type { Ending, Operation, Readiness } from './operations.ts';
+import type { Ending, Operation, SendReadiness } from './operation.ts';
 import type { Pool } from './pool.ts';
 
 export interface PacingOptions {
   /** Requests a second; undefined = closed loop. */
   readonly rate: number | undefined;
-  /** Closed loop: requests under way. */
+  /** Closed loop: number of requests under way. */
   readonly inFlightMax: number;
   readonly startMs: number;
   readonly endMs: number;
@@ -23,11 +23,11 @@ export interface PacingOptions {
   readonly nextKind: () => Kind;
 }
 
-/** A timer may be this late or early, so the last stretch before a request is due is waited for in turns of the loop. */
+/** Timers can be off by this much; for the rest of the time until a request is due, the pacing turns the event loop. */
 const TIMER_SLACK_MS = 2;
-/** Pause after a broken connection before its place in a closed loop is used again: a dead server is not hammered. */
+/** Pause of a closed loop after a broken connection, so that a dead server does not get requests without end. */
 const BROKEN_PAUSE_MS = 20;
-/** Kinds that are passed over in one go before the loop waits for answers: twice the whole of the largest mix. */
+/** Requests skipped in a row before the loop waits for answers: twice the sum of weights of the largest mix. */
 const PASSED_OVER_MAX = 10_000;
 
 export class Pacing {
@@ -44,16 +44,16 @@ export class Pacing {
   readonly #ended: Promise<void>;
   #end: () => void = () => {};
   #endTimer: ReturnType<typeof setTimeout> | undefined;
-  /** How late requests were sent that nothing but the generator kept waiting. */
+  /** Delay of requests for which a connection was free: the generator's own. */
   readonly lag = new Latencies();
   /** Time during which a request was due and every connection was busy. */
   roomBlockedMs = 0;
   /** Time during which a request was due and no payment was signed. */
   unsignedMs = 0;
   sentCount = 0;
-  /** Requests of a mix that were passed over because their kind had nothing left to send. */
+  /** Requests of a mix that were skipped because their kind had nothing left to send. */
   passedOverCount = 0;
-  /** Nothing was left to send before the end. */
+  /** Whether the run ended early because nothing was left to send. */
   isUsedUp = false;
 
   constructor(options: PacingOptions) {
@@ -64,8 +64,8 @@ export class Pacing {
   }
 
   /**
-   * Resolves when nothing more is sent: at the end, when stopped, or when nothing is left. What is due just before the end
-   * is sent even if the loop gets to it just after, as long as there is room for it.
+   * Resolves when nothing more will be sent: at the end, after `stop`, or when nothing is left. A request that is due before the
+   * end is sent even if the loop reaches it just after, as long as there is room for it.
    */
   run(): Promise<void> {
     const { startMs, pool } = this.#options;
@@ -76,7 +76,7 @@ export class Pacing {
     return this.#ended;
   }
 
-  /** Comes again when the timer was too early: nothing else may ever happen that would end the run. */
+  /** Repeats itself when the timer was early: no other event may ever come to end the run. */
   #armEnd(): void {
     const { endMs, clock } = this.#options;
     const leftMs = Math.max(0, endMs - clock.monotonicMs());
@@ -100,15 +100,15 @@ export class Pacing {
     return this.#inFlight;
   }
 
-  /** Calls `tell` with each request that was due before `nowMs` and the end, and was not sent. */
-  unsent(nowMs: number, tell: (kind: Kind, plannedMs: number) => void): void {
+  /** Calls `report` with each request that was due before `nowMs` and the end, and was not sent. */
+  unsent(nowMs: number, report: (kind: Kind, plannedMs: number) => void): void {
     if (this.#options.rate === undefined || this.isUsedUp) return;
     for (;;) {
       const plannedMs = this.#plannedMs(nowMs);
       if (plannedMs >= Math.min(nowMs, this.#options.endMs)) return;
       const kind = this.#next ?? this.#options.nextKind();
       if (this.#options.operations.get(kind)?.readiness() === 'used-up') this.passedOverCount++;
-      else tell(kind, plannedMs);
+      else report(kind, plannedMs);
       this.#next = undefined;
       this.#index++;
     }
@@ -119,7 +119,7 @@ export class Pacing {
     return rate === undefined ? nowMs : startMs + (this.#index * 1000) / rate;
   }
 
-  /** Sends what is due and can be sent. Called whenever that may have changed; cheap when nothing has. */
+  /** Sends what is due and can be sent. Called whenever that may have changed; cheap when it has not. */
   pump(): void {
     if (this.#isPumping || this.#isStopped) return;
     this.#isPumping = true;
@@ -180,12 +180,12 @@ export class Pacing {
   }
 
   #isAllUsedUp(): boolean {
-    const states: readonly Readiness[] = [...this.#options.operations.values()].map((each) => each.readiness());
+    const states: readonly SendReadiness[] = [...this.#options.operations.values()].map((each) => each.readiness());
     return states.every((state) => state === 'used-up');
   }
 
   #send(operation: Operation, plannedMs: number, nowMs: number): void {
-    // What waited for a connection was kept waiting by the server until one was free, and by nobody else.
+    // While a request waits for a connection, the server is the cause of the delay; only the time after that is ours.
     if (this.#options.rate !== undefined) this.lag.record(nowMs - Math.max(plannedMs, this.#unblockedMs));
     this.#next = undefined;
     this.#index++;

@@ -1,6 +1,6 @@
 /**
- * Payments made ahead on worker threads, for a fixed list of offers. The stock is filled before the run and kept filled
- * during it, in the background; what has come too near its end (`validBefore`) is thrown away, not sent.
+ * Payments signed ahead on worker threads, for a fixed list of offers. The supply fills its stock before the run and refills it
+ * in the background. It discards a payment that is too close to its `validBefore` instead of sending it.
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
@@ -10,55 +10,56 @@ import type { SignedBatch, SigningOrder } from './signer.ts';
 import type { LoadOffer, SignedPayment } from './signing.ts';
 import { LoadError } from './target.ts';
 
-/** Small enough that a stock of many offers fills evenly, large enough that messages cost nothing. */
+/** Payments per message: few enough that the stock of many offers fills evenly, enough that messages cost little. */
 const BATCH_COUNT = 16;
-/** Time that a payment may still spend on its way and in the server's queue, beside the protocol's own runway. */
+/** Allowance for the network and the server's queue, beside the protocol's own runway. */
 const TRAVEL_SECONDS = 10;
 
-/** Same ending as this file: run as it is or from the build. */
+/** Ends as this file does, `.ts` or, in the build, `.js`. */
 const SIGNER = new URL(`./signer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
-interface Shelf {
+/** The signed payments for one offer. */
+interface OfferStock {
   readonly offer: LoadOffer;
-  /** Oldest first from `next` on; what was taken is undefined. */
+  /** Oldest first, from index `next` on; entries before it are taken and undefined. */
   ready: (SignedPayment | undefined)[];
   next: number;
-  /** Ordered and not yet signed. */
+  /** Ordered from a thread, not yet signed. */
   pendingCount: number;
-  /** How many more may be ordered: no more is signed than the run can send. */
+  /** Payments that may still be ordered: the supply signs no more than the run can send. */
   plannedCount: number;
 }
 
 export interface SupplyOptions {
   readonly offers: readonly LoadOffer[];
   readonly signerCount: number;
-  /** Payments that are kept ready, over all offers. */
+  /** Payments kept ready, over all offers. */
   readonly stockCount: number;
-  /** Payments that will be taken at most, the offers in turn; Infinity where nobody knows. */
+  /** Most payments that the run can take, the offers in turn; Infinity when unknown. */
   readonly plannedCount: number;
   readonly clock: Clock;
 }
 
 export class PaymentSupply {
   readonly #clock: Clock;
-  readonly #shelves: readonly Shelf[];
+  readonly #stocks: readonly OfferStock[];
   readonly #workers: readonly Worker[];
-  readonly #shelfDepth: number;
+  readonly #stockDepth: number;
   #turn = 0;
   #failure: Error | undefined;
   signedCount = 0;
   takenCount = 0;
   expiredCount = 0;
-  /** Thread time spent on signing. */
+  /** Thread time spent on signing, ms. */
   busyMs = 0;
-  /** A payment was wanted and there was none; now there are some. */
+  /** Called when payments arrive from a thread. */
   onStock: () => void = () => {};
 
   constructor({ offers, signerCount, stockCount, plannedCount, clock }: SupplyOptions) {
     this.#clock = clock;
-    this.#shelfDepth = Math.ceil(stockCount / offers.length);
+    this.#stockDepth = Math.ceil(stockCount / offers.length);
     const plannedEach = Math.ceil(plannedCount / offers.length);
-    this.#shelves = offers.map((offer) => ({
+    this.#stocks = offers.map((offer) => ({
       offer,
       ready: [],
       next: 0,
@@ -75,40 +76,40 @@ export class PaymentSupply {
     });
   }
 
-  /** Resolves when the stock is full. @param onProgress payments signed so far, and of how many @throws LoadError */
+  /** Resolves when the stock is full. @param onProgress receives payments signed and wanted @throws LoadError */
   async fill(onProgress: (signedCount: number, of: number) => void, isStopped: () => boolean): Promise<void> {
     let wanted = 0;
-    this.#shelves.forEach((shelf, index) => {
+    this.#stocks.forEach((stock, index) => {
       this.#refill(index, 1);
-      wanted += shelf.pendingCount;
+      wanted += stock.pendingCount;
     });
-    while (this.#shelves.some(({ pendingCount }) => pendingCount > 0) && !isStopped()) {
+    while (this.#stocks.some(({ pendingCount }) => pendingCount > 0) && !isStopped()) {
       if (this.#failure !== undefined) throw new LoadError(`signing failed: ${this.#failure.message}`);
       onProgress(this.signedCount, wanted);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
-  /** A payment for the offer, to be sent at once, or undefined when none is ready. */
+  /** A payment for the offer, to be sent at once; undefined when none is ready. */
   take(offerIndex: number): SignedPayment | undefined {
-    const shelf = this.#shelves[offerIndex]!; // an index into the offers that were handed in
+    const stock = this.#stocks[offerIndex]!; // an index of the constructor's offers
     const leastSeconds = this.#clock.nowMs() / 1000 + RUNWAY_SECONDS + TRAVEL_SECONDS;
     let payment: SignedPayment | undefined;
-    while (payment === undefined && shelf.next < shelf.ready.length) {
-      const oldest = shelf.ready[shelf.next]!; // not taken: it lies behind `next`
-      shelf.ready[shelf.next++] = undefined;
+    while (payment === undefined && stock.next < stock.ready.length) {
+      const oldest = stock.ready[stock.next]!; // not taken: its index is not below `next`
+      stock.ready[stock.next++] = undefined;
       if (oldest.validBeforeSeconds > leastSeconds) payment = oldest;
       else {
         this.expiredCount++;
-        shelf.plannedCount++;
+        stock.plannedCount++;
       }
     }
-    if (shelf.next > 1024 && shelf.next * 2 > shelf.ready.length) {
-      shelf.ready = shelf.ready.slice(shelf.next);
-      shelf.next = 0;
+    if (stock.next > 1024 && stock.next * 2 > stock.ready.length) {
+      stock.ready = stock.ready.slice(stock.next);
+      stock.next = 0;
     }
     if (payment !== undefined) this.takenCount++;
-    this.#refill(offerIndex, Math.min(BATCH_COUNT, Math.ceil(this.#shelfDepth / 2)));
+    this.#refill(offerIndex, Math.min(BATCH_COUNT, Math.ceil(this.#stockDepth / 2)));
     return payment;
   }
 
@@ -116,24 +117,24 @@ export class PaymentSupply {
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
   }
 
-  /** Orders what is missing, in batches, round the threads; none while less than `countMin` is missing, but for the last. */
+  /** Orders what is missing, in batches, from the threads in turn. Waits until `countMin` are missing unless none is left. */
   #refill(offerIndex: number, countMin: number): void {
-    const shelf = this.#shelves[offerIndex]!;
+    const stock = this.#stocks[offerIndex]!;
     for (;;) {
-      const here = shelf.ready.length - shelf.next + shelf.pendingCount;
-      const count = Math.min(BATCH_COUNT, this.#shelfDepth - here, shelf.plannedCount);
+      const here = stock.ready.length - stock.next + stock.pendingCount;
+      const count = Math.min(BATCH_COUNT, this.#stockDepth - here, stock.plannedCount);
       if (count <= 0 || (count < countMin && here > 0)) return;
-      shelf.pendingCount += count;
-      shelf.plannedCount -= count;
+      stock.pendingCount += count;
+      stock.plannedCount -= count;
       const worker = this.#workers[this.#turn++ % this.#workers.length]!;
-      worker.postMessage({ offerIndex, offer: shelf.offer, count } satisfies SigningOrder);
+      worker.postMessage({ offerIndex, offer: stock.offer, count } satisfies SigningOrder);
     }
   }
 
   #onBatch({ offerIndex, payments, busyMs }: SignedBatch): void {
-    const shelf = this.#shelves[offerIndex]!;
-    shelf.pendingCount -= payments.length;
-    shelf.ready.push(...payments);
+    const stock = this.#stocks[offerIndex]!;
+    stock.pendingCount -= payments.length;
+    stock.ready.push(...payments);
     this.signedCount += payments.length;
     this.busyMs += busyMs;
     this.onStock();

@@ -1,26 +1,26 @@
-/** Kept-alive connections to one endpoint, opened when they are needed, at most so many. */
+/** Kept-alive connections to one endpoint, opened on demand up to a maximum. */
 import type { Clock } from '../base/clock.ts';
 import { Connection, type ConnectionOwner, type Endpoint, type Reply } from './connection.ts';
 
-/** Requests are looked through for late ones this often; a timer for each would cost more than the request. */
+/** Interval between two searches for late requests: a timer per request would cost more than the request. */
 const SWEEP_INTERVAL_MS = 50;
 
 export interface PoolOptions {
   readonly endpoint: Endpoint;
   readonly clock: Clock;
   readonly connectionCountMax: number;
-  /** A request without an answer for so long has failed with TIMEOUT. */
+  /** A request without an answer after this time fails with TIMEOUT. */
   readonly timeoutMs: number;
 }
 
 export class Pool implements ConnectionOwner {
   readonly #options: PoolOptions;
   readonly #open = new Set<Connection>();
-  /** The one that was used last is used next: what is not needed may fall idle. */
+  /** Last in, first out, so that surplus connections stay idle. */
   readonly #free: Connection[] = [];
   readonly #sweep: ReturnType<typeof setInterval>;
   #isClosed = false;
-  /** A connection has become free, or room for one. */
+  /** Called when a connection becomes free or may be opened. */
   onRoom: () => void = () => {};
 
   constructor(options: PoolOptions) {
@@ -46,7 +46,7 @@ export class Pool implements ConnectionOwner {
     connection.send(request, this.#options.clock.monotonicMs(), onReply);
   }
 
-  /** Waits for room, sends, and waits for the reply; for what comes before and after a run. */
+  /** Waits for room, sends, and waits for the reply. For requests before and after a run. */
   async ask(request: string): Promise<Reply> {
     while (!this.hasRoom()) {
       if (this.#isClosed) return { kind: 'failure', code: 'CLOSED' };

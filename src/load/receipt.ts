@@ -1,4 +1,4 @@
-/** Receipts of paid answers, checked as a customer would (x402-v2 §2.6). */
+/** Checks receipts of paid answers as a customer would (x402-v2 §2.6). */
 import { decodeBase64, decodeUtf8Latin1 } from '../base/codec.ts';
 import { NETWORK } from '../payment/protocol/network.ts';
 import { type Answer, headerOf } from './connection.ts';
@@ -14,7 +14,7 @@ const TRANSACTION = /^0x[0-9a-f]{64}$/;
 
 export type ReceiptFault = 'NO_RECEIPT' | 'UNREADABLE_RECEIPT' | 'RECEIPT_WITHOUT_SUCCESS' | 'RECEIPT_OF_ANOTHER';
 
-/** What is wrong with the receipt of an answer that `payer` has paid for, or undefined. */
+/** The fault in the receipt of an answer that `payer` paid for, or undefined. */
 export function receiptFaultOf({ head }: Answer, payer: string): ReceiptFault | undefined {
   const header = headerOf(head, 'payment-response');
   if (header === undefined) return 'NO_RECEIPT';

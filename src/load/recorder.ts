@@ -1,9 +1,9 @@
 /**
- * What a run has seen: for each kind and outcome a count and latencies, and rates over time. What was due before the
- * measured part began (warm-up) is counted and nothing more.
+ * The observations of a run: a count and latencies for each kind and outcome, and rates over time. Requests that were due before
+ * the measured part (warm-up) are only counted.
  *
- * An outcome is a status and our error code (`402 PAYMENT_REQUIRED`), a fault in an answer whose status was right (`200
- * NO_RECEIPT`), a transport failure (`ECONNRESET`, `TIMEOUT`), or `UNSENT`: due, and never sent before the end.
+ * An outcome is a status and our error code (`402 PAYMENT_REQUIRED`), a fault in an answer with the right status (`200
+ * NO_RECEIPT`), a transport failure (`ECONNRESET`, `TIMEOUT`), or `UNSENT`: due before the end and never sent.
  */
 import { Latencies, type LatencySummary } from './latencies.ts';
 import type { Kind } from './mix.ts';
@@ -11,12 +11,12 @@ import type { Kind } from './mix.ts';
 export interface Seen {
   readonly kind: Kind;
   readonly outcome: string;
-  /** The scenario expects it. */
+  /** Whether the scenario expects the outcome. */
   readonly isExpected: boolean;
   readonly latencies: Latencies;
 }
 
-/** One stretch of the run; microseconds. */
+/** One stretch of the run; latencies in microseconds. */
 export interface Stretch {
   /** Milliseconds from the start of the measured part to the start of the stretch. */
   readonly at_ms: number;
@@ -28,14 +28,14 @@ export interface Stretch {
 
 export const UNSENT = 'UNSENT';
 const TIMEOUT = 'TIMEOUT';
-/** Stretches of a run: enough for a plot as wide as a page. */
+/** Stretches of a run: enough for a plot of the page's width. */
 const STRETCH_COUNT = 60;
 const STRETCH_MS_MIN = 100;
 
 export class Recorder {
   readonly #seen = new Map<string, Seen>();
   readonly #durationMs: number;
-  /** Until the run begins, everything is before it. */
+  /** Infinity until the run begins, so that everything before counts as warm-up. */
   #startMs = Number.POSITIVE_INFINITY;
   #endMs = Number.POSITIVE_INFINITY;
   readonly stretchMs: number;
@@ -69,13 +69,13 @@ export class Recorder {
     this.#latenciesOf(kind, outcome, isExpected).record(latencyMs);
     if (isExpected) this.expectedCount++;
     else this.unexpectedCount++;
-    if (doneMs > this.#endMs) return; // answered in the time after the end, which has no stretch
+    if (doneMs > this.#endMs) return; // answered after the end, where there is no stretch
     this.#closeStretches(doneMs);
     if (isExpected) this.#stretch.record(latencyMs);
     else this.#stretchUnexpected++;
   }
 
-  /** A request that was due and not sent at the end: it has waited at least until now. */
+  /** Records a request that was due and not sent at the end: its latency is at least the time until now. */
   recordUnsent(kind: Kind, plannedMs: number, nowMs: number): void {
     if (plannedMs < this.#startMs) return;
     this.#latenciesOf(kind, UNSENT, false).record(nowMs - plannedMs);
@@ -86,14 +86,14 @@ export class Recorder {
     return [...this.#seen.values()];
   }
 
-  /** Latencies so far of what came as expected, for the live line. */
-  memoizeRecent(): LatencySummary | null {
+  /** Latencies of the current stretch, of expected answers, for the live line. */
+  recentLatencies(): LatencySummary | null {
     return this.#stretch.summary();
   }
 
   /**
-   * Latencies of a kind, or of all: what was expected, and the least that a request has waited which timed out or was never
-   * sent. Other failures are quick or slow for reasons of their own and stand with their outcome only.
+   * Latencies of a kind, or of all kinds: those of expected answers, and the lower bounds of requests that timed out or were
+   * never sent. The latencies of other failures do not describe the server, so they stand only with their outcome.
    */
   latenciesOf(kind?: Kind): Latencies {
     const all = new Latencies();

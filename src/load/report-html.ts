@@ -1,6 +1,6 @@
 /**
- * A run's result as one HTML page: latency by percentile, throughput and latency over time as inline SVG, the tables, and the
- * whole result as JSON. It loads nothing and runs nothing: no script, no address of anything but the tested server, in text.
+ * The result of a run as one HTML page: latency by percentile, throughput and latency over time as inline SVG, the tables, and
+ * the whole result as JSON. The page loads nothing and has no script; the only address on it is the tested server's, as text.
  */
 import { grouped } from '../base/grouped.ts';
 import type { CurvePoint } from './latencies.ts';
@@ -16,7 +16,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character]!);
 
-/** Drawing area of a plot inside its SVG, user units. */
+/** Size and margins of a plot, SVG user units. */
 const WIDTH = 760;
 const HEIGHT = 260;
 const LEFT = 70;
@@ -28,11 +28,11 @@ const place = (value: number): string => value.toFixed(1);
 
 interface Axis {
   readonly ticks: readonly { readonly at: number; readonly label: string }[];
-  /** 0..1 along the axis */
+  /** Position along the axis, 0..1. */
   readonly shareOf: (value: number) => number;
 }
 
-/** From zero to a round number above `max`, four to eight ticks. */
+/** From zero to a round number above `max`, with four to eight ticks. */
 function linearAxis(max: number, labelOf: (value: number) => string): Axis {
   const rough = Math.max(max, 1e-9) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -45,7 +45,7 @@ function linearAxis(max: number, labelOf: (value: number) => string): Axis {
   return { ticks, shareOf: (value) => value / end };
 }
 
-/** Percentiles, each further nine as wide as the one before. */
+/** Percentiles, where each further nine has the same width. */
 function percentileAxis(last: number): Axis {
   const ninesOf = (percentile: number): number => -Math.log10(1 - Math.min(percentile, 99.99999999) / 100);
   const end = Math.max(1, ninesOf(last));

@@ -1,11 +1,11 @@
 /**
- * What is asked: request texts of HTTP/1.1, and the questions of the jobs routes. Every request goes to the server under
- * load: addresses that it gives out (`callback_url`, `next_wait_url`) may lead elsewhere and are never followed.
+ * The requests of a load test: their HTTP/1.1 text, and the paths of the jobs routes. Every request goes to the server under
+ * load. The generator never follows an address in an answer (`callback_url`, `next_wait_url`), which may lead elsewhere.
  */
 import type { Answer, Reply } from './connection.ts';
 import type { Target } from './target.ts';
 
-/** One character a byte; header values and body must be Latin-1. */
+/** Builds request texts, one character per byte; header values and bodies must be Latin-1. */
 export class Requests {
   readonly #target: Target;
 
@@ -37,7 +37,7 @@ const ROLES = ['engineer', 'data engineer', 'designer', 'product manager', 'nurs
 
 const encoded = (words: string): string => encodeURIComponent(words).replaceAll('%20', '+');
 
-/** Questions for signals and search: different terms, so that no single answer is asked for over and over. */
+/** Paths of signals and search with different terms, so that the server cannot repeat one answer. */
 export const QUESTIONS: readonly string[] = ROLES.flatMap((role) => [
   `/v1/jobs/signals?role=${encoded(role)}&limit=5`,
   `/v1/jobs/search?keyword=${encoded(role)}&limit=10`,
@@ -47,14 +47,14 @@ export const companyQuestion = (domain: string): string => `/v1/jobs/company?com
 
 const ERROR_CODE = /^\s*\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"([A-Z][A-Z0-9_]{0,63})"/;
 
-/** Status, and the code of our error object where there is one. */
+/** Status, and the error code if the body has one. */
 export function outcomeOf({ status, body }: Answer): string {
   if (status < 400) return String(status);
   const code = ERROR_CODE.exec(body.toString('latin1', 0, 200))?.[1];
   return code === undefined ? String(status) : `${status} ${code}`;
 }
 
-/** For a message about a reply that was not the expected one. */
+/** Describes an unexpected reply in a message. */
 export const saidOf = (reply: Reply): string => (reply.kind === 'failure' ? reply.code : outcomeOf(reply));
 
 /** The body as JSON, or undefined. */

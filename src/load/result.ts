@@ -1,4 +1,4 @@
-/** What a run found, in the shape of `--json`: times in milliseconds or microseconds as the names say. */
+/** The result of a run, in the shape of `--json`: times in milliseconds or microseconds, as the names say. */
 import type { CurvePoint, Latencies, LatencySummary } from './latencies.ts';
 import type { Kind, Scenario } from './mix.ts';
 import type { Recorder, Stretch } from './recorder.ts';
@@ -13,21 +13,21 @@ export interface OutcomeResult {
 export interface OperationResult {
   readonly operation: Kind;
   readonly latency_us: LatencySummary | null;
-  /** [percentile, microseconds], towards the last one that the count can tell apart. */
+  /** [percentile, microseconds], up to the highest percentile that the count can resolve. */
   readonly curve: readonly CurvePoint[];
   readonly outcomes: readonly OutcomeResult[];
 }
 
 export interface GeneratorResult {
-  /** Of one core, in the thread that sends. */
+  /** Share of one core, in the sending thread. */
   readonly cpu_share: number;
-  /** Open loop: how late requests were sent that nothing but the generator kept waiting. */
+  /** Open loop: delay of requests for which a connection was free; null in a closed loop. */
   readonly lag_us: LatencySummary | null;
-  /** Part of the measured time and warm-up in which a request was due and every connection was busy. */
+  /** Share of measured time and warm-up in which a request was due and every connection was busy. */
   readonly connections_busy_share: number;
-  /** Part of it in which a request was due and no payment was signed. */
+  /** Share of it in which a request was due and no payment was signed. */
   readonly unsigned_share: number;
-  /** The generator, not the server, was the limit; then `reason` says how it shows. */
+  /** Whether the generator, not the server, was the limit; `reason` then has the evidence. */
   readonly was_the_limit: boolean;
   readonly reason: string | null;
 }
@@ -42,11 +42,11 @@ export interface LoadResult {
   /** Kind -> weight. */
   readonly mix: Readonly<Record<string, number>>;
   readonly loop: 'open' | 'closed';
-  /** Requests a second that were asked for; null in a closed loop. */
+  /** `--rate`, requests a second; null in a closed loop. */
   readonly rate: number | null;
   readonly connections: number;
   readonly warmup_ms: number;
-  /** Of the measured part, as it was: shorter than asked for when the run ended early. */
+  /** Length of the measured part, which is shorter than `--duration` when the run ended early. */
   readonly duration_ms: number;
   readonly ended: 'in time' | 'interrupted' | 'nothing left to send';
   readonly requests: {
@@ -54,36 +54,36 @@ export interface LoadResult {
     readonly unexpected: number;
     /** Due and never sent. */
     readonly unsent: number;
-    /** Of a mix, passed over: their kind had nothing left to send. */
+    /** Requests of a mix that were skipped because their kind had nothing left to send. */
     readonly passed_over: number;
     readonly in_warmup: number;
-    /** As expected, a second. */
+    /** Expected answers a second. */
     readonly per_second: number;
   };
-  /** All kinds; a request that timed out or was never sent counts with the least that it has waited. */
+  /** All kinds; a request that timed out or was never sent counts with the time it has waited so far. */
   readonly latency_us: LatencySummary | null;
   readonly operations: readonly OperationResult[];
   readonly timeline: { readonly stretch_ms: number; readonly stretches: readonly Stretch[] };
   readonly generator: GeneratorResult;
   readonly payments: { readonly signed: number; readonly sent: number; readonly expired: number } | null;
   readonly callbacks: { readonly created: number; readonly deleted: number; readonly waits_held: number } | null;
-  /** What to do about it, a sentence each. */
+  /** Advice, one sentence each. */
   readonly hints: readonly string[];
 }
 
-/** Share of a core above which the sending thread had nothing left to give. */
+/** Share of a core above which the sending thread is saturated. */
 const CPU_SHARE_LIMIT = 0.9;
-/** A generator this late, and for that part of the latency at least, is what was measured. */
+/** With a lag above both limits the run measured the generator. */
 const LAG_LIMIT_US = 5_000;
 const LAG_SHARE_LIMIT = 0.5;
-/** Parts of the run that are more than chance. */
+/** Shares of the run that are more than chance. */
 const BUSY_SHARE_LIMIT = 0.5;
 const UNSIGNED_SHARE_LIMIT = 0.05;
 
 export interface GeneratorFigures {
   readonly cpuShare: number;
   readonly lag: Latencies;
-  /** Of all requests, 99th percentile. */
+  /** 99th percentile of all requests. */
   readonly latencyP99Us: number;
   readonly connectionsBusyShare: number;
   readonly unsignedShare: number;
@@ -94,8 +94,10 @@ export interface GeneratorFigures {
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 
-/** Whether the generator was the limit, and how it shows. Waiting in turns of the loop costs CPU, so a high share alone means
- * nothing in an open loop that keeps its rate. */
+/**
+ * Evidence that the generator was the limit, or null. An open loop waits by turning the event loop, which takes CPU, so there a
+ * high share means something only when the loop has fallen behind its rate.
+ */
 function limitOf(figures: GeneratorFigures): string | null {
   const { cpuShare, lag, latencyP99Us, connectionsBusyShare, unsignedShare, isOpenLoop, unsentCount } = figures;
   if (unsignedShare > UNSIGNED_SHARE_LIMIT) {
@@ -124,7 +126,7 @@ export function generatorResult(figures: GeneratorFigures): GeneratorResult {
   };
 }
 
-/** Kinds in the order in which they were first seen; outcomes most frequent first. */
+/** Kinds in the order of their first outcome; the most frequent outcome first. */
 export function operationResults(recorder: Recorder): readonly OperationResult[] {
   const kinds = [...new Set(recorder.seen.map(({ kind }) => kind))];
   return kinds.map((kind) => {
@@ -142,7 +144,7 @@ export function operationResults(recorder: Recorder): readonly OperationResult[]
   });
 }
 
-/** Part of what was due that was not answered as expected, 0 to 1; 1 where nothing was. */
+/** Share of the due requests without an expected answer, 0 to 1; 1 when there was no expected answer. */
 export function unexpectedShareOf({ requests }: LoadResult): number {
   const { expected, unexpected, unsent } = requests;
   return expected === 0 ? 1 : unexpected / (expected + unexpected + unsent);

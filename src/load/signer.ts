@@ -1,20 +1,20 @@
-/** A signing thread (a worker's entry): makes payments ahead, so that signing does not cost the run. */
+/** Entry of a signing thread: signs payments ahead, so that signing takes no time from the run. */
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { type LoadOffer, type SignedPayment, Signer } from './signing.ts';
 
-/** Sign so many for this offer. */
 export interface SigningOrder {
   readonly offerIndex: number;
   readonly offer: LoadOffer;
+  /** Payments to sign. */
   readonly count: number;
 }
 
 export interface SignedBatch {
   readonly offerIndex: number;
   readonly payments: readonly SignedPayment[];
-  /** Time that the batch took; the generator's own share of the CPU is counted without it. */
+  /** Duration of the batch. The generator's own share of the CPU excludes it. */
   readonly busyMs: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Payments as the official client makes them (x402-v2 §2.4, §2.5): an EIP-3009 authorization for an offer, signed, in the
- * text of the `PAYMENT-SIGNATURE` header. The wallets are throwaway: keys are drawn here and kept nowhere, so only a play
- * ledger lends them anything, and no load test can spend real money.
+ * Payments as the official client makes them (x402-v2 §2.4, §2.5): a signed EIP-3009 authorization for an offer, as the text of
+ * the `PAYMENT-SIGNATURE` header. The wallets are throwaway: this file draws their keys and stores them nowhere. Only a play
+ * ledger gives them a balance, so no load test can spend real money.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -18,16 +18,16 @@ import {
 } from '../payment/protocol/network.ts';
 import { digestOf, structOf } from '../payment/protocol/typed-data.ts';
 
-/** What one paid request costs, and what a payment for it echoes. */
+/** An offer: the price of a request, and what a payment for it echoes. */
 export interface LoadOffer {
-  /** JSON of `resource`, `accepted` and, where there are any, `extensions`, from the 402, as members of an object. */
+  /** JSON text of the members `resource`, `accepted` and, if the 402 has any, `extensions`. */
   readonly echoedMembers: string;
   readonly amountAtomic: bigint;
   readonly payTo: string;
   readonly maxTimeoutSeconds: number;
 }
 
-/** A payment ready to be sent, once. */
+/** A payment, to be sent once. */
 export interface SignedPayment {
   /** Value of `PAYMENT-SIGNATURE`. */
   readonly header: string;
@@ -42,7 +42,7 @@ interface OfferWire {
   readonly extensions?: unknown;
 }
 
-/** The offer in a `PAYMENT-REQUIRED` header, or undefined for one that is not ours to pay. */
+/** The offer in a `PAYMENT-REQUIRED` header; undefined for one that a load test cannot pay. */
 export function parseOffer(header: string): LoadOffer | undefined {
   let offer: OfferWire;
   try {
@@ -76,17 +76,17 @@ interface Wallet {
   spentAtomic: bigint;
 }
 
-/** A wallet spends a dollar at most: a hundredth of what a play ledger lends by default, so a smaller one will do too. */
+/** A wallet spends at most a dollar, a hundredth of the default LOCAL_BALANCE, so servers with a smaller balance work too. */
 const WALLET_SPEND_ATOMIC_MAX = 1_000_000n;
 
-/** Signs with a wallet until it has spent its dollar, then with the next. About 0.4 ms a payment on Node 26. */
+/** Signs with a wallet until it has spent its dollar, then with a new one. */
 export class Signer {
   readonly #random: Random;
   #wallet: Wallet | undefined;
 
   constructor(random: Random) {
     this.#random = random;
-    // Without the tables a signature takes six times as long; they are shared by all signers of the thread.
+    // Precomputed tables make a signature several times faster; all signers of the thread share them.
     secp256k1.Point.BASE.precompute(8);
   }
 

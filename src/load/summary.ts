@@ -1,9 +1,9 @@
-/** A run's result in words and columns, for people. */
+/** The result of a run as text, for people. */
 import { grouped } from '../base/grouped.ts';
 import type { LatencySummary } from './latencies.ts';
 import type { LoadResult } from './result.ts';
 
-/** Microseconds in the unit that people would use, three figures. */
+/** Microseconds as text in µs, ms or s, with three significant figures. */
 export function duration(us: number): string {
   const figures = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
   if (us < 1000) return `${us} µs`;
@@ -12,7 +12,7 @@ export function duration(us: number): string {
 
 const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 
-/** Left column left, the others right; two blanks between. */
+/** The first two columns left-aligned, the others right-aligned, two spaces apart. */
 function columnsOf(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const lines = rows.map((row) =>
@@ -49,9 +49,10 @@ export function summaryText(result: LoadResult): string {
   }
   let text = `${lines.join('\n')}\n${columnsOf(rows)}\n`;
   text += `  ${grouped(requests.expected)} answered as expected, ${requests.per_second.toLocaleString('en-US')}/s`;
-  text += `; ${grouped(requests.unexpected)} not (!)`;
+  text += `; ${grouped(requests.unexpected)} otherwise (!)`;
   if (requests.unsent > 0) text += `; ${grouped(requests.unsent)} were due and never sent`;
-  if (requests.passed_over > 0) text += `; ${grouped(requests.passed_over)} of the mix passed over, none left to send`;
+  if (requests.passed_over > 0)
+    text += `; ${grouped(requests.passed_over)} of the mix skipped: their kind had nothing left to send`;
   text += '\n';
   if (payments !== null)
     text += `  ${grouped(payments.sent)} payments sent of ${grouped(payments.signed)} signed ahead\n`;

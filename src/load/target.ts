@@ -1,18 +1,19 @@
 /**
- * The server under load: where it is, and whether it may be put under load at all. The name is resolved once, every
- * address it has is judged, and connections go to a judged address: no second resolution can lead anywhere else.
+ * The server under load: its address, and whether a load test may use it. `addressesOf` resolves the name once and checks every
+ * address; connections go to a checked address, so no second resolution can lead elsewhere.
  */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import { errorCodeOf } from '../base/failure.ts';
 
-/** The server cannot be put under load, or not be reached; the message is one line. */
+/** The server cannot be reached or put under load; the message is one line. */
 export class LoadError extends Error {}
 
-/** The address was given wrongly, or is somebody else's; the message is one line. */
+/** The address is malformed, or not allowed without the owner's word; the message is one line. */
 export class TargetError extends Error {}
 
 export interface Target {
-  /** As it is shown: scheme, host and port. */
+  /** Scheme, host and port, for messages. */
   readonly origin: string;
   readonly isSecure: boolean;
   /** Without the brackets of IPv6. */
@@ -28,7 +29,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** 127.0.0.0/8 and ::1, also as an IPv4-mapped IPv6 address. */
+/** 127.0.0.0/8 and ::1, also as IPv4-mapped IPv6. */
 export function isLoopback(address: string): boolean {
   return loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
@@ -53,16 +54,16 @@ export function parseTarget(text: string): Target {
 }
 
 /**
- * Every address of the target, in the resolver's order, none twice.
- * @param isOwn the caller has said that the server is theirs; otherwise each address must be loopback
- * @throws TargetError for one that is not, LoadError for a name that nobody knows
+ * Every address of the target, in the resolver's order, without repeats.
+ * @param isOwn the user states that the server is theirs; otherwise each address must be loopback
+ * @throws TargetError for another address, LoadError for an unknown name
  */
 export async function addressesOf({ hostname, origin }: Target, isOwn: boolean): Promise<readonly string[]> {
   let addresses: string[];
   try {
     addresses = isIP(hostname) ? [hostname] : (await lookup(hostname, { all: true })).map(({ address }) => address);
   } catch (failure) {
-    throw new LoadError(`no address is known for ${hostname} (${(failure as NodeJS.ErrnoException).code})`);
+    throw new LoadError(`no address is known for ${hostname} (${errorCodeOf(failure)})`);
   }
   const foreign = addresses.find((address) => !isLoopback(address));
   if (foreign !== undefined && !isOwn) {

@@ -1,6 +1,6 @@
 /** The token in an Authorization header (decisions §5; reliability 186, 187). */
 import { expect, it } from 'vitest';
-import { bearerToken } from '../../src/access/read-token.ts';
+import { bearerToken } from '../../src/access/bearer-token.ts';
 
 it.each([
   [null, 'MISSING_AUTHORIZATION'],

@@ -1,63 +1,107 @@
-/** Payments are counted by what became of them, and the gate that is counted decides as before. */
+/** Payments are counted by what they came to, from the results of the checkout. */
 import { describe, expect, it } from 'vitest';
-import { PAYMENT_OUTCOMES, PaymentTally, talliedGate } from '../../src/access/payment-tally.ts';
-import type { Gate, Pass, Visit } from '../../src/http/access.ts';
-import { type ErrorCode, refuse } from '../../src/http/errors.ts';
+import { PAYMENT_OUTCOMES, PaymentMeter, PaymentMeters } from '../../src/access/payment-meter.ts';
+import { type PaidServices, paid } from '../../src/access/x402.ts';
+import { Exposition } from '../../src/base/prometheus.ts';
+import type { Admission } from '../../src/http/access.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
+import type { Begun, Checkout, Settled } from '../../src/payment/checkout.ts';
+import { fault } from '../../src/payment/protocol/envelope.ts';
+import { PAYEE, signedPayment } from '../payment/fixture.ts';
+import { MetricsPage } from '../support/metrics-page.ts';
+import { encodeHeader } from '../support/wallet.ts';
 
-const VISIT = {} as Visit;
-const counted = (tally: PaymentTally): Record<string, number> =>
-  Object.fromEntries(Object.entries(tally.counts).filter(([, count]) => count > 0));
-const pass = (settle: Pass['settle']): Pass => ({ settle, release: () => {} });
+const LABELS = { operation: 'ask' };
+const MOUNT = { labels: {}, baseUrl: 'https://api.example.com' };
+const PAYER = `0x${'1'.repeat(40)}` as typeof PAYEE;
 
-describe('a tally', () => {
-  it.each([
-    ['PAYMENT_REQUIRED', 'offered'],
-    ['PAYMENT_INVALID', 'invalid'],
-    ['PAYMENT_ALREADY_USED', 'repeated'],
-    ['SETTLEMENT_UNAVAILABLE', 'unavailable'],
-    ['INTERNAL_ERROR', 'failed'],
-  ] as const)('counts a refusal with %s as %s, at once and later', async (code, outcome) => {
+/** The gate over a checkout that does as told, and what its meter has counted. */
+function setUp(checkout: Partial<Checkout>) {
+  const meters = new PaymentMeters();
+  const services = { paid: { checkout, seller: { payTo: PAYEE }, meters } } as unknown as PaidServices;
+  const gate = paid('search').open(services, searchJobs, MOUNT);
+  const counted = (): Record<string, number> => {
+    const page = new Exposition();
+    page.family('payments_total', 'counter', 'Payments.');
+    meters.writeOutcomes(page);
+    const { samples } = new MetricsPage(page.text).families.get('payments_total')!;
+    return Object.fromEntries(
+      samples.filter(({ value }) => value > 0).map(({ labels, value }) => [labels.outcome, value]),
+    );
+  };
+  return { gate, meters, counted };
+}
+
+const request = (payment: string | null): RequestView =>
+  ({ search: '', header: (name: string) => (name === 'payment-signature' ? payment : null) }) as RequestView;
+
+const BEGUN: readonly (readonly [begun: Begun, outcome: string])[] = [
+  [{ kind: 'invalid', fault: fault('invalid_payload', 'no'), detail: '' }, 'invalid'],
+  [{ kind: 'used', status: { kind: 'reserved' }, payer: PAYER }, 'repeated'],
+  [{ kind: 'crowded' }, 'failed'],
+  [{ kind: 'unavailable', detail: '' }, 'unavailable'],
+];
+
+describe('the meter of a paid operation', () => {
+  it.each(BEGUN)('counts %j as %s, at once and later', async (begun, outcome) => {
     for (const how of ['now', 'later'] as const) {
-      const tally = new PaymentTally('ask');
-      const refusal = refuse<ErrorCode>(code, 'no');
-      const gate = talliedGate({ admit: () => (how === 'now' ? refusal : Promise.resolve(refusal)) }, tally);
-      const admitted = gate.admit(VISIT, { offer: undefined });
+      const { gate, counted } = setUp({ begin: () => (how === 'now' ? begun : Promise.resolve(begun)) });
+      const admitted = gate.admit(request(encodeHeader(await signedPayment())), {});
       expect(admitted instanceof Promise).toBe(how === 'later');
-      expect(await admitted).toBe(refusal);
-      expect(counted(tally)).toEqual({ [outcome]: 1 });
+      await admitted;
+      expect(counted()).toEqual({ [outcome]: 1 });
     }
   });
 
-  it.each([
-    ['headers', async () => ({ 'payment-response': 'x' }), 'settled'],
-    ['a refusal', async () => refuse('PAYMENT_NOT_SETTLED', 'no'), 'refused'],
-    ['an unknown outcome', async () => refuse('SETTLEMENT_PENDING', 'wait'), 'unknown'],
-    ['no settlement', async () => refuse('SETTLEMENT_UNAVAILABLE', 'no'), 'unavailable'],
-    ['a bug', () => Promise.reject(new Error('bug')), 'failed'],
-  ] as const)(
-    'counts a settlement that ends in %s once, and while it is under way as in flight',
-    async (_, settle, outcome) => {
-      const tally = new PaymentTally('ask');
-      const admitted = (await talliedGate({ admit: () => pass(settle) }, tally).admit(VISIT, {
-        offer: undefined,
-      })) as Pass;
-      expect(counted(tally)).toEqual({});
-      const settling = admitted.settle();
-      expect(tally.inFlightCount).toBe(1);
-      await settling.catch(() => {});
-      expect([tally.inFlightCount, counted(tally)]).toEqual([0, { [outcome]: 1 }]);
-    },
-  );
+  it('counts an offer, an offer that cannot be made, a malformed header and a bug', async () => {
+    const offers = setUp({ offerFault: () => undefined });
+    await offers.gate.admit(request(null), {});
+    expect(offers.counted()).toEqual({ offered: 1 });
+    const away = setUp({ offerFault: () => ({ kind: 'unavailable', detail: 'away' }) });
+    await away.gate.admit(request(null), {});
+    expect(away.counted()).toEqual({ unavailable: 1 });
+    const malformed = setUp({});
+    await malformed.gate.admit(request('!'), {});
+    expect(malformed.counted()).toEqual({ invalid: 1 });
+    const failing = setUp({ begin: () => Promise.reject(new Error('bug')) });
+    await expect(failing.gate.admit(request(encodeHeader(await signedPayment())), {})).rejects.toThrow('bug');
+    expect(failing.counted()).toEqual({ failed: 1 });
+  });
 
-  it('counts what is given back, and passes it on', () => {
-    const tally = new PaymentTally('ask');
+  const settled: readonly (readonly [settled: Settled | Error, outcome: string])[] = [
+    [{ kind: 'settled', payer: PAYER, transaction: '' }, 'settled'],
+    [{ kind: 'refused', payer: PAYER, reason: 'insufficient_funds', transaction: '', detail: '' }, 'refused'],
+    [{ kind: 'abandoned' }, 'refused'],
+    [{ kind: 'pending', payer: PAYER, transaction: '', detail: '' }, 'unknown'],
+    [{ kind: 'unavailable', detail: '' }, 'unavailable'],
+    [new Error('bug'), 'failed'],
+  ];
+  it.each(settled)('counts a settlement that ends in %j as %s, and in flight until then', async (result, outcome) => {
+    const meter = new PaymentMeter(LABELS);
+    const settling = meter.countSettled(result instanceof Error ? Promise.reject(result) : Promise.resolve(result));
+    expect(meter.inFlightCount).toBe(1);
+    await settling.catch(() => {});
+    const counts = Object.fromEntries(Object.entries(meter.counts).filter(([, count]) => count > 0));
+    expect([meter.inFlightCount, counts]).toEqual([0, { [outcome]: 1 }]);
+  });
+
+  it('counts what is released, and passes it on', async () => {
     let released = 0;
-    const gate: Gate = { admit: () => ({ settle: async () => ({}), release: () => released++ }) };
-    (talliedGate(gate, tally).admit(VISIT, { offer: undefined }) as Pass).release();
-    expect([released, counted(tally)]).toEqual([1, { released: 1 }]);
+    const purchase = { order: { payer: PAYER } } as Extract<Begun, { kind: 'purchase' }>['purchase'];
+    const { gate, counted } = setUp({
+      begin: () => ({ kind: 'purchase', purchase }),
+      release: () => {
+        released++;
+      },
+    });
+    ((await gate.admit(request(encodeHeader(await signedPayment())), {})) as Admission).release?.();
+    expect([released, counted()]).toEqual([1, { released: 1 }]);
   });
 
   it('starts with every outcome at zero', () => {
-    expect(Object.keys(new PaymentTally('ask').counts)).toEqual([...PAYMENT_OUTCOMES]);
+    expect(new PaymentMeter(LABELS).counts).toEqual(
+      Object.fromEntries(PAYMENT_OUTCOMES.map((outcome) => [outcome, 0])),
+    );
   });
 });

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { callerRateGate } from '../../src/access/rate-limit.ts';
-import type { Visit } from '../../src/http/access.ts';
+import { perCaller } from '../../src/access/rate-limit.ts';
 import type { Refusal } from '../../src/http/errors.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { MemoryRateLimits } from '../../src/storage/memory/rate-limits.ts';
 
 function setUp(limit: number) {
   let now = 1_000;
-  const gate = callerRateGate(limit, new MemoryRateLimits({ nowMs: () => 0, monotonicMs: () => now }));
+  const limits = new MemoryRateLimits({ nowMs: () => 0, monotonicMs: () => now });
+  const callerRate = { limitPerMinute: limit, limiter: limits.open(Math.max(1, limit), 60_000) };
+  const gate = perCaller.open({ callerRate }, searchJobs, { labels: {}, baseUrl: '' });
   const from = (address: string) =>
-    gate.admit({ clientAddress: () => address } as Visit, { offer: undefined }) as Refusal | undefined;
+    gate.admit({ clientAddress: () => address } as RequestView, {}) as Refusal | undefined;
   return {
     from,
     at: (ms: number) => {

@@ -1,18 +1,20 @@
 /** What is looked at before a paid route is listed anywhere: a route that nobody could use stops the start. */
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { type PaidServices, paid, priceOf } from '../../src/access/x402.ts';
 import { bazaarOf, exampleSearchOf } from '../../src/access/x402-discovery.ts';
-import { paidRouteOf } from '../../src/access/x402-listing.ts';
-import { paid } from '../../src/http/access.ts';
-import { type Documentation, type Method, type Route, route } from '../../src/http/route.ts';
-import { EVERY_ROUTE } from '../../src/modules/routes.ts';
+import { x402ListingOf } from '../../src/access/x402-listing.ts';
+import type { Contract, Method } from '../../src/http/contract.ts';
+import { type Route, route } from '../../src/http/route.ts';
+import { PAYEE } from '../payment/fixture.ts';
+import { OPERATIONS } from '../support/declared.ts';
 
 const declared = (changes: {
   method?: Method;
   path?: `/${string}`;
-  examples?: NonNullable<Documentation['examples']>;
-}): Route =>
-  route<never>()({
+  examples?: NonNullable<Contract['examples']>;
+}): Route<PaidServices> =>
+  route<PaidServices>()({
     operation: 'ask',
     method: 'GET',
     path: '/ask',
@@ -46,10 +48,10 @@ describe('a listed route', () => {
     expect(() => bazaarOf(declared(changes))).toThrow(message);
   });
 
-  it('is every paid route of ours, and no free one', () => {
-    for (const one of EVERY_ROUTE) {
-      const price = one.access.find((access) => access.kind === 'x402')?.priceUsdc;
-      expect(paidRouteOf(one)?.priceUsdc, one.path).toBe(price);
-    }
+  it('is every paid operation of ours, and no free one', () => {
+    const listing = x402ListingOf(OPERATIONS, { payTo: PAYEE }, { labels: {}, baseUrl: 'https://api.example.com' });
+    const paidPaths = OPERATIONS.filter(({ access }) => priceOf(access) !== undefined).map(({ path }) => path);
+    expect(paidPaths.length).toBeGreaterThan(3);
+    expect(listing.resources).toEqual(paidPaths.map((path) => `https://api.example.com${path}`));
   });
 });

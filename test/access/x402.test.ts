@@ -1,8 +1,16 @@
 /** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
 import { describe, expect, it } from 'vitest';
-import { contractShare, createX402Gate, type PaidRoute, type Till } from '../../src/access/x402.ts';
-import type { Pass, Visit } from '../../src/http/access.ts';
+import { PaymentMeters } from '../../src/access/payment-meter.ts';
+import { type PaidServices, paid } from '../../src/access/x402.ts';
+import { bazaarOf } from '../../src/access/x402-discovery.ts';
+import type { Admission, Gate, Mount } from '../../src/http/access.ts';
+import type { HeaderRecord } from '../../src/http/answers.ts';
+import type { Contract } from '../../src/http/contract.ts';
 import { Refusal } from '../../src/http/errors.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
+import { createCallback } from '../../src/modules/callbacks/create.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
+import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
@@ -22,13 +30,22 @@ import { promptWorker } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
-const ROUTE: PaidRoute = {
-  method: 'GET',
-  path: '/v1/jobs/search',
-  description: 'Search up to 10 observed jobs',
-  priceUsdc: '0.02',
-  bazaar: { info: { input: { type: 'http', method: 'GET' } }, schema: { type: 'object' } },
-};
+const ROUTE: Contract = searchJobs;
+const MOUNT: Mount = { labels: {}, baseUrl: 'https://api.example.com' };
+
+/** What the gate gives for a payment that it accepts. */
+interface Pass {
+  settle(): Promise<HeaderRecord | Refusal>;
+  release(): void;
+}
+
+const gateOf = (services: PaidServices, contract: Contract = ROUTE): Gate =>
+  paid('0.02').open(services, contract, MOUNT);
+
+const passOf = (admission: Admission): Pass => ({
+  settle: async () => (await admission.settle?.(undefined)) as HeaderRecord | Refusal,
+  release: () => admission.release?.(),
+});
 
 /** A settlement that does as told and counts. */
 class Scripted implements Settlement {
@@ -56,8 +73,14 @@ function visit(
   headers: Record<string, string> = {},
   search = '',
   client = '127.0.0.1',
-): Visit & { isGone: boolean } {
+): RequestView & { isGone: boolean } {
+  const request = new Request('https://api.example.com');
   return {
+    requestId: 'req_1',
+    method: 'GET',
+    params: {},
+    body: request,
+    onDisconnect: () => {},
     path: ROUTE.path,
     search,
     isGone: false,
@@ -69,7 +92,7 @@ function visit(
   };
 }
 
-function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, place?: RecoveryWorker) {
+function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutParts> = {}, place?: RecoveryWorker) {
   const time = new ManualTime(NOW_MS);
   const reservations = new MemoryReservations(time, 100_000);
   let recoverCount = 0;
@@ -78,31 +101,30 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
     return recoverWithNoble(digest, signature);
   };
   const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onCaseReport: () => {} });
-  const till: Till = {
-    baseUrl: 'https://api.example.com',
-    payTo: PAYEE,
+  const checkout = new Checkout({
     reservations,
     settlement,
     reconciler,
     recoveries: new RecoveryQueue([place ?? promptWorker(recover)], time, time),
-    contracts: contractShare(),
     clock: time,
     ...change,
+  });
+  const services: PaidServices = { paid: { checkout, seller: { payTo: PAYEE }, meters: new PaymentMeters() } };
+  const gate = gateOf(services);
+  const admit = async (header: string | null, one: RequestView = visit(header)): Promise<Pass | Refusal> => {
+    const admitted = await gate.admit(one, {});
+    if (admitted === undefined) throw new Error('a paid operation let a request through with nothing held');
+    return admitted instanceof Refusal ? admitted : passOf(admitted);
   };
-  const gate = createX402Gate(ROUTE, till);
-  const admit = async (header: string | null, one: Visit = visit(header)): Promise<Pass | Refusal> => {
-    const admitted = await gate.admit(one, { offer: undefined });
-    if (admitted === undefined) throw new Error('a paid route let somebody through with nothing held');
+  const refused = async (header: string | null, one?: RequestView): Promise<Refusal> => {
+    const admitted = await admit(header, one);
+    if (!(admitted instanceof Refusal)) throw new Error('expected a refusal, got an admission');
     return admitted;
   };
-  const refused = async (header: string | null, one?: Visit): Promise<Refusal> => {
+  const passed = async (header: string, one?: RequestView): Promise<Pass> => {
     const admitted = await admit(header, one);
-    if (!(admitted instanceof Refusal)) throw new Error('expected a refusal, got a pass');
-    return admitted;
-  };
-  const passed = async (header: string, one?: Visit): Promise<Pass> => {
-    const admitted = await admit(header, one);
-    if (admitted instanceof Refusal) throw new Error(`expected a pass, got ${admitted.code}: ${admitted.message}`);
+    if (admitted instanceof Refusal)
+      throw new Error(`expected an admission, got ${admitted.code}: ${admitted.message}`);
     return admitted;
   };
   return {
@@ -110,7 +132,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<Till> = {}, 
     reservations,
     reconciler,
     settlement,
-    till,
+    services,
     gate,
     admit,
     refused,
@@ -137,18 +159,18 @@ const responseOf = (headers: Readonly<Record<string, string>> | undefined): Reco
 describe('a request without a payment', () => {
   it.each([null, ''])('is offered the price at once, with nothing asked of anybody (header %j)', (header) => {
     const kit = setUp(new Scripted());
-    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), { offer: undefined });
+    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), {});
     if (!(answer instanceof Refusal)) throw new Error('not synchronous');
     expect(answer.code).toBe('PAYMENT_REQUIRED');
     expect(offered(answer)).toMatchObject({
       error: 'PAYMENT-SIGNATURE header is required',
       resource: { url: 'https://api.example.com/v1/jobs/search?keyword=rust' },
-      extensions: { bazaar: ROUTE.bazaar },
+      extensions: { bazaar: bazaarOf(ROUTE) },
     });
     expect([kit.settlement.verifyCount, kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0, 0]);
   });
 
-  it('hears that version 1 is not spoken here (case 27)', async () => {
+  it('hears that version 1 is not spoken here (reliability 27)', async () => {
     const kit = setUp(new Scripted());
     const refusal = await kit.refused(null, visit(null, { 'x-payment': await signed() }));
     expect(refusal.code).toBe('PAYMENT_REQUIRED');
@@ -175,7 +197,7 @@ describe('a payment that is not acceptable', () => {
     headers.push(edited(payment, 'accepted.amount', '1'), edited(payment, 'payload.authorization.value', '20001'));
     headers.push(edited(payment, 'resource.url', 'https://api.example.com/v1/jobs/company'));
     for (const header of headers) {
-      const answer = kit.gate.admit(visit(header), { offer: undefined });
+      const answer = kit.gate.admit(visit(header), {});
       if (!(answer instanceof Refusal)) throw new Error('not synchronous');
       expect(answer.code).toBe('PAYMENT_INVALID');
       expect(offered(answer).error).toMatch(/^[a-z_0-9]+$/);
@@ -184,7 +206,7 @@ describe('a payment that is not acceptable', () => {
     expect([kit.recoverCount(), kit.settlement.verifyCount, kit.reservations.count]).toEqual([0, 0, 0]);
   });
 
-  it('with a forged signature reserves nothing and learns nothing, before and after the victim pays (case 64)', async () => {
+  it('with a forged signature reserves nothing and learns nothing, before and after the victim pays (reliability 64)', async () => {
     const kit = setUp(new Scripted());
     const payment = await signedPayment();
     const other = await signedPayment({}, payer(1));
@@ -198,7 +220,7 @@ describe('a payment that is not acceptable', () => {
     expect(after.message).toBe(before.message);
   });
 
-  it('by a contract wallet is refused with the reason where settlement is local (case 56)', async () => {
+  it('by a contract wallet is refused with the reason where settlement is local (reliability 56)', async () => {
     const kit = setUp(ledger());
     const refusal = await kit.refused(edited(await signedPayment(), 'payload.signature', `0x${'ab'.repeat(66)}`));
     expect(refusal.code).toBe('PAYMENT_INVALID');
@@ -249,7 +271,7 @@ describe('a paid request', () => {
     expect([kit.settlement.verifyCount, kit.settlement.settleCount]).toEqual([1, 1]);
   });
 
-  it('signed again with another window over the same nonce is 409 (case 76); another payer’s same nonce is not (case 77)', async () => {
+  it('signed again with another window over the same nonce is 409; another payer’s same nonce is not (reliability 76, 77)', async () => {
     const kit = setUp(new Scripted());
     const nonce = `0x${'5'.repeat(64)}` as const;
     await kit.passed(await signed({ authorization: { nonce } }));
@@ -275,7 +297,7 @@ describe('a paid request', () => {
     expect(await (await kit.passed(header)).settle()).not.toBeInstanceOf(Refusal);
   });
 
-  it('whose client went away before settlement is not charged, and after it is finished (case 107)', async () => {
+  it('whose client went away before settlement is not charged, and after it is finished (reliability 107)', async () => {
     const kit = setUp(new Scripted());
     const header = await signed();
     const one = visit(header);
@@ -291,7 +313,7 @@ describe('a paid request', () => {
     expect(await (await kit.passed(header, other)).settle()).not.toBeInstanceOf(Refusal);
   });
 
-  it('waits for a free place when the settlement is busy or the store is full, and reserves nothing (cases 80, 99)', async () => {
+  it('waits for a free place when the settlement is busy or the store is full, and reserves nothing (reliability 80, 99)', async () => {
     const busy = setUp(new Scripted());
     for (const kind of ['busy', 'unreachable'] as const) {
       busy.settlement.ready = { kind };
@@ -385,7 +407,7 @@ describe('verification by the settlement', () => {
 });
 
 describe('settlement', () => {
-  it('refused is 402 with what happened and a new offer, and the authorization is free (cases 82, 93)', async () => {
+  it('refused is 402 with what happened and a new offer, and the authorization is free (reliability 82, 93)', async () => {
     const kit = setUp(ledger(19_999n));
     const header = await signed();
     for (let i = 0; i < 2; i++) {
@@ -420,7 +442,7 @@ describe('settlement', () => {
     expect(`${refusal.message}${shown.members}${headers.join()}`).not.toContain('evil_word');
   });
 
-  it('that was certainly not sent is 503 and the authorization works later (case 95)', async () => {
+  it('that was certainly not sent is 503 and the authorization works later (reliability 95)', async () => {
     const kit = setUp(new Scripted());
     kit.settlement.settled = async () => ({ kind: 'unavailable', detail: 'ECONNREFUSED' });
     const header = await signed();
@@ -435,7 +457,7 @@ describe('settlement', () => {
     ['is pending with a hash', async () => ({ kind: 'unknown', transaction: HASH, detail: 'pending' }), HASH],
     ['throws', () => Promise.reject(new Error('bug')), ''],
   ])(
-    'that %s is 503, stays reserved, is never a new offer, and ends by reconciliation (cases 96, 97)',
+    'that %s is 503, stays reserved, is never a new offer, and ends by reconciliation (reliability 96, 97)',
     async (_, lost, hash) => {
       const kit = setUp(new Scripted());
       kit.settlement.settled = lost;
@@ -509,10 +531,10 @@ describe('a payment whose signature has to wait', () => {
       },
     };
   };
-  const from = (client: string, header: string): Visit => visit(header, {}, '', client);
+  const from = (client: string, header: string): RequestView => visit(header, {}, '', client);
   const FLOOD = '198.51.100.66';
 
-  it('is 429 for a client that floods, with a time to come back and nothing reserved; another client pays (case 208)', async () => {
+  it('is 429 for a client that floods, with a time to come back and nothing reserved; another client pays (reliability 208)', async () => {
     const { place, work } = heldPlace();
     const kit = setUp(new Scripted(), {}, place);
     const payment = await signedPayment();
@@ -570,7 +592,7 @@ describe('a payment whose signature has to wait', () => {
     expect(kit.reservations.count).toBe(1);
   });
 
-  it('and that only the facilitator can check is asked about a few at a time, other clients’ too (case 208)', async () => {
+  it('and that only the facilitator can check is asked about a few at a time, other clients’ too (reliability 208)', async () => {
     const kit = setUp(new Scripted());
     const answers: (() => void)[] = [];
     kit.settlement.verified = () =>
@@ -597,19 +619,24 @@ describe('a payment whose signature has to wait', () => {
   });
 });
 
-describe('several routes of one till', () => {
-  it('sell one authorization once in total (case 75)', async () => {
+describe('several operations of one checkout', () => {
+  it('sell one authorization once in total (reliability 75)', async () => {
     const kit = setUp(new Scripted());
-    const other = createX402Gate({ ...ROUTE, path: '/v1/callbacks', bazaar: undefined }, kit.till);
+    const other = gateOf(kit.services, { ...ROUTE, path: '/v1/callbacks' });
     const header = edited(await signedPayment(), 'resource', undefined);
-    const admitted = await Promise.all([
-      kit.gate.admit(visit(header), { offer: undefined }),
-      other.admit(visit(header), { offer: undefined }),
-    ]);
+    const admitted = await Promise.all([kit.gate.admit(visit(header), {}), other.admit(visit(header), {})]);
     expect(admitted.filter((one) => one instanceof Refusal)).toMatchObject([{ code: 'PAYMENT_ALREADY_USED' }]);
   });
 
-  it('cannot be listed under another method than they serve', () => {
-    expect(() => createX402Gate({ ...ROUTE, method: 'POST' }, setUp(new Scripted()).till)).toThrow(/listed as GET/);
-  });
+  it.each([searchJobs, createCallback])(
+    'is listed under the method that it is served with: $method',
+    async (contract) => {
+      const gate = gateOf(setUp(new Scripted()).services, contract);
+      const refusal = (await gate.admit(visit(null), {})) as Refusal;
+      const { extensions } = decodeHeader(refusal.extras.headers?.['payment-required'] ?? null) as {
+        extensions: { bazaar: { info: { input: { method: string } } } };
+      };
+      expect(extensions.bazaar.info.input.method).toBe(contract.method);
+    },
+  );
 });

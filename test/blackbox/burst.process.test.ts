@@ -39,7 +39,7 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
     }
   });
 
-  it(`case 74: ${REQUEST_COUNT} identical requests at once are one 200, otherwise 409, and one settlement`, async () => {
+  it(`${REQUEST_COUNT} identical requests at once are one 200, otherwise 409, and one settlement (reliability 74)`, async () => {
     const account = wallet();
     const payment = await jobs.payment(jobs.search, account);
     const answers = await Promise.all(Array.from({ length: REQUEST_COUNT }, () => jobs.pay(jobs.search, payment)));
@@ -60,7 +60,7 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
     expectError(broke, 402, 'PAYMENT_NOT_SETTLED');
   });
 
-  it('case 75: one authorization on search, company and signals at once buys one answer', async () => {
+  it('one authorization on search, company and signals at once buys one answer (reliability 75)', async () => {
     const account = wallet();
     const payment = await jobs.payment(jobs.search, account);
     const paths = Array.from({ length: 30 }, (_, i) => [jobs.search, jobs.company, jobs.signals][i % 3]!);
@@ -72,7 +72,7 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
     for (const answer of withStatus(answers, 402)) expectError(answer, 402, 'PAYMENT_INVALID');
   });
 
-  it('case 75: one authorization on a hundred questions of one price at once buys one answer', async () => {
+  it('one authorization on a hundred questions of one price at once buys one answer (reliability 75)', async () => {
     const account = wallet();
     const payment = await jobs.payment(jobs.search, account);
     const answers = await Promise.all(
@@ -82,7 +82,7 @@ describe.each(RUNTIMES)('one authorization, many requests, under %s', (runtime) 
     expect(withStatus(answers, 409).length).toBe(99);
   });
 
-  it('case 77: twenty payers with one and the same nonce are independent', async () => {
+  it('twenty payers with one and the same nonce are independent (reliability 77)', async () => {
     const nonce = `0x${'5a'.repeat(32)}` as const;
     const payers = Array.from({ length: 20 }, () => wallet());
     const payments = await Promise.all(

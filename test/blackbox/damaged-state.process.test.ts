@@ -1,4 +1,4 @@
-/** A server on a state that is damaged, missing or older, as its operator and its clients meet it (cases 123, 124). */
+/** A server on a state that is damaged, missing or older, as its operator and its clients meet it (reliability 123, 124). */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

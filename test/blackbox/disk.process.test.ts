@@ -1,4 +1,4 @@
-/** A disk that is full or fails, under a running server (cases 266, 267): what is refused, what goes on, what comes back. */
+/** A disk that is full or fails, under a running server (reliability 266, 267): what is refused, what goes on, what comes back. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a disk that fails, under %s', (runtim
   const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-eio-'));
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
-  it('ends all selling until the next start, keeps what was acknowledged and sells nothing twice (case 267)', async () => {
+  it('ends all selling until the next start, keeps what was acknowledged and sells nothing twice (reliability 267)', async () => {
     const server = await start(runtime, stateDir);
     const paid = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
     expect((await fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': paid } })).status).toBe(200);
@@ -121,7 +121,7 @@ afterAll(() => {
 
 describe.each(disks)('a full disk, under $runtime', ({ runtime, disk }) => {
   it.skipIf(disk === undefined)(
-    'refuses before it sells, still reads, and sells again by itself once there is room (case 266)',
+    'refuses before it sells, still reads, and sells again by itself once there is room (reliability 266)',
     { timeout: 30_000 },
     async () => {
       const place = disk as string;

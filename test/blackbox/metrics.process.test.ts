@@ -1,8 +1,8 @@
 /** `GET /metrics` of a real server: what customers did is what it counts, in a page that Prometheus can read. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERY_ROUTE } from '../../src/modules/routes.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/base/version.ts';
 import { expectError, expectPaid } from '../support/answers.ts';
+import { OPERATIONS } from '../support/declared.ts';
 import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { RUNTIMES } from '../support/server.ts';
@@ -29,7 +29,7 @@ describe.each(RUNTIMES)('the metrics, under %s', (runtime) => {
 
   it('shows every operation and every component from the start, and nothing that a request could add to', async () => {
     const before = await pageOf(jobs);
-    for (const { operation, status = 200 } of EVERY_ROUTE) {
+    for (const { operation, status = 200 } of OPERATIONS) {
       expect(
         before.value('paygrade_requests_total', { operation, status: String(status) }),
         operation,

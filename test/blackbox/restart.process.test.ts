@@ -1,4 +1,4 @@
-/** What was paid for and what was acknowledged survive a kill -9, under both runtimes (cases 79, 117 to 119, 133, 134, 181, 78). */
+/** What was paid for and what was acknowledged survive a kill -9, under both runtimes (reliability 78, 79, 117 to 119, 133, 134, 181). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ describe.each(RUNTIMES)('a server under %s that is killed', (runtime) => {
     startServer(runtime, { STATE_DIR: stateDir, LOG_LEVEL: 'error', BASE_URL: 'https://shop.example' });
   const account = wallet();
 
-  it('still knows used payments, callbacks, their events and deletions (cases 79, 133, 134, 181)', async () => {
+  it('still knows used payments, callbacks, their events and deletions (reliability 79, 133, 134, 181)', async () => {
     const before = await start();
     const search = '/v1/jobs/search?keyword=engineer';
     const payment = encodeHeader(await paymentFor(await offerOf(before.url + search), account));
@@ -54,7 +54,7 @@ describe.each(RUNTIMES)('a server under %s that is killed', (runtime) => {
     expect(await after.stop()).toBe(0);
   });
 
-  it('gives its state to one process at a time, and to the next after a kill (case 78)', async () => {
+  it('gives its state to one process at a time, and to the next after a kill (reliability 78)', async () => {
     const first = await start();
     await expect(start()).rejects.toThrow(/exited with 1/);
     await first.kill();

@@ -58,7 +58,7 @@ describe('a facilitator that does not come to an end', () => {
   const ROWS = RUNTIMES.flatMap((runtime) => (['hang', 'drip'] as const).map((step) => [runtime, step] as const));
 
   it.each(ROWS)(
-    'case 91, 96: under %s a verification that is a %s is cut at its deadline: 503, and free',
+    'under %s a verification that is a %s is cut at its deadline: 503, and free (reliability 91, 96)',
     async (runtime, step) => {
       const { payment, answer } = waits.get(`${runtime} /verify ${step}`)!;
       const ended = await answer;
@@ -71,7 +71,7 @@ describe('a facilitator that does not come to an end', () => {
     },
   );
 
-  it.each(RUNTIMES)('case 99: under %s free routes answer at once in the meantime', async (runtime) => {
+  it.each(RUNTIMES)('under %s free routes answer at once in the meantime (reliability 99)', async (runtime) => {
     const { jobs } = shops.get(runtime)!;
     const startMs = performance.now();
     expect((await jobs.get('/health')).status).toBe(200);
@@ -80,7 +80,7 @@ describe('a facilitator that does not come to an end', () => {
   });
 
   it.each(ROWS)(
-    'case 91, 96: under %s a settlement that is a %s is cut at its deadline: 503, held, and settled by asking again',
+    'under %s a settlement that is a %s is cut at its deadline: 503, held, and settled by asking again (reliability 91, 96)',
     async (runtime, step) => {
       const { payment, answer } = waits.get(`${runtime} /settle ${step}`)!;
       const ended = await answer;

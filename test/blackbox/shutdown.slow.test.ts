@@ -1,4 +1,4 @@
-/** SIGTERM with settlements in flight (case 264): they are finished, or on record as unknown and looked into at the next start. */
+/** SIGTERM with settlements in flight (reliability 264): the server finishes them, or records them as unknown and checks them at the next start. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

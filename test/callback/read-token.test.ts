@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isSameDigest } from '../../src/base/digest.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { digestOf, newReadToken } from '../../src/callback/read-token.ts';
+import { openInbox } from '../support/opened-inbox.ts';
 
 describe('read tokens (reliability 130, 189)', () => {
   it('carry at least 256 bits after the contract’s prefix', () => {
@@ -37,5 +38,30 @@ describe('read tokens (reliability 130, 189)', () => {
       expect(isSameDigest(own, other)).toBe(false);
     }
     expect(isSameDigest(own, own.slice(0, 31))).toBe(false);
+  });
+});
+
+describe('wrong read tokens', () => {
+  const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] as number;
+
+  it('one wrong from the first character takes as long as one wrong in the last (reliability 190)', async () => {
+    const { inbox, create } = openInbox();
+    const { id, readToken } = await create();
+    const first = `svc_cb_sk_${readToken[10] === 'x' ? 'y' : 'x'}${readToken.slice(11)}`;
+    const last = `${readToken.slice(0, -1)}${readToken.endsWith('x') ? 'y' : 'x'}`;
+    const time = (token: string): number => {
+      const started = performance.now();
+      for (let i = 0; i < 20; i++) expect(inbox.authorize(id, token).kind).toBe('wrong-token');
+      return performance.now() - started;
+    };
+    const [atFirst, atLast]: [number[], number[]] = [[], []];
+    for (let round = 0; round < 600; round++) {
+      // In turn, so that a busy moment meets both alike.
+      atFirst.push(time(first));
+      atLast.push(time(last));
+    }
+    const ratio = median(atFirst) / median(atLast);
+    expect(ratio).toBeGreaterThan(0.8);
+    expect(ratio).toBeLessThan(1.25);
   });
 });

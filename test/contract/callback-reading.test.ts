@@ -19,13 +19,16 @@ import { ManualTime } from '../support/manual-time.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 
 describe(`reading on ${RUNTIME}`, () => {
-  /** Stands still unless a test lets it pass: no wait of this file ends by real time. */
-  const time = new ManualTime(Date.now());
+  /** Waits last as long as a test says; the wall clock is the machine's, as payments are signed by it. */
+  const time = new ManualTime();
   let server: OpenedApp;
   let callback: Callback;
   let other: Callback;
   beforeAll(async () => {
-    server = await openedApp({ SNAPSHOT: 'none' }, { clock: time, timers: time });
+    server = await openedApp(
+      { SNAPSHOT: 'none' },
+      { clock: { nowMs: () => Date.now(), monotonicMs: () => time.monotonicMs() }, timers: time },
+    );
     callback = await createCallback(server);
     other = await createCallback(server);
   });

@@ -2,15 +2,15 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
-import { EVERY_ROUTE, TAGS } from '../../src/modules/routes.ts';
 import { x402Listing } from '../../src/modules/service/x402-listing.ts';
+import { HOOK_URL, isPaid, OPERATIONS, TAGS } from '../support/declared.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { RUNTIME } from '../support/opened-app.ts';
-import { HOOK_URL, publishedContract } from '../support/published.ts';
+import { publishedContract } from '../support/published.ts';
 import { decodeHeader, type PaymentRequired } from '../support/wallet.ts';
 
 const BASE_URL = 'https://shop.example/api';
-const PAID_ROUTES = EVERY_ROUTE.filter(({ access }) => access.some(({ kind }) => kind === 'x402'));
+const PAID_ROUTES = OPERATIONS.filter(isPaid);
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 interface Linkset {
@@ -29,7 +29,7 @@ describe(`discovery, under ${RUNTIME}`, () => {
   });
 
   it('the contract, the paid listing and the text for language models name the same routes, and no other', async () => {
-    const routes = EVERY_ROUTE.map(({ method, path }) => `${method} ${templateOf(path)}`);
+    const routes = OPERATIONS.map(({ method, path }) => `${method} ${templateOf(path)}`);
     const { paths } = publishedContract().contract;
     const inContract = Object.entries(paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
@@ -45,7 +45,7 @@ describe(`discovery, under ${RUNTIME}`, () => {
   });
 
   it('every route that is named answers as itself', async () => {
-    for (const { method, path, operation } of EVERY_ROUTE) {
+    for (const { method, path, operation } of OPERATIONS) {
       const target = path.replace(/:(\w+)/g, 'x');
       const response = await jobs.transport.fetch(target, { method });
       expect([404, 405].includes(response.status) && operation !== 'paymentStatus', `${method} ${path}`).toBe(false);

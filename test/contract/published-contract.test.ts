@@ -10,15 +10,18 @@ import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x40
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readToken } from '../../src/access/read-token.ts';
+import { priceOf } from '../../src/access/x402.ts';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
-import { EVERY_ROUTE, SERVICE_ROUTES, TAGS } from '../../src/modules/routes.ts';
+import type { Operation } from '../../src/http/operation.ts';
 import { type Answer, expectError, expectOffer, expectPaid, parsedBody } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { HOOK_URL, isPaid, OPERATIONS, TAGS } from '../support/declared.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { DECLARATIONS } from '../support/jobs-client.ts';
 import { ManualTime } from '../support/manual-time.ts';
 import { RUNTIME } from '../support/opened-app.ts';
-import { type Contract, HOOK_URL, Published, publishedContract } from '../support/published.ts';
+import { type Contract, Published, publishedContract } from '../support/published.ts';
 import { encodeHeader, paymentFor, wallet } from '../support/wallet.ts';
 
 const OFFER_HEADER_BYTES_MAX = 6144;
@@ -90,8 +93,7 @@ const JOBS = [
 
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
-const isToken = ({ access }: { access: readonly { kind: string }[] }): boolean =>
-  access.some(({ kind }) => kind === 'read-token');
+const isToken = ({ access }: Pick<Operation, 'access'>): boolean => access.some((way) => Object.is(way, readToken));
 
 /** An answer against what the document of this very server publishes. */
 function expectPublished(contract: Contract, method: string, path: string, answer: Answer): void {
@@ -101,7 +103,8 @@ function expectPublished(contract: Contract, method: string, path: string, answe
 
 describe(`the contract, under ${RUNTIME}`, () => {
   let folder: string;
-  const time = new ManualTime(Date.now());
+  /** Waits last as long as the test says; the wall clock is the machine's, as payments are signed by it. */
+  const time = new ManualTime();
   let jobs: JobsApp;
   let contract: Contract;
   const account = wallet();
@@ -115,7 +118,7 @@ describe(`the contract, under ${RUNTIME}`, () => {
         BASE_URL: 'https://shop.example/api',
         HOOK_BASE_URL: HOOK_URL,
       },
-      { clock: time, timers: time },
+      { clock: { nowMs: () => Date.now(), monotonicMs: () => time.monotonicMs() }, timers: time },
     );
     contract = JSON.parse((await jobs.get('/openapi.json')).text) as Contract;
   });
@@ -134,7 +137,7 @@ describe(`the contract, under ${RUNTIME}`, () => {
     expect(contract.openapi).toMatch(/^3\.1\.\d+$/);
     expect(contract.info.title).toBe('paygrade');
     expect(contract.servers).toEqual([{ url: 'https://shop.example/api' }]);
-    for (const { method, path, operation, query, lenientQuery } of EVERY_ROUTE) {
+    for (const { method, path, operation, query, lenientQuery } of OPERATIONS) {
       const listed = contract.paths[templateOf(path)]?.[method.toLowerCase()];
       expect(listed?.operationId, `${method} ${path}`).toBe(operation);
       const inQuery = (listed?.parameters ?? []).filter((parameter) => parameter.in === 'query');
@@ -176,7 +179,7 @@ describe(`the contract, under ${RUNTIME}`, () => {
   });
 
   it('has an example for every JSON answer that is not a document of its own, and each is as its schema says', () => {
-    for (const { method, path, answer, answerType, relation, examples } of EVERY_ROUTE) {
+    for (const { method, path, answer, answerType, relation, examples } of OPERATIONS) {
       if (answerType !== undefined || relation === 'service-desc' || relation === 'service-meta') continue;
       const told = `${method} ${path}`;
       expect(v.safeParse(answer, examples?.answer).issues, told).toBeUndefined();
@@ -187,9 +190,9 @@ describe(`the contract, under ${RUNTIME}`, () => {
   });
 
   it('says what a paid operation costs and how it is paid, and that webhooks have an address of their own', () => {
-    for (const { method, path, access, isHook = false } of EVERY_ROUTE) {
+    for (const { method, path, access, publicUrl } of OPERATIONS) {
       const operation = contract.paths[templateOf(path)]![method.toLowerCase()]!;
-      const price = access.find((one) => one.kind === 'x402')?.priceUsdc;
+      const price = priceOf(access);
       const told = `${method} ${path}`;
       const header = operation.parameters?.find(({ name }) => name === 'PAYMENT-SIGNATURE');
       expect(operation['x-payment-info'], told).toEqual(
@@ -198,14 +201,14 @@ describe(`the contract, under ${RUNTIME}`, () => {
       expect(header?.in, told).toBe(price && 'header');
       expect(header?.required, told).toBe(price && false);
       expect(operation.responses['402'] !== undefined, told).toBe(price !== undefined);
-      expect(operation.servers, told).toEqual(isHook ? [{ url: HOOK_URL }] : undefined);
-      expect(path.startsWith('/hooks/'), told).toBe(isHook);
+      expect(operation.servers, told).toEqual(publicUrl === HOOK_URL ? [{ url: HOOK_URL }] : undefined);
+      expect(path.startsWith('/hooks/'), told).toBe(publicUrl === HOOK_URL);
     }
   });
 
   it('lists the parameters, bodies, security and headers of every operation', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    for (const route of EVERY_ROUTE) {
+    for (const route of OPERATIONS) {
       const { method, path } = route;
       const operation = contract.paths[templateOf(path)]![method.toLowerCase()]!;
       const told = `${method} ${path}`;
@@ -220,7 +223,7 @@ describe(`the contract, under ${RUNTIME}`, () => {
         expect(ajv.validate(schema as object, example), `${told} ${type}`).toBe(true);
       }
       expect(operation.security).toEqual(isToken(route) ? [{ readToken: [] }] : undefined);
-      const allow = EVERY_ROUTE.filter((other) => other.path === path).map((other) => other.method);
+      const allow = OPERATIONS.filter((other) => other.path === path).map((other) => other.method);
       expect(operation.responses['405']?.headers?.Allow).toMatchObject({ schema: { const: allow.join(', ') } });
       for (const [status, { headers }] of Object.entries(operation.responses)) {
         expect(Object.keys(headers ?? {}), `${told} ${status}`).toContain('X-Request-Id');
@@ -286,7 +289,7 @@ describe(`the contract, under ${RUNTIME}`, () => {
     expect(Object.keys(contract.paths['/v1/jobs/company']?.get?.responses ?? {})).toContain('404');
   });
 
-  const PAID_ROUTES = EVERY_ROUTE.filter(({ access }) => access.some(({ kind }) => kind === 'x402'));
+  const PAID_ROUTES = OPERATIONS.filter(isPaid);
 
   it.each(PAID_ROUTES)(
     '$method $path: asked with its example it is offered, with a valid discovery block',
@@ -559,14 +562,17 @@ describe(`the contract, under ${RUNTIME}`, () => {
     expect(Math.abs(Date.parse(end) - Date.now())).toBeLessThan(10_000);
   });
 
-  it.each(SERVICE_ROUTES)('$method $path answers as it declares, without a payment', async (route) => {
-    const answer = await jobs.send(route.path, { method: route.method });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('payment-required')).toBeNull();
-    const isJson = /[/+]json$/.test(route.answerType ?? 'application/json');
-    if (isJson && route.method === 'GET') parsedBody(answer, route.answer);
-    expectPublished(contract, route.method, route.path, answer);
-  });
+  it.each(OPERATIONS.filter(({ tag }) => tag === 'service'))(
+    '$method $path answers as it declares, without a payment',
+    async (route) => {
+      const answer = await jobs.send(route.path, { method: route.method });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('payment-required')).toBeNull();
+      const isJson = /[/+]json$/.test(route.answerType ?? 'application/json');
+      if (isJson && route.method === 'GET') parsedBody(answer, route.answer);
+      expectPublished(contract, route.method, route.path, answer);
+    },
+  );
 
   it.each(['/health', '/ready', '/openapi.json', '/metrics', '/llms.txt', '/.well-known/x402'])(
     'POST %s is 405 with Allow: GET',

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Catalogue } from '../../../src/catalogue/catalogue.ts';
-import type { Job } from '../../../src/catalogue/job.ts';
-import { JsonText } from '../../../src/http/route.ts';
-import { periodEndingAt } from '../../../src/modules/jobs/answer-period.ts';
-import { Shelf } from '../../../src/modules/jobs/envelope.ts';
-import { KeptAnswers } from '../../../src/modules/jobs/kept-answers.ts';
-import { findSignals } from '../../../src/modules/jobs/signals.ts';
-import { openedJobs } from '../../support/opened-jobs.ts';
+import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import type { ServedCatalogue } from '../../src/catalogue/holder.ts';
+import type { Job } from '../../src/catalogue/job.ts';
+import { JsonText } from '../../src/http/answers.ts';
+import { MemoizedAnswers } from '../../src/http/hot/memoized-answers.ts';
+import { periodEndingAt } from '../../src/modules/jobs/answer-period.ts';
+import { SignalsMemo } from '../../src/modules/jobs/services.ts';
+import { findSignals } from '../../src/modules/jobs/signals.ts';
+import { openedJobs } from '../support/opened-jobs.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const HOUR_MS = 3_600_000;
@@ -34,7 +35,16 @@ const JOBS = Array.from({ length: 48 }, (_, i): Job => {
     status: 'active',
   };
 });
-const opened = (): Shelf => new Shelf(new Catalogue(openedJobs(JOBS)), true);
+/** A catalogue and the memo of a module that serves it. */
+interface Served extends ServedCatalogue {
+  readonly memo: SignalsMemo;
+}
+
+const opened = (): Served => ({
+  catalogue: new Catalogue(openedJobs(JOBS)),
+  isSynthetic: true,
+  memo: new SignalsMemo(),
+});
 
 interface Question {
   readonly role?: string;
@@ -52,8 +62,8 @@ const QUESTIONS: readonly Question[] = [
   { role: '\u0000end', limit: 5 },
 ];
 
-function ask(shelf: Shelf, question: Question, nowMs: number): unknown {
-  const services = { catalogue: { current: () => shelf }, clock: { nowMs: () => nowMs } };
+function ask(served: Served, question: Question, nowMs: number): unknown {
+  const services = { catalogue: { current: () => served }, clock: { nowMs: () => nowMs }, signalsMemo: served.memo };
   return (findSignals.handle as unknown as (input: object, given: object) => unknown)(question, services);
 }
 
@@ -72,12 +82,12 @@ describe('signals questions that were asked before', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
-        const shelf = opened();
+        const served = opened();
         let nowMs = NOW_MS;
         for (const { question, passMs, times } of steps) {
           for (let i = 0; i < times; i++) {
             nowMs += i === 0 ? passMs : 1;
-            expect(jsonOf(ask(shelf, question, nowMs))).toBe(fresh(question, nowMs));
+            expect(jsonOf(ask(served, question, nowMs))).toBe(fresh(question, nowMs));
           }
         }
       }),
@@ -86,18 +96,18 @@ describe('signals questions that were asked before', () => {
   });
 
   it('are texts from their third time on, and objects again when an observation has left the period', () => {
-    const shelf = opened();
-    const isText = (nowMs: number): boolean => ask(shelf, { limit: 5 }, nowMs) instanceof JsonText;
+    const served = opened();
+    const isText = (nowMs: number): boolean => ask(served, { limit: 5 }, nowMs) instanceof JsonText;
     expect([0, 1, 2, 3].map((ms) => isText(NOW_MS + HOUR_MS + ms))).toEqual([false, false, true, true]);
     expect([0, 1, 2].map((ms) => isText(NOW_MS + 7 * HOUR_MS + ms))).toEqual([false, false, true]);
   });
 
   it('say what is in the answer where it repeats a mark', () => {
-    const kept = new KeptAnswers();
+    const memo = new MemoizedAnswers<ReturnType<typeof periodEndingAt>>();
     const answer = (nowMs: number) => {
       const period = periodEndingAt(nowMs);
       const write = (one: typeof period) => ({ said: '\u0000start and \u0000end', period: one });
-      expect(jsonOf(kept.answer('question', 1, period, () => write))).toBe(JSON.stringify(write(period)));
+      expect(jsonOf(memo.answer('question', 1, period, () => write))).toBe(JSON.stringify(write(period)));
     };
     for (let ms = 0; ms < 5; ms++) answer(NOW_MS + ms);
   });

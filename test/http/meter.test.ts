@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Exposition } from '../../src/base/prometheus.ts';
+import { defineErrors } from '../../src/http/errors.ts';
 import { OperationMeter } from '../../src/http/meter.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
 
@@ -15,16 +16,24 @@ function pageOf(meter: OperationMeter): MetricsPage {
 }
 
 const operation = 'ask';
+const { PAYMENT_REQUIRED, INVALID_PARAMETER, NOT_FOUND, INTERNAL_ERROR } = defineErrors({
+  PAYMENT_REQUIRED: { status: 402 },
+  INVALID_PARAMETER: { status: 400 },
+  NOT_FOUND: { status: 404 },
+  INTERNAL_ERROR: { status: 500 },
+});
 
 describe('a meter', () => {
   it('shows what can happen before it has happened, and what happened besides', () => {
-    const meter = new OperationMeter(operation, [200], ['PAYMENT_REQUIRED', 'INVALID_PARAMETER']);
-    expect(pageOf(meter).series.filter((one) => !one.startsWith('duration'))).toHaveLength(5);
+    const meter = new OperationMeter({ operation }, [200], [PAYMENT_REQUIRED, INVALID_PARAMETER, INTERNAL_ERROR]);
+    expect(pageOf(meter).series.filter((one) => !one.startsWith('duration'))).toHaveLength(7);
     meter.count(402, 1, 'PAYMENT_REQUIRED');
     meter.count(402, 1, 'PAYMENT_REQUIRED');
     meter.count(500, 1, 'INTERNAL_ERROR');
     const page = pageOf(meter);
     expect(page.value('requests_total', { operation, status: '402' })).toBe(2);
+    meter.count(418, 1, undefined);
+    expect(pageOf(meter).value('requests_total', { operation, status: '418' })).toBe(1);
     expect(page.value('requests_total', { operation, status: '200' })).toBe(0);
     expect(page.value('refusals_total', { operation, code: 'INTERNAL_ERROR' })).toBe(1);
     expect(meter.countOf(402)).toBe(2);
@@ -38,7 +47,7 @@ describe('a meter', () => {
     [30_000, '30'],
     [30_001, '+Inf'],
   ])('%f ms fall into the bucket up to %s s', (durationMs, le) => {
-    const meter = new OperationMeter(operation, [200], ['NOT_FOUND']);
+    const meter = new OperationMeter({ operation }, [200], [NOT_FOUND]);
     meter.count(200, durationMs, undefined);
     const samples = pageOf(meter).families.get('duration_seconds')!.samples;
     const first = samples.find(({ name, value }) => name === 'duration_seconds_bucket' && value === 1);

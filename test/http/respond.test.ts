@@ -1,6 +1,8 @@
 /** Headers that are prepared once and written over: what one response was given is never on another. */
 import { describe, expect, it } from 'vitest';
-import { KeptRefusal, refuse } from '../../src/http/errors.ts';
+import { PAYMENT_INVALID, PAYMENT_REQUIRED } from '../../src/access/x402-contract.ts';
+import { NOT_FOUND, refuse } from '../../src/http/errors.ts';
+import { RepeatedRefusal } from '../../src/http/hot/repeated-refusal.ts';
 import { Responder } from '../../src/http/respond.ts';
 
 const EVERYWHERE = { 'access-control-allow-origin': 'https://shop.example', vary: 'Origin' };
@@ -30,7 +32,7 @@ describe.each([
       { 'retry-after': '2' },
     ];
     const responses = [...asked, ...asked].map((headers, i) =>
-      responder.refusal(refuse('PAYMENT_INVALID', 'no', { headers }), `req_${i}`),
+      responder.refusal(refuse(PAYMENT_INVALID, 'no', { headers }), `req_${i}`),
     );
     for (const [i, response] of responses.entries()) {
       expect(Object.fromEntries(response.headers)).toEqual({ ...base(`req_${i}`), ...asked[i % asked.length] });
@@ -40,16 +42,16 @@ describe.each([
   it('join what the answer varies by to what the server does', () => {
     const responder = new Responder(EVERYWHERE, copies);
     for (const vary of ['Accept', 'Cookie', 'Accept']) {
-      const response = responder.refusal(refuse('NOT_FOUND', 'no', { headers: { vary } }), 'req_1');
+      const response = responder.refusal(refuse(NOT_FOUND, 'no', { headers: { vary } }), 'req_1');
       expect(response.headers.get('vary')).toBe(`Origin, ${vary}`);
     }
   });
 
   it('are the same for an answer that is given again and again', async () => {
     const responder = new Responder(EVERYWHERE, copies);
-    const { head } = refuse('PAYMENT_REQUIRED', 'pay "me"');
+    const { head } = refuse(PAYMENT_REQUIRED, 'pay "me"');
     const extras = { headers: { 'payment-required': 'offer' }, members: ',"x402Version":2' };
-    const kept = new KeptRefusal('PAYMENT_REQUIRED', 'pay "me"', extras, head);
+    const kept = new RepeatedRefusal(PAYMENT_REQUIRED, 'pay "me"', extras, head);
     for (const requestId of ['req_1', 'req_2', 'req_3']) {
       const response = responder.refusal(kept, requestId);
       expect(response.status).toBe(402);

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Kind } from '../../src/load/mix.ts';
-import type { Operation, Readiness } from '../../src/load/operations.ts';
+import type { Operation, SendReadiness } from '../../src/load/operation.ts';
 import { Pacing } from '../../src/load/pacing.ts';
 import { Pool } from '../../src/load/pool.ts';
 import { parseTarget } from '../../src/load/target.ts';
@@ -19,7 +19,7 @@ interface Paced {
   readonly plannedMs: readonly number[];
 }
 
-function paced(rate: number | undefined, readiness: () => Readiness, inFlightMax = 1): Paced {
+function paced(rate: number | undefined, readiness: () => SendReadiness, inFlightMax = 1): Paced {
   const endpoint = { target: parseTarget('http://127.0.0.1:1'), address: '127.0.0.1' };
   pool = new Pool({ endpoint, clock: slowClock, connectionCountMax: 1, timeoutMs: 1_000 });
   const startMs = slowClock.monotonicMs();

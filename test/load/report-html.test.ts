@@ -166,7 +166,7 @@ describe('the summary', () => {
     const text = summaryText(FULL);
     expect(text).toMatch(/^ {2}unpaid {2,}402 PAYMENT_REQUIRED {2,}666 {2}/m);
     expect(text).toMatch(/^ {2}paid {2,}UNSENT \(!\) {2,}1 {2,}500 ms /m);
-    expect(text).toContain('1,000 answered as expected, 500/s; 1 not (!); 1 were due and never sent');
+    expect(text).toContain('1,000 answered as expected, 500/s; 1 otherwise (!); 1 were due and never sent');
     expect(text).toContain('the generator, not the server, was the limit: no payment was signed in time for 20 %');
     expect(text).toContain('hint: a hint <b>');
     expect(summaryText(EMPTY)).toContain('0 answered as expected');

@@ -1,12 +1,11 @@
 /** Small catalogues whose every text names their version, so that an answer shows which one it was made from. */
 
-import type { TakeCatalogue } from '../../src/app/catalogue-holder.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
+import type { TakeCatalogue } from '../../src/catalogue/holder.ts';
 import type { Job } from '../../src/catalogue/job.ts';
 import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
 import { memorySource } from '../../src/catalogue/snapshot/source.ts';
-import { Shelf } from '../../src/modules/jobs/envelope.ts';
 import { bytesOfJobs } from '../support/opened-jobs.ts';
 
 export const VERSION_COUNT = 3;
@@ -48,6 +47,6 @@ export function takerOf(version: () => number | undefined): TakeCatalogue {
     const file = now === undefined ? FILES[0]?.subarray(0, 100) : FILES[now];
     const catalogue = new Catalogue(openSnapshot(memorySource('catalogue', file as Uint8Array)));
     catalogue.warm();
-    return new Shelf(catalogue, false);
+    return { catalogue: catalogue, isSynthetic: false };
   };
 }

@@ -4,7 +4,8 @@ import type { MaybePromise } from '../../src/base/maybe-promise.ts';
 import type { PaymentOrder } from '../../src/payment/protocol/order.ts';
 import type { Reservation, ReservationStatus, Reservations, Reserved } from '../../src/payment/reservations.ts';
 import { orderFor } from '../payment/fixture.ts';
-import { ManualTime, SeededRandom, settle } from '../support/manual-time.ts';
+import { Chance } from '../support/chance.ts';
+import { ManualTime, settle } from '../support/manual-time.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const OTHER_HASH = `0x${'cd'.repeat(32)}`;
@@ -47,7 +48,7 @@ export function describeReservations(
 
     it('gives a key to exactly one of many concurrent callers, whatever turns lie between them', async () => {
       const { store, order } = await setUp();
-      const random = new SeededRandom(7);
+      const random = new Chance(7);
       const reserveLater = async (one: PaymentOrder): Promise<Reserved> => {
         for (let turns = random.below(6); turns > 0; turns--) await Promise.resolve();
         if (random.below(4) === 0) await settle();
@@ -240,7 +241,7 @@ export function describeReservations(
     });
 
     it.each([-DAY, -HOUR, HOUR, DAY])(
-      'keeps what was used when the wall clock steps by %i ms (case 71)',
+      'keeps what was used when the wall clock steps by %i ms (reliability 71)',
       async (step) => {
         const kit = await setUp();
         const one = await settledOne(kit);

@@ -120,7 +120,7 @@ export function receiptOf(answer: Answer): SettlementResponse {
   return decodeHeader<SettlementResponse>(header);
 }
 
-/** A paid 200 and its receipt (case 108). */
+/** A paid 200 and its receipt (reliability 108). */
 export function expectPaid(answer: Answer, payer: string): SettlementResponse {
   expect({ status: answer.status, text: answer.text.slice(0, 400) }).toMatchObject({ status: 200 });
   expect(answer.headers.get('content-type')).toBe('application/json');

@@ -1,9 +1,9 @@
 /** The whole server without a listener: `openApp` in this process, with the defaults of a test. */
 import { type App, type AppPorts, openApp } from '../../src/app/app.ts';
+import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { promptPlace } from './recovery.ts';
+import { promptWorker } from './recovery.ts';
 import { inProcess, type Transport } from './transport.ts';
 
 /** The runtime that runs the tests of this file: those of `test/contract` run under both. */
@@ -27,7 +27,7 @@ export async function openedApp(
   variables: Readonly<Record<string, string>> = {},
   ports: Partial<AppPorts> = {},
 ): Promise<OpenedApp> {
-  const config = readConfig({ STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0', ...variables });
+  const config = CONFIGURATION.read({ STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0', ...variables });
   const failures: unknown[] = [];
   const baseUrl = config.baseUrl ?? ORIGIN;
   const app = await openApp(
@@ -35,11 +35,11 @@ export async function openedApp(
     {
       clock: systemClock,
       random: systemRandom,
-      recoveryWorker: promptPlace(),
+      recoveryWorker: promptWorker(),
       copiesIntoResponse: RUNTIME === 'bun',
       onRequest: undefined,
       onFailure: (failure) => failures.push(failure),
-      onResolution: () => {},
+      onCaseReport: () => {},
       ...ports,
     },
   );

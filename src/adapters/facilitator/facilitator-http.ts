@@ -8,7 +8,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
-import type { SettlementReadiness, Settlement, SettleOutcome, VerifyOutcome } from '../../payment/settlement/settlement.ts';
+import type {
+  Settlement,
+  SettlementReadiness,
+  SettleOutcome,
+  VerifyOutcome,
+} from '../../payment/settlement/settlement.ts';
 import { boundedCall, type OutboundFetch } from '../outbound/bounded-call.ts';
 import {
   type FacilitatorAnswer,

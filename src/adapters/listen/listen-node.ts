@@ -1,6 +1,6 @@
 /**
  * node:http around the handler, through @hono/node-server: its lightweight Request and Response keep it close to the speed of
- * the bare server, which undici's own objects would halve (`bench/peers` compares them).
+ * the bare server, which undici's own objects would halve.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

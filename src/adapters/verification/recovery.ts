@@ -100,11 +100,11 @@ export async function chooseRecovery(
   try {
     candidate = wasmPublicKey(await load());
   } catch (failure) {
-    return noble(timed(clock, noblePublicKey)[0]!, `the faster one cannot be loaded (${firstLineOf(failure)})`);
+    return noble(timed(clock, noblePublicKey)[0]!, `tiny-secp256k1 cannot be loaded (${firstLineOf(failure)})`);
   }
   const wrong = selfTestFailure(candidate);
   const [nobles, candidates] = timed(clock, noblePublicKey, candidate) as [Times, Times];
-  if (wrong !== undefined) return noble(nobles, `the other one is wrong (${wrong})`);
-  if (candidates.fastestMs >= nobles.fastestMs) return noble(nobles, 'the other one is not faster here');
+  if (wrong !== undefined) return noble(nobles, `tiny-secp256k1 fails its self-test (${wrong})`);
+  if (candidates.fastestMs >= nobles.fastestMs) return noble(nobles, 'tiny-secp256k1 is not faster here');
   return { library: 'wasm', publicKeyOf: candidate, recoveryMs: candidates.medianMs, notice: undefined };
 }

@@ -121,7 +121,7 @@ class FileImport {
       const merged = this.#merge(merging);
       rejects?.commit();
       merging.commit();
-      this.#tell(sources, intake, merged);
+      this.#report(sources, intake, merged);
       return this.#leftOutCount > 0 ? EXIT_USAGE : EXIT_OK;
     } catch (error) {
       this.#progress.clear();
@@ -242,7 +242,7 @@ class FileImport {
     return { totals, feedCount, feeds, unhealthyRows };
   }
 
-  #tell(sources: readonly Source[], intake: Intake, { totals, feedCount, feeds, unhealthyRows }: Merged): void {
+  #report(sources: readonly Source[], intake: Intake, { totals, feedCount, feeds, unhealthyRows }: Merged): void {
     const { catalogue, observedAtMs, isObservedAtGiven, isJson } = this.#plan;
     const summaries = new Map(intake.files.map((file) => [file.name, file] as const));
     const names = [...new Set(sources.map(({ name }) => nameOf(name)))];

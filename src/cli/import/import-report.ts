@@ -1,4 +1,4 @@
-/** What `import` tells: the `--json` report, and the lines for people. */
+/** The report of `import`: the object of `--json`, and lines for people. */
 import { grouped } from '../../base/grouped.ts';
 import type { FileSummary } from '../../ingest/intake-report.ts';
 

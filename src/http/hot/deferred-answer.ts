@@ -10,16 +10,22 @@ export interface AnswerRecipient {
   answered(answer: unknown): void;
 }
 
+/** In place of an answer that was not given yet: any value may be one. */
+const NOT_GIVEN = Symbol('not given');
+
 export abstract class DeferredAnswer<T = unknown> {
   #recipient: AnswerRecipient | undefined;
+  #early: T | typeof NOT_GIVEN = NOT_GIVEN;
 
-  /** The edge's call, in the turn in which the answer was deferred. */
+  /** Called once, by the edge. */
   deliverTo(recipient: AnswerRecipient): void {
-    this.#recipient = recipient;
+    if (this.#early === NOT_GIVEN) this.#recipient = recipient;
+    else recipient.answered(this.#early);
   }
 
-  /** Called once, in a later turn than the one in which this was made. */
+  /** Called once. */
   protected give(answer: T): void {
-    this.#recipient?.answered(answer);
+    if (this.#recipient === undefined) this.#early = answer;
+    else this.#recipient.answered(answer);
   }
 }

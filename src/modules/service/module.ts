@@ -16,6 +16,8 @@ import { x402Listing } from './x402-listing.ts';
 
 const TAG = 'service';
 const ROUTES = [ready, metrics, x402Listing, apiCatalog, apiCatalogHead, llms];
+/** Routes that every surface has of itself. */
+export const SURFACE_ROUTES = [health, openApi];
 export const SERVICE_SUMMARY = 'The server about itself, free';
 
 /** Made when it is first asked for, then kept. */
@@ -41,7 +43,7 @@ export function surfaceOperations(
       return JSON.stringify(openApiOf(operations, facts));
     }),
   };
-  return bind(TAG, [health, openApi], services);
+  return bind(TAG, SURFACE_ROUTES, services);
 }
 
 export const service = defineModule({

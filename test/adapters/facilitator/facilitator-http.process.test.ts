@@ -181,7 +181,7 @@ describe('the circuit', () => {
     }
   });
 
-  it('reports a facilitator that is down at start, keeps asking, and says when it is there (case 101)', async () => {
+  it('reports a facilitator that is down at start, keeps asking, and says when it is there (reliability 101)', async () => {
     const { fake, time, news, adapter, pauseCount } = await circuit('reset');
     expect(adapter.isReachable()).toBe(false);
     adapter.start();

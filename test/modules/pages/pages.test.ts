@@ -7,7 +7,7 @@ import { buildSample } from '../../../src/ingest/synth/sample.ts';
 import { asksForHtml } from '../../../src/modules/pages/asks-for-html.ts';
 import { ageOf } from '../../../src/modules/pages/home.ts';
 import { html } from '../../../src/modules/pages/html.ts';
-import { PAGE_PATHS, PAGE_ROUTES } from '../../../src/modules/pages/routes.ts';
+import { PAGE_PATHS, PAGE_ROUTES } from '../../support/declared.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 const PAGES = [...PAGE_PATHS];

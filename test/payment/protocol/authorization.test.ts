@@ -147,9 +147,12 @@ describe('a header that is not a payment', () => {
     [63, 'extensions that are not an object', edited(payment, 'extensions', []), 'invalid_payload'],
     [60, 'a resource that is text', edited(payment, 'resource', 'https://api.example.com'), 'invalid_payload'],
   ];
-  it.each(REFUSED)('case %i: %s is refused as itself', (_, __, header, error) => {
-    expect(errorOf(header)).toBe(error);
-  });
+  it.each(REFUSED.map(([number, what, header, error]) => [what, number, header, error] as const))(
+    '%s is refused as itself (reliability %i)',
+    (_, __, header, error) => {
+      expect(errorOf(header)).toBe(error);
+    },
+  );
 });
 
 describe('a payment for something else', () => {
@@ -240,11 +243,14 @@ describe('a payment for something else', () => {
     [61, 'accepted.extra.assetTransferMethod', 'permit2', 'invalid_payment_requirements'],
     [61, 'accepted.extra.paymentFlow', 'upfront', 'invalid_payment_requirements'],
   ];
-  it.each(REFUSED)('case %i: %s = %j is refused', (_, path, value, error) => {
-    expect(errorOf(edited(payment, path, value))).toBe(error);
-  });
+  it.each(REFUSED.map(([number, path, value, error]) => [path, value, number, error] as const))(
+    '%s = %j is refused (reliability %i)',
+    (path, value, _, error) => {
+      expect(errorOf(edited(payment, path, value))).toBe(error);
+    },
+  );
 
-  it('is refused when it was signed for another price or recipient (cases 60, 62)', () => {
+  it('is refused when it was signed for another price or recipient (reliability 60, 62)', () => {
     const terms = { baseUrl: 'https://api.example.com', path: '/v1/jobs/search', description: 'd', bazaar: undefined };
     const dearer = prepareOffer({ ...terms, priceUsdc: '0.05', payTo: PAYEE });
     const elsewhere = prepareOffer({ ...terms, priceUsdc: '0.02', payTo: payer(9).address as never });
@@ -252,7 +258,7 @@ describe('a payment for something else', () => {
     expect(errorOf(good, elsewhere)).toBe('invalid_payment_requirements');
   });
 
-  it('costs a small part of a recovery to refuse, at any length (case 45)', () => {
+  it('costs a small part of a recovery to refuse, at any length (reliability 45)', () => {
     const header = edited(payment, 'payload.authorization.value', '9'.repeat(4000));
     const bestMs = (run: () => void): number => {
       let best = Number.POSITIVE_INFINITY;
@@ -291,9 +297,12 @@ describe('a signature that is not the payer’s', () => {
       edited(payment, 'payload.authorization.validBefore', String(NOW_SECONDS + 119)),
     ],
   ];
-  it.each(FORGED)('case %i: %s is refused', (_, __, header) => {
-    expect(errorOf(header)).toBe('invalid_exact_evm_signature');
-  });
+  it.each(FORGED.map(([number, what, header]) => [what, number, header] as const))(
+    '%s is refused (reliability %i)',
+    (_, __, header) => {
+      expect(errorOf(header)).toBe('invalid_exact_evm_signature');
+    },
+  );
 
   const DOMAINS: readonly [string, Changes][] = [
     ['the test network’s name', { domain: { name: 'USDC' } }],
@@ -304,12 +313,12 @@ describe('a signature that is not the payer’s', () => {
     ['ReceiveWithAuthorization', { primaryType: 'ReceiveWithAuthorization' }],
     ['CancelAuthorization', { primaryType: 'CancelAuthorization' }],
   ];
-  it.each(DOMAINS)('cases 58 and 59: one made for %s is refused', async (_, changes) => {
+  it.each(DOMAINS)('one made for %s is refused (reliability 58, 59)', async (_, changes) => {
     expect(errorOf(encodeHeader(await signedPayment(changes)))).toBe('invalid_exact_evm_signature');
   });
 });
 
-describe('the window (cases 65 to 69)', () => {
+describe('the window (reliability 65 to 69)', () => {
   const AFTER = 'invalid_exact_evm_payload_authorization_valid_after';
   const BEFORE = 'invalid_exact_evm_payload_authorization_valid_before';
   const at = (seconds: number): string => String(NOW_SECONDS + seconds);
@@ -341,7 +350,7 @@ describe('the window (cases 65 to 69)', () => {
 });
 
 describe('what goes on', () => {
-  it('has one key for every spelling, and another for every other payer or nonce (cases 30, 48, 76, 77)', () => {
+  it('has one key for every spelling, and another for every other payer or nonce (reliability 30, 48, 76, 77)', () => {
     const { from, nonce } = authorization;
     const key = reservationKeyOf(from, nonce);
     expect(reservationKeyOf(from.toLowerCase(), `0x${nonce.slice(2).toUpperCase()}`)).toBe(key);
@@ -362,7 +371,7 @@ describe('what goes on', () => {
     ) as Record<string, never>;
   };
 
-  it('is our own offer and the signed fields, whatever the client put beside them (cases 61, 63)', () => {
+  it('is our own offer and the signed fields, whatever the client put beside them (reliability 61, 63)', () => {
     const dirty = JSON.parse(Buffer.from(good, 'base64').toString()) as Payment & Record<string, unknown>;
     Object.assign(dirty, { junk: 'x', extensions: { bazaar: { info: 'forged' }, junk: 'x' } });
     Object.assign(dirty.accepted, { maxTimeoutSeconds: 1, payTo: PAYEE.toLowerCase(), junk: 'x' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import type { Reservation } from '../../../src/payment/reservations.ts';
-import { Reconciler, type CaseReport } from '../../../src/payment/settlement/reconciler.ts';
+import { type CaseReport, Reconciler } from '../../../src/payment/settlement/reconciler.ts';
 import type { Settlement, SettleOutcome } from '../../../src/payment/settlement/settlement.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';

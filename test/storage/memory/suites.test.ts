@@ -6,7 +6,8 @@ import { describeBackend, OPENING_ATOMIC } from '../../suites/backend.ts';
 import { describeCallbacks } from '../../suites/callbacks.ts';
 import { describePlayLedger } from '../../suites/play-ledger.ts';
 import { describeRateLimits } from '../../suites/rate-limits.ts';
-import { type ManualTime, SeededRandom } from '../../support/manual-time.ts';
+import { Chance } from '../../support/chance.ts';
+import type { ManualTime } from '../../support/manual-time.ts';
 
 const open = (time: ManualTime, openingAtomic = OPENING_ATOMIC, callbackCount = 100): Promise<Backend> =>
   openMemoryBackend(
@@ -14,7 +15,7 @@ const open = (time: ManualTime, openingAtomic = OPENING_ATOMIC, callbackCount = 
     {
       clock: time,
       timers: time,
-      random: new SeededRandom(1),
+      random: new Chance(1),
       onFault: () => {},
       onCallbackFault(fault) {
         throw fault;

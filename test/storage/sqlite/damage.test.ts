@@ -1,5 +1,5 @@
 /**
- * Files that are not what was written (cases 123, 124): a start sells nothing rather than forget what was sold. One bit is
+ * Files that are not what was written (reliability 123, 124): a start sells nothing rather than forget what was sold. One bit is
  * turned at places all over the log and the database file, and each start must notice or find everything.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

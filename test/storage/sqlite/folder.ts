@@ -8,7 +8,8 @@ import { systemClock } from '../../../src/base/clock.ts';
 import type { Backend, StoreOptions } from '../../../src/storage/backend.ts';
 import { openSqliteBackend } from '../../../src/storage/sqlite/backend.ts';
 import { openSqliteState, type SqliteState, type StateOptions } from '../../../src/storage/sqlite/state.ts';
-import { type ManualTime, SeededRandom } from '../../support/manual-time.ts';
+import { Chance } from '../../support/chance.ts';
+import type { ManualTime } from '../../support/manual-time.ts';
 
 export class Folder {
   readonly path: string = mkdtempSync(join(tmpdir(), 'paygrade-state-'));
@@ -31,7 +32,7 @@ export class Folder {
       {
         clock: time,
         timers: time,
-        random: new SeededRandom(1),
+        random: new Chance(1),
         onFault: (fault) => this.faults.push(fault),
         onCallbackFault(fault) {
           throw fault;

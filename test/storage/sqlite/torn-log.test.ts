@@ -1,5 +1,5 @@
 /**
- * A log whose end never reached the disk (case 122): a start finds the steps that are there whole, takes nothing for damage
+ * A log whose end never reached the disk (reliability 122): a start finds the steps that are there whole, takes nothing for damage
  * and goes on. Every frame boundary, and every kind of place inside the last frames.
  */
 import { afterAll, describe, expect, it, vi } from 'vitest';

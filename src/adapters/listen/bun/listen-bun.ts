@@ -1,6 +1,6 @@
 /**
- * `Bun.serve` around the handler. This folder is a type-check project of its own, with Bun's types; the rest of the sources
- * does not see Bun's globals.
+ * `Bun.serve` around the handler. This folder is a separate type-check project with Bun's types, so that the other sources do
+ * not see Bun's globals.
  */
 import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import { DisconnectSweep } from '../disconnect-sweep.ts';

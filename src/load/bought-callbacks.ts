@@ -1,52 +1,52 @@
-/** Webhook addresses that a run has bought: created before it, used by it, deleted after it. */
+/** The callbacks of a run: bought before it, used by it, deleted after it. */
 import type { PaymentSupply } from './payments.ts';
 import type { Pool } from './pool.ts';
 import { receiptFaultOf } from './receipt.ts';
 import { jsonOf, type Requests, saidOf } from './requests.ts';
 import { LoadError } from './target.ts';
 
-export interface LentCallback {
+export interface BoughtCallback {
   readonly id: string;
   /** Value of `Authorization` for reading and deleting. */
   readonly authorization: string;
 }
 
 export const CALLBACKS_PATH = '/v1/callbacks';
-/** Creations and deletions under way at a time. */
-const AT_ONCE_COUNT = 16;
+/** Concurrent creations or deletions. */
+const PARALLEL_COUNT = 16;
 
 /**
- * Runs `act` for 0..count-1, some at a time, until it says false or fails or all are done. Those under way are waited for,
- * whatever happens, so that nothing is bought behind the back of who cleans up.
+ * Runs `act` for 0..count-1, {@link PARALLEL_COUNT} at a time, until one returns false or fails, or all are done. It always
+ * waits for those under way, so that the clean-up knows everything that was bought.
  */
 async function inParallel(count: number, act: (index: number) => Promise<boolean>): Promise<void> {
   let next = 0;
-  let isGoingOn = true;
+  let isContinuing = true;
   const lane = async (): Promise<void> => {
     try {
-      while (isGoingOn && next < count) if (!(await act(next++))) isGoingOn = false;
+      while (isContinuing && next < count) if (!(await act(next++))) isContinuing = false;
     } finally {
-      isGoingOn = false;
+      isContinuing = false;
     }
   };
-  const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE_COUNT }, lane));
+  const lanes = await Promise.allSettled(Array.from({ length: PARALLEL_COUNT }, lane));
   const failed = lanes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
-export interface LentCallbacks {
-  readonly callbacks: LentCallback[];
-  /** The server had no room for more (503 CALLBACK_CAPACITY_EXCEEDED). */
-  isRoomUsedUp: boolean;
+export interface BoughtCallbacks {
+  readonly callbacks: BoughtCallback[];
+  /** The server refused a creation for lack of capacity (503 CALLBACK_CAPACITY_EXCEEDED). */
+  isCapacityExhausted: boolean;
 }
 
 /**
- * Buys `count` callbacks into `lent`, or as many as the server has room for. What was bought before a failure is in `lent`
- * too, so that it can be deleted.
+ * Buys `count` callbacks, or as many as the server has capacity for, and adds each to `bought` at once: after a failure the
+ * caller can delete those bought before it.
  * @throws LoadError
  */
 export async function buyCallbacks(
-  lent: LentCallbacks,
+  bought: BoughtCallbacks,
   count: number,
   { pool, requests, supply, offerIndex }: { pool: Pool; requests: Requests; supply: PaymentSupply; offerIndex: number },
   onProgress: (count: number) => void,
@@ -62,27 +62,27 @@ export async function buyCallbacks(
     const reply = await pool.ask(requests.post(CALLBACKS_PATH, { 'payment-signature': payment.header }, ''));
     const said = saidOf(reply);
     if (said === '503 CALLBACK_CAPACITY_EXCEEDED') {
-      lent.isRoomUsedUp = true;
+      bought.isCapacityExhausted = true;
       return false;
     }
     if (reply.kind === 'failure' || reply.status !== 201) {
-      throw new LoadError(`a callback was paid for and not created: ${said}`);
+      throw new LoadError(`the server took a payment and created no callback: ${said}`);
     }
     const { id, read_token } = (jsonOf(reply) ?? {}) as { id?: unknown; read_token?: unknown };
     if (!/^cb_[A-Za-z0-9]{24}$/.test(String(id)) || !/^[\x21-\x7e]+$/.test(String(read_token))) {
-      throw new LoadError('a callback was created without an id or a read token');
+      throw new LoadError('the server created a callback without an id or a read token');
     }
-    lent.callbacks.push({ id: String(id), authorization: `Bearer ${read_token}` });
+    bought.callbacks.push({ id: String(id), authorization: `Bearer ${read_token}` });
     const fault = receiptFaultOf(reply, payment.payer);
-    if (fault !== undefined) throw new LoadError(`a callback was created with a wrong receipt: ${fault}`);
-    onProgress(lent.callbacks.length);
+    if (fault !== undefined) throw new LoadError(`the server created a callback with a wrong receipt: ${fault}`);
+    onProgress(bought.callbacks.length);
     return true;
   });
 }
 
-/** Deletes all; the number that the server did delete. Never rejects. */
+/** Deletes all callbacks. @returns the number that the server deleted. Never rejects. */
 export async function deleteCallbacks(
-  callbacks: readonly LentCallback[],
+  callbacks: readonly BoughtCallback[],
   pool: Pool,
   requests: Requests,
 ): Promise<number> {
@@ -91,7 +91,7 @@ export async function deleteCallbacks(
     const { id, authorization } = callbacks[index]!; // below the length
     const reply = await pool.ask(requests.delete(`${CALLBACKS_PATH}/${id}`, { authorization }));
     if (reply.kind === 'answer' && reply.status === 200) deletedCount++;
-    return reply.kind === 'answer'; // a server that is gone is not asked again and again
+    return reply.kind === 'answer'; // stops at the first failure: the server is probably gone
   });
   return deletedCount;
 }

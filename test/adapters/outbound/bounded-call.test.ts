@@ -1,0 +1,84 @@
+/** The bounds of an outbound request; against real servers see facilitator-http.test.ts. */
+import { describe, expect, it } from 'vitest';
+import { boundedCall, type OutboundFetch, type OutboundRequest } from '../../../src/adapters/outbound/bounded-call.ts';
+import type { Timers } from '../../../src/base/timers.ts';
+
+const REQUEST: OutboundRequest = {
+  method: 'POST',
+  url: 'http://127.0.0.1:1/x',
+  headers: { accept: 'application/json' },
+  body: '{}',
+  deadlineMs: 1000,
+  answerBytesMax: 8,
+};
+
+/** Timers that the test fires itself. */
+class HeldTimers implements Timers {
+  readonly #runs = new Set<() => void>();
+
+  after(_: number, run: () => void): () => void {
+    this.#runs.add(run);
+    return () => this.#runs.delete(run);
+  }
+
+  get count(): number {
+    return this.#runs.size;
+  }
+
+  fire(): void {
+    for (const run of this.#runs) run();
+  }
+}
+
+const called = (send: OutboundFetch, timers = new HeldTimers()) => boundedCall(REQUEST, send, timers);
+
+describe('a bounded call', () => {
+  it('gives status, headers and the bytes of an answer up to the maximum, and cancels its deadline', async () => {
+    const timers = new HeldTimers();
+    const outcome = await called(async () => new Response('12345678', { status: 201, headers: { a: 'b' } }), timers);
+    expect(outcome).toMatchObject({ kind: 'answer', status: 201 });
+    if (outcome.kind === 'answer') {
+      expect([outcome.headers.get('a'), Buffer.from(outcome.bytes).toString()]).toEqual(['b', '12345678']);
+    }
+    expect(timers.count).toBe(0);
+  });
+
+  it('asks for no encoding and follows no redirect', async () => {
+    let seen: RequestInit | undefined;
+    await called(async (_, init) => {
+      seen = init;
+      return new Response(null, { status: 204 });
+    });
+    expect(seen).toMatchObject({ method: 'POST', body: '{}', redirect: 'manual' });
+    expect(seen?.headers).toEqual({ accept: 'application/json', 'accept-encoding': 'identity' });
+  });
+
+  it.each([
+    ['a byte more than the maximum', () => new Response('123456789'), 'answer over 8 bytes'],
+    ['a redirect', () => new Response(null, { status: 308, headers: { location: '/y' } }), 'redirect 308'],
+    ['an encoding', () => new Response('x', { headers: { 'content-encoding': 'gzip' } }), 'encoded answer'],
+  ])('loses %s, though it came', async (_, answer, detail) => {
+    expect(await called(async () => answer())).toEqual({ kind: 'lost', detail, isTransport: false });
+  });
+
+  it('loses what has not come at the deadline, in the head or in the body', async () => {
+    const aborted = (signal: AbortSignal): Promise<never> =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const silent: OutboundFetch = (_, init) => aborted(init.signal as AbortSignal);
+    const stalled: OutboundFetch = async (_, init) =>
+      new Response(new ReadableStream({ pull: () => aborted(init.signal as AbortSignal) }));
+    for (const send of [silent, stalled]) {
+      const timers = new HeldTimers();
+      const outcome = called(send, timers);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      timers.fire();
+      expect(await outcome).toEqual({ kind: 'lost', detail: 'no answer in 1000 ms', isTransport: true });
+    }
+  });
+
+  it('tells a request that was never sent from one that may have been', async () => {
+    const failing = (code: string) => called(() => Promise.reject(Object.assign(new Error('x'), { code })));
+    expect(await failing('ECONNREFUSED')).toEqual({ kind: 'not-sent', detail: 'ECONNREFUSED' });
+    expect(await failing('EPIPE')).toEqual({ kind: 'lost', detail: 'connection lost (EPIPE)', isTransport: true });
+  });
+});

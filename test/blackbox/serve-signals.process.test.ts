@@ -1,0 +1,144 @@
+/** Signals and the life of the process: the listening line, SIGTERM, SIGHUP, a restart (decisions §2; reliability 251, 257, 264, 265). */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectPaid } from '../support/answers.ts';
+import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { startJobsServer } from '../support/jobs-server.ts';
+import { RUNTIMES, startServer } from '../support/server.ts';
+import { offerOf, paymentFor, wallet } from '../support/wallet.ts';
+import { openFacilitated, settled } from './facilitated-server.ts';
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+let folder: string;
+let goodFile: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-process-'));
+  goodFile = join(folder, 'good.snap');
+  await buildSnapshot(goodFile, [jobLine()]);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each(RUNTIMES)('signals, under %s', (runtime) => {
+  it('prints one listening line with the real port, and SIGTERM is exit code 0', async () => {
+    const server = await startServer(runtime, { LOG_LEVEL: 'silent' });
+    await fetch(`${server.url}/health`).then((response) => response.text());
+    expect(server.stdout()).toBe(`listening on http://127.0.0.1:${server.port}\n`);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('SIGTERM answers what is under way, takes nothing new, and is exit code 0 (reliability 264)', async () => {
+    const account = wallet();
+    const shop = await openFacilitated(runtime, wallet().address);
+    const payment = await shop.payment(account);
+    shop.plan(payment, '/settle', async (call) => {
+      shop.jobs.server.child.kill('SIGTERM');
+      await pause(400);
+      return settled(call);
+    });
+    const answer = await shop.jobs.pay(shop.jobs.search, payment);
+    expectPaid(answer, account.address);
+    // The client keeps its connection alive; the server does not wait for it.
+    const answeredMs = performance.now();
+    expect(await shop.jobs.server.exited).toBe(0);
+    expect(performance.now() - answeredMs).toBeLessThan(3000);
+    await expect(fetch(shop.jobs.url('/health'))).rejects.toThrow();
+    await shop.facilitator.close();
+  });
+
+  it('a second SIGTERM ends at once (reliability 265)', async () => {
+    const shop = await openFacilitated(runtime, wallet().address);
+    const payment = await shop.payment(wallet());
+    shop.plan(payment, '/settle', 'hang');
+    const waiting = shop.jobs.pay(shop.jobs.search, payment).catch(() => undefined);
+    while (shop.callsOf(payment, '/settle').length === 0) await pause(20);
+    const { child, exited } = shop.jobs.server;
+    const startMs = performance.now();
+    child.kill('SIGTERM');
+    await pause(200);
+    child.kill('SIGTERM');
+    await exited;
+    expect(performance.now() - startMs).toBeLessThan(2000);
+    await waiting;
+    await shop.facilitator.close();
+  });
+
+  it('SIGHUP takes a new catalogue under load, and no answer mixes two (reliability 257)', async () => {
+    const file = join(folder, `reload-${runtime}.snap`);
+    const [oldTime, newTime] = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z'];
+    await buildSnapshot(file, [jobLine({ id: 'old', last_observed_at: oldTime })]);
+    const jobs = await startJobsServer(runtime, { SNAPSHOT: file });
+    const account = wallet();
+    const offer = await offerOf(jobs.url(jobs.search));
+    const payments = await Promise.all(Array.from({ length: 120 }, () => paymentFor(offer, account)));
+    const seen: string[] = [];
+    let sent = 0;
+    const buyAll = async (): Promise<void> => {
+      for (let payment = payments[sent++]; payment !== undefined; payment = payments[sent++]) {
+        const answer = await jobs.pay(jobs.search, payment);
+        expectPaid(answer, account.address);
+        const { data, meta } = JSON.parse(answer.text);
+        seen.push(`${data.jobs[0].id} ${meta.freshness.last_observed_at}`);
+      }
+    };
+    const buyers = [buyAll(), buyAll(), buyAll()];
+    await buildSnapshot(file, [jobLine({ id: 'new', last_observed_at: newTime })]);
+    jobs.server.child.kill('SIGHUP');
+    await Promise.all(buyers);
+    while (!jobs.server.stderr().includes('taken anew')) await pause(20);
+    const after = JSON.parse((await jobs.pay(jobs.search, await jobs.payment(jobs.search, account))).text);
+    expect(after.data.jobs[0].id).toBe('new');
+    for (const one of seen) expect([`old ${oldTime}`, `new ${newTime}`]).toContain(one);
+    expect(seen.length).toBe(payments.length);
+    expect(await jobs.server.stop()).toBe(0);
+  });
+
+  it('SIGHUP with a bad or missing file changes nothing and says so in one line (reliability 251, 257)', async () => {
+    const file = join(folder, `bad-reload-${runtime}.snap`);
+    await buildSnapshot(file, [jobLine({ id: 'kept' })]);
+    const jobs = await startJobsServer(runtime, { SNAPSHOT: file });
+    const account = wallet();
+    const firstId = async (): Promise<string> =>
+      JSON.parse((await jobs.pay(jobs.search, await jobs.payment(jobs.search, account))).text).data.jobs[0].id;
+    const told = (): string[] =>
+      jobs.server
+        .stderr()
+        .split('\n')
+        .filter((line) => line.includes('not taken anew'));
+    const damages: (() => void)[] = [
+      () => {
+        const damaged = `${file}.new`;
+        writeFileSync(damaged, readFileSync(file).subarray(0, 100));
+        rmSync(file);
+        writeFileSync(file, readFileSync(damaged));
+      },
+      () => rmSync(file),
+    ];
+    for (const [index, damage] of damages.entries()) {
+      damage();
+      jobs.server.child.kill('SIGHUP');
+      for (let i = 0; told().length <= index && i < 100; i++) await pause(20);
+      expect(told().length).toBe(index + 1);
+      expect(await firstId()).toBe('kept');
+    }
+    await buildSnapshot(file, [jobLine({ id: 'mended' })]);
+    jobs.server.child.kill('SIGHUP');
+    for (let i = 0; (await firstId()) !== 'mended' && i < 50; i++) await pause(20);
+    expect(await firstId()).toBe('mended');
+    expect(await jobs.server.stop()).toBe(0);
+  });
+
+  it('the recipient of the play ledger is kept over a restart', async () => {
+    const stateDir = mkdtempSync(join(folder, 'state-'));
+    const recipients: (string | undefined)[] = [];
+    for (let i = 0; i < 2; i++) {
+      const jobs = await startJobsServer(runtime, { STATE_DIR: stateDir, SNAPSHOT: goodFile, LOCAL_BALANCE: '50000' });
+      recipients.push((await offerOf(jobs.url(jobs.search))).accepts[0]?.payTo);
+      expect(await jobs.server.stop()).toBe(0);
+    }
+    expect(recipients[0]).toMatch(/^0x[0-9a-fA-F]{40}$/);
+    expect(recipients[1]).toBe(recipients[0]);
+  });
+});

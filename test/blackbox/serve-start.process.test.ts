@@ -1,0 +1,133 @@
+/** Starts that `serve` refuses: exit code, stream and one line (decisions §2; reliability 112, 250, 251, 260, 271). */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { binaryOf, type Ended, MAIN, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
+
+let folder: string;
+let goodFile: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-process-'));
+  goodFile = join(folder, 'good.snap');
+  await buildSnapshot(goodFile, [jobLine()]);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** `serve` that is expected to end by itself. */
+function serveToEnd(
+  runtime: Runtime,
+  variables: Record<string, string>,
+  flags: readonly string[] = [],
+): Promise<Ended> {
+  const settings = { PORT: '0', STATE_DIR: ':memory:', ...variables };
+  const { child, ended } = startProcess(binaryOf(runtime), [MAIN, 'serve', ...flags], settings);
+  child.stdout.on('data', (text: string) => {
+    if (text.includes('listening on')) child.kill('SIGKILL');
+  });
+  return ended;
+}
+
+type BadStart = readonly [what: string, variables: Record<string, string>, flags: readonly string[], named: string];
+const variable = (name: string, ...values: string[]): BadStart[] =>
+  values.map((value) => [`${name}=${value}`, { [name]: value }, [], name]);
+const flags = (named: string, ...words: string[]): BadStart => [words.join(' '), {}, words, named];
+
+const BAD_STARTS: readonly BadStart[] = [
+  ...variable('HOST', ' '),
+  ...variable('PORT', '65536', 'http'),
+  ...variable('BASE_URL', 'shop.example', 'ftp://shop.example'),
+  ...variable('HOOK_BASE_URL', 'https://hooks.example/?a=1'),
+  ...variable('SNAPSHOT', ''),
+  ...variable('STATE_DIR', ''),
+  ...variable('PAY_TO', '0x1234', '0x209693bc6afc0C5328bA36FaF03C514EF312287C'),
+  ...variable('SETTLEMENT', 'Local'),
+  ...variable('FACILITATOR_URL', 'facilitator'),
+  ...variable('FACILITATOR_TOKEN', ' '),
+  ...variable('LOCAL_BALANCE', '-1'),
+  ...variable('RATE_LIMIT_PER_MINUTE', '1.5'),
+  ...variable('TRUST_PROXY', 'yes'),
+  ...variable('CALLBACK_BYTES', '-1'),
+  ...variable('CORS_ORIGIN', 'https://app.example/'),
+  ...variable('LOG_LEVEL', 'loud'),
+  ['SETTLEMENT=facilitator without FACILITATOR_URL', { SETTLEMENT: 'facilitator' }, [], 'FACILITATOR_URL'],
+  [
+    'SETTLEMENT=facilitator without PAY_TO',
+    { SETTLEMENT: 'facilitator', FACILITATOR_URL: 'http://127.0.0.1:9' },
+    [],
+    'PAY_TO',
+  ],
+  flags('PORT', '--port', '70000'),
+  flags('--prot', '--prot', '1'),
+  flags('--port', '--port'),
+  flags('--port', '--port=1', '--port=2'),
+  flags('extra', 'extra'),
+  flags('-p', '-p', '1'),
+];
+
+/** Bun reads them all, Node (slow to start) the two that take different ways. */
+const DAMAGES: readonly (readonly [what: string, damage: (good: Uint8Array) => Uint8Array | undefined])[] = [
+  ['is missing', () => undefined],
+  ['is empty', () => new Uint8Array(0)],
+  ['is cut in half', (bytes: Uint8Array) => bytes.subarray(0, bytes.length >> 1)],
+  ['lacks its last byte', (bytes: Uint8Array) => bytes.subarray(0, -1)],
+  ['has a byte more', (bytes: Uint8Array) => Buffer.concat([bytes, Buffer.from([0])])],
+  [
+    'has one bit flipped in the middle',
+    (bytes: Uint8Array) => bytes.map((byte, i) => (i === bytes.length >> 1 ? byte ^ 1 : byte)),
+  ],
+  ['is something else', () => Buffer.from('{"id":"1"}\n')],
+];
+
+describe('a start that is refused', () => {
+  // What is checked is ours and not the runtime's, and Node takes a second to start: it runs every sixth row, Bun the rest.
+  it.each(BAD_STARTS.map((row, index) => [row[0], RUNTIMES[index % 6 === 1 ? 0 : 1], row] as const))(
+    '%s is exit code 2 and one line (%s) (reliability 112, 271)',
+    async (_, runtime, [, variables, words, named]) => {
+      const { exitCode, stdout, stderr } = await serveToEnd(runtime, variables, words);
+      expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
+      expect(stderr).toContain(named);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    },
+  );
+
+  it('a flag wins over its variable', async () => {
+    const { exitCode, stderr } = await serveToEnd('bun', { LOG_LEVEL: 'info' }, ['--log-level', 'loud']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('loud');
+  });
+
+  describe.each(RUNTIMES)('under %s', (runtime) => {
+    it.each(DAMAGES.filter(([what]) => runtime === 'bun' || /missing|flipped/.test(what)))(
+      'a catalogue file that %s is exit code 1 and one line (reliability 250, 251)',
+      async (what, damage) => {
+        const file = join(folder, `${runtime}-${what.replaceAll(' ', '-')}.snap`);
+        const bytes = damage(readFileSync(goodFile));
+        if (bytes !== undefined) writeFileSync(file, bytes);
+        const { exitCode, stdout, stderr } = await serveToEnd(runtime, { SNAPSHOT: file });
+        expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
+        expect(stderr).toContain(file);
+        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      },
+    );
+
+    it('a folder for a catalogue is exit code 1 and one line (reliability 260)', async () => {
+      const { exitCode, stderr } = await serveToEnd(runtime, { SNAPSHOT: folder });
+      expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
+      expect(exitCode).toBe(1);
+    });
+
+    it('a port in use is exit code 1 and one line (reliability 271)', async () => {
+      const other = createServer();
+      const port = await new Promise<number>((resolve) =>
+        other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port)),
+      );
+      const { exitCode, stdout, stderr } = await serveToEnd(runtime, { PORT: String(port) });
+      expect(stderr).toMatch(/^paygrade: [^\n]*port is in use\n$/);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      await new Promise((resolve) => other.close(resolve));
+    });
+  });
+});

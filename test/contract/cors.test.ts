@@ -1,0 +1,67 @@
+/** Answers to browsers of other origins (decisions §2, CORS_ORIGIN; reliability 278). */
+import { describe, expect, it } from 'vitest';
+import { expectError } from '../support/answers.ts';
+import { openJobsApp } from '../support/jobs-app.ts';
+import { RUNTIME } from '../support/opened-app.ts';
+import { wallet } from '../support/wallet.ts';
+
+describe(`browsers, under ${RUNTIME}`, () => {
+  const CORS_NAMES = ['access-control-allow-origin', 'access-control-expose-headers', 'access-control-allow-methods'];
+
+  it.each(['*', 'https://app.example'])(
+    'CORS_ORIGIN=%s is on every answer, and preflights are 204 (reliability 278)',
+    async (origin) => {
+      const jobs = await openJobsApp({ CORS_ORIGIN: origin, RATE_LIMIT_PER_MINUTE: '6' });
+      const account = wallet();
+      const payment = await jobs.payment(jobs.search, account);
+      const answers = [
+        await jobs.get('/health'),
+        await jobs.get('/nothing'),
+        await jobs.get('/v1/jobs/search?limit=0'),
+        await jobs.get(jobs.search),
+        await jobs.pay(jobs.search, payment),
+        await jobs.pay(jobs.search, payment),
+        await jobs.send(jobs.search, { method: 'POST' }),
+      ];
+      while (answers.at(-1)?.status !== 429) answers.push(await jobs.get(jobs.search));
+      expect([...new Set(answers.map(({ status }) => status))].sort()).toEqual([200, 400, 402, 404, 405, 409, 429]);
+      for (const { headers } of answers) {
+        expect(headers.get('access-control-allow-origin')).toBe(origin);
+        const exposed = (headers.get('access-control-expose-headers') ?? '').toUpperCase().split(', ');
+        for (const name of ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'RETRY-AFTER']) expect(exposed).toContain(name);
+        expect(headers.get('access-control-allow-credentials')).toBeNull();
+      }
+      for (const path of ['/v1/jobs/search', '/v1/jobs/company', '/health']) {
+        const preflight = await jobs.transport.fetch(path, {
+          method: 'OPTIONS',
+          headers: {
+            Origin: 'https://app.example',
+            'Access-Control-Request-Method': 'GET',
+            'Access-Control-Request-Headers': 'payment-signature, access-control-expose-headers',
+          },
+        });
+        expect(preflight.status).toBe(204);
+        expect(await preflight.text()).toBe('');
+        expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
+        expect(preflight.headers.get('access-control-allow-methods')).toContain('GET');
+        const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(', ');
+        for (const name of ['payment-signature', 'content-type', 'access-control-expose-headers']) {
+          expect(allowed).toContain(name);
+        }
+      }
+      await jobs.close();
+    },
+  );
+
+  it('without CORS_ORIGIN no answer carries any of it, and OPTIONS is 405 (reliability 278)', async () => {
+    const jobs = await openJobsApp();
+    const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' };
+    const options = await jobs.send('/v1/jobs/search', { method: 'OPTIONS', headers });
+    expectError(options, 405, 'METHOD_NOT_ALLOWED');
+    const paid = await jobs.pay(jobs.search, await jobs.payment(jobs.search, wallet()));
+    for (const answer of [options, paid, await jobs.get(jobs.search, headers), await jobs.get('/nothing', headers)]) {
+      for (const name of CORS_NAMES) expect(answer.headers.get(name)).toBeNull();
+    }
+    await jobs.close();
+  });
+});

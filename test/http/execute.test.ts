@@ -1,0 +1,396 @@
+/** The order of one request: decode, admit, answer, settle; what is held is settled or released, exactly once. */
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { type Access, type Admission, anyOf, type Gate, type WayIn } from '../../src/http/access.ts';
+import { AfterSettlement, Answer, type Outcome, outcomeOf, Reply } from '../../src/http/answers.ts';
+import { defineErrors, NOT_FOUND, Refusal, refuse } from '../../src/http/errors.ts';
+import { executorOf } from '../../src/http/execute.ts';
+import { DeferredAnswer } from '../../src/http/hot/deferred-answer.ts';
+import { bind } from '../../src/http/operation.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
+import { Responder } from '../../src/http/respond.ts';
+import { type Route, route } from '../../src/http/route.ts';
+
+const { PAYMENT_REQUIRED, PAYMENT_NOT_SETTLED } = defineErrors({
+  PAYMENT_REQUIRED: { status: 402 },
+  PAYMENT_NOT_SETTLED: { status: 402 },
+});
+
+type Handler = (input: object, request: RequestView, principal: object) => unknown;
+type MakeGate = (trail: string[]) => Gate;
+
+const wayIn = (open: () => Gate, more: Partial<Omit<Access, 'open'>> = {}): Access<object, undefined> => ({
+  errors: [],
+  documentation: {},
+  open,
+  ...more,
+});
+
+interface Options {
+  readonly handle: Handler;
+  readonly gates?: readonly MakeGate[];
+  readonly access?: (trail: string[]) => readonly WayIn<object, undefined>[];
+  readonly readBody?: Route['readBody'];
+}
+
+const REQUEST: RequestView = {
+  requestId: 'req_1',
+  method: 'GET',
+  path: '/ask',
+  search: '',
+  params: {},
+  body: new Request('http://h/ask'),
+  header: () => null,
+  clientAddress: () => '',
+  isDisconnected: () => false,
+  onDisconnect: () => {},
+};
+
+function setUp({ handle, gates = [], access, readBody }: Options) {
+  const trail: string[] = [];
+  const declared = route<undefined>()({
+    operation: 'ask',
+    method: 'GET',
+    path: '/ask',
+    summary: 'ask',
+    access: access?.(trail) ?? gates.map((makeGate) => wayIn(() => makeGate(trail))),
+    query: v.strictObject({ limit: v.optional(v.number(), 1) }),
+    answer: v.any(),
+    errors: [NOT_FOUND],
+    ...(readBody === undefined ? {} : { readBody: readBody as never }),
+    handle: (input, _, request, principal) => {
+      trail.push('answer');
+      return handle(input, request, principal) as never;
+    },
+  });
+  const [operation] = bind('asks', [declared], undefined);
+  const mounted = operation!.mount({ labels: {}, baseUrl: 'http://h' });
+  const execute = executorOf(mounted);
+  const responder = new Responder({ 'x-everywhere': 'yes' }, false);
+  const respond = (outcome: Outcome): Response => {
+    if (outcome instanceof DeferredAnswer) throw new Error('the answer is deferred');
+    return responder.respond(mounted, outcome, 'req_1');
+  };
+  const outcome = (search = '', header: Record<string, string> = {}) =>
+    execute({ ...REQUEST, search, header: (name) => header[name] ?? null });
+  const ask = (search = '', header?: Record<string, string>): Response | Promise<Response> => {
+    const given = outcome(search, header);
+    return given instanceof Promise ? given.then(respond) : respond(given);
+  };
+  return { trail, outcome, ask };
+}
+
+const admissionNamed = (name: string, trail: string[], settled: Record<string, string> | Refusal): Admission => ({
+  async settle() {
+    trail.push(`settle ${name}`);
+    return settled;
+  },
+  release() {
+    trail.push(`release ${name}`);
+  },
+});
+
+const gate =
+  (name: string, settled: Record<string, string> | Refusal = {}, how: 'now' | 'later' = 'now'): MakeGate =>
+  (trail) => ({
+    admit() {
+      trail.push(`admit ${name}`);
+      const admission = admissionNamed(name, trail, settled);
+      return how === 'now' ? admission : Promise.resolve(admission);
+    },
+  });
+
+const closed =
+  (how: 'now' | 'later' = 'now'): MakeGate =>
+  (trail) => ({
+    admit() {
+      trail.push('refuse');
+      const refusal = refuse(PAYMENT_REQUIRED, 'pay', {
+        members: ',"x402Version":2',
+        headers: { 'payment-required': 'abc' },
+      });
+      return how === 'now' ? refusal : Promise.resolve(refusal);
+    },
+  });
+
+const knowing =
+  (principal: object): MakeGate =>
+  (trail) => ({
+    admit(_, known) {
+      trail.push(`knows ${Object.keys(known).join()}`);
+      return { principal };
+    },
+  });
+
+const unsettled = refuse(PAYMENT_NOT_SETTLED, 'no');
+
+describe('a request through its operation', () => {
+  it('answers an open operation at once, without a promise', async () => {
+    const { ask, outcome } = setUp({ handle: () => ({ a: 1 }) });
+    expect(outcome()).toBeInstanceOf(Answer);
+    const response = ask();
+    expect(response).toBeInstanceOf(Response);
+    expect(await (response as Response).json()).toEqual({ a: 1 });
+    expect((response as Response).headers.get('x-everywhere')).toBe('yes');
+    expect((response as Response).headers.get('x-request-id')).toBe('req_1');
+  });
+
+  it('refuses bad input before any gate', async () => {
+    const { outcome, trail } = setUp({ handle: () => 1, gates: [gate('paid')] });
+    expect(await outcome('?no=1')).toMatchObject({ code: 'UNKNOWN_PARAMETER', status: 400 });
+    expect(trail).toEqual([]);
+  });
+
+  it('refuses at the gate at once, with the members and headers that the gate adds', async () => {
+    const { ask, trail } = setUp({ handle: () => 1, gates: [closed()] });
+    const response = ask();
+    expect(response).toBeInstanceOf(Response);
+    expect((response as Response).status).toBe(402);
+    expect((response as Response).headers.get('payment-required')).toBe('abc');
+    expect((response as Response).headers.get('cache-control')).toBe('no-store');
+    expect(await (response as Response).json()).toEqual({
+      error: { code: 'PAYMENT_REQUIRED', message: 'pay', request_id: 'req_1' },
+      x402Version: 2,
+    });
+    expect(trail).toEqual(['refuse']);
+  });
+
+  it.each(['now', 'later'] as const)('admits in order and settles in reverse, after the answer (%s)', async (how) => {
+    const { ask, trail } = setUp({
+      handle: () => ({}),
+      gates: [gate('capacity', {}, how), gate('paid', { 'x-paid': '1' }, how)],
+    });
+    const response = await ask();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-paid')).toBe('1');
+    expect(trail).toEqual(['admit capacity', 'admit paid', 'answer', 'settle paid', 'settle capacity']);
+  });
+
+  it.each(['now', 'later'] as const)(
+    'releases what an earlier gate holds when a later one refuses (%s)',
+    async (how) => {
+      const { ask, trail } = setUp({ handle: () => 1, gates: [gate('capacity', {}, how), closed(how)] });
+      expect((await ask()).status).toBe(402);
+      expect(trail).toEqual(['admit capacity', 'refuse', 'release capacity']);
+    },
+  );
+
+  it('releases everything when the question is refused', async () => {
+    const { ask, trail } = setUp({ handle: () => refuse(NOT_FOUND, 'no'), gates: [gate('capacity'), gate('paid')] });
+    expect((await ask()).status).toBe(404);
+    expect(trail).toEqual(['admit capacity', 'admit paid', 'answer', 'release capacity', 'release paid']);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('bug');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('bug'))],
+  ])('releases everything when the handler %s', async (_, handle) => {
+    const { ask, trail } = setUp({ handle: handle as Handler, gates: [gate('paid')] });
+    await expect((async () => ask())()).rejects.toThrow('bug');
+    expect(trail).toEqual(['admit paid', 'answer', 'release paid']);
+  });
+
+  it('keeps the answer inside when settlement refuses, and releases the rest', async () => {
+    const { ask, trail } = setUp({ handle: () => ({ secret: 1 }), gates: [gate('capacity'), gate('paid', unsettled)] });
+    const response = await ask();
+    expect(response.status).toBe(402);
+    expect(await response.text()).not.toContain('secret');
+    expect(trail).toEqual(['admit capacity', 'admit paid', 'answer', 'settle paid', 'release capacity']);
+  });
+
+  it('releases what an earlier gate holds when a settlement throws', async () => {
+    const throwing: MakeGate = () => ({ admit: () => ({ settle: () => Promise.reject(new Error('bug')) }) });
+    const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('capacity'), throwing] });
+    await expect((async () => ask())()).rejects.toThrow('bug');
+    expect(trail).toEqual(['admit capacity', 'answer', 'release capacity']);
+  });
+
+  it('hands the answer to each settlement, for charges that depend on it', async () => {
+    const seen: unknown[] = [];
+    const charging: MakeGate = () => ({ admit: () => ({ settle: (answer) => void seen.push(answer) }) });
+    const { ask } = setUp({ handle: () => ({ rows: [1, 2] }), gates: [charging] });
+    await ask();
+    expect(seen).toEqual([{ rows: [1, 2] }]);
+  });
+
+  class Later extends DeferredAnswer {
+    override give(answer: unknown): void {
+      super.give(answer);
+    }
+  }
+  const free: MakeGate = () => ({ admit: () => undefined });
+
+  it.each([
+    ['an object', { a: 1 }, 200, '{"a":1}'],
+    ['a reply', new Reply('text', { 'content-type': 'text/plain' }), 200, 'text'],
+    ['a refusal', refuse(NOT_FOUND, 'no'), 404, '{"error":{"code":"NOT_FOUND","message":"no","request_id":"req_2"}}'],
+  ])('hands a deferred answer to its recipient when it is given: %s', async (_, answer, status, text) => {
+    const deferred = new Later();
+    const { outcome } = setUp({ handle: () => deferred, gates: [free] });
+    expect(outcome()).toBe(deferred);
+    const given: unknown[] = [];
+    deferred.deliverTo({ answered: (one) => given.push(one) });
+    await Promise.resolve();
+    expect(given).toEqual([]);
+    deferred.give(answer);
+    expect(given).toEqual([answer]);
+    const terms = { status: 200, cacheControl: 'no-store' };
+    const response = new Responder({}, false).respond(terms, outcomeOf(given[0]), 'req_2');
+    expect(response.status).toBe(status);
+    expect(response.headers.get('x-request-id')).toBe('req_2');
+    expect(await response.text()).toBe(text);
+  });
+
+  it('defers an answer behind a gate that takes its time, also when it is given before its recipient is known', async () => {
+    const deferred = new Later();
+    const slow: MakeGate = () => ({ admit: () => Promise.resolve(undefined) });
+    const { outcome } = setUp({ handle: () => deferred, gates: [slow] });
+    expect(await outcome()).toBe(deferred);
+    deferred.give('early');
+    const given: unknown[] = [];
+    deferred.deliverTo({ answered: (answer) => given.push(answer) });
+    expect(given).toEqual(['early']);
+  });
+
+  it('defers no answer that something is held for', () => {
+    const { outcome, trail } = setUp({ handle: () => new Later(), gates: [gate('paid')] });
+    expect(() => outcome()).toThrow('defers an answer that something is held for');
+    expect(trail).toEqual(['admit paid', 'answer', 'release paid']);
+  });
+
+  it('makes an after-settlement answer only once everything has settled', async () => {
+    let made = 0;
+    const after = () => new AfterSettlement(() => ({ made: ++made }));
+    const paid = setUp({ handle: after, gates: [gate('paid')] });
+    expect(await (await paid.ask()).json()).toEqual({ made: 1 });
+    const unpaid = setUp({ handle: after, gates: [gate('paid', unsettled)] });
+    expect((await unpaid.ask()).status).toBe(402);
+    expect(made).toBe(1);
+  });
+
+  it('releases what earlier gates hold when a later one throws, and what it holds when the answer cannot be written', () => {
+    const throwing: MakeGate = () => ({
+      admit() {
+        throw new Error('bug');
+      },
+    });
+    const first = setUp({ handle: () => 1, gates: [gate('capacity'), throwing] });
+    expect(() => first.ask()).toThrow('bug');
+    expect(first.trail).toEqual(['admit capacity', 'release capacity']);
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    const second = setUp({ handle: () => circle, gates: [gate('paid')] });
+    expect(() => second.ask()).toThrow(/circular|cyclic/i);
+    expect(second.trail).toEqual(['admit paid', 'answer', 'release paid']);
+  });
+
+  it('sends the receipt even when the answer that was paid for cannot be made', async () => {
+    const failing = () =>
+      new AfterSettlement(() => {
+        throw new Error('disk');
+      });
+    const { ask, outcome } = setUp({ handle: failing, gates: [gate('paid', { 'payment-response': 'abc' })] });
+    const response = await ask();
+    expect(response.status).toBe(500);
+    expect(response.headers.get('payment-response')).toBe('abc');
+    expect(await response.text()).not.toContain('disk');
+    expect(await outcome()).toMatchObject({
+      code: 'INTERNAL_ERROR',
+      extras: { detail: expect.stringContaining('disk') },
+    });
+  });
+
+  it('sends a ready reply as it is, with its status', async () => {
+    const { ask } = setUp({ handle: () => new Reply('raw', { 'content-type': 'text/plain' }, 503) });
+    const response = await ask();
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      503,
+      'text/plain',
+      'raw',
+    ]);
+  });
+});
+
+describe('what the ways in find out', () => {
+  it('reaches later gates and the handler as one principal', async () => {
+    const { ask, trail } = setUp({
+      handle: (_, __, principal) => principal,
+      gates: [knowing({ account: 'acme' }), knowing({ payer: '0x1' })],
+    });
+    expect(await (await ask()).json()).toEqual({ account: 'acme', payer: '0x1' });
+    expect(trail).toEqual(['knows ', 'knows account', 'answer']);
+  });
+
+  it('is known before the input is looked at, where the way in says so', async () => {
+    const access = (trail: string[]) => [
+      wayIn(() => gate('rate')(trail)),
+      wayIn(() => gate('key')(trail), { isBeforeInput: true }),
+    ];
+    const bad = setUp({ handle: () => 1, access });
+    expect(await bad.outcome('?no=1')).toMatchObject({ status: 400 });
+    expect(bad.trail).toEqual(['admit key', 'release key']);
+    const good = setUp({ handle: () => 1, access });
+    await good.outcome();
+    expect(good.trail).toEqual(['admit key', 'admit rate', 'answer', 'settle rate', 'settle key']);
+  });
+
+  it('makes an answer private where the way in says so', async () => {
+    const { ask } = setUp({ handle: () => 1, access: () => [wayIn(() => free(), { isPrivate: true })] });
+    expect((await ask()).headers.get('cache-control')).toBe('private, no-store');
+  });
+  const free = (): Gate => ({ admit: () => undefined });
+});
+
+describe('alternatives', () => {
+  const presented = (header: string) => (request: RequestView) => request.header(header) !== null;
+  const access = (trail: string[]) => [
+    anyOf(
+      wayIn(() => gate('key')(trail), { isBeforeInput: true, isPresented: presented('authorization') }),
+      wayIn(() => gate('paid')(trail), { isPresented: presented('payment-signature') }),
+    ),
+  ];
+
+  it.each([
+    ['the first whose credential is sent', { authorization: 'x', 'payment-signature': 'y' }, 'key'],
+    ['the other with its credential', { 'payment-signature': 'y' }, 'paid'],
+    ['the last without any', {}, 'paid'],
+  ])('take %s', async (_, headers, taken) => {
+    const { ask, trail } = setUp({ handle: () => 1, access });
+    await ask('', headers as Record<string, string>);
+    expect(trail).toEqual([`admit ${taken}`, 'answer', `settle ${taken}`]);
+  });
+});
+
+describe('a body that is input', () => {
+  it('is read after the query and before any gate, and reaches the handler', async () => {
+    const { ask, trail } = setUp({
+      handle: (input) => input,
+      gates: [gate('paid')],
+      readBody: async () => ({ url: 'https://example.com' }),
+    });
+    expect(await (await ask('?limit=2')).json()).toEqual({ limit: 2, body: { url: 'https://example.com' } });
+    expect(trail).toEqual(['admit paid', 'answer', 'settle paid']);
+  });
+
+  it.each(['now', 'later'] as const)('is refused before any gate (%s)', async (how) => {
+    const refusal = refuse(NOT_FOUND, 'no');
+    const { ask, trail } = setUp({
+      handle: () => 1,
+      gates: [gate('paid')],
+      readBody: () => (how === 'now' ? refusal : Promise.resolve(refusal)),
+    });
+    expect((await ask()).status).toBe(404);
+    expect(trail).toEqual([]);
+  });
+});
+
+describe('a refusal', () => {
+  it('carries its status with its code', () => {
+    expect(new Refusal(PAYMENT_REQUIRED, 'pay', {}).status).toBe(402);
+  });
+});

@@ -1,0 +1,44 @@
+/** The operations of the base surface as they are declared, for tests that read declarations and call no handler. */
+import { priceOf } from '../../src/access/x402.ts';
+import { MODULES } from '../../src/app/modules.ts';
+import { errorsOf, type Operation } from '../../src/http/operation.ts';
+import type { Route } from '../../src/http/route.ts';
+import { SERVICE_SUMMARY, SURFACE_ROUTES } from '../../src/modules/service/module.ts';
+
+/** Where the contract test has its webhooks. */
+export const HOOK_URL = 'https://hooks.example';
+
+function declared(tag: string, route: Route): Operation {
+  const publicUrl = route.path.startsWith('/hooks/') ? HOOK_URL : undefined;
+  const mount = (): never => {
+    throw new Error('a declaration alone is not served');
+  };
+  return { ...route, tag, publicUrl, mount };
+}
+
+const published = MODULES.filter((module) => 'summary' in module && module.summary !== undefined);
+
+/** Every published operation. */
+export const OPERATIONS: readonly Operation[] = [
+  ...published.flatMap(({ tag, routes }) => routes.map((route) => declared(tag, route))),
+  ...SURFACE_ROUTES.map((route) => declared('service', route as Route)),
+];
+
+export const TAGS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(published.map(({ tag, summary = '' }) => [tag, summary])),
+  service: SERVICE_SUMMARY,
+};
+
+export const isPaid = ({ access }: Pick<Operation, 'access'>): boolean => priceOf(access) !== undefined;
+
+const pages = MODULES.flatMap(({ routes }) => routes).filter(({ variant }) => variant !== undefined);
+
+/** Paths that exist only for requests that ask for HTML. */
+export const PAGE_PATHS: ReadonlySet<string> = new Set(pages.map(({ path }) => path));
+
+export const PAGE_ROUTES: readonly Route[] = MODULES.flatMap(({ tag, routes }) => (tag === 'pages' ? routes : []));
+
+/** Every error code of the base surface. */
+export const ERROR_CODES: readonly string[] = [
+  ...new Set(OPERATIONS.flatMap((operation) => errorsOf(operation).map(({ code }) => code))),
+];
