@@ -33,7 +33,7 @@ export class RangeTable {
     }
   }
 
-  /** @param start @param end of a range that is in the list; any other one makes the search endless */
+  /** The number of a range of the list. The search for any other range never ends. */
   numberOf(start: number, end: number): number {
     const slots = this.#slots;
     let slot = this.#firstSlotOf(start, end);

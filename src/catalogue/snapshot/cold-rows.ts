@@ -99,7 +99,7 @@ export class ColdRows {
   }
 
   #changed(): SnapshotChangedError {
-    return new SnapshotChangedError(`${this.#source.name}: was changed in place while it was in use`);
+    return new SnapshotChangedError(`${this.#source.name}: the file changed while it was in use`);
   }
 }
 

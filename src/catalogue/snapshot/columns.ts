@@ -109,17 +109,17 @@ export class SnapshotColumns {
     const departmentCount = this.departments.size;
     const employerCount = this.employerNames.size;
     for (let row = 0; row < this.rowCount; row++) {
-      if (title[row]! >= titleCount) throw refuse('a title code points nowhere');
-      if (location[row]! >= locationCount) throw refuse('a location code points nowhere');
-      if (department[row]! >= departmentCount) throw refuse('a department code points nowhere');
-      if (employer[row]! >= employerCount) throw refuse('an employer code points nowhere');
-      if (remoteStatus[row]! >= REMOTE_STATUSES.length) throw refuse('a workplace code points nowhere');
-      if (employmentType[row]! >= EMPLOYMENT_TYPES.length) throw refuse('an employment code points nowhere');
+      if (title[row]! >= titleCount) throw refuse('a title code is out of range');
+      if (location[row]! >= locationCount) throw refuse('a location code is out of range');
+      if (department[row]! >= departmentCount) throw refuse('a department code is out of range');
+      if (employer[row]! >= employerCount) throw refuse('an employer code is out of range');
+      if (remoteStatus[row]! >= REMOTE_STATUSES.length) throw refuse('a workplace code is out of range');
+      if (employmentType[row]! >= EMPLOYMENT_TYPES.length) throw refuse('an employment code is out of range');
     }
     const skillCount = this.skillNames.size;
-    for (let i = 0; i < skills.length; i++) if (skills[i]! >= skillCount) throw refuse('a skill code points nowhere');
+    for (let i = 0; i < skills.length; i++) if (skills[i]! >= skillCount) throw refuse('a skill code is out of range');
     for (let i = 0; i < employerCompany.length; i++) {
-      if (employerCompany[i]! >= this.companyCount) throw refuse('a company code points nowhere');
+      if (employerCompany[i]! >= this.companyCount) throw refuse('a company code is out of range');
     }
   }
 

@@ -34,7 +34,7 @@ export interface OpenedHeader {
  */
 export function readHeader(source: SnapshotSource, refuse: Refuse): OpenedHeader {
   if (source.byteLength > SNAPSHOT_BYTES_MAX) {
-    throw refuse(`is ${source.byteLength} bytes long, more than the ${SNAPSHOT_BYTES_MAX} that are read`);
+    throw refuse(`is ${source.byteLength} bytes long, more than the supported ${SNAPSHOT_BYTES_MAX}`);
   }
   if (new Uint8Array(Uint16Array.of(1).buffer)[0] !== 1) throw refuse('snapshots need a little-endian machine');
   const prefix = source.read(0, PREFIX_BYTES);
@@ -83,6 +83,7 @@ function sectionsOf(header: Header, start: number, sourceLength: number, refuse:
     sections[name] = section;
   }
   if (end !== sourceLength) throw refuse(`has ${sourceLength - end} bytes after its end`);
-  if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX) throw refuse('has more columns than are read');
+  if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX)
+    throw refuse('has larger columns than are supported');
   return sections;
 }

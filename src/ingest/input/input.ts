@@ -10,7 +10,7 @@ import { createGunzip } from 'node:zlib';
 import { createTarDecoder } from 'modern-tar';
 import { errorCodeOf } from '../../base/failure.ts';
 
-/** An input that cannot be read. The message is one line for the person at the terminal. */
+/** An input that cannot be read. The message is one line for the operator. */
 export class InputError extends Error {}
 
 /** Chunks that belong to the reader: their source does not write into one again. */

@@ -73,7 +73,7 @@ export function unrecognised(sample: readonly unknown[], shapes: readonly Shape[
   if (only && others.length === 0)
     return `is not of format ${only.name}: no record has ${only.marks}${fieldsOf(sample)}`;
   const marks = shapes.map(({ name, marks }) => `  ${name}: ${marks}`).join('\n');
-  return `is of no format that is known${fieldsOf(sample)}. Looked for:\n${marks}`;
+  return `has none of the known formats${fieldsOf(sample)}. A format is recognised by:\n${marks}`;
 }
 
 /**

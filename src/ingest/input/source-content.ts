@@ -204,7 +204,7 @@ async function* parquetRecords(name: string, file: Buffer): AsyncGenerator<Sourc
       from = to;
     }
   } catch {
-    throw new InputError(`${name}: is a damaged Parquet file, or one with a compression that is not read`);
+    throw new InputError(`${name}: is a damaged Parquet file, or has a compression that is not supported`);
   }
 }
 

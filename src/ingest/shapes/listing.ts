@@ -1,7 +1,7 @@
 /**
- * Listings: rows of aggregators in their own words. There is no one publisher of these, so fields are found by name, from
- * the explicit lists below, compared without case, blanks, `_` and `-`. Recognised last, and only when title, company and
- * address are all there.
+ * Listings: rows of aggregators in their own words. These have no common publisher, so fields are found by name, from
+ * the explicit lists below, compared without case, blanks, `_` and `-`. Recognised last, and only with title, company and
+ * address.
  *
  * id                 `listing:<company>:<source>-<id>`, <source> where a row names the board it was found on; without an id a
  *                    hash of company, title, place and address
@@ -89,10 +89,10 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/[\s_\-.]+/g, '');
 }
 
-/** The columns of one row that have a meaning, in order of preference. */
+/** The known columns of a row, by field, in order of preference. */
 type Columns = Readonly<Record<Field, readonly string[]>>;
 
-/** Rows of a file have one set of columns, so the last one found is nearly always the next one needed. */
+/** The columns of the last row: the rows of a file nearly always have the same. */
 let last: { readonly key: string; readonly columns: Columns } | undefined;
 
 function columnsOf(row: SourceRecord): Columns {
@@ -110,7 +110,7 @@ function columnsOf(row: SourceRecord): Columns {
   return columns;
 }
 
-/** The first field that has text in it. */
+/** The first column that has text. */
 function textIn(row: SourceRecord, columns: readonly string[]): string | null {
   for (const column of columns) {
     const value = row[column];
@@ -162,7 +162,7 @@ function locationOf(row: SourceRecord, columns: Columns): string | null {
       }),
     );
     if (places === null) continue;
-    // A place of one part gets its country; in one of several parts the country stands already, often abbreviated.
+    // A place of one part gets its country; one of several parts names it already, often abbreviated.
     const country = /[,;|]/.test(places) ? null : textIn(row, columns.country);
     return country === null || places.toLowerCase().includes(country.toLowerCase()) ? places : `${places}, ${country}`;
   }
@@ -175,10 +175,10 @@ function descriptionOf(row: SourceRecord, columns: Columns): string | null {
     return names.length > 0 && names.every((name) => name !== null) ? names.join(', ') : null;
   });
   const text = first(row, columns.description, (value) => (typeof value === 'string' && value.trim() ? value : null));
-  const wanted = first(row, columns.requirements, (value) =>
+  const requirements = first(row, columns.requirements, (value) =>
     typeof value === 'string' && value.trim() ? value : null,
   );
-  return joinedHtml(text, wanted, skills);
+  return joinedHtml(text, requirements, skills);
 }
 
 export const listingShape = defineShape({
