@@ -1,11 +1,11 @@
 /** `paygrade callback` against a running server: pays, follows, lists, deletes, verifies. */
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProgram } from '../../../src/cli/command.ts';
-import type { Io, SignalName } from '../../../src/cli/io.ts';
-import { PROGRAM } from '../../../src/cli/program.ts';
-import { type CallbackServer, post, startCallbackServer } from '../../support/callback-client.ts';
-import { capturedIo } from '../captured-io.ts';
+import { runProgram } from '../../src/cli/command.ts';
+import type { Io, SignalName } from '../../src/cli/io.ts';
+import { PROGRAM } from '../../src/cli/program.ts';
+import { type CallbackServer, post, startCallbackServer } from '../support/callback-client.ts';
+import { capturedIo } from './captured-io.ts';
 
 interface Running {
   readonly ended: Promise<{ exitCode: number; stdout: string; stderr: string }>;
