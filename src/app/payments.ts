@@ -2,7 +2,6 @@
 import { PaymentMeters } from '../access/payment-meter.ts';
 import type { PaidServices } from '../access/x402.ts';
 import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
-import { throwawayPayee } from '../adapters/files/payee-file.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Random } from '../base/random.ts';
@@ -16,6 +15,7 @@ import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-led
 import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts';
 import type { Settlement } from '../payment/settlement/settlement.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
+import { throwawayPayee } from '../storage/payee-file.ts';
 
 /** How a settlement of unknown outcome ended, or that its end could not be recorded yet. */
 const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];

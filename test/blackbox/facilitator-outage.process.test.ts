@@ -99,7 +99,7 @@ describe.each(RUNTIMES)('a catalogue that changes during a settlement, under %s'
           jobLine({ id: 'new-1', title: 'New job', last_observed_at: '2026-11-02T00:00:00Z' }),
         ]);
         shop.jobs.server.child.kill('SIGHUP');
-        await until('the reload', () => shop.jobs.server.stderr().includes('taken anew'));
+        await until('the reload', () => shop.jobs.server.stderr().includes('was reloaded'));
         return settled(call);
       });
       const answer = await shop.jobs.pay(shop.jobs.search, payment);

@@ -87,7 +87,7 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
     await buildSnapshot(file, [jobLine({ id: 'new', last_observed_at: newTime })]);
     jobs.server.child.kill('SIGHUP');
     await Promise.all(buyers);
-    while (!jobs.server.stderr().includes('taken anew')) await pause(20);
+    while (!jobs.server.stderr().includes('was reloaded')) await pause(20);
     const after = JSON.parse((await jobs.pay(jobs.search, await jobs.payment(jobs.search, account))).text);
     expect(after.data.jobs[0].id).toBe('new');
     for (const one of seen) expect([`old ${oldTime}`, `new ${newTime}`]).toContain(one);
@@ -106,7 +106,7 @@ describe.each(RUNTIMES)('signals, under %s', (runtime) => {
       jobs.server
         .stderr()
         .split('\n')
-        .filter((line) => line.includes('not taken anew'));
+        .filter((line) => line.includes('catalogue reload failed'));
     const damages: (() => void)[] = [
       () => {
         const damaged = `${file}.new`;

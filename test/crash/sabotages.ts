@@ -17,12 +17,12 @@ export const SABOTAGES: readonly Sabotage[] = [
     aim: 'settle-moved',
     changes: [
       [
-        'storage/sqlite/payments.ts',
+        'storage/sqlite/reservation-journal.ts',
         "return this.#journal.write({\n      kind: 'intent',",
         "void ({\n      kind: 'intent',",
       ],
-      ['storage/sqlite/payments.ts', 'recordIntent(serial', 'async recordIntent(serial'],
-      ['storage/sqlite/database.ts', 'this.#run(sql, ...values) !== 1', 'this.#run(sql, ...values) > 1'],
+      ['storage/sqlite/reservation-journal.ts', 'recordIntent(serial', 'async recordIntent(serial'],
+      ['storage/sqlite/connection.ts', 'this.run(sql, ...values) !== 1', 'this.run(sql, ...values) > 1'],
     ],
     found: /is not known any more/,
   },
@@ -30,7 +30,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'an answer leaves before its outcome is on disk',
     settlement: 'facilitator',
     aim: 'paid',
-    changes: [['access/x402.ts', 'await reservations.recordSettled(', 'void reservations.recordSettled(']],
+    changes: [['payment/checkout.ts', 'await reservations.recordSettled(', 'void reservations.recordSettled(']],
     found: /was settled and is unknown|settled again after it was on record/,
   },
   {
@@ -39,14 +39,9 @@ export const SABOTAGES: readonly Sabotage[] = [
     aim: 'any moment',
     changes: [
       [
-        'payment/reservations.ts',
-        "if (standing !== undefined) return { kind: 'taken', standing };",
-        "if (standing?.kind === 'settled') return { kind: 'taken', standing };",
-      ],
-      [
-        'access/x402.ts',
-        'if (standing !== undefined) return alreadyUsed(standing, order.payer);\n    const readiness',
-        "if (standing?.kind === 'settled') return alreadyUsed(standing, order.payer);\n    const readiness",
+        'storage/memory/reservations.ts',
+        "if (status !== undefined) return { kind: 'taken', status };",
+        "if (status?.kind === 'settled') return { kind: 'taken', status };",
       ],
     ],
     found: /was answered 2 times|an answer of no use|has no answer|is not accepted|another request with it is 20[01]/,
@@ -55,7 +50,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'a webhook is acknowledged before it is on disk',
     settlement: 'local',
     aim: 'webhook-acknowledged',
-    changes: [['callback/inbox/inbox.ts', 'await store.append(', 'void store.append(']],
+    changes: [['callback/inbox/storing.ts', 'await store.append(', 'void store.append(']],
     found: /has lost webhook|showed evt_|has no such event/,
   },
   {

@@ -12,10 +12,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { makeFolder } from '../../adapters/files/make-folder.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
+import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */

@@ -12,13 +12,13 @@
  */
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../adapters/files/make-folder.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import { RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
+import { makeFolder } from '../make-folder.ts';
 import { type KeptLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { NOTHING_RECOVERED, type Recovered } from '../memory/reservation-journal.ts';
 import type { Underlay } from '../memory/stores.ts';

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errorCodeOf } from '../../base/failure.ts';
+import { errorCodeOf } from '../base/failure.ts';
 
 /** @param mode of each folder that it makes @throws the error of `mkdirSync` */
 export function makeFolder(path: string, mode = 0o777): void {

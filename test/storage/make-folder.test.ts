@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { makeFolder } from '../../../src/adapters/files/make-folder.ts';
+import { makeFolder } from '../../src/storage/make-folder.ts';
 
 const top = mkdtempSync(join(tmpdir(), 'paygrade-folder-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));

@@ -5,9 +5,9 @@
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCodeOf, messageOf } from '../../base/failure.ts';
-import type { Random } from '../../base/random.ts';
-import { type Address, checksummed, parseAddress } from '../../payment/protocol/network.ts';
+import { errorCodeOf, messageOf } from '../base/failure.ts';
+import type { Random } from '../base/random.ts';
+import { type Address, checksummed, parseAddress } from '../payment/protocol/network.ts';
 import { makeFolder } from './make-folder.ts';
 
 const FILE = 'pay-to';

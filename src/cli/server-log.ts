@@ -1,0 +1,67 @@
+/** The log of `paygrade serve`: one JSON line a request, and one for each event that the operator must know. */
+import type { LineLog } from '../adapters/files/log-lines.ts';
+import type { AppPorts } from '../app/app.ts';
+import type { RequestRecord } from '../app/request-log.ts';
+import type { Clock } from '../base/clock.ts';
+import { LOG_LEVELS, type LogLevel } from '../config/settings.ts';
+
+const PATH_LENGTH_MAX = 200;
+
+const levelOf = (status: number): LogLevel => (status >= 500 ? 'error' : 'info');
+
+function requestLine(record: RequestRecord, nowMs: number): string {
+  const { requestId, method, path, surface, operation, status, durationMs, client, code, detail } = record;
+  return JSON.stringify({
+    time: new Date(nowMs).toISOString(),
+    level: levelOf(status),
+    request_id: requestId,
+    method,
+    path: path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX)}…` : path,
+    ...(surface === null ? {} : { surface }),
+    operation,
+    status,
+    duration_ms: Math.round(durationMs * 1000) / 1000,
+    client,
+    ...(code === null ? {} : { code }),
+    ...(detail === null ? {} : { detail }),
+  });
+}
+
+type LogPorts = Pick<AppPorts, 'onRequest' | 'onFailure' | 'onStateFault' | 'onVerificationFault' | 'onCaseReport'>;
+
+/** What the app reports, as lines of the log at this level. */
+export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPorts {
+  const shown = LOG_LEVELS.indexOf(logLevel);
+  const isShown = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) <= shown;
+  const note = (level: LogLevel, facts: Readonly<Record<string, unknown>>): void => {
+    if (!isShown(level)) return;
+    log.write(JSON.stringify({ time: new Date(clock.nowMs()).toISOString(), level, ...facts }));
+  };
+  const onRequest = (record: RequestRecord): void => {
+    if (isShown(levelOf(record.status))) log.write(requestLine(record, clock.nowMs()));
+  };
+  return {
+    onRequest: logLevel === 'silent' ? undefined : onRequest,
+    onFailure(failure, requestId) {
+      const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
+      note('error', { request_id: requestId, failure: text });
+    },
+    onStateFault(fault) {
+      if (fault === undefined) note('warn', { message: 'the state can be written again' });
+      else note('error', { message: 'no payments are taken', fault });
+    },
+    onVerificationFault(fault) {
+      if (fault === undefined) note('warn', { message: 'a verification thread works again' });
+      else note('error', { message: 'a verification thread failed and is being restarted', fault });
+    },
+    onCaseReport(report) {
+      const { kind, order } = report;
+      note('warn', {
+        message: `a settlement of unknown outcome is ${kind}`,
+        payer: order.payer,
+        nonce: order.authorization.nonce,
+        ...(kind === 'settled' ? { transaction: report.transaction } : { detail: report.detail }),
+      });
+    },
+  };
+}
