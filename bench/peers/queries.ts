@@ -17,8 +17,9 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement } f
 import type { Job } from '../../src/catalogue/job.ts';
 import { COHORT_ROWS_MAX, PART_ROWS_MAX } from '../../src/catalogue/limits.ts';
 import { companyActivity } from '../../src/catalogue/questions/company.ts';
+import type { FoundJob } from '../../src/catalogue/questions/found-jobs.ts';
 import { observationPeriodEndingAt } from '../../src/catalogue/questions/period.ts';
-import { type FoundJob, type SearchFilters, search } from '../../src/catalogue/questions/search.ts';
+import { type SearchFilters, search } from '../../src/catalogue/questions/search.ts';
 import { type SignalFilters, signals } from '../../src/catalogue/questions/signals.ts';
 import { isBun, quantile, RUNTIME } from '../harness.ts';
 import {

@@ -12,9 +12,6 @@ import { FoundJobs } from './questions/found-jobs.ts';
 import { CodeCounts } from './questions/top-codes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
-// Part of every answer's type.
-export type { CohortFacts } from './cohort.ts';
-
 export class Catalogue {
   readonly snapshot: Snapshot;
   /** The most recently observed active jobs of the whole catalogue: rows 0 .. at most 9999. */

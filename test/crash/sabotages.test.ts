@@ -1,8 +1,6 @@
 /** The sabotages of the long test still fit the program: each text occurs once in its file, so the change can be made. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PROJECT } from '../support/server.ts';
 import { SABOTAGES } from './sabotages.ts';
 
 describe('the sabotages of the crash harness', () => {
@@ -10,7 +8,7 @@ describe('the sabotages of the crash harness', () => {
     'can break the promise: %s',
     (_, sabotage) => {
       for (const [file, from] of sabotage.changes) {
-        const text = readFileSync(join(PROJECT, 'src', file), 'utf8');
+        const text = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
         expect(text.split(from).length - 1, `occurrences of ${JSON.stringify(from)} in ${file}`).toBe(1);
       }
     },

@@ -18,8 +18,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'storage/sqlite/reservation-journal.ts',
-        "return this.#journal.write({\n      kind: 'intent',",
-        "void ({\n      kind: 'intent',",
+        "return this.#write({\n      table: PAYMENTS,\n      kind: 'intent',",
+        "void ({\n      table: PAYMENTS,\n      kind: 'intent',",
       ],
       ['storage/sqlite/reservation-journal.ts', 'recordIntent(serial', 'async recordIntent(serial'],
       ['storage/sqlite/connection.ts', 'this.run(sql, ...values) !== 1', 'this.run(sql, ...values) > 1'],

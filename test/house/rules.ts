@@ -23,7 +23,6 @@ const EVERYTHING = [
   'adapters',
   'load',
   'app',
-  'version.ts',
 ] as const;
 
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -38,13 +37,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   modules: MODULE,
   'modules/*': MODULE,
   storage: ['base', ...DOMAINS, 'ingest'],
-  adapters: ['base', ...DOMAINS, 'ingest'],
+  adapters: ['base', 'http', ...DOMAINS, 'ingest'],
   load: ['base', 'payment', 'callback'],
   app: EVERYTHING.filter((area) => area !== 'app'),
   cli: EVERYTHING,
   'index.ts': EVERYTHING,
   'main.ts': [...EVERYTHING, 'cli'],
-  'version.ts': [],
 };
 
 /** Folders that read no ambient clock or randomness and know no network, timers or files. */

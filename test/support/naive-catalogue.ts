@@ -2,11 +2,12 @@
  * The catalogue's questions answered row by row, straight from decisions §3, over plain job records: slow, short, and
  * sharing nothing with the engine but types. It is the judge of the engine.
  */
-import type { CohortFacts } from '../../src/catalogue/catalogue.ts';
+import type { CohortFacts } from '../../src/catalogue/cohort.ts';
 import type { Job } from '../../src/catalogue/job.ts';
 import type { CompanyActivity } from '../../src/catalogue/questions/company.ts';
+import type { FoundJob } from '../../src/catalogue/questions/found-jobs.ts';
 import type { ObservationPeriod } from '../../src/catalogue/questions/period.ts';
-import type { FoundJob, SearchFilters } from '../../src/catalogue/questions/search.ts';
+import type { SearchFilters } from '../../src/catalogue/questions/search.ts';
 import type { CompanySignal, SignalFilters, Signals } from '../../src/catalogue/questions/signals.ts';
 
 const CANDIDATES = 10_000;

@@ -10,8 +10,6 @@ import { PART_ROWS_MAX } from '../limits.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { FoundJob } from './found-jobs.ts';
 
-export type { FoundJob } from './found-jobs.ts';
-
 /** Filters as the request has them; each text of at most eight terms. */
 export interface SearchFilters {
   keyword?: string | undefined;

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
-import type { CohortFacts } from '../../catalogue/catalogue.ts';
+import type { CohortFacts } from '../../catalogue/cohort.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type AnswerPeriod, dateTime, observationPeriod } from './answer-period.ts';
 

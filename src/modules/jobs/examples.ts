@@ -1,6 +1,6 @@
 /** Example answers of the jobs routes in the contract: one moment and one company, made up. */
 import { isoTime } from '../../base/iso-time.ts';
-import type { CohortFacts } from '../../catalogue/catalogue.ts';
+import type { CohortFacts } from '../../catalogue/cohort.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { periodOf } from './answer-period.ts';
 import { type Meta, metaOf } from './envelope.ts';
