@@ -4,6 +4,7 @@ import { defineConfig, type TestProjectConfiguration, type TestProjectInlineConf
  * Projects, told apart by a file's name alone; `npm test` runs all three, `npm run check` the first.
  *
  * unit     `*.test.ts`: inside this process. No child process, no socket, no wait for real time. Files share their modules.
+ *          `test/contract` is part of it, and `contract-under-bun.process.test.ts` runs the same files once more under Bun.
  * feeds    `*.feeds.test.ts`: the same with real feeds by the hundred megabytes.
  * process  `*.process.test.ts`: starts servers, commands or browsers, or listens on a socket. What a server of ours answers
  *          is held against the published contract.
@@ -22,6 +23,8 @@ const startsProcesses = {
   setupFiles: ['test/support/published-setup.ts'],
   pool: 'forks',
   maxWorkers: 3,
+  /** Tests that wait for one deadline side by side. */
+  maxConcurrency: 10,
   testTimeout: 30_000,
   hookTimeout: 60_000,
 } satisfies TestProjectInlineConfiguration['test'];

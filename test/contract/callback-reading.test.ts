@@ -112,7 +112,7 @@ describe(`reading on ${RUNTIME}`, () => {
     },
   );
 
-  it('shows events in the contract’s shape, closed to whoever sniffs (reliability 175)', async () => {
+  it('shows events in the contract’s shape, closed to content sniffing (reliability 175)', async () => {
     const fresh = await createCallback(server);
     const empty = await server.fetch(`/v1/callbacks/${fresh.id}/events`, { headers: bearer(fresh) });
     expect(await empty.json()).toEqual({

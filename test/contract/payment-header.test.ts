@@ -31,6 +31,15 @@ const account = wallet();
 
 const base64 = (text: string | Uint8Array): string => Buffer.from(text as Uint8Array).toString('base64');
 
+/** A second at which a payment may still end; titles do not depend on it, nor on the payer. */
+const SOON = String(Math.floor(Date.now() / 1000) + 90);
+const shown = (value: unknown): string | undefined =>
+  JSON.stringify(value)
+    ?.replace(SOON, 'SECONDS')
+    .replace(Number(SOON).toString(16), 'SECONDS')
+    .replace(account.address.slice(0, 41), 'PAYER')
+    .slice(0, 60);
+
 /** What is sent in place of a good payment: an object to encode, or the header's text. */
 type Spoil = (payment: Payment) => unknown;
 type Row = readonly [caseNumber: number, what: string, spoil: Spoil];
@@ -38,14 +47,14 @@ type Row = readonly [caseNumber: number, what: string, spoil: Spoil];
 const accepted = (caseNumber: number, name: string, values: readonly unknown[]): Row[] =>
   values.map((value) => [
     caseNumber,
-    `accepted.${name} ${JSON.stringify(value)?.slice(0, 60)}`,
+    `accepted.${name} ${shown(value)}`,
     (payment) => altered(payment, { accepted: { [name]: value } }),
   ]);
 
 const authorization = (caseNumber: number, name: string, values: readonly unknown[]): Row[] =>
   values.map((value) => [
     caseNumber,
-    `authorization.${name} ${JSON.stringify(value)?.slice(0, 60)}`,
+    `authorization.${name} ${shown(value)}`,
     (payment) => altered(payment, { authorization: { [name]: value } }),
   ]);
 
@@ -200,7 +209,7 @@ const REFUSED: readonly Row[] = [
   ...accepted(45, 'amount', LARGE),
   ...authorization(45, 'value', LARGE),
   ...TIMES('1').flatMap((value) => authorization(46, 'validAfter', [value])),
-  ...TIMES(String(Math.floor(Date.now() / 1000) + 90)).flatMap((value) => authorization(46, 'validBefore', [value])),
+  ...TIMES(SOON).flatMap((value) => authorization(46, 'validBefore', [value])),
   ...authorization(47, 'nonce', [
     `0x${NONCE.slice(2)}`,
     `0x${NONCE}ab`,
@@ -282,7 +291,7 @@ const REFUSED: readonly Row[] = [
     'a Permit2 payload beside the authorization',
     (payment) => ({ ...payment, payload: { ...payment.payload, permit2Authorization: {} } }),
   ],
-  [64, 'a signature by somebody else', (payment) => forged(payment)],
+  [64, 'a signature by another signer', (payment) => forged(payment)],
 ];
 
 const stranger = wallet();
@@ -314,9 +323,9 @@ function brokenUtf8(payment: Payment): Uint8Array {
   return bytes;
 }
 
-/** Signed anew, so that the signature is right for what it says. */
+/** Signed again, so that the signature is right for what it says. */
 const RESIGNED: readonly (readonly [caseNumber: number, what: string, changes: Changes])[] = [
-  [40, 'a transfer to somebody else', { authorization: { to: OTHER } }],
+  [40, 'a transfer to another recipient', { authorization: { to: OTHER } }],
   [41, 'one atomic unit below the price', { authorization: { value: '19999' } }],
   [41, 'one atomic unit above the price', { authorization: { value: '20001' } }],
   [41, 'zero', { authorization: { value: '0' } }],

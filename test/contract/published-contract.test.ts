@@ -181,11 +181,11 @@ describe(`the contract, under ${RUNTIME}`, () => {
   it('has an example for every JSON answer that is not a document of its own, and each is as its schema says', () => {
     for (const { method, path, answer, answerType, relation, examples } of OPERATIONS) {
       if (answerType !== undefined || relation === 'service-desc' || relation === 'service-meta') continue;
-      const told = `${method} ${path}`;
-      expect(v.safeParse(answer, examples?.answer).issues, told).toBeUndefined();
+      const where = `${method} ${path}`;
+      expect(v.safeParse(answer, examples?.answer).issues, where).toBeUndefined();
       const operation = contract.paths[templateOf(path)]![method.toLowerCase()]!;
       const [success] = Object.values(operation.responses).filter(({ content }) => content?.['application/json']);
-      expect(success?.content?.['application/json']?.example, told).toEqual(examples?.answer);
+      expect(success?.content?.['application/json']?.example, where).toEqual(examples?.answer);
     }
   });
 
@@ -193,16 +193,16 @@ describe(`the contract, under ${RUNTIME}`, () => {
     for (const { method, path, access, publicUrl } of OPERATIONS) {
       const operation = contract.paths[templateOf(path)]![method.toLowerCase()]!;
       const price = priceOf(access);
-      const told = `${method} ${path}`;
+      const where = `${method} ${path}`;
       const header = operation.parameters?.find(({ name }) => name === 'PAYMENT-SIGNATURE');
-      expect(operation['x-payment-info'], told).toEqual(
+      expect(operation['x-payment-info'], where).toEqual(
         price && { protocols: ['x402'], pricingMode: 'fixed', price, currency: 'USDC', network: 'eip155:8453' },
       );
-      expect(header?.in, told).toBe(price && 'header');
-      expect(header?.required, told).toBe(price && false);
-      expect(operation.responses['402'] !== undefined, told).toBe(price !== undefined);
-      expect(operation.servers, told).toEqual(publicUrl === HOOK_URL ? [{ url: HOOK_URL }] : undefined);
-      expect(path.startsWith('/hooks/'), told).toBe(publicUrl === HOOK_URL);
+      expect(header?.in, where).toBe(price && 'header');
+      expect(header?.required, where).toBe(price && false);
+      expect(operation.responses['402'] !== undefined, where).toBe(price !== undefined);
+      expect(operation.servers, where).toEqual(publicUrl === HOOK_URL ? [{ url: HOOK_URL }] : undefined);
+      expect(path.startsWith('/hooks/'), where).toBe(publicUrl === HOOK_URL);
     }
   });
 
@@ -211,24 +211,24 @@ describe(`the contract, under ${RUNTIME}`, () => {
     for (const route of OPERATIONS) {
       const { method, path } = route;
       const operation = contract.paths[templateOf(path)]![method.toLowerCase()]!;
-      const told = `${method} ${path}`;
+      const where = `${method} ${path}`;
       for (const { name, in: place, description, schema, example } of operation.parameters ?? []) {
-        if (place === 'query') expect(description, `${told} ${name}`).toMatch(/\S.*\.$/);
-        if (place === 'path') expect(example, `${told} ${name}`).toBeDefined();
-        if (example !== undefined) expect(ajv.validate(schema, example), `${told} ${name}`).toBe(true);
+        if (place === 'query') expect(description, `${where} ${name}`).toMatch(/\S.*\.$/);
+        if (place === 'path') expect(example, `${where} ${name}`).toBeDefined();
+        if (example !== undefined) expect(ajv.validate(schema, example), `${where} ${name}`).toBe(true);
       }
-      expect(operation.requestBody !== undefined, told).toBe(['POST', 'PUT', 'PATCH'].includes(method));
+      expect(operation.requestBody !== undefined, where).toBe(['POST', 'PUT', 'PATCH'].includes(method));
       for (const [type, { schema, example }] of Object.entries(operation.requestBody?.content ?? {})) {
-        expect(example, `${told} ${type}`).toBeDefined();
-        expect(ajv.validate(schema as object, example), `${told} ${type}`).toBe(true);
+        expect(example, `${where} ${type}`).toBeDefined();
+        expect(ajv.validate(schema as object, example), `${where} ${type}`).toBe(true);
       }
       expect(operation.security).toEqual(isToken(route) ? [{ readToken: [] }] : undefined);
       const allow = OPERATIONS.filter((other) => other.path === path).map((other) => other.method);
       expect(operation.responses['405']?.headers?.Allow).toMatchObject({ schema: { const: allow.join(', ') } });
       for (const [status, { headers }] of Object.entries(operation.responses)) {
-        expect(Object.keys(headers ?? {}), `${told} ${status}`).toContain('X-Request-Id');
-        if (status === '429') expect(headers, told).toMatchObject({ 'Retry-After': { required: true } });
-        if (status === '401') expect(headers, told).toMatchObject({ 'WWW-Authenticate': { required: true } });
+        expect(Object.keys(headers ?? {}), `${where} ${status}`).toContain('X-Request-Id');
+        if (status === '429') expect(headers, where).toMatchObject({ 'Retry-After': { required: true } });
+        if (status === '401') expect(headers, where).toMatchObject({ 'WWW-Authenticate': { required: true } });
       }
       const [success] = Object.entries(operation.responses).filter(([status]) => status < '300');
       expect(success?.[0]).toBe(String(route.status ?? 200));

@@ -1,6 +1,7 @@
 /** The check that the whole suite's responses go through finds what is not as published, and nothing else. */
 import { describe, expect, it } from 'vitest';
 import { checkedResponse, publishedContract, type Seen, takeFaults } from '../support/published.ts';
+import { inProcess } from '../support/transport.ts';
 
 const published = publishedContract();
 const ID = `req_${'0'.repeat(36)}`;
@@ -101,5 +102,40 @@ describe('a response as published', () => {
     const after = takeFaults();
     expect(after.faults).toEqual([expect.stringContaining('GET /health 200')]);
     expect(after.checkedCount).toBe(checkedCount + 1);
+  });
+});
+
+describe('a handler in this process', () => {
+  const over = (response: Response) => inProcess({ fetch: () => response }, 'http://api.test');
+  const headers = { 'content-type': 'application/json', 'x-request-id': ID };
+
+  it('gives its answer to the test when it is as published', async () => {
+    const response = await over(new Response(JSON.stringify(HEALTH), { headers })).fetch('/health');
+    expect(await response.json()).toEqual(HEALTH);
+  });
+
+  it('fails the test that asks when its answer is not', async () => {
+    const wrong = over(new Response(JSON.stringify({ ...HEALTH, more: 1 }), { headers }));
+    await expect(wrong.fetch('/health')).rejects.toThrow(/not as the contract publishes it:\nGET \/health 200/);
+    await expect(over(new Response('{}', { headers })).fetch('/unknown')).rejects.toThrow(/not published/);
+  });
+
+  it('sees what a client and a listener would have sent', async () => {
+    const requests: Request[] = [];
+    const { fetch } = inProcess(
+      {
+        fetch(request, { address }) {
+          requests.push(request);
+          expect(address).toBe('127.0.0.1');
+          return new Response(JSON.stringify(ERROR), { status: 404, headers });
+        },
+      },
+      'http://api.test',
+    );
+    await fetch('/a', { method: 'POST', body: 'é', headers: { Host: 'other' } });
+    await fetch('http://api.test/b?c=1');
+    const [first, second] = requests;
+    expect([first?.headers.get('content-length'), first?.headers.get('host')]).toEqual(['2', 'other']);
+    expect([second?.url, second?.headers.get('host')]).toEqual(['http://api.test/b?c=1', 'api.test']);
   });
 });
