@@ -74,7 +74,8 @@ export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> 
 }
 
 async function openOn(server: Server, config: AppConfig, ports: AppPorts): Promise<App> {
-  const { clock, random, surfaces: definitions = SURFACES } = ports;
+  const { clock, random } = ports;
+  const definitions: readonly SurfaceDefinition[] = ports.surfaces ?? SURFACES;
   const parts = await openParts(config, ports, server);
   const { backend, payments } = parts;
   const { reservations, callbacks, rateLimits } = backend;

@@ -21,15 +21,15 @@ export interface SurfaceDefinition {
   readonly modules: readonly Module[];
 }
 
-/** Every module, in the order of their settings in `--help` and the documents. */
-export const MODULES = [jobs, callbacks, payments, service, pages] as const;
-
-export const SURFACES: readonly SurfaceDefinition[] = [
+export const SURFACES = [
   {
     name: null,
     title: 'paygrade',
     description: 'Answers about hiring, one paid request at a time, and webhook addresses for ten minutes.',
     path: '',
-    modules: MODULES,
+    modules: [jobs, callbacks, payments, service, pages],
   },
-];
+] as const satisfies readonly SurfaceDefinition[];
+
+/** Every module, in the order of their settings in `--help` and the documents. */
+export const MODULES = SURFACES.flatMap(({ modules }) => [...modules]);
