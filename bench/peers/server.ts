@@ -26,8 +26,8 @@ import { openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { JsonText, type Route } from '../../src/http/route.ts';
-import { Shelf } from '../../src/modules/jobs/envelope.ts';
+import { JsonText } from '../../src/http/answers.ts';
+import { SignalsMemo } from '../../src/modules/jobs/services.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { trustingWorker } from '../../test/support/recovery.ts';
@@ -169,8 +169,8 @@ type Ask = (role: string | null | undefined, location: string | null | undefined
 function signalsHandler(): Ask {
   if (values.catalogue === undefined) throw new Error('--catalogue is needed');
   const catalogue = openCatalogue(values.catalogue);
-  const shelf = new Shelf(catalogue, true);
-  const services = { catalogue: { current: () => shelf }, clock: systemClock };
+  const served = { catalogue, isSynthetic: true };
+  const services = { catalogue: { current: () => served }, clock: systemClock, signalsMemo: new SignalsMemo() };
   const handle = findSignals.handle as unknown as (input: object, given: typeof services) => object;
   return (role, location) => {
     const answer = handle({ role, location, limit: 5, period: '7d' }, services);
@@ -203,7 +203,7 @@ async function official(verifies: boolean): Promise<number> {
           description: 'Companies with evidence of hiring activity',
           mimeType: 'application/json',
           // What our own offer says, so that both are of one size.
-          extensions: { bazaar: bazaarOf(findSignals as unknown as Route) },
+          extensions: { bazaar: bazaarOf(findSignals) },
         },
       },
       resources,
