@@ -30,15 +30,18 @@ const UNKNOWN_PRINCIPAL = Object.freeze({});
 class Execution {
   readonly operation: MountedOperation;
   readonly request: RequestView;
+  /** Parameters as JSON values, in place of the request's query text. */
+  readonly given: Readonly<Parameters> | undefined;
   input: Parameters = NO_INPUT;
   principal: object = UNKNOWN_PRINCIPAL;
   /** Admissions to be settled or released, in the order in which they were given. */
   held: Admission[] | undefined;
   answer: unknown;
 
-  constructor(operation: MountedOperation, request: RequestView) {
+  constructor(operation: MountedOperation, request: RequestView, given: Readonly<Parameters> | undefined) {
     this.operation = operation;
     this.request = request;
+    this.given = given;
   }
 
   take(admission: Admission): void {
@@ -73,14 +76,13 @@ const admit =
       : admitted(execution, verdict);
   };
 
-const decode =
-  (decodeQuery: (search: string) => Parameters | Refusal): Step =>
-  (execution) => {
-    const decoded = decodeQuery(execution.request.search);
-    if (decoded instanceof Refusal) return decoded;
-    execution.input = decoded;
-    return undefined;
-  };
+const decode: Step = (execution) => {
+  const { operation, request, given } = execution;
+  const decoded = given === undefined ? operation.decodeQuery?.(request.search) : operation.decodeValues?.(given);
+  if (decoded instanceof Refusal) return decoded;
+  if (decoded !== undefined) execution.input = decoded;
+  return undefined;
+};
 
 function bodyRead(execution: Execution, body: unknown): Refusal | undefined {
   if (body instanceof Refusal) return body;
@@ -146,7 +148,7 @@ const settle: Step = (execution) => {
 function stepsOf({ gatesBeforeInput, decodeQuery, ready, readBody: read, gates }: MountedOperation): readonly Step[] {
   return [
     ...gatesBeforeInput.map(admit),
-    ...(decodeQuery === undefined ? [] : [decode(decodeQuery)]),
+    ...(decodeQuery === undefined ? [] : [decode]),
     ...(ready === undefined ? [] : [ready]),
     ...(read === undefined ? [] : [readBody(read)]),
     ...gates.map(admit),
@@ -184,10 +186,11 @@ function ended(execution: Execution, outcome: Outcome): Outcome {
   return outcome;
 }
 
-export type Execute = (request: RequestView) => MaybePromise<Outcome>;
+/** @param given parameters as JSON values, from a protocol that has no query text; judged like the query */
+export type Execute = (request: RequestView, given?: Readonly<Parameters>) => MaybePromise<Outcome>;
 
-/** The way of every request through one operation. The outcome rejects or throws only for a bug; then nothing stays held. */
+/** The way of every request through one operation. It throws or rejects only for a bug; then nothing stays held. */
 export function executorOf(operation: MountedOperation): Execute {
   const steps = stepsOf(operation);
-  return (request) => run(steps, 0, new Execution(operation, request));
+  return (request, given) => run(steps, 0, new Execution(operation, request, given));
 }

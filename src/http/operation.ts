@@ -15,7 +15,7 @@ import {
   type Refusal,
   UNKNOWN_PARAMETER,
 } from './errors.ts';
-import { type Parameters, parametersOf, queryDecoder } from './query.ts';
+import { type Parameters, parametersOf, queryDecoder, valuesDecoder } from './query.ts';
 import type { RequestView } from './request-view.ts';
 import type { Route } from './route.ts';
 
@@ -41,6 +41,8 @@ export interface MountedOperation {
   readonly gates: readonly Gate[];
   /** Never throws. Results are shared between requests that ask the same. */
   readonly decodeQuery: ((search: string) => Parameters | Refusal) | undefined;
+  /** The same for parameters that arrive as JSON values. */
+  readonly decodeValues: ((values: Readonly<Parameters>) => Parameters | Refusal) | undefined;
   readonly ready: (() => Refusal | undefined) | undefined;
   readonly readBody: ((request: RequestView) => unknown) | undefined;
   readonly handle: (input: Parameters, request: RequestView, principal: object) => unknown;
@@ -81,6 +83,7 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
     gates: openGates(route, services, mount, false),
     decodeQuery:
       query === undefined ? undefined : memoizeRecent(queryDecoder(query), QUESTION_COUNT_MAX, KEPT_SEARCH_LENGTH_MAX),
+    decodeValues: query === undefined ? undefined : valuesDecoder(query),
     ready: ready === undefined ? undefined : () => ready(services),
     readBody: readBody === undefined ? undefined : (request) => readBody(request, services),
     handle: (input, request, principal) => handle(input as never, services, request, principal as never),

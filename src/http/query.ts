@@ -89,12 +89,45 @@ export type QueryDecoder = (search: string) => Parameters | Refusal;
 export const parametersOf = (schema: QuerySchema | undefined): readonly Parameter[] =>
   Object.entries(schema?.entries ?? {}).map(([name, entry]) => parameterOf(name, entry as v.GenericSchema));
 
+/** Puts defaults in. The refusal of a required parameter that is absent, or undefined. */
+function completed(values: Parameters, declared: readonly Parameter[]): Refusal | undefined {
+  for (const { name, isRequired, rule, fallback } of declared) {
+    if (name in values) continue;
+    if (isRequired) return refuse(MISSING_PARAMETER, `\`${name}\` is required: ${rule}`);
+    if (fallback !== undefined) values[name] = fallback;
+  }
+  return undefined;
+}
+
+const namesOf = (declared: readonly Parameter[]): string => {
+  const known = declared.map(({ name }) => `\`${name}\``).join(', ');
+  return known === '' ? 'this route takes none' : `this route takes ${known}`;
+};
+
+/** Judges parameters that arrive as JSON values and not as query text, by the same declaration and with the same refusals. */
+export function valuesDecoder(schema: QuerySchema | undefined): (given: Readonly<Parameters>) => Parameters | Refusal {
+  const declared = parametersOf(schema);
+  const parameters = new Map(declared.map((parameter) => [parameter.name, parameter]));
+  return (given) => {
+    const values: Parameters = Object.create(null);
+    for (const [name, value] of Object.entries(given)) {
+      const parameter = parameters.get(name);
+      if (parameter === undefined) {
+        return refuse(UNKNOWN_PARAMETER, `unknown query parameter ${shown(name)}: ${namesOf(declared)}`);
+      }
+      const parsed = v.safeParse(parameter.schema, value, ABORT_EARLY);
+      if (!parsed.success) return refuse(parameter.code, `\`${name}\` must be ${parameter.rule}`);
+      values[name] = parsed.output;
+    }
+    return completed(values, declared) ?? values;
+  };
+}
+
 /** A decoder for one route's declaration, prepared once. */
 export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
   const declared = parametersOf(schema);
   const parameters = new Map(declared.map((parameter) => [parameter.name, parameter]));
-  const known = [...parameters.keys()].map((name) => `\`${name}\``).join(', ');
-  const others = known === '' ? 'this route takes none' : `this route takes ${known}`;
+  const others = namesOf(declared);
 
   return (search) => {
     const values: Parameters = Object.create(null);
@@ -129,13 +162,6 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
       if (!parsed.success) return refuse(parameter.code, `\`${name}\` must be ${parameter.rule}`);
       values[name] = parsed.output;
     }
-    for (const parameter of declared) {
-      if (parameter.name in values) continue;
-      if (parameter.isRequired) {
-        return refuse(MISSING_PARAMETER, `\`${parameter.name}\` is required: ${parameter.rule}`);
-      }
-      if (parameter.fallback !== undefined) values[parameter.name] = parameter.fallback;
-    }
-    return values;
+    return completed(values, declared) ?? values;
   };
 }

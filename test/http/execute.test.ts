@@ -77,7 +77,7 @@ function setUp({ handle, gates = [], access, readBody }: Options) {
     const given = outcome(search, header);
     return given instanceof Promise ? given.then(respond) : respond(given);
   };
-  return { trail, outcome, ask };
+  return { trail, outcome, ask, execute };
 }
 
 const admissionNamed = (name: string, trail: string[], settled: Record<string, string> | Refusal): Admission => ({
@@ -363,6 +363,25 @@ describe('alternatives', () => {
     const { ask, trail } = setUp({ handle: () => 1, access });
     await ask('', headers as Record<string, string>);
     expect(trail).toEqual([`admit ${taken}`, 'answer', `settle ${taken}`]);
+  });
+});
+
+describe('another protocol', () => {
+  it('sells the same operation with its input as values: the same order, defaults and receipt', async () => {
+    const { execute, trail } = setUp({ handle: (input) => input, gates: [gate('paid', { receipt: 'abc' })] });
+    expect(await execute(REQUEST, { limit: 2 })).toMatchObject({ body: '{"limit":2}', receipt: { receipt: 'abc' } });
+    expect(await execute(REQUEST, {})).toMatchObject({ body: '{"limit":1}' });
+    expect(trail.slice(0, 3)).toEqual(['admit paid', 'answer', 'settle paid']);
+  });
+
+  it.each([
+    [{ limit: 'two' }, 'INVALID_PARAMETER'],
+    [{ page: 1 }, 'UNKNOWN_PARAMETER'],
+    [JSON.parse('{"__proto__":{"limit":2}}'), 'UNKNOWN_PARAMETER'],
+  ])('is refused for %j before any gate', async (given, code) => {
+    const { execute, trail } = setUp({ handle: () => 1, gates: [gate('paid')] });
+    expect(await execute(REQUEST, given)).toMatchObject({ code, status: 400 });
+    expect(trail).toEqual([]);
   });
 });
 
