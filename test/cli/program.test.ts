@@ -82,8 +82,8 @@ describe('loading', () => {
     expect(loaded.sort()).toEqual(['cli/command.ts', 'cli/program.ts']);
   });
 
-  it('of serve loads no other command and none of their work', () => {
-    const others = /^(?:load\/|cli\/(?!command|serve|settings)|storage\/history\/)/;
+  it('of serve loads no other command, and no generator or parser of job postings', () => {
+    const others = /^(?:load\/|cli\/(?!command|serve|settings|server-log)|storage\/history\/|ingest\/|htmlparser2$)/;
     expect([...loadedBy(['main.ts', 'cli/program.ts', 'cli/serve.ts'])].filter((file) => others.test(file))).toEqual([
       'cli/program.ts',
     ]);

@@ -1,5 +1,5 @@
 /** Ids of jobs from what sources say: parts of an id, and hashes for what has none. */
-import { createHash } from 'node:crypto';
+import { sha256Base64Url } from '../../base/digest.ts';
 import { objectOf } from '../input/source-field.ts';
 
 /** A text as one part of an id: lower case, letters and digits joined by hyphens. */
@@ -14,7 +14,7 @@ export function slugOf(text: string): string {
 
 /** 96 bits of SHA-256 over the parts, in base64url: the id of what has none. The order of parts counts. */
 export function hashOf(parts: readonly (string | null)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
+  return sha256Base64Url(JSON.stringify(parts)).slice(0, 16);
 }
 
 /** The source's own id, for a message about a record that may be broken. */

@@ -2,7 +2,7 @@
  * One import into the history of a catalogue: stages rows as it reads them (staging.ts), and when all files are through,
  * merges feed after feed (merge.ts). In memory it has only the boards' names and counts.
  */
-import { createHash } from 'node:crypto';
+import { sha256Base64Url } from '../../base/digest.ts';
 import type { Job } from '../../catalogue/job.ts';
 import type { Sighting } from '../../ingest/history/observation.ts';
 import { dateInName } from '../../ingest/input/date-time.ts';
@@ -16,7 +16,7 @@ import { HistoryWriter } from './writer.ts';
 
 /** 96 bits name a text: enough that two texts of one job never get the same name. */
 function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+  return sha256Base64Url(text).slice(0, 16);
 }
 
 export interface ImportSettings {

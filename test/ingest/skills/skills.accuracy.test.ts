@@ -2,7 +2,7 @@
  * Precision and recall over skills-sample.jsonl: short texts rewritten after real postings (after the title and field
  * where the source has no description), each labelled by reading before the extractor ran on it. Two of every five, by
  * place, are held out: their mistakes were never looked at. Both parts have one author, who also grew the dictionary,
- * so real postings do worse: see the README.
+ * so real postings do worse: see docs/catalogue.md.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -10,8 +10,8 @@ import { isDamage } from '../../../src/storage/sqlite/database.ts';
 import { isDamagedLog } from '../../../src/storage/sqlite/log-check.ts';
 import { StateError } from '../../../src/storage/sqlite/state.ts';
 import { orderFor } from '../../payment/fixture.ts';
-import { type Content, contentOfFolder, contentOfState, History } from '../history/history.ts';
 import { Folder } from './folder.ts';
+import { type Content, contentOfFolder, contentOfState, History } from './recorded-history.ts';
 
 const HEADER_BYTES = 32;
 const LOG_STEP_BYTES = 2_401;

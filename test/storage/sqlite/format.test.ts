@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_VERSION } from '../../../src/storage/sqlite/database.ts';
 import { inspectState } from '../../../src/storage/sqlite/inspect.ts';
-import { History } from '../history/history.ts';
+import { History } from './recorded-history.ts';
 
 describe('a state file', () => {
   it.each([

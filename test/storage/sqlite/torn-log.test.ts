@@ -4,7 +4,7 @@
  */
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { CallbackId } from '../../../src/callback/identifier.ts';
-import { contentOfFolder, contentOfState, History, NOW_MS } from '../history/history.ts';
+import { contentOfFolder, contentOfState, History, NOW_MS } from './recorded-history.ts';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;

@@ -19,7 +19,7 @@ import { CALLBACKS, loadCallbacks, readEvent } from '../../../src/storage/sqlite
 import { loadCases, loadEnds, loadSpent } from '../../../src/storage/sqlite/tables/payments.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { Folder } from '../sqlite/folder.ts';
+import { Folder } from './folder.ts';
 
 export const NOW_MS = Date.UTC(2026, 7, 1, 12);
 const HOUR_MS = 3_600_000;
