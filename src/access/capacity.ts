@@ -23,7 +23,7 @@ export const callbackCapacity: Access<object, CapacityServices> = {
   documentation: {},
   open({ callbacks: { capacity } }) {
     const claim: Admission = { release: () => capacity.release() };
-    const verdictOf = (isClaimed: boolean): Admission | Refusal => {
+    const decisionOf = (isClaimed: boolean): Admission | Refusal => {
       if (isClaimed) return claim;
       return refuse(CALLBACK_CAPACITY_EXCEEDED, 'this server has no capacity for another callback at the moment', {
         headers: { 'retry-after': RETRY_AFTER_SECONDS },
@@ -32,7 +32,7 @@ export const callbackCapacity: Access<object, CapacityServices> = {
     return {
       admit() {
         const isClaimed = capacity.tryClaim();
-        return isClaimed instanceof Promise ? isClaimed.then(verdictOf) : verdictOf(isClaimed);
+        return isClaimed instanceof Promise ? isClaimed.then(decisionOf) : decisionOf(isClaimed);
       },
     };
   },

@@ -24,14 +24,14 @@ export const PAYMENT_OUTCOMES = [
 
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
-const OF_BEGUN = {
+const OUTCOME_OF_BEGUN = {
   invalid: 'invalid',
   used: 'repeated',
   crowded: 'failed',
   unavailable: 'unavailable',
 } as const satisfies Record<Exclude<Begun['kind'], 'purchase'>, PaymentOutcome>;
 
-const OF_SETTLED = {
+const OUTCOME_OF_SETTLED = {
   settled: 'settled',
   refused: 'refused',
   abandoned: 'refused',
@@ -52,7 +52,7 @@ export class PaymentMeter {
   }
 
   countBegun({ kind }: Begun): void {
-    if (kind !== 'purchase') this.counts[OF_BEGUN[kind]]++;
+    if (kind !== 'purchase') this.counts[OUTCOME_OF_BEGUN[kind]]++;
   }
 
   /** Counts one settlement from its start to its result. Rejects as it does. */
@@ -61,7 +61,7 @@ export class PaymentMeter {
     let outcome: PaymentOutcome = 'failed';
     try {
       const settled = await settling;
-      outcome = OF_SETTLED[settled.kind];
+      outcome = OUTCOME_OF_SETTLED[settled.kind];
       return settled;
     } finally {
       this.inFlightCount--;

@@ -32,7 +32,7 @@ export const noCallback = (kind: 'not-found' | 'expired'): Refusal<'CALLBACK_NOT
     ? refuse(CALLBACK_EXPIRED, 'this callback is past its ten minutes')
     : refuse(CALLBACK_NOT_FOUND, 'there is no such callback');
 
-function verdictOf(authorized: Authorized): Admission<CallbackReader> | Refusal {
+function decisionOf(authorized: Authorized): Admission<CallbackReader> | Refusal {
   switch (authorized.kind) {
     case 'allowed':
       return { principal: authorized };
@@ -57,7 +57,7 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
     CALLBACK_EXPIRED,
   ],
   documentation: {
-    words: 'Needs `Authorization: Bearer <read_token>`',
+    sentence: 'Needs `Authorization: Bearer <read_token>`',
     security: {
       name: 'readToken',
       scheme: { type: 'http', scheme: 'bearer', description: 'The read token of one callback' },
@@ -70,7 +70,7 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
       const token = bearerToken(request.header('authorization'));
       if (typeof token !== 'string') return token;
       const authorized = callbacks.authorize(id, token);
-      return authorized instanceof Promise ? authorized.then(verdictOf) : verdictOf(authorized);
+      return authorized instanceof Promise ? authorized.then(decisionOf) : decisionOf(authorized);
     },
   }),
 };

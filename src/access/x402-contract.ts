@@ -84,7 +84,7 @@ const PAYMENT_HEADER = {
 
 /** `x-payment-info` and the 402 with its header are the form that x402 indexers read (x402-v2 §7.4). */
 export const paymentDocumentation = (priceUsdc: string): AccessDocumentation => ({
-  words: `Costs ${priceUsdc} USDC`,
+  sentence: `Costs ${priceUsdc} USDC`,
   guide: GUIDE,
   parameters: [PAYMENT_HEADER],
   operation: {

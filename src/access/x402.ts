@@ -10,7 +10,7 @@ import type { HeaderRecord } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';
 import { type ErrorCode, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
-import { KEPT_SEARCH_LENGTH_MAX } from '../http/operation.ts';
+import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Begun, Checkout, Purchase, Settled } from '../payment/checkout.ts';
 import { decodePayment, type PaymentFault } from '../payment/protocol/envelope.ts';
@@ -170,7 +170,7 @@ class PaymentGate implements Gate<Payer> {
   readonly #checkout: Checkout;
   readonly #offer: Offer;
   readonly #meter: PaymentMeter;
-  readonly #askMessage: string;
+  readonly #offerMessage: string;
   /** The offer for a query, by its text. */
   readonly #offerFor: (search: string) => Refusal;
 
@@ -178,14 +178,14 @@ class PaymentGate implements Gate<Payer> {
     this.#checkout = checkout;
     this.#offer = offer;
     this.#meter = meter;
-    this.#askMessage = `This answer costs ${priceUsdc} USDC; pay as the PAYMENT-REQUIRED header says (x402 v2).`;
-    const { head } = refuse(PAYMENT_REQUIRED, this.#askMessage);
+    this.#offerMessage = `This answer costs ${priceUsdc} USDC; pay as the PAYMENT-REQUIRED header says (x402 v2).`;
+    const { head } = refuse(PAYMENT_REQUIRED, this.#offerMessage);
     const offerFor = (search: string): Refusal => {
       const { header, members } = offer.challenge(search);
       const extras = { headers: { 'payment-required': header }, members };
-      return new RepeatedRefusal(PAYMENT_REQUIRED, this.#askMessage, extras, head);
+      return new RepeatedRefusal(PAYMENT_REQUIRED, this.#offerMessage, extras, head);
     };
-    this.#offerFor = memoizeRecent(offerFor, OFFER_COUNT_MAX, KEPT_SEARCH_LENGTH_MAX);
+    this.#offerFor = memoizeRecent(offerFor, OFFER_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX);
   }
 
   admit(request: RequestView): MaybePromise<Admission<Payer> | Refusal> {
@@ -213,11 +213,11 @@ class PaymentGate implements Gate<Payer> {
     }
     counts.offered++;
     if (request.header('x-payment') === null) return this.#offerFor(request.search);
-    return this.#ask(PAYMENT_REQUIRED, this.#askMessage, request, V1_NOT_SUPPORTED);
+    return this.#refuseWithOffer(PAYMENT_REQUIRED, this.#offerMessage, request, V1_NOT_SUPPORTED);
   }
 
   /** A 402 with the offer. */
-  #ask(
+  #refuseWithOffer(
     code: ErrorCode,
     message: string,
     { search }: RequestView,
@@ -230,7 +230,7 @@ class PaymentGate implements Gate<Payer> {
   }
 
   #invalid(fault: PaymentFault, request: RequestView, detail: string): Refusal {
-    return this.#ask(PAYMENT_INVALID, fault.message, request, fault.error, undefined, detail);
+    return this.#refuseWithOffer(PAYMENT_INVALID, fault.message, request, fault.error, undefined, detail);
   }
 
   #admitted(request: RequestView, begun: Begun): Admission<Payer> | Refusal {
@@ -273,11 +273,11 @@ class PaymentGate implements Gate<Payer> {
         const { payer, reason, transaction, detail } = settled;
         const message = `The payment was refused at settlement (${reason}); nothing was charged.`;
         const receipt = { 'payment-response': failureHeader(payer, reason, transaction) };
-        return this.#ask(PAYMENT_NOT_SETTLED, message, request, reason, receipt, detail);
+        return this.#refuseWithOffer(PAYMENT_NOT_SETTLED, message, request, reason, receipt, detail);
       }
       case 'abandoned': {
         const message = 'The client went away; nothing was charged.';
-        return this.#ask(PAYMENT_NOT_SETTLED, message, request, undefined, undefined, 'client gone');
+        return this.#refuseWithOffer(PAYMENT_NOT_SETTLED, message, request, undefined, undefined, 'client gone');
       }
       case 'pending':
         return pending(settled);

@@ -3,7 +3,7 @@
  * with time or place (clock, randomness, log) is handed in; nothing here listens or reads the environment.
  */
 import { openPageFiles } from '../adapters/files/page-files.ts';
-import type { Caller } from '../adapters/listen/listen.ts';
+import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import { Responder } from '../http/respond.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
@@ -43,8 +43,8 @@ export interface AppCounts {
 }
 
 export interface App {
-  /** Never throws and never rejects. @param caller the client on the socket, as the listener knows it */
-  fetch(request: Request, caller?: Caller): Response | Promise<Response>;
+  /** Never throws and never rejects. @param client the client on the socket, as the listener knows it */
+  fetch(request: Request, client?: ClientConnection): Response | Promise<Response>;
   /** @throws SnapshotError one line; the old catalogue goes on being served */
   reload(): void;
   /** What the operator must be told at start. */
@@ -60,7 +60,7 @@ export interface App {
 /** The configuration with its public addresses resolved; neither has a trailing slash. */
 export type AppConfig = Config & { readonly baseUrl: string; readonly hookBaseUrl: string };
 
-const UNKNOWN_CALLER: Caller = { address: '' };
+const UNKNOWN_CLIENT: ClientConnection = { address: '' };
 
 /** @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start */
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
@@ -118,7 +118,7 @@ async function openOn(server: Server, config: AppConfig, ports: AppPorts): Promi
       claimedBytes: callbacks.capacity.claimedBytes,
       recoveries: parts.recoveryCounts(),
     }),
-    fetch: (request, caller = UNKNOWN_CALLER) => find(request, caller, clock.monotonicMs()),
+    fetch: (request, client = UNKNOWN_CLIENT) => find(request, client, clock.monotonicMs()),
     reload: () => parts.catalogue.reload(),
     drain: () => server.drain(),
     async close() {

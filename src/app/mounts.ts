@@ -2,7 +2,7 @@
  * Where surfaces are mounted. A surface always answers under its path; one whose public address names a host that the base
  * does not have answers on that host too, at the path of that address (siblings §1). Only then is a request's Host looked at.
  */
-import type { Caller } from '../adapters/listen/listen.ts';
+import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Mount } from '../http/access.ts';
 import { targetOf } from '../http/target.ts';
 import type { SurfaceDefinition } from './modules.ts';
@@ -52,7 +52,11 @@ function pathBelow(prefix: string, path: string): string | undefined {
   return path.charCodeAt(prefix.length) === 47 /* "/" */ ? path.slice(prefix.length) : undefined;
 }
 
-export type HandleRequest = (request: Request, caller: Caller, startMs: number) => Response | Promise<Response>;
+export type HandleRequest = (
+  request: Request,
+  client: ClientConnection,
+  startMs: number,
+) => Response | Promise<Response>;
 
 /** The surface of each request handles it. The base takes what no other surface does. @throws Error without a base */
 export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest {
@@ -61,23 +65,23 @@ export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest
   const others = mounted.filter((one) => one !== base);
   const withHost = others.filter(({ host }) => host !== undefined);
 
-  const byPath: HandleRequest = (request, caller, startMs) => {
+  const byPath: HandleRequest = (request, client, startMs) => {
     const target = targetOf(request.url);
     for (const { definition, surface } of others) {
       const path = pathBelow(definition.path, target.path);
-      if (path !== undefined) return surface.handle(request, path, target, startMs, caller);
+      if (path !== undefined) return surface.handle(request, path, target, startMs, client);
     }
-    return base.surface.handle(request, target.path, target, startMs, caller);
+    return base.surface.handle(request, target.path, target, startMs, client);
   };
   if (withHost.length === 0) return byPath;
 
-  return (request, caller, startMs) => {
-    const host = (caller.header === undefined ? request.headers.get('host') : caller.header('host'))?.toLowerCase();
+  return (request, client, startMs) => {
+    const host = (client.header === undefined ? request.headers.get('host') : client.header('host'))?.toLowerCase();
     const target = targetOf(request.url);
     for (const one of withHost) {
       const path = one.host === host ? pathBelow(one.hostPath, target.path) : undefined;
-      if (path !== undefined) return one.surface.handle(request, path, target, startMs, caller);
+      if (path !== undefined) return one.surface.handle(request, path, target, startMs, client);
     }
-    return byPath(request, caller, startMs);
+    return byPath(request, client, startMs);
   };
 }

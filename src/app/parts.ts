@@ -9,7 +9,7 @@ import { openVerification } from '../adapters/verification/open-verification.ts'
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
-import type { TakeCatalogue } from '../catalogue/holder.ts';
+import type { LoadCatalogue } from '../catalogue/holder.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
@@ -33,11 +33,11 @@ export interface PartsPorts {
   /** Where the stores come from, in place of the configured folder. */
   readonly openBackend?: ((options: OpenBackendOptions, ports: BackendPorts) => Promise<Backend>) | undefined;
   /** Where the catalogue comes from, in place of the configured file. */
-  readonly takeCatalogue?: TakeCatalogue | undefined;
+  readonly loadCatalogue?: LoadCatalogue | undefined;
   /** Called with a bug where no request waits for its end; `source` names the part. */
   onFailure(failure: unknown, source: string): void;
   /** How an unknown settlement ended. */
-  onCaseReport(resolution: CaseReport): void;
+  onCaseReport(report: CaseReport): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
@@ -74,7 +74,7 @@ function stateComponent(backend: Backend): Component {
  */
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
   const { clock, random, timers = systemTimers } = ports;
-  const taking = ports.takeCatalogue ?? catalogueSource(config.snapshot, clock);
+  const loading = ports.loadCatalogue ?? catalogueSource(config.snapshot, clock);
   // Threads start while the state is read; this never rejects.
   const verifying = openVerification(config, {
     clock,
@@ -102,7 +102,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   );
   server.add(stateComponent(backend));
   const verification = await verifying;
-  const catalogue = openCatalogue(await taking, config.snapshot !== NO_CATALOGUE, clock);
+  const catalogue = openCatalogue(await loading, config.snapshot !== NO_CATALOGUE, clock);
   server.add(catalogue.component);
   const { reservations, playLedger } = backend;
   const payments = await openPayments(config, stateDir ?? null, {
@@ -113,7 +113,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     playLedger,
     recoveries: verification.queue,
     facilitatorFetch: ports.facilitatorFetch,
-    onCaseReport: (resolution) => ports.onCaseReport(resolution),
+    onCaseReport: (report) => ports.onCaseReport(report),
   });
   server.add(payments.component);
   return {

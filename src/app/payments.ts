@@ -18,7 +18,7 @@ import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 import { throwawayPayee } from '../storage/payee-file.ts';
 
 /** How a settlement of unknown outcome ended, or that its end could not be recorded yet. */
-const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
+const CASE_REPORT_KINDS = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
 
 /** `serviceName` of every offer. */
 export const SERVICE_NAME = 'paygrade';
@@ -34,7 +34,7 @@ export interface PaymentParts {
   /** How the facilitator is called; undefined = by the runtime's fetch. */
   readonly facilitatorFetch: FacilitatorFetch | undefined;
   /** How an unknown settlement ended. */
-  onCaseReport(resolution: CaseReport): void;
+  onCaseReport(report: CaseReport): void;
 }
 
 export interface OpenPayments {
@@ -80,10 +80,13 @@ export async function openPayments(
   const { clock, random, timers, reservations, recoveries } = parts;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
   const { settlement, isReachable, stop } = openSettlement(config, parts);
-  const ends = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<CaseReport['kind'], number>;
-  const onCaseReport = (resolution: CaseReport): void => {
-    ends[resolution.kind]++;
-    parts.onCaseReport(resolution);
+  const reportCounts = Object.fromEntries(CASE_REPORT_KINDS.map((kind) => [kind, 0])) as Record<
+    CaseReport['kind'],
+    number
+  >;
+  const onCaseReport = (report: CaseReport): void => {
+    reportCounts[report.kind]++;
+    parts.onCaseReport(report);
   };
   const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
   for (const { reservation, order } of await reservations.takeUnsettled()) reconciler.watch(reservation, order);
@@ -93,7 +96,7 @@ export async function openPayments(
     page.family('paygrade_payments_total', 'counter', 'Requests to paid operations by payment outcome.');
     meters.writeOutcomes(page);
     page.family('paygrade_payment_recoveries_total', 'counter', 'Settlements of unknown outcome by how they ended.');
-    for (const end of RECOVERIES) page.sample(ends[end], { end });
+    for (const end of CASE_REPORT_KINDS) page.sample(reportCounts[end], { end });
     const { openCount } = reconciler;
     page
       .single(

@@ -2,7 +2,7 @@
  * One surface: a mount with modules on it. It routes a request below its mount, answers 404, 405 and preflights, runs the
  * operation, makes the response, counts and logs it. The single catch for bugs is here.
  */
-import type { Caller } from '../adapters/listen/listen.ts';
+import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Mount } from '../http/access.ts';
@@ -127,12 +127,12 @@ export class Surface {
     path: string,
     target: Target,
     startMs: number,
-    caller: Caller,
+    client: ClientConnection,
   ): Response | Promise<Response> {
     const { trustProxy } = this.#parts;
     const match = this.#find(path);
     const params = match?.params ?? NO_PARAMS;
-    const view = new HttpRequestView(request, this.newRequestId(), target, params, startMs, caller, trustProxy);
+    const view = new HttpRequestView(request, this.newRequestId(), target, params, startMs, client, trustProxy);
     const operation = match?.table.methods.get(request.method);
     try {
       if (operation === undefined || !isOffered(operation.variant, view)) return this.#unmatched(view, match);

@@ -79,7 +79,7 @@ export type Woken =
   | { readonly kind: 'timed-out' }
   | Absent
   /** The client went away. */
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'disconnected' };
 
 export type Waited = Woken | { readonly kind: 'unknown-event' } | { readonly kind: 'too-many-waits' };
 

@@ -48,7 +48,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 /** What documents say of a way in. */
 export interface AccessDocumentation {
   /** One sentence for people and language models, such as "Costs 0.02 USDC"; none for what needs no mention. */
-  readonly words?: string;
+  readonly sentence?: string;
   /** How to use the way in: a paragraph that stands once in a document. */
   readonly guide?: string;
   /** OpenAPI security scheme by name. */

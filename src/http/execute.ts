@@ -4,7 +4,7 @@
  *   admit before input   a key                       401, 403
  *   decode               query, readiness, body      400, 413, 415, 503
  *   admit                rate, capacity, payment     429, 402, 409, 503
- *   answer               the handler                 404, 5xx: what was held is released
+ *   answer               the handler                 404, 5xx: what was admissions is released
  *   settle               the admissions, last first  402, 503; the answer stays inside until then
  *
  * A step says nothing (go on), or what the request comes to. Invariant: whatever a request holds is settled once or released
@@ -33,7 +33,7 @@ class Execution {
   input: Parameters = NO_INPUT;
   principal: object = UNKNOWN_PRINCIPAL;
   /** Admissions to be settled or released, in the order in which they were given. */
-  held: Admission[] | undefined;
+  admissions: Admission[] | undefined;
   answer: unknown;
 
   constructor(operation: MountedOperation, request: RequestView) {
@@ -41,36 +41,36 @@ class Execution {
     this.request = request;
   }
 
-  take(admission: Admission): void {
+  addAdmission(admission: Admission): void {
     const { principal } = admission;
     if (principal !== undefined) {
       this.principal = this.principal === UNKNOWN_PRINCIPAL ? principal : { ...this.principal, ...principal };
     }
     if (admission.settle === undefined && admission.release === undefined) return;
-    if (this.held === undefined) this.held = [admission];
-    else this.held.push(admission);
+    if (this.admissions === undefined) this.admissions = [admission];
+    else this.admissions.push(admission);
   }
 
   releaseAll(): void {
-    const { held } = this;
-    this.held = undefined;
-    if (held !== undefined) for (const admission of held) admission.release?.();
+    const { admissions } = this;
+    this.admissions = undefined;
+    if (admissions !== undefined) for (const admission of admissions) admission.release?.();
   }
 }
 
-function admitted(execution: Execution, verdict: Admission | Refusal | undefined): Refusal | undefined {
-  if (verdict instanceof Refusal) return verdict;
-  if (verdict !== undefined) execution.take(verdict);
+function admitted(execution: Execution, decision: Admission | Refusal | undefined): Refusal | undefined {
+  if (decision instanceof Refusal) return decision;
+  if (decision !== undefined) execution.addAdmission(decision);
   return undefined;
 }
 
 const admit =
   (gate: Gate): Step =>
   (execution) => {
-    const verdict = gate.admit(execution.request, execution.principal);
-    return verdict instanceof Promise
-      ? verdict.then((later) => admitted(execution, later))
-      : admitted(execution, verdict);
+    const decision = gate.admit(execution.request, execution.principal);
+    return decision instanceof Promise
+      ? decision.then((later) => admitted(execution, later))
+      : admitted(execution, decision);
   };
 
 const decode =
@@ -98,14 +98,14 @@ const readBody =
 function answered(execution: Execution, answer: unknown): Outcome | undefined {
   if (answer instanceof Refusal) return answer;
   if (answer instanceof DeferredAnswer) {
-    if (execution.held === undefined) return answer;
-    throw new Error(`${execution.operation.operation} defers an answer that something is held for`);
+    if (execution.admissions === undefined) return answer;
+    throw new Error(`${execution.operation.operation} defers an answer that something is admissions for`);
   }
   execution.answer = answer;
   return undefined;
 }
 
-const ask: Step = (execution) => {
+const callHandler: Step = (execution) => {
   const { operation, input, request, principal } = execution;
   const answer = operation.handle(input, request, principal);
   return answer instanceof Promise ? answer.then((later) => answered(execution, later)) : answered(execution, answer);
@@ -119,10 +119,14 @@ function lostAnswer(failure: unknown, receipt: HeaderRecord | undefined): Refusa
 }
 
 /** Settles the admissions, last given first; when one refuses, those given before it are released by the caller. */
-async function settleHeld(execution: Execution, held: Admission[], body: string | Reply | undefined): Promise<Outcome> {
+async function settleAdmissions(
+  execution: Execution,
+  admissions: Admission[],
+  body: string | Reply | undefined,
+): Promise<Outcome> {
   const { answer } = execution;
   let receipt: HeaderRecord | undefined;
-  for (let admission = held.pop(); admission !== undefined; admission = held.pop()) {
+  for (let admission = admissions.pop(); admission !== undefined; admission = admissions.pop()) {
     const settled = await admission.settle?.(answer);
     if (settled instanceof Refusal) return settled;
     if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
@@ -136,10 +140,10 @@ async function settleHeld(execution: Execution, held: Admission[], body: string 
 }
 
 const settle: Step = (execution) => {
-  const { answer, held } = execution;
+  const { answer, admissions } = execution;
   const body = answer instanceof AfterSettlement ? undefined : bodyOf(answer);
-  if (held === undefined && body !== undefined) return new Answer(body, undefined);
-  return settleHeld(execution, held ?? [], body);
+  if (admissions === undefined && body !== undefined) return new Answer(body, undefined);
+  return settleAdmissions(execution, admissions ?? [], body);
 };
 
 /** The steps of an operation, in their order. */
@@ -150,7 +154,7 @@ function stepsOf({ gatesBeforeInput, decodeQuery, ready, readBody: read, gates }
     ...(ready === undefined ? [] : [ready]),
     ...(read === undefined ? [] : [readBody(read)]),
     ...gates.map(admit),
-    ask,
+    callHandler,
     settle,
   ];
 }
@@ -186,7 +190,7 @@ function ended(execution: Execution, outcome: Outcome): Outcome {
 
 export type Execute = (request: RequestView) => MaybePromise<Outcome>;
 
-/** The way of every request through one operation. The outcome rejects or throws only for a bug; then nothing stays held. */
+/** The way of every request through one operation. The outcome rejects or throws only for a bug; then nothing stays admissions. */
 export function executorOf(operation: MountedOperation): Execute {
   const steps = stepsOf(operation);
   return (request) => run(steps, 0, new Execution(operation, request));

@@ -48,7 +48,7 @@ export interface MountedOperation {
 
 /** Decoded questions that are kept, an operation, and the longest query among them. */
 const QUESTION_COUNT_MAX = 256;
-export const KEPT_SEARCH_LENGTH_MAX = 512;
+export const MEMOIZED_SEARCH_LENGTH_MAX = 512;
 
 /** The way in of the list that this request takes, where it is one of several. */
 function gateAmong(ways: readonly Access[], chosen: Access, gate: Gate): Gate {
@@ -80,7 +80,9 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
     gatesBeforeInput: openGates(route, services, mount, true),
     gates: openGates(route, services, mount, false),
     decodeQuery:
-      query === undefined ? undefined : memoizeRecent(queryDecoder(query), QUESTION_COUNT_MAX, KEPT_SEARCH_LENGTH_MAX),
+      query === undefined
+        ? undefined
+        : memoizeRecent(queryDecoder(query), QUESTION_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX),
     ready: ready === undefined ? undefined : () => ready(services),
     readBody: readBody === undefined ? undefined : (request) => readBody(request, services),
     handle: (input, request, principal) => handle(input as never, services, request, principal as never),

@@ -4,7 +4,7 @@
  */
 import { type Answer, type HeaderRecord, Reply } from './answers.ts';
 import { Refusal } from './errors.ts';
-import { HeaderPress } from './hot/prepared-headers.ts';
+import { ResponseHeaders } from './hot/prepared-headers.ts';
 import { RepeatedRefusal, refusalText } from './hot/repeated-refusal.ts';
 
 /** Status and caching of a success. */
@@ -14,14 +14,14 @@ export interface SuccessTerms {
 }
 
 export class Responder {
-  readonly #press: HeaderPress;
+  readonly #headers: ResponseHeaders;
 
   /**
    * @param everywhere headers that every response of this server carries, names in lower case
    * @param copies whether this runtime's Response copies Headers and bytes at once
    */
   constructor(everywhere: HeaderRecord, copies: boolean) {
-    this.#press = new HeaderPress(everywhere, copies);
+    this.#headers = new ResponseHeaders(everywhere, copies);
   }
 
   respond(terms: SuccessTerms, outcome: Answer | Refusal, requestId: string): Response {
@@ -29,25 +29,25 @@ export class Responder {
     const { body, receipt } = outcome;
     const { status, cacheControl } = terms;
     if (!(body instanceof Reply)) {
-      return new Response(body, { status, headers: this.#press.json(cacheControl, receipt, requestId) });
+      return new Response(body, { status, headers: this.#headers.json(cacheControl, receipt, requestId) });
     }
     return new Response(body.body as BodyInit, {
       status: body.status ?? status,
-      headers: this.#press.other(cacheControl, requestId, body.headers, receipt),
+      headers: this.#headers.other(cacheControl, requestId, body.headers, receipt),
     });
   }
 
   refusal(refusal: Refusal, requestId: string): Response {
     if (refusal instanceof RepeatedRefusal) {
-      const response = refusal.response(requestId, this.#press);
+      const response = refusal.response(requestId, this.#headers);
       if (response !== undefined) return response;
     }
-    const headers = this.#press.json('no-store', refusal.extras.headers, requestId);
+    const headers = this.#headers.json('no-store', refusal.extras.headers, requestId);
     return new Response(refusalText(refusal, requestId), { status: refusal.status, headers });
   }
 
   /** 204 with headers only: the answer to a CORS preflight. */
   empty(headers: HeaderRecord, requestId: string): Response {
-    return new Response(null, { status: 204, headers: this.#press.other('no-store', requestId, headers) });
+    return new Response(null, { status: 204, headers: this.#headers.other('no-store', requestId, headers) });
   }
 }

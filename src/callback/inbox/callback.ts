@@ -4,14 +4,14 @@
  */
 import { RateWindow } from '../../base/rate-window.ts';
 import type { CallbackHandle } from '../callbacks.ts';
-import type { HeldEvent } from '../event.ts';
+import type { InboxEvent } from '../event.ts';
 import type { CallbackId } from '../identifier.ts';
 import { RATE_COUNT_MAX, RATE_WINDOW_MS } from '../limits.ts';
 import { Waiters, type WaitPorts } from './waiters.ts';
 
 export type CallbackState = 'active' | 'expired' | 'deleted';
 
-const NO_EVENTS: readonly HeldEvent[] = Object.freeze([]);
+const NO_EVENTS: readonly InboxEvent[] = Object.freeze([]);
 
 export function newRateWindow(): RateWindow {
   return new RateWindow(RATE_COUNT_MAX, RATE_WINDOW_MS);
@@ -25,7 +25,7 @@ export class Callback implements CallbackHandle {
   readonly endsAtMs: number;
   state: CallbackState = 'active';
   /** Stored events in receipt order; grows only, and is replaced by an empty one at the end. */
-  events: readonly HeldEvent[] = NO_EVENTS;
+  events: readonly InboxEvent[] = NO_EVENTS;
   /** `received_at` of the last event, seconds since 1970; a later event is never given an earlier one. */
   lastReceivedSeconds = 0;
   rate: RateWindow | undefined;
@@ -52,7 +52,7 @@ export class Callback implements CallbackHandle {
     return this.waiters;
   }
 
-  addEvent(event: HeldEvent): void {
+  addEvent(event: InboxEvent): void {
     this.events = [...this.events, event];
   }
 

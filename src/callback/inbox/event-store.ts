@@ -39,7 +39,7 @@ export interface EventStore {
   expire(id: CallbackId): Promise<void>;
   /**
    * What an earlier process left, in any order; called once, before anything else. Callbacks past their end come without
-   * events. The store may leave out and remove those that ended longer than `rememberedMs` before `nowMs`.
+   * events. The store may leave out and remove those that ended longer than `tombstoneMs` before `nowMs`.
    */
-  load(nowMs: number, rememberedMs: number): Promise<readonly LoadedCallback[]>;
+  load(nowMs: number, tombstoneMs: number): Promise<readonly LoadedCallback[]>;
 }

@@ -23,7 +23,7 @@ import type {
   Waiter,
   WebhookAdmission,
 } from '../callbacks.ts';
-import { heldEvent, isAcceptable, type Webhook } from '../event.ts';
+import { inboxEventOf, isAcceptable, type Webhook } from '../event.ts';
 import { type CallbackId, newCallbackId } from '../identifier.ts';
 import { EVENT_COUNT_MAX, LIFETIME_MS, TOMBSTONE_MS } from '../limits.ts';
 import { digestOf, newReadToken } from '../read-token.ts';
@@ -103,7 +103,7 @@ export class Inbox implements Callbacks {
     // A wall clock that was set back between two processes gives no callback more than a lifetime.
     const leftMs = Math.min(kept.expiresAtMs - nowMs, LIFETIME_MS);
     if (leftMs <= 0) {
-      this.#lifetimes.remember(kept.id, kept.tokenDigest, leftMs + TOMBSTONE_MS);
+      this.#lifetimes.addTombstone(kept.id, kept.tokenDigest, leftMs + TOMBSTONE_MS);
       this.#inBackground(store.expire(kept.id));
       return;
     }
@@ -113,7 +113,7 @@ export class Inbox implements Callbacks {
       callback.addEvent(
         bytes === null || !isAcceptable(form, bytes)
           ? { id, json: null, bodyStart: 0, isText: form.kind === 'text', bytes: null }
-          : heldEvent({ ...event, bytes }),
+          : inboxEventOf({ ...event, bytes }),
       );
       callback.lastReceivedSeconds = Math.max(callback.lastReceivedSeconds, event.receivedAtSeconds);
     }

@@ -95,8 +95,8 @@ export class Lifetimes {
   }
 
   /** An expired callback of an earlier process. */
-  remember(id: CallbackId, tokenDigest: Uint8Array, rememberedMs: number): void {
-    if (rememberedMs > 0) this.#tombstones.set(id, { tokenDigest }, rememberedMs);
+  addTombstone(id: CallbackId, tokenDigest: Uint8Array, tombstoneMs: number): void {
+    if (tombstoneMs > 0) this.#tombstones.set(id, { tokenDigest }, tombstoneMs);
   }
 
   /** Undoes {@link add} for a callback that could not be stored. */
@@ -191,7 +191,7 @@ export class Lifetimes {
       callback.waiters?.endAll(NOT_FOUND);
       return;
     }
-    this.remember(id, tokenDigest, callback.endsAtMs + TOMBSTONE_MS - this.#ports.clock.monotonicMs());
+    this.addTombstone(id, tokenDigest, callback.endsAtMs + TOMBSTONE_MS - this.#ports.clock.monotonicMs());
     callback.waiters?.endAll(EXPIRED);
     this.#ports.onExpired(callback, storing);
   }

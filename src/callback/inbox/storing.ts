@@ -5,7 +5,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Received } from '../callbacks.ts';
-import { type EventRecord, eventHead, heldEvent, isAcceptable, type Webhook } from '../event.ts';
+import { type EventRecord, eventHead, inboxEventOf, isAcceptable, type Webhook } from '../event.ts';
 import { newEventId } from '../identifier.ts';
 import { EVENT_COUNT_MAX } from '../limits.ts';
 import type { Callback } from './callback.ts';
@@ -61,7 +61,7 @@ export class EventWriter {
     const receivedAtSeconds = Math.max(callback.lastReceivedSeconds, Math.floor(clock.nowMs() / 1000));
     const id = newEventId(random);
     const head = eventHead(id, receivedAtSeconds, method, retained);
-    const held = heldEvent({ id, receivedAtSeconds, head, form, bytes });
+    const held = inboxEventOf({ id, receivedAtSeconds, head, form, bytes });
     // The store owns the bytes of a long event from here on.
     const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: held.json !== null };
     await store.append(callback.id, record);

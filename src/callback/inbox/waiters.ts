@@ -35,7 +35,7 @@ export class Wait extends TimerEntry implements DisconnectListener {
 
   /** The client went away. */
   handleEvent(): void {
-    this.#waiters.end(this, { kind: 'gone' });
+    this.#waiters.end(this, { kind: 'disconnected' });
   }
 }
 

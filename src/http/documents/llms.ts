@@ -32,11 +32,11 @@ function queryIn({ query, lenientQuery = {} }: Contract): string {
 }
 
 function accessIn({ access }: Operation): string {
-  const words = access.flatMap((entry) => {
-    const ofEntry = waysIn([entry]).flatMap(({ documentation }) => documentation.words ?? []);
+  const sentences = access.flatMap((entry) => {
+    const ofEntry = waysIn([entry]).flatMap(({ documentation }) => documentation.sentence ?? []);
     return ofEntry.length === 0 ? [] : [ofEntry.join(', or: ')];
   });
-  return words.length === 0 ? ' Free.' : ` ${words.join('. ')}.`;
+  return sentences.length === 0 ? ' Free.' : ` ${sentences.join('. ')}.`;
 }
 
 function lineOf(operation: Operation, { baseUrl }: LlmsFacts): string {

@@ -19,16 +19,16 @@ const QUESTION_LENGTH_MAX = 512;
 /** Placeholders for the start and the end of the period. */
 const START = '\0start';
 const END = '\0end';
-const PLACES = /\\u0000(start|end)/;
+const PLACEHOLDERS = /\\u0000(start|end)/;
 
 /** Writes an answer with the period that it states; everything else in it is settled. */
-export type Write<P extends StatedPeriod, A> = (period: P) => A;
+export type WriteAnswer<P extends StatedPeriod, A> = (period: P) => A;
 
 type Text = (period: StatedPeriod) => string;
 
 /** The same as `JSON.stringify(write(period))` for any period. */
-function textOf<P extends StatedPeriod>(write: Write<P, unknown>, period: P): Text {
-  const [first = '', ...rest] = JSON.stringify(write({ ...period, start: START, end: END })).split(PLACES);
+function textOf<P extends StatedPeriod>(write: WriteAnswer<P, unknown>, period: P): Text {
+  const [first = '', ...rest] = JSON.stringify(write({ ...period, start: START, end: END })).split(PLACEHOLDERS);
   const text: Text = ({ start, end }) => {
     let filled = first;
     for (let i = 0; i < rest.length; i += 2) filled += (rest[i] === 'start' ? start : end) + rest[i + 1];
@@ -39,11 +39,11 @@ function textOf<P extends StatedPeriod>(write: Write<P, unknown>, period: P): Te
 }
 
 class MemoizedAnswer<P extends StatedPeriod> {
-  readonly #write: Write<P, unknown>;
+  readonly #write: WriteAnswer<P, unknown>;
   #wasGiven = false;
   #text: Text | undefined;
 
-  constructor(write: Write<P, unknown>) {
+  constructor(write: WriteAnswer<P, unknown>) {
     this.#write = write;
   }
 
@@ -59,7 +59,7 @@ class MemoizedAnswer<P extends StatedPeriod> {
 
 const emptyMemo = <P extends StatedPeriod>() =>
   memoizeRecent(
-    (_question: string, settle: () => Write<P, unknown>) => new MemoizedAnswer(settle()),
+    (_question: string, prepare: () => WriteAnswer<P, unknown>) => new MemoizedAnswer(prepare()),
     ANSWER_COUNT_MAX,
     QUESTION_LENGTH_MAX,
   );
@@ -72,13 +72,13 @@ export class MemoizedAnswers<P extends StatedPeriod> {
   /**
    * @param question the same text for the same question
    * @param factsVersion another number when the facts have changed; every memoized answer is then forgotten
-   * @param settle finds out all that does not depend on the exact ends of the period
+   * @param prepare finds out all that does not depend on the exact ends of the period
    */
-  answer<A>(question: string, factsVersion: number, period: P, settle: () => Write<P, A>): A | JsonText {
+  answer<A>(question: string, factsVersion: number, period: P, prepare: () => WriteAnswer<P, A>): A | JsonText {
     if (factsVersion !== this.#factsVersion) {
       this.#factsVersion = factsVersion;
       this.#answers = emptyMemo<P>();
     }
-    return this.#answers(question, settle).at(period) as A | JsonText;
+    return this.#answers(question, prepare).at(period) as A | JsonText;
   }
 }

@@ -21,7 +21,7 @@ export type PreparedHeaders = Headers | HeaderRecord;
 export type HeadersFor = (requestId: string) => PreparedHeaders;
 type JsonHeadersFor = (more: HeaderRecord | undefined, requestId: string) => PreparedHeaders;
 
-export class HeaderPress {
+export class ResponseHeaders {
   readonly #everywhere: HeaderRecord;
   /** Whether this runtime's Response copies Headers and bytes at once: Bun's does. */
   readonly copies: boolean;

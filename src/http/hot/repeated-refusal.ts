@@ -4,23 +4,23 @@
  */
 import { encodeUtf8 } from '../../base/codec.ts';
 import { Refusal } from '../errors.ts';
-import type { HeaderPress } from './prepared-headers.ts';
+import type { ResponseHeaders } from './prepared-headers.ts';
 
 export class RepeatedRefusal<C extends string = string> extends Refusal<C> {
   #prepared: ((requestId: string) => Response) | undefined;
   #wasUsed = false;
 
   /** The response, or undefined for one that was not sent before. */
-  response(requestId: string, press: HeaderPress): Response | undefined {
-    if (this.#prepared === undefined && this.#wasUsed) this.#prepared = this.#prepare(press);
+  response(requestId: string, responseHeaders: ResponseHeaders): Response | undefined {
+    if (this.#prepared === undefined && this.#wasUsed) this.#prepared = this.#prepare(responseHeaders);
     this.#wasUsed = true;
     return this.#prepared?.(requestId);
   }
 
-  #prepare(press: HeaderPress): (requestId: string) => Response {
+  #prepare(responseHeaders: ResponseHeaders): (requestId: string) => Response {
     const { status } = this;
-    const headers = press.repeated('no-store', this.extras.headers);
-    const body = press.copies ? bytesFor(this) : (requestId: string) => refusalText(this, requestId);
+    const headers = responseHeaders.repeated('no-store', this.extras.headers);
+    const body = responseHeaders.copies ? bytesFor(this) : (requestId: string) => refusalText(this, requestId);
     return (requestId) => new Response(body(requestId), { status, headers: headers(requestId) });
   }
 }

@@ -32,7 +32,7 @@ type BodyRefusal = Refusal<
 
 const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 
-async function judgeBody(request: RequestView, { timers }: CallbackServices): Promise<BodyRefusal | undefined> {
+async function checkBody(request: RequestView, { timers }: CallbackServices): Promise<BodyRefusal | undefined> {
   const read = await readBody(request.body, BOUNDS, timers);
   if (!read.ok) return read.kind === 'too-large' ? tooLarge(CREATION_BYTES_MAX) : lateBody();
   if (read.bytes.length === 0) return undefined;
@@ -59,7 +59,7 @@ export const createCallback = route<CallbackServices>()({
   status: 201,
   answer: callbackAnswer,
   errors: [UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, INVALID_BODY],
-  readBody: (request, services) => (isBodyless(request.body) ? undefined : judgeBody(request, services)),
+  readBody: (request, services) => (isBodyless(request.body) ? undefined : checkBody(request, services)),
   handle: (_, { callbacks, baseUrl, hookBaseUrl }) =>
     new AfterSettlement(async () => {
       const { id, readToken, expiresAtMs } = await callbacks.create();

@@ -34,7 +34,7 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
       return jsonReply(`{"received":true,"timeout":false,"event":${waited.json},"next_wait_url":"${next}"}`);
     }
     case 'timed-out':
-    case 'gone': // no client is left to read it
+    case 'disconnected': // no client is left to read it
       return jsonReply(`{"received":false,"timeout":true,"after":${JSON.stringify(after)}}`);
     case 'expired':
     case 'not-found':

@@ -22,7 +22,7 @@ export const jobs = defineModule({
       catalogue,
       clock,
       paid,
-      callerRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
+      clientRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
       signalsMemo: new SignalsMemo(),
     };
     return { operations: bind('jobs', ROUTES, services) };

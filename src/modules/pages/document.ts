@@ -22,7 +22,7 @@ const POLICY = [
 ];
 
 /** No text becomes markup by script; the reference's library cannot live with that, our own pages can. */
-const TEXT_STAYS_TEXT = ["require-trusted-types-for 'script'", "trusted-types 'none'"];
+const TRUSTED_TYPES = ["require-trusted-types-for 'script'", "trusted-types 'none'"];
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -90,7 +90,7 @@ ${library === undefined ? undefined : html`<script src="${file(library)}"></scri
 )}</body>
 </html>
 `;
-  const policy = library === undefined ? [...POLICY, ...TEXT_STAYS_TEXT] : POLICY;
+  const policy = library === undefined ? [...POLICY, ...TRUSTED_TYPES] : POLICY;
   return new Reply(text, { ...HEADERS, 'content-security-policy': policy.join('; ') });
 }
 

@@ -8,11 +8,11 @@ import { NOT_FOUND, refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import type { PageServices } from './services.ts';
 
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
 /** Below it compression gains nothing: the answer is one packet either way. */
 const GZIP_BYTES_MIN = 1_024;
 
-const takesGzip = (acceptEncoding: string | null): boolean =>
+const acceptsGzip = (acceptEncoding: string | null): boolean =>
   (acceptEncoding ?? '')
     .split(',')
     .some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
@@ -31,11 +31,11 @@ export const pageFile = route<PageServices>()({
   async handle(_, { files }, request) {
     const file = files.find(request.params.name ?? '');
     if (file === undefined) return refuse(NOT_FOUND, 'there is nothing at this path');
-    const isGzip = file.bytes.length >= GZIP_BYTES_MIN && takesGzip(request.header('accept-encoding'));
+    const isGzip = file.bytes.length >= GZIP_BYTES_MIN && acceptsGzip(request.header('accept-encoding'));
     const headers = {
       'content-type': file.type,
       etag: `"${file.digest}${isGzip ? '-gzip' : ''}"`,
-      'cache-control': request.params.digest === files.digest ? FOR_EVER : 'no-cache',
+      'cache-control': request.params.digest === files.digest ? IMMUTABLE : 'no-cache',
       vary: 'Accept-Encoding',
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
