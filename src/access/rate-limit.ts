@@ -1,13 +1,13 @@
 /**
- * The usage rate of the jobs routes (jobs-intelligence "Errors", 429; decisions §2 `RATE_LIMIT_PER_MINUTE`): requests that
- * passed validation, per client address, in any sliding minute. All operations of a module share one count.
+ * Limits the requests of one client address in any sliding minute (jobs-intelligence "Errors", 429; decisions §2
+ * `RATE_LIMIT_PER_MINUTE`). Only requests that passed validation count. All operations of a module share one count.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter } from '../base/rate-limits.ts';
 import type { Access } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
 
-/** What a module with rated operations has among its services. */
+/** The services that a module needs for operations with a rate limit. */
 export interface RatedServices {
   readonly clientRate: ClientRate;
 }
@@ -20,7 +20,7 @@ export interface ClientRate {
 
 const OPEN_GATE = { admit: () => undefined };
 
-/** A limited number of requests a minute from one client address. */
+/** Admits a limited number of requests a minute from one client address. */
 export const perClient: Access<object, RatedServices> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},

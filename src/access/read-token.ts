@@ -1,7 +1,7 @@
 /**
- * The way in by read token: the five checks of the authenticated callback routes in their order (callback.md
- * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. The callback that it finds
- * reaches the handler as `principal.callback`.
+ * The way in by read token. It makes the five checks of the authenticated callback routes in their order (callback.md
+ * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. The handler receives the callback
+ * as `principal.callback`.
  */
 import type { Authorized, CallbackHandle, Callbacks } from '../callback/callbacks.ts';
 import { CALLBACK_ID_FORM, parseCallbackId } from '../callback/identifier.ts';
@@ -15,12 +15,12 @@ export const { INVALID_CALLBACK_ID, CALLBACK_NOT_FOUND, CALLBACK_EXPIRED } = def
   CALLBACK_EXPIRED: { status: 410 },
 });
 
-/** What a module with operations on callbacks has among its services. */
+/** The services that a module needs for operations on callbacks. */
 export interface ReadTokenServices {
   readonly callbacks: Pick<Callbacks, 'authorize'>;
 }
 
-/** What a read token says of the requester. */
+/** The principal of a request with a valid read token. */
 export interface CallbackReader {
   readonly callback: CallbackHandle;
 }
@@ -29,7 +29,7 @@ export const invalidCallbackId = (): Refusal<'INVALID_CALLBACK_ID'> => refuse(IN
 
 export const noCallback = (kind: 'not-found' | 'expired'): Refusal<'CALLBACK_NOT_FOUND' | 'CALLBACK_EXPIRED'> =>
   kind === 'expired'
-    ? refuse(CALLBACK_EXPIRED, 'this callback is past its ten minutes')
+    ? refuse(CALLBACK_EXPIRED, 'this callback has expired: its ten minutes are over')
     : refuse(CALLBACK_NOT_FOUND, 'there is no such callback');
 
 function decisionOf(authorized: Authorized): Admission<CallbackReader> | Refusal {

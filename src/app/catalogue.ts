@@ -6,7 +6,7 @@ import type { Component } from '../modules/module.ts';
 
 export interface OpenCatalogue {
   readonly holder: CatalogueHolder;
-  /** Takes the catalogue again, counted. @throws SnapshotError one line; the old one goes on being served */
+  /** Loads the catalogue again and counts the result. @throws SnapshotError one line; the app still serves the previous one */
   reload(): void;
   readonly component: Component;
 }

@@ -1,6 +1,6 @@
 /**
- * Where surfaces are mounted. A surface always answers under its path; one whose public address names a host that the base
- * does not have answers on that host too, at the path of that address (siblings §1). Only then is a request's Host looked at.
+ * Mounts the surfaces. A surface always answers below its path. A surface with a public address on another host than the base
+ * also answers on that host, at the path of that address (siblings §1); only then does routing read the Host header.
  */
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Mount } from '../http/access.ts';
@@ -44,7 +44,7 @@ interface MountedSurface extends SurfaceMount {
   readonly surface: Surface;
 }
 
-/** Path below a prefix, or undefined for a path that is not below it. */
+/** The rest of a path below a prefix, or undefined for a path that is not below it. */
 function pathBelow(prefix: string, path: string): string | undefined {
   if (prefix === '') return path;
   if (!path.startsWith(prefix)) return undefined;
@@ -58,7 +58,7 @@ export type HandleRequest = (
   startMs: number,
 ) => Response | Promise<Response>;
 
-/** The surface of each request handles it. The base takes what no other surface does. @throws Error without a base */
+/** Passes each request to its surface; requests of no other surface go to the base. @throws Error without a base */
 export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest {
   const base = mounted.find(({ definition }) => definition.path === '');
   if (base === undefined) throw new Error('no surface is mounted at the root');

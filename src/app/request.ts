@@ -1,6 +1,6 @@
 /**
- * A Fetch request as ways in, handlers and the log see it, and what is kept of one whose answer is deferred. What costs
- * something is looked up when it is asked for.
+ * A Fetch request as ways in, handlers and the log see it. Headers and the client's address cost something, so they are read
+ * at their first use.
  */
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
@@ -10,7 +10,7 @@ import type { Target } from '../http/target.ts';
 
 export const newRequestId = (random: Random): string => `req_${random.uuid()}`;
 
-/** What the log says of a request, beside its answer. */
+/** The facts of a request that its log line shows. */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -20,11 +20,11 @@ export interface LoggedRequest {
   clientAddress(): string;
 }
 
-/** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is ignored. */
+/** An address as proxies write it: IPv4 or IPv6, maybe with a port or a zone. The server ignores any other text. */
 const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
 
 export class HttpRequestView implements RequestView, LoggedRequest {
-  /** The request itself, which is where its body comes from. */
+  /** The request itself, as the source of its body. */
   readonly body: Request;
   readonly requestId: string;
   readonly path: string;

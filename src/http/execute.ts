@@ -1,16 +1,17 @@
 /**
- * One request's way through one operation, in the order that is part of the contract (decisions §4):
+ * Executes one request of one operation. The order of the steps is part of the contract (decisions §4):
  *
  *   admit before input   a key                       401, 403
  *   decode               query, readiness, body      400, 413, 415, 503
  *   admit                rate, capacity, payment     429, 402, 409, 503
- *   answer               the handler                 404, 5xx: what was admissions is released
+ *   answer               the handler                 404, 5xx: the admissions are released
  *   settle               the admissions, last first  402, 503; the answer stays inside until then
  *
- * A step says nothing (go on), or what the request comes to. Invariant: whatever a request holds is settled once or released
- * once, however it ends. What can be answered without waiting is answered synchronously: a promise on an unpaid offer's way
- * would cost more than the offer (bench/offer.ts).
+ * A step returns undefined to go on, or the outcome of the request. Invariant: every admission is settled once or released
+ * once, however the request ends. A request that waits for nothing gets its outcome synchronously: a promise would cost more
+ * than the rest of an unpaid offer (bench/offer.ts).
  */
+import { stackOf } from '../base/failure.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Admission, Gate } from './access.ts';
 import { AfterSettlement, Answer, bodyOf, type HeaderRecord, type Outcome, type Reply } from './answers.ts';
@@ -23,16 +24,16 @@ import type { RequestView } from './request-view.ts';
 type Step = (execution: Execution) => MaybePromise<Outcome | undefined>;
 
 const NO_INPUT: Parameters = Object.freeze(Object.create(null));
-/** What is known of a requester before any gate was asked. */
+/** The principal before the first gate. */
 const UNKNOWN_PRINCIPAL = Object.freeze({});
 
-/** What one request has come to so far. */
+/** The state of one request between two steps. */
 class Execution {
   readonly operation: MountedOperation;
   readonly request: RequestView;
   input: Parameters = NO_INPUT;
   principal: object = UNKNOWN_PRINCIPAL;
-  /** Admissions to be settled or released, in the order in which they were given. */
+  /** Admissions to settle or release, in the order of their gates. */
   admissions: Admission[] | undefined;
   answer: unknown;
 
@@ -99,7 +100,7 @@ function answered(execution: Execution, answer: unknown): Outcome | undefined {
   if (answer instanceof Refusal) return answer;
   if (answer instanceof DeferredAnswer) {
     if (execution.admissions === undefined) return answer;
-    throw new Error(`${execution.operation.operation} defers an answer that something is admissions for`);
+    throw new Error(`${execution.operation.operation} defers an answer although it has admissions to settle`);
   }
   execution.answer = answer;
   return undefined;
@@ -111,14 +112,14 @@ const callHandler: Step = (execution) => {
   return answer instanceof Promise ? answer.then((later) => answered(execution, later)) : answered(execution, answer);
 };
 
-/** Its payment has settled: the receipt goes out even though the answer cannot. */
+/** The payment has settled but the answer could not be created: the refusal carries the receipt. */
 function lostAnswer(failure: unknown, receipt: HeaderRecord | undefined): Refusal {
-  const detail = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
-  const message = 'the payment has settled, but its answer could not be made; keep the receipt';
+  const detail = stackOf(failure);
+  const message = 'the payment has settled, but the server could not create the answer; keep the receipt';
   return refuse(INTERNAL_ERROR, message, { headers: receipt, detail });
 }
 
-/** Settles the admissions, last given first; when one refuses, those given before it are released by the caller. */
+/** Settles the admissions, the last one first. When one refuses, the caller releases the others. */
 async function settleAdmissions(
   execution: Execution,
   admissions: Admission[],
@@ -159,7 +160,7 @@ function stepsOf({ gatesBeforeInput, decodeQuery, ready, readBody: read, gates }
   ];
 }
 
-/** Runs the steps from `first` on, in this turn for as long as they answer in it. */
+/** Runs the steps from `first` on, synchronously up to the first step that returns a promise. */
 function run(steps: readonly Step[], first: number, execution: Execution): MaybePromise<Outcome> {
   const failed = (failure: unknown): never => {
     execution.releaseAll();
@@ -190,7 +191,7 @@ function ended(execution: Execution, outcome: Outcome): Outcome {
 
 export type Execute = (request: RequestView) => MaybePromise<Outcome>;
 
-/** The way of every request through one operation. The outcome rejects or throws only for a bug; then nothing stays admissions. */
+/** Prepares the steps of an operation. Executing throws or rejects only for a bug, and then has released every admission. */
 export function executorOf(operation: MountedOperation): Execute {
   const steps = stepsOf(operation);
   return (request) => run(steps, 0, new Execution(operation, request));

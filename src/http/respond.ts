@@ -1,13 +1,13 @@
 /**
- * The only place that makes a `Response`. Every error is the Error object of callback.md and `no-store`, every response
- * names its request, and headers of the whole server (CORS) are merged in here, so no route can be without them.
+ * The only file that makes a `Response`. It writes every error as the Error object of callback.md with `no-store`, and adds the
+ * request id and the headers of the whole server (CORS) to every response, so no route can omit them.
  */
 import { type Answer, type HeaderRecord, Reply } from './answers.ts';
 import { Refusal } from './errors.ts';
 import { ResponseHeaders } from './hot/prepared-headers.ts';
 import { RepeatedRefusal, refusalText } from './hot/repeated-refusal.ts';
 
-/** Status and caching of a success. */
+/** Status and `cache-control` of a success. */
 export interface SuccessTerms {
   readonly status: number;
   readonly cacheControl: string;
@@ -18,7 +18,7 @@ export class Responder {
 
   /**
    * @param everywhere headers that every response of this server carries, names in lower case
-   * @param copies whether this runtime's Response copies Headers and bytes at once
+   * @param copies whether the runtime's Response copies Headers and bytes in its constructor
    */
   constructor(everywhere: HeaderRecord, copies: boolean) {
     this.#headers = new ResponseHeaders(everywhere, copies);
@@ -46,7 +46,7 @@ export class Responder {
     return new Response(refusalText(refusal, requestId), { status: refusal.status, headers });
   }
 
-  /** 204 with headers only: the answer to a CORS preflight. */
+  /** A 204 without a body: the answer to a CORS preflight. */
   empty(headers: HeaderRecord, requestId: string): Response {
     return new Response(null, { status: 204, headers: this.#headers.other('no-store', requestId, headers) });
   }
