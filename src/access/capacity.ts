@@ -25,9 +25,13 @@ export const callbackCapacity: Access<object, CapacityServices> = {
     const claim: Admission = { release: () => capacity.release() };
     const decisionOf = (isClaimed: boolean): Admission | Refusal => {
       if (isClaimed) return claim;
-      return refuse(CALLBACK_CAPACITY_EXCEEDED, 'this server has no capacity for another callback now; try again later', {
-        headers: { 'retry-after': RETRY_AFTER_SECONDS },
-      });
+      return refuse(
+        CALLBACK_CAPACITY_EXCEEDED,
+        'this server has no capacity for another callback now; try again later',
+        {
+          headers: { 'retry-after': RETRY_AFTER_SECONDS },
+        },
+      );
     };
     return {
       admit() {

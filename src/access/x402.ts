@@ -278,7 +278,14 @@ class PaymentGate implements Gate<Payer> {
       }
       case 'abandoned': {
         const message = 'The client disconnected; nothing was charged.';
-        return this.#refuseWithOffer(PAYMENT_NOT_SETTLED, message, request, undefined, undefined, 'the client disconnected');
+        return this.#refuseWithOffer(
+          PAYMENT_NOT_SETTLED,
+          message,
+          request,
+          undefined,
+          undefined,
+          'the client disconnected',
+        );
       }
       case 'pending':
         return pending(settled);

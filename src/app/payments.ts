@@ -95,7 +95,11 @@ export async function openPayments(
   const writeMetrics = (page: Exposition): void => {
     page.family('paygrade_payments_total', 'counter', 'Requests to paid operations by payment outcome.');
     meters.writeOutcomes(page);
-    page.family('paygrade_payment_recoveries_total', 'counter', 'Reports on settlements of unknown outcome, by how they ended.');
+    page.family(
+      'paygrade_payment_recoveries_total',
+      'counter',
+      'Reports on settlements of unknown outcome, by how they ended.',
+    );
     for (const end of CASE_REPORT_KINDS) page.sample(reportCounts[end], { end });
     const { openCount } = reconciler;
     page
@@ -105,7 +109,12 @@ export async function openPayments(
         'Settlements that have not answered yet.',
         meters.inFlightCount,
       )
-      .single('paygrade_settlements_unknown', 'gauge', 'Settlements whose outcome is not known or not recorded.', openCount)
+      .single(
+        'paygrade_settlements_unknown',
+        'gauge',
+        'Settlements whose outcome is not known or not recorded.',
+        openCount,
+      )
       .single('paygrade_reservations', 'gauge', 'Authorizations that are used or in use.', reservations.count);
   };
 

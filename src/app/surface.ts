@@ -212,7 +212,9 @@ export class Surface {
       const headers = { allow, 'access-control-allow-methods': allow, ...preflight };
       return this.#recorded(view, undefined, responder.empty(headers, view.requestId), undefined);
     }
-    const refusal = refuse(METHOD_NOT_ALLOWED, `this path does not support the method; it supports ${allow}`, { headers: { allow } });
+    const refusal = refuse(METHOD_NOT_ALLOWED, `this path does not support the method; it supports ${allow}`, {
+      headers: { allow },
+    });
     return this.#recorded(view, undefined, responder.refusal(refusal, view.requestId), refusal);
   }
 }

@@ -12,7 +12,7 @@ import { isJson } from './json-text.ts';
 import { INLINE_CHARACTERS_MAX, RETAINED_CHARACTERS_MAX } from './limits.ts';
 import { type BodyForm, UTF_8 } from './media-type.ts';
 
-/** An event as the store keeps it. */
+/** An event as the event store holds it. */
 export interface EventRecord {
   readonly id: EventId;
   /** Wall clock, whole seconds since 1970; never before an earlier event of the same callback. */
@@ -26,7 +26,7 @@ export interface EventRecord {
   readonly isInline: boolean;
 }
 
-/** An event as memory holds it. */
+/** An event as the inbox holds it in memory. */
 export interface InboxEvent {
   readonly id: EventId;
   /** Finished JSON; null = the event is in the store only. */
@@ -164,7 +164,7 @@ const UTF_8_BYTES_A_UNIT = 3;
 const isSurelyLong = (form: BodyForm, bytes: Uint8Array): boolean =>
   (form.kind === 'json' || form.charset === UTF_8) && bytes.length > INLINE_CHARACTERS_MAX * UTF_8_BYTES_A_UNIT;
 
-/** Makes the event that memory holds, for an acceptable body: the whole event when it is short. */
+/** Makes the inbox's event for an acceptable body; a short event is inline. */
 export function inboxEventOf(record: Omit<EventRecord, 'isInline'>): InboxEvent {
   const { id, head, form, bytes } = record;
   const isText = form.kind === 'text';

@@ -61,7 +61,7 @@ export class Answer {
 /** What a request comes to: an answer, a refusal (with the receipt in its headers where there is one), or a deferred answer. */
 export type Outcome = Answer | Refusal | DeferredAnswer;
 
-/** Writes the body of a success. The kit calls it before settlement, so that no client pays for an answer that cannot be written. */
+/** Writes the body of a success, before settlement, so that no client pays for an answer that cannot be written. */
 export function bodyOf(answer: unknown): string | Reply {
   if (answer instanceof Reply) return answer;
   return answer instanceof JsonText ? answer.text : JSON.stringify(answer);

@@ -1,6 +1,4 @@
-/**
- * Parks waits and wakes them with the event they wait for. A long event is read back from the store once for all of them.
- */
+/** Parks waits and wakes them with the next event. It reads a long event back from the store once for all waits. */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Client, Parked, Waited, Waiter, Woken } from '../callbacks.ts';
@@ -76,7 +74,7 @@ export class Waking {
     return undefined;
   }
 
-  /** Waits time out from now on. */
+  /** From now on every new wait times out at once. */
   drain(): void {
     this.#isDraining = true;
   }
@@ -87,8 +85,8 @@ export class Waking {
   }
 
   /**
-   * Reads a long event back for the waits that were there when it came; a later wait finds it among the events. When the
-   * store fails, they wait on, and the client finds the event when it asks again.
+   * Reads a long event back for the waits that were parked when it arrived; a later wait finds it among the events. When the
+   * store fails, the waits time out, and the client finds the event when it asks again.
    */
   async #wakeWithLong(callback: Callback, event: InboxEvent, waiters: Waiters, waits: readonly Wait[]): Promise<void> {
     let how: Woken;

@@ -1,4 +1,4 @@
-/** The jobs module: paid answers about hiring over the catalogue that is served. */
+/** The jobs module: paid answers about hiring, from the served catalogue. */
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { summarizeCompany } from './company.ts';

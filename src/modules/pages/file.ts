@@ -1,6 +1,7 @@
 /**
- * GET /pages/{digest}/{name}: what the pages are made of. Under the digest of now a file may be kept for ever; under that of
- * another release (a page that was loaded before an upgrade) it is the file of now, to be asked for again.
+ * GET /pages/{digest}/{name}: style sheets, scripts and pictures of the pages. With the current digest, browsers may cache a file
+ * for ever. With the digest of another release (from a page that was loaded before an upgrade) the answer is the current file,
+ * which browsers must revalidate.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
@@ -9,7 +10,7 @@ import { route } from '../../http/route.ts';
 import type { PageServices } from './services.ts';
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-/** Below it compression gains nothing: the answer is one packet either way. */
+/** Smaller files fit into one packet without compression. */
 const GZIP_BYTES_MIN = 1_024;
 
 const acceptsGzip = (acceptEncoding: string | null): boolean =>
