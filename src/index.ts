@@ -1,5 +1,5 @@
 /**
- * paygrade as a library: one Fetch handler to mount in a server of your own (decisions §1).
+ * paygrade as a library: one Fetch handler to mount in your own server (decisions §1).
  *
  *   const app = await createPaygrade({ snapshot: 'jobs.snapshot', stateDir: 'state', baseUrl: 'https://api.example.com' });
  *   Bun.serve({ fetch: (request) => app.fetch(request) });
@@ -11,28 +11,28 @@ import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
 import { originOf } from './config/settings.ts';
 
-/** The variables of `docs/configuration.md` in camel case, with the same defaults and rules, and callbacks for what happens. */
+/** The variables of `docs/configuration.md` in camel case, with the same defaults and rules, and two listeners. */
 export interface PaygradeOptions extends ConfigOptions {
-  /** Called once a request. */
+  /** Called once for each answered request. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** Called with a bug that became a 500; without it, bugs are written to the console. */
+  /** Called with a bug that became a 500; the default writes it to the console. */
   readonly onFailure?: ((failure: unknown, requestId: string) => void) | undefined;
 }
 
 export interface Paygrade {
   /**
    * Never throws and never rejects.
-   * @param client the caller's address, for the usage rate; without it all callers share one
+   * @param client the client's address, for the rate limit; requests without it share one limit
    */
   fetch(request: Request, client?: { readonly address: string }): Promise<Response>;
-  /** Takes the catalogue file anew. @throws Error one line; what was served before is served on */
+  /** Reads the catalogue file again. @throws Error one line; the previous catalogue stays in service */
   reload(): void;
-  /** What the operator should be told. */
+  /** Notices for the operator, one line each. */
   readonly notices: readonly string[];
   close(): Promise<void>;
 }
 
-/** @throws Error one line, naming the option and the reason, or what is wrong with the catalogue or the state */
+/** @throws Error one line that names the option and the reason, or the fault of the catalogue or the state */
 export async function createPaygrade(options: PaygradeOptions = {}): Promise<Paygrade> {
   const { onRequest, onFailure = (failure) => console.error(failure), ...settings } = options;
   const config = CONFIGURATION.fromOptions(settings);

@@ -20,7 +20,7 @@ import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
 import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
-import type { Caller } from '../../src/adapters/listen/listen.ts';
+import type { ClientConnection } from '../../src/adapters/listen/listen.ts';
 import { openListener } from '../../src/adapters/listen/open-listener.ts';
 import { openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
@@ -51,7 +51,7 @@ function given(): WireResponse {
   return JSON.parse(readFileSync(values.response, 'utf8')) as WireResponse;
 }
 
-type Handler = (request: Request, caller: Caller) => Response | Promise<Response>;
+type Handler = (request: Request, client: ClientConnection) => Response | Promise<Response>;
 
 async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
   const unreadable = (): Response => new Response(null, { status: 400 });
@@ -76,7 +76,7 @@ async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> 
     ...(recoveryWorker === undefined ? {} : { recoveryWorker }),
   };
   const opened = await openApp({ ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' }, ports);
-  return listenAsTheProjectDoes((request, caller) => opened.fetch(request, caller));
+  return listenAsTheProjectDoes((request, client) => opened.fetch(request, client));
 }
 
 async function bare({ status, headers, body }: WireResponse): Promise<number> {

@@ -1,4 +1,4 @@
-/** Bearer tokens of the `Authorization` header (RFC 6750; callback.md "Authentication" 5): shared by every way in that has one. */
+/** Reads the bearer token of the `Authorization` header (RFC 6750; callback.md "Authentication" 5), for every way in with one. */
 import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse } from '../http/errors.ts';
 
 export const { MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN } = defineErrors({
@@ -7,15 +7,15 @@ export const { MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN } = d
   INVALID_TOKEN: { status: 401, headers: BEARER_CHALLENGE },
 });
 
-/** RFC 9110 §11.1: scheme, at least one space, credentials; scheme names have no case. */
+/** RFC 9110 §11.1: a scheme in any case, at least one space, credentials. */
 const BEARER = /^bearer(?: +(.*))?$/i;
 
-/** Two headers arrive joined by a comma and a space; no token has a comma. */
+/** The runtimes join repeated headers by a comma and a space; no token contains a comma. */
 const REPEATED = /,(?:[ \t]|$)/;
 
 export const CHALLENGE = { headers: { 'www-authenticate': 'Bearer' } };
 
-/** The token of an Authorization header (possibly empty), or the refusal of a header that has none. */
+/** @returns the token of an Authorization header (possibly empty), or a refusal where the header has none */
 export function bearerToken(authorization: string | null): string | Refusal {
   if (authorization === null) {
     return refuse(MISSING_AUTHORIZATION, 'an Authorization header is required', CHALLENGE);

@@ -1,6 +1,6 @@
 /**
- * Capacity for a callback, claimed before its creation is paid for (decisions §5; reliability 126, 127): a full server answers
- * 503 and makes no offer. The claim becomes the callback's once the payment has settled, or is given back.
+ * Claims the capacity for a callback before the client pays for it (decisions §5; reliability 126, 127): a full server answers
+ * 503 and makes no offer. When the payment settles, the new callback commits the claim; otherwise the gate releases it.
  */
 import type { CallbackCapacity } from '../callback/callbacks.ts';
 import type { Access, Admission } from '../http/access.ts';
@@ -10,12 +10,12 @@ export const { CALLBACK_CAPACITY_EXCEEDED } = defineErrors({
   CALLBACK_CAPACITY_EXCEEDED: { status: 503, headers: RETRY_AFTER },
 });
 
-/** What a module whose operations create callbacks has among its services. */
+/** The services that a module needs for operations that create callbacks. */
 export interface CapacityServices {
   readonly callbacks: { readonly capacity: CallbackCapacity };
 }
 
-/** Callbacks end all the time; a full server is worth asking again this soon. */
+/** Callbacks live ten minutes, so a full server is likely to have capacity again this soon. */
 const RETRY_AFTER_SECONDS = '30';
 
 export const callbackCapacity: Access<object, CapacityServices> = {
@@ -23,16 +23,20 @@ export const callbackCapacity: Access<object, CapacityServices> = {
   documentation: {},
   open({ callbacks: { capacity } }) {
     const claim: Admission = { release: () => capacity.release() };
-    const verdictOf = (isClaimed: boolean): Admission | Refusal => {
+    const decisionOf = (isClaimed: boolean): Admission | Refusal => {
       if (isClaimed) return claim;
-      return refuse(CALLBACK_CAPACITY_EXCEEDED, 'this server has no capacity for another callback at the moment', {
-        headers: { 'retry-after': RETRY_AFTER_SECONDS },
-      });
+      return refuse(
+        CALLBACK_CAPACITY_EXCEEDED,
+        'this server has no capacity for another callback now; try again later',
+        {
+          headers: { 'retry-after': RETRY_AFTER_SECONDS },
+        },
+      );
     };
     return {
       admit() {
         const isClaimed = capacity.tryClaim();
-        return isClaimed instanceof Promise ? isClaimed.then(verdictOf) : verdictOf(isClaimed);
+        return isClaimed instanceof Promise ? isClaimed.then(decisionOf) : decisionOf(isClaimed);
       },
     };
   },

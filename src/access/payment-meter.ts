@@ -1,37 +1,37 @@
-/** Counts what requests to paid operations came to: one meter an operation. An unpaid request costs one addition. */
+/** Counts the payment outcomes of paid operations, one meter an operation. An unpaid request costs one addition. */
 import type { Exposition } from '../base/prometheus.ts';
 import type { Begun, Settled } from '../payment/checkout.ts';
 
 export const PAYMENT_OUTCOMES = [
-  /** No payment was sent; an offer was made. */
+  /** The request had no payment; the answer was an offer. */
   'offered',
-  /** Malformed, mismatched or badly signed. */
+  /** The payment was malformed, did not match the offer or had a wrong signature. */
   'invalid',
-  /** Used before, or in use. */
+  /** The authorization was used before, or another request is using it. */
   'repeated',
-  /** Valid, but the question had no answer: the authorization is free again. */
+  /** The payment was valid, but the question had no answer: the authorization is free again. */
   'released',
   'settled',
-  /** The settlement said no. */
+  /** The settlement refused; no money moved. */
   'refused',
-  /** It is not known yet whether money moved; how it ends is counted as a recovery. */
+  /** Money may have moved. The reconciler finds the outcome, which `paygrade_payment_recoveries_total` counts. */
   'unknown',
-  /** The settlement or the state could not be used; nothing was charged. */
+  /** The settlement or the state was unavailable; nothing was charged. */
   'unavailable',
-  /** A bug of ours on the way, or too many payments of one client. */
+  /** A bug of ours, or too many payments of one client at a time. */
   'failed',
 ] as const;
 
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
-const OF_BEGUN = {
+const OUTCOME_OF_BEGUN = {
   invalid: 'invalid',
   used: 'repeated',
   crowded: 'failed',
   unavailable: 'unavailable',
 } as const satisfies Record<Exclude<Begun['kind'], 'purchase'>, PaymentOutcome>;
 
-const OF_SETTLED = {
+const OUTCOME_OF_SETTLED = {
   settled: 'settled',
   refused: 'refused',
   abandoned: 'refused',
@@ -43,7 +43,7 @@ export class PaymentMeter {
   /** `operation`, and `surface` where it is not the base. */
   readonly labels: Readonly<Record<string, string>>;
   readonly counts: Record<PaymentOutcome, number>;
-  /** Settlements that were begun and have not answered. */
+  /** Settlements that have begun and not answered yet. */
   inFlightCount = 0;
 
   constructor(labels: Readonly<Record<string, string>>) {
@@ -52,16 +52,16 @@ export class PaymentMeter {
   }
 
   countBegun({ kind }: Begun): void {
-    if (kind !== 'purchase') this.counts[OF_BEGUN[kind]]++;
+    if (kind !== 'purchase') this.counts[OUTCOME_OF_BEGUN[kind]]++;
   }
 
-  /** Counts one settlement from its start to its result. Rejects as it does. */
+  /** Counts one settlement from its start to its result. Rejects when `settling` rejects. */
   async countSettled(settling: Promise<Settled>): Promise<Settled> {
     this.inFlightCount++;
     let outcome: PaymentOutcome = 'failed';
     try {
       const settled = await settling;
-      outcome = OF_SETTLED[settled.kind];
+      outcome = OUTCOME_OF_SETTLED[settled.kind];
       return settled;
     } finally {
       this.inFlightCount--;
@@ -80,7 +80,7 @@ export class PaymentMeters {
     return meter;
   }
 
-  /** Settlements of all operations that have not answered. */
+  /** Settlements of all operations that have begun and not answered yet. */
   get inFlightCount(): number {
     return this.#meters.reduce((total, { inFlightCount }) => total + inFlightCount, 0);
   }

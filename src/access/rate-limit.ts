@@ -1,32 +1,32 @@
 /**
- * The usage rate of the jobs routes (jobs-intelligence "Errors", 429; decisions §2 `RATE_LIMIT_PER_MINUTE`): requests that
- * passed validation, per client address, in any sliding minute. All operations of a module share one count.
+ * Limits the requests of one client address in any sliding minute (jobs-intelligence "Errors", 429; decisions §2
+ * `RATE_LIMIT_PER_MINUTE`). Only requests that passed validation count. All operations of a module share one count.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter } from '../base/rate-limits.ts';
 import type { Access } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
 
-/** What a module with rated operations has among its services. */
+/** The services that a module needs for operations with a rate limit. */
 export interface RatedServices {
-  readonly callerRate: CallerRate;
+  readonly clientRate: ClientRate;
 }
 
-export interface CallerRate {
+export interface ClientRate {
   /** 0 = no limit. */
   readonly limitPerMinute: number;
   readonly limiter: RateLimiter;
 }
 
-const NO_GATE = { admit: () => undefined };
+const OPEN_GATE = { admit: () => undefined };
 
-/** A limited number of requests a minute from one client address. */
-export const perCaller: Access<object, RatedServices> = {
+/** Admits a limited number of requests a minute from one client address. */
+export const perClient: Access<object, RatedServices> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
-  open({ callerRate: { limitPerMinute, limiter } }) {
-    if (limitPerMinute === 0) return NO_GATE;
-    const verdictOf = (waitMs: number): Refusal | undefined => {
+  open({ clientRate: { limitPerMinute, limiter } }) {
+    if (limitPerMinute === 0) return OPEN_GATE;
+    const decisionOf = (waitMs: number): Refusal | undefined => {
       if (waitMs === 0) return undefined;
       return refuse(RATE_LIMIT_EXCEEDED, `at most ${limitPerMinute} requests a minute from one address`, {
         headers: retryAfterMs(waitMs),
@@ -35,7 +35,7 @@ export const perCaller: Access<object, RatedServices> = {
     return {
       admit(request): MaybePromise<Refusal | undefined> {
         const waitMs = limiter.tryPass(request.clientAddress());
-        return waitMs instanceof Promise ? waitMs.then(verdictOf) : verdictOf(waitMs);
+        return waitMs instanceof Promise ? waitMs.then(decisionOf) : decisionOf(waitMs);
       },
     };
   },

@@ -1,7 +1,7 @@
 /**
- * The way in by read token: the five checks of the authenticated callback routes in their order (callback.md
- * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. The callback that it finds
- * reaches the handler as `principal.callback`.
+ * The way in by read token. It makes the five checks of the authenticated callback routes in their order (callback.md
+ * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. The handler receives the callback
+ * as `principal.callback`.
  */
 import type { Authorized, CallbackHandle, Callbacks } from '../callback/callbacks.ts';
 import { CALLBACK_ID_FORM, parseCallbackId } from '../callback/identifier.ts';
@@ -15,12 +15,12 @@ export const { INVALID_CALLBACK_ID, CALLBACK_NOT_FOUND, CALLBACK_EXPIRED } = def
   CALLBACK_EXPIRED: { status: 410 },
 });
 
-/** What a module with operations on callbacks has among its services. */
+/** The services that a module needs for operations on callbacks. */
 export interface ReadTokenServices {
   readonly callbacks: Pick<Callbacks, 'authorize'>;
 }
 
-/** What a read token says of the requester. */
+/** The principal of a request with a valid read token. */
 export interface CallbackReader {
   readonly callback: CallbackHandle;
 }
@@ -29,10 +29,10 @@ export const invalidCallbackId = (): Refusal<'INVALID_CALLBACK_ID'> => refuse(IN
 
 export const noCallback = (kind: 'not-found' | 'expired'): Refusal<'CALLBACK_NOT_FOUND' | 'CALLBACK_EXPIRED'> =>
   kind === 'expired'
-    ? refuse(CALLBACK_EXPIRED, 'this callback is past its ten minutes')
+    ? refuse(CALLBACK_EXPIRED, 'this callback has expired: its ten minutes are over')
     : refuse(CALLBACK_NOT_FOUND, 'there is no such callback');
 
-function verdictOf(authorized: Authorized): Admission<CallbackReader> | Refusal {
+function decisionOf(authorized: Authorized): Admission<CallbackReader> | Refusal {
   switch (authorized.kind) {
     case 'allowed':
       return { principal: authorized };
@@ -57,7 +57,7 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
     CALLBACK_EXPIRED,
   ],
   documentation: {
-    words: 'Needs `Authorization: Bearer <read_token>`',
+    sentence: 'Needs `Authorization: Bearer <read_token>`',
     security: {
       name: 'readToken',
       scheme: { type: 'http', scheme: 'bearer', description: 'The read token of one callback' },
@@ -70,7 +70,7 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
       const token = bearerToken(request.header('authorization'));
       if (typeof token !== 'string') return token;
       const authorized = callbacks.authorize(id, token);
-      return authorized instanceof Promise ? authorized.then(verdictOf) : verdictOf(authorized);
+      return authorized instanceof Promise ? authorized.then(decisionOf) : decisionOf(authorized);
     },
   }),
 };

@@ -1,4 +1,4 @@
-/** Error codes of paid operations, and what documents say of paying (decisions §4; x402-v2 §2.1 to §2.3, §7.1, §7.4). */
+/** Error codes of paid operations, and how documents describe paying (decisions §4; x402-v2 §2.1 to §2.3, §7.1, §7.4). */
 import type { AccessDocumentation } from '../http/access.ts';
 import { closed } from '../http/documents/openapi.ts';
 import { defineErrors, type HeaderFacts, RETRY_AFTER } from '../http/errors.ts';
@@ -37,7 +37,7 @@ export const {
 
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' };
 
-/** The offer of a 402 as the body mirrors it. */
+/** Schemas of the offer in the body of a 402, which repeats the one in the header. */
 const OFFER_SCHEMAS = {
   ResourceInfo: closed(
     {
@@ -65,11 +65,11 @@ const OFFER_SCHEMAS = {
 
 const schemaRef = (name: keyof typeof OFFER_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
 
-const GUIDE = `Paid routes speak x402 version 2. Ask without a payment: the answer is 402, and its \`PAYMENT-REQUIRED\` header (base64
-JSON) says what to pay. Sign the transfer authorization that it asks for (scheme \`exact\`, USDC on Base, EIP-3009), send
-the same request again with the payment, base64 JSON, in \`PAYMENT-SIGNATURE\`; the receipt comes back in
-\`PAYMENT-RESPONSE\`. One authorization buys one answer. A refused question costs nothing. After 503 \`SETTLEMENT_PENDING\`
-send the same payment again; never sign a second one for it.`;
+const GUIDE = `Paid routes speak x402 version 2. Send the request without a payment: the answer is 402, and its
+\`PAYMENT-REQUIRED\` header (base64 JSON) states the price. Sign the transfer authorization that it asks for (scheme
+\`exact\`, USDC on Base, EIP-3009) and send the same request again with the payment (base64 JSON) in
+\`PAYMENT-SIGNATURE\`; the answer carries the receipt in \`PAYMENT-RESPONSE\`. One authorization buys one answer. A refused
+question costs nothing. After 503 \`SETTLEMENT_PENDING\` send the same payment again; never sign a second one for it.`;
 
 /** Standard base64, padded or not (decisions §4). */
 const PAYMENT_HEADER = {
@@ -77,14 +77,14 @@ const PAYMENT_HEADER = {
   in: 'header',
   required: false,
   description:
-    'base64 of the x402 v2 PaymentPayload for one entry of the offer. Left out, the answer is 402 with the offer in its ' +
+    'base64 of the x402 v2 PaymentPayload for one entry of the offer. Without it the answer is 402 with the offer in its ' +
     '`PAYMENT-REQUIRED` header.',
   schema: { type: 'string', maxLength: 8192, pattern: '^[A-Za-z0-9+/]+={0,2}$' },
 };
 
-/** `x-payment-info` and the 402 with its header are the form that x402 indexers read (x402-v2 §7.4). */
+/** x402 indexers read `x-payment-info` and the 402 with its header (x402-v2 §7.4). */
 export const paymentDocumentation = (priceUsdc: string): AccessDocumentation => ({
-  words: `Costs ${priceUsdc} USDC`,
+  sentence: `Costs ${priceUsdc} USDC`,
   guide: GUIDE,
   parameters: [PAYMENT_HEADER],
   operation: {

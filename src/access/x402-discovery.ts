@@ -1,8 +1,8 @@
 /**
- * Builds the Bazaar block of a paid operation (x402-v2 §7) from its contract: what to send, by example and by schema, and
- * what comes back. The block travels in the `PAYMENT-REQUIRED` header of every unpaid request, and proxies cut headers at 4
- * to 8 KiB; so it describes the answer to the depth of its `data`, without an example, and `meta` by its name. The whole
- * contract is in `/openapi.json`.
+ * Builds the Bazaar block of a paid operation (x402-v2 §7) from its contract: example and schema of the input, and an outline
+ * of the answer. Every unpaid request receives the block in its `PAYMENT-REQUIRED` header, and proxies limit headers to 4 to
+ * 8 KiB. So the outline ends at the members of `data`, gives only the name of `meta` and has no example; `/openapi.json`
+ * has the whole contract.
  */
 
 import type { Contract } from '../http/contract.ts';
@@ -20,7 +20,7 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Names and types to `depth` levels of objects; what lies deeper keeps its type only. */
+/** Reduces a schema to names and types in the first `depth` levels of objects; deeper ones show their type only. */
 function outline(schema: JsonSchema, depth: number): JsonSchema {
   if (Array.isArray(schema.anyOf)) {
     const types = schema.anyOf.map((one: JsonSchema) => one.type);
@@ -48,7 +48,7 @@ function outputSchema(contract: Contract): JsonSchema {
   };
 }
 
-/** What to send: the input by example, and the members by which its schema differs from every other. */
+/** The input of an operation: an example, and the members in which its schema differs from that of other operations. */
 interface Input {
   readonly info: JsonSchema;
   readonly properties: JsonSchema;
@@ -67,14 +67,14 @@ function queryInput(contract: Contract): Input {
   return { info: { queryParams: contract.examples?.query ?? {} }, properties: { queryParams }, required: [] };
 }
 
-/** Every body of ours that is input is an empty JSON object. */
+/** The only request body that is input is an empty JSON object. */
 const BODY_INPUT: Input = {
   info: { bodyType: 'json', body: {} },
   properties: { bodyType: { enum: ['json'] }, body: { type: 'object' } },
   required: ['bodyType', 'body'],
 };
 
-/** The query of the operation's own example, with its `?`, or the empty string. */
+/** The query of the operation's example, with its `?`, or the empty string. */
 export function exampleSearchOf({ examples }: Contract): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(examples?.query ?? {})) query.set(name, String(value));
@@ -82,8 +82,9 @@ export function exampleSearchOf({ examples }: Contract): string {
 }
 
 /**
- * Indexers ask a listed operation with its own example and drop it when the answer is not 402, and facilitators check `info`
- * against `schema` (x402-v2 §7.2, §7.3). Both are checked here once, at start; the tests run the official validator.
+ * Checks at start that indexers and facilitators will accept the block. Indexers send a listed operation its own example and
+ * drop the operation when the answer is not 402; facilitators check `info` against `schema` (x402-v2 §7.2, §7.3). The tests
+ * run the official validator.
  * @throws Error naming the operation and the reason
  */
 function assertListable(contract: Contract, input: Input): void {
@@ -101,8 +102,8 @@ function assertListable(contract: Contract, input: Input): void {
 }
 
 /**
- * The block for a GET with query parameters, or a POST with an empty JSON object for a body.
- * @throws Error when nobody could use it
+ * Builds the block for a GET with query parameters, or for a POST whose body is an empty JSON object.
+ * @throws Error when indexers or facilitators would reject it
  */
 export function bazaarOf(contract: Contract): BazaarBlock {
   const { method } = contract;

@@ -1,4 +1,4 @@
-/** Builds `/.well-known/x402`: the paid operations of a server as an indexer lists them (x402-v2 §5.1, §7.4). */
+/** Builds `/.well-known/x402`: the paid operations of a server in the form of an indexer's list (x402-v2 §5.1, §7.4). */
 import type { Mount } from '../http/access.ts';
 import type { Operation } from '../http/operation.ts';
 import { X402_VERSION } from '../payment/protocol/network.ts';

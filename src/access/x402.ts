@@ -1,6 +1,6 @@
 /**
- * The way in by payment: reads the `PAYMENT-SIGNATURE` header, asks the checkout, and turns its results into refusals,
- * headers and receipts (decisions §4, x402-v2 §6). What happens to the money is the checkout's business alone.
+ * The way in by payment. It reads the `PAYMENT-SIGNATURE` header, calls the checkout, and turns its results into refusals,
+ * headers and receipts (decisions §4, x402-v2 §6). The checkout alone decides about the money.
  */
 
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -10,7 +10,7 @@ import type { HeaderRecord } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';
 import { type ErrorCode, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
-import { KEPT_SEARCH_LENGTH_MAX } from '../http/operation.ts';
+import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Begun, Checkout, Purchase, Settled } from '../payment/checkout.ts';
 import { decodePayment, type PaymentFault } from '../payment/protocol/envelope.ts';
@@ -35,14 +35,14 @@ import { bazaarOf } from './x402-discovery.ts';
 /** Prices in USDC, decimal text (jobs-intelligence "Limits"; callback.md "Authentication"). */
 export const PRICES_USDC = { search: '0.02', company: '0.05', signals: '0.09', callback: '0.01' } as const;
 
-/** Who sells. */
+/** The recipient of payments, as offers present it. */
 export interface Seller {
   readonly payTo: Address;
   readonly serviceName?: string | undefined;
   readonly tags?: readonly string[] | undefined;
 }
 
-/** What a module with paid operations has among its services. */
+/** The services that a module needs for paid operations. */
 export interface PaidServices {
   readonly paid: {
     readonly checkout: Checkout;
@@ -51,25 +51,26 @@ export interface PaidServices {
   };
 }
 
-/** What a verified payment says of the requester. */
+/** The principal of a request with a verified payment. */
 export interface Payer {
   readonly payer: Address;
 }
 
-/** Seconds after which it is worth asking again: a request in flight ends, a probe of the facilitator comes round. */
+/** `Retry-After` while another request uses the authorization or the recovery queue is full: both end soon. */
 const SOON_SECONDS = 1;
+/** `Retry-After` while the settlement or the state is unavailable, unless the settlement names a time. */
 const UNAVAILABLE_SECONDS = 5;
-/** The first repeats of an unknown settlement come after one and three seconds. */
+/** The reconciler repeats an unknown settlement after one and after three seconds. */
 const PENDING_SECONDS = 5;
 
-const UNREACHABLE = 'Payments cannot be settled at the moment; nothing was charged. Try again later.';
+const UNREACHABLE = 'This server cannot settle payments now; nothing was charged. Try again later.';
 
-/** Offers that are kept, an operation; with a question and its offer a few kilobytes each. */
+/** Memoized offers of one operation, a few kilobytes each. */
 const OFFER_COUNT_MAX = 256;
 
 type Headers = Record<string, string>;
 
-/** One payment a request: `paid('0.02')`, in USDC as decimal text. */
+/** Asks one payment of each request: `paid('0.02')`, in USDC as decimal text. */
 class PaymentAccess implements Access<Payer, PaidServices> {
   readonly priceUsdc: string;
   readonly errors: readonly ErrorCode[] = [
@@ -104,13 +105,13 @@ class PaymentAccess implements Access<Payer, PaidServices> {
 export const paid = (price: keyof typeof PRICES_USDC | `${number}`): Access<Payer, PaidServices> =>
   new PaymentAccess(price in PRICES_USDC ? PRICES_USDC[price as keyof typeof PRICES_USDC] : price);
 
-/** Price of an operation in USDC, or undefined for one that no payment buys. */
+/** Price of an operation in USDC, or undefined for one that does not accept payments. */
 export const priceOf = (access: readonly WayIn[]): string | undefined =>
   waysIn(access).find((way): way is PaymentAccess & Access => way instanceof PaymentAccess)?.priceUsdc;
 
 /**
- * The offer of an operation.
- * @throws Error when it cannot be made as the operation is declared; at start, never for a request
+ * Prepares the offer of an operation.
+ * @throws Error at start, when the declaration of the operation does not give a valid offer
  */
 export function offerOf(contract: Contract, priceUsdc: string, seller: Seller, { baseUrl }: Mount): Offer {
   const { path, summary } = contract;
@@ -125,7 +126,7 @@ function unavailable({ detail, retryAfterSeconds = UNAVAILABLE_SECONDS }: Omit<U
 }
 
 const crowded = (): Refusal =>
-  refuse(RATE_LIMIT_EXCEEDED, 'too many payments of this client wait to be verified; nothing was charged', {
+  refuse(RATE_LIMIT_EXCEEDED, 'too many payments from this client are waiting for verification; nothing was charged', {
     headers: { 'retry-after': String(SOON_SECONDS) },
   });
 
@@ -155,7 +156,7 @@ function alreadyUsed(status: ReservationStatus, payer: Address): Refusal {
 function pending({ payer, transaction, detail }: Settled & { kind: 'pending' }): Refusal {
   return refuse(
     SETTLEMENT_PENDING,
-    'It is not known yet whether the payment settled. Do not sign a new one; ask again with the same payment.',
+    'It is not known yet whether the payment settled. Do not sign a new one; send the same payment again.',
     {
       headers: {
         'retry-after': String(PENDING_SECONDS),
@@ -170,22 +171,22 @@ class PaymentGate implements Gate<Payer> {
   readonly #checkout: Checkout;
   readonly #offer: Offer;
   readonly #meter: PaymentMeter;
-  readonly #askMessage: string;
-  /** The offer for a query, by its text. */
+  readonly #offerMessage: string;
+  /** Gives the refusal with the offer, by the text of the query. */
   readonly #offerFor: (search: string) => Refusal;
 
   constructor(checkout: Checkout, offer: Offer, priceUsdc: string, meter: PaymentMeter) {
     this.#checkout = checkout;
     this.#offer = offer;
     this.#meter = meter;
-    this.#askMessage = `This answer costs ${priceUsdc} USDC; pay as the PAYMENT-REQUIRED header says (x402 v2).`;
-    const { head } = refuse(PAYMENT_REQUIRED, this.#askMessage);
+    this.#offerMessage = `This answer costs ${priceUsdc} USDC; pay as the PAYMENT-REQUIRED header describes (x402 v2).`;
+    const { head } = refuse(PAYMENT_REQUIRED, this.#offerMessage);
     const offerFor = (search: string): Refusal => {
       const { header, members } = offer.challenge(search);
       const extras = { headers: { 'payment-required': header }, members };
-      return new RepeatedRefusal(PAYMENT_REQUIRED, this.#askMessage, extras, head);
+      return new RepeatedRefusal(PAYMENT_REQUIRED, this.#offerMessage, extras, head);
     };
-    this.#offerFor = memoizeRecent(offerFor, OFFER_COUNT_MAX, KEPT_SEARCH_LENGTH_MAX);
+    this.#offerFor = memoizeRecent(offerFor, OFFER_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX);
   }
 
   admit(request: RequestView): MaybePromise<Admission<Payer> | Refusal> {
@@ -213,11 +214,11 @@ class PaymentGate implements Gate<Payer> {
     }
     counts.offered++;
     if (request.header('x-payment') === null) return this.#offerFor(request.search);
-    return this.#ask(PAYMENT_REQUIRED, this.#askMessage, request, V1_NOT_SUPPORTED);
+    return this.#refuseWithOffer(PAYMENT_REQUIRED, this.#offerMessage, request, V1_NOT_SUPPORTED);
   }
 
-  /** A 402 with the offer. */
-  #ask(
+  /** Refuses with the offer, so that the client can pay. */
+  #refuseWithOffer(
     code: ErrorCode,
     message: string,
     { search }: RequestView,
@@ -230,7 +231,7 @@ class PaymentGate implements Gate<Payer> {
   }
 
   #invalid(fault: PaymentFault, request: RequestView, detail: string): Refusal {
-    return this.#ask(PAYMENT_INVALID, fault.message, request, fault.error, undefined, detail);
+    return this.#refuseWithOffer(PAYMENT_INVALID, fault.message, request, fault.error, undefined, detail);
   }
 
   #admitted(request: RequestView, begun: Begun): Admission<Payer> | Refusal {
@@ -273,11 +274,18 @@ class PaymentGate implements Gate<Payer> {
         const { payer, reason, transaction, detail } = settled;
         const message = `The payment was refused at settlement (${reason}); nothing was charged.`;
         const receipt = { 'payment-response': failureHeader(payer, reason, transaction) };
-        return this.#ask(PAYMENT_NOT_SETTLED, message, request, reason, receipt, detail);
+        return this.#refuseWithOffer(PAYMENT_NOT_SETTLED, message, request, reason, receipt, detail);
       }
       case 'abandoned': {
-        const message = 'The client went away; nothing was charged.';
-        return this.#ask(PAYMENT_NOT_SETTLED, message, request, undefined, undefined, 'client gone');
+        const message = 'The client disconnected; nothing was charged.';
+        return this.#refuseWithOffer(
+          PAYMENT_NOT_SETTLED,
+          message,
+          request,
+          undefined,
+          undefined,
+          'the client disconnected',
+        );
       }
       case 'pending':
         return pending(settled);

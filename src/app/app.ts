@@ -1,9 +1,9 @@
 /**
- * Opens the shared parts and the modules, and builds the surfaces: one `fetch(request) -> Response`. Everything that changes
- * with time or place (clock, randomness, log) is handed in; nothing here listens or reads the environment.
+ * Opens the shared parts and the modules, and builds the surfaces: one `fetch(request) -> Response`. Clock, randomness and log
+ * are parameters; the app neither listens nor reads the environment.
  */
 import { openPageFiles } from '../adapters/files/page-files.ts';
-import type { Caller } from '../adapters/listen/listen.ts';
+import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import { Responder } from '../http/respond.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
@@ -17,19 +17,19 @@ import { RequestLog, type RequestLogPorts } from './request-log.ts';
 import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
 
-/** The outside; what may be left out is then the runtime's own. */
+/** The environment of the app; optional members default to the runtime's own. */
 export interface AppPorts extends PartsPorts, RequestLogPorts {
-  /** Whether this runtime's Response copies what it is given, at once and cheaply: Bun's. */
+  /** Whether the runtime's Response copies Headers and bytes in its constructor, as Bun's does. */
   readonly copiesIntoResponse?: boolean;
-  /** What is served; the list of modules.ts when not given. */
+  /** The surfaces to serve; the list of modules.ts when not given. */
   readonly surfaces?: readonly SurfaceDefinition[];
 }
 
-/** What the app holds at the moment, for tests. */
+/** Numbers of what the app holds now, for tests. */
 export interface AppCounts {
-  /** Authorizations that are not free. */
+  /** Used authorizations and open reservations. */
   readonly reservations: number;
-  /** Settlements without a known end. */
+  /** Unsettled cases. */
   readonly unknown: number;
   readonly callbacks: {
     readonly live: number;
@@ -37,30 +37,30 @@ export interface AppCounts {
     readonly unknownIds: number;
     readonly waits: number;
   };
-  /** Bytes claimed by callbacks and by requests on their way to one. */
+  /** Bytes that live callbacks and creation requests in flight claim. */
   readonly claimedBytes: number;
   readonly recoveries: RecoveryCounts;
 }
 
 export interface App {
-  /** Never throws and never rejects. @param caller the client on the socket, as the listener knows it */
-  fetch(request: Request, caller?: Caller): Response | Promise<Response>;
-  /** @throws SnapshotError one line; the old catalogue goes on being served */
+  /** Never throws and never rejects. @param client the client's connection, as the listener knows it */
+  fetch(request: Request, client?: ClientConnection): Response | Promise<Response>;
+  /** Replaces the catalogue by the current file. @throws SnapshotError one line; the app still serves the previous one */
   reload(): void;
-  /** What the operator must be told at start. */
+  /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   counts(): AppCounts;
-  /** Shutdown has begun: waits are answered at once, so that a listener that finishes what is under way is soon done. */
+  /** Begins shutdown: answers all waits at once, so that the listener can finish soon. */
   drain(): void;
-  /** Releases everything, after the last request. */
+  /** Releases every resource; call it after the last request. */
   close(): Promise<void>;
 }
 
 /** The configuration with its public addresses resolved; neither has a trailing slash. */
 export type AppConfig = Config & { readonly baseUrl: string; readonly hookBaseUrl: string };
 
-const UNKNOWN_CALLER: Caller = { address: '' };
+const UNKNOWN_CLIENT: ClientConnection = { address: '' };
 
 /** @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start */
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
@@ -118,7 +118,7 @@ async function openOn(server: Server, config: AppConfig, ports: AppPorts): Promi
       claimedBytes: callbacks.capacity.claimedBytes,
       recoveries: parts.recoveryCounts(),
     }),
-    fetch: (request, caller = UNKNOWN_CALLER) => find(request, caller, clock.monotonicMs()),
+    fetch: (request, client = UNKNOWN_CLIENT) => find(request, client, clock.monotonicMs()),
     reload: () => parts.catalogue.reload(),
     drain: () => server.drain(),
     async close() {

@@ -1,12 +1,12 @@
 /** The catalogue as a component: readiness, metrics, reloads. */
 import type { Clock } from '../base/clock.ts';
 import type { Exposition } from '../base/prometheus.ts';
-import { CatalogueHolder, type TakeCatalogue } from '../catalogue/holder.ts';
+import { CatalogueHolder, type LoadCatalogue } from '../catalogue/holder.ts';
 import type { Component } from '../modules/module.ts';
 
 export interface OpenCatalogue {
   readonly holder: CatalogueHolder;
-  /** Takes the catalogue again, counted. @throws SnapshotError one line; the old one goes on being served */
+  /** Loads the catalogue again and counts the result. @throws SnapshotError one line; the app still serves the previous one */
   reload(): void;
   readonly component: Component;
 }
@@ -38,8 +38,8 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
  * @param isExpected false where the operator configured no catalogue
  * @throws SnapshotError when the catalogue cannot be used
  */
-export function openCatalogue(take: TakeCatalogue, isExpected: boolean, clock: Clock): OpenCatalogue {
-  const holder = new CatalogueHolder(take);
+export function openCatalogue(load: LoadCatalogue, isExpected: boolean, clock: Clock): OpenCatalogue {
+  const holder = new CatalogueHolder(load);
   const reloads = { done: 0, failed: 0 };
   return {
     holder,

@@ -1,4 +1,4 @@
-/** All settings: those of the server as a whole, then those of each module, which bring their own. */
+/** All settings: those of the whole server, then those of each module. */
 import { type Configuration, defineConfig } from '../config/config.ts';
 import type { SettingsGroup } from '../config/setting.ts';
 import { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
@@ -26,8 +26,8 @@ export const CONFIGURATION: Configuration<(typeof SHARED)[number]['settings'] | 
   ),
 ]);
 
-/** The settings as the server uses them: option name to value. */
+/** The values of all settings, by option name. */
 export type Config = ReturnType<typeof CONFIGURATION.read>;
 
-/** The settings as `createPaygrade` takes them. */
+/** The settings as `createPaygrade` accepts them. */
 export type ConfigOptions = Parameters<typeof CONFIGURATION.fromOptions>[0];

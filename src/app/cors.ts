@@ -7,7 +7,7 @@ const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Requ
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Of every response. @param origin null: none is served */
+/** Headers of every response. @param origin the permitted origin, or `*`; null: no other origin */
 export function corsHeaders(origin: string | null): Headers {
   if (origin === null) return {};
   return {
@@ -17,7 +17,7 @@ export function corsHeaders(origin: string | null): Headers {
   };
 }
 
-/** Of the answer to a preflight, beside the methods of the path; undefined: OPTIONS is a method like any other. */
+/** Headers of the answer to a preflight, beside the methods of the path; undefined: the server answers no preflights. */
 export const preflightHeaders = (origin: string | null): Headers | undefined =>
   origin === null
     ? undefined

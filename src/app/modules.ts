@@ -1,6 +1,5 @@
 /**
- * The one list of what this server serves: surfaces, and the modules on each. A new surface is a folder in `modules/` and an
- * entry here.
+ * The one list of surfaces and of the modules on each. A new module or surface is a folder in `modules/` and a line here.
  */
 import { callbacks } from '../modules/callbacks/module.ts';
 import { jobs } from '../modules/jobs/module.ts';
@@ -14,9 +13,9 @@ export interface SurfaceDefinition {
   readonly name: string | null;
   readonly title: string;
   readonly description: string;
-  /** Path under which it always answers, below the base address; empty for the base. */
+  /** Path below the base address at which the surface always answers; empty for the base. */
   readonly path: '' | `/${string}`;
-  /** Name of the setting with its public address, where it may have a host of its own; without one it is base and path. */
+  /** Setting with its public address, for a surface that may have another host; otherwise the address is base and path. */
   readonly urlSetting?: string;
   readonly modules: readonly Module[];
 }

@@ -1,8 +1,8 @@
 /**
- * Where surfaces are mounted. A surface always answers under its path; one whose public address names a host that the base
- * does not have answers on that host too, at the path of that address (siblings §1). Only then is a request's Host looked at.
+ * Mounts the surfaces. A surface always answers below its path. A surface with a public address on another host than the base
+ * also answers on that host, at the path of that address (siblings §1); only then does routing read the Host header.
  */
-import type { Caller } from '../adapters/listen/listen.ts';
+import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Mount } from '../http/access.ts';
 import { targetOf } from '../http/target.ts';
 import type { SurfaceDefinition } from './modules.ts';
@@ -44,7 +44,7 @@ interface MountedSurface extends SurfaceMount {
   readonly surface: Surface;
 }
 
-/** Path below a prefix, or undefined for a path that is not below it. */
+/** The rest of a path below a prefix, or undefined for a path that is not below it. */
 function pathBelow(prefix: string, path: string): string | undefined {
   if (prefix === '') return path;
   if (!path.startsWith(prefix)) return undefined;
@@ -52,32 +52,36 @@ function pathBelow(prefix: string, path: string): string | undefined {
   return path.charCodeAt(prefix.length) === 47 /* "/" */ ? path.slice(prefix.length) : undefined;
 }
 
-export type HandleRequest = (request: Request, caller: Caller, startMs: number) => Response | Promise<Response>;
+export type HandleRequest = (
+  request: Request,
+  client: ClientConnection,
+  startMs: number,
+) => Response | Promise<Response>;
 
-/** The surface of each request handles it. The base takes what no other surface does. @throws Error without a base */
+/** Passes each request to its surface; requests of no other surface go to the base. @throws Error without a base */
 export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest {
   const base = mounted.find(({ definition }) => definition.path === '');
   if (base === undefined) throw new Error('no surface is mounted at the root');
   const others = mounted.filter((one) => one !== base);
   const withHost = others.filter(({ host }) => host !== undefined);
 
-  const byPath: HandleRequest = (request, caller, startMs) => {
+  const byPath: HandleRequest = (request, client, startMs) => {
     const target = targetOf(request.url);
     for (const { definition, surface } of others) {
       const path = pathBelow(definition.path, target.path);
-      if (path !== undefined) return surface.handle(request, path, target, startMs, caller);
+      if (path !== undefined) return surface.handle(request, path, target, startMs, client);
     }
-    return base.surface.handle(request, target.path, target, startMs, caller);
+    return base.surface.handle(request, target.path, target, startMs, client);
   };
   if (withHost.length === 0) return byPath;
 
-  return (request, caller, startMs) => {
-    const host = (caller.header === undefined ? request.headers.get('host') : caller.header('host'))?.toLowerCase();
+  return (request, client, startMs) => {
+    const host = (client.header === undefined ? request.headers.get('host') : client.header('host'))?.toLowerCase();
     const target = targetOf(request.url);
     for (const one of withHost) {
       const path = one.host === host ? pathBelow(one.hostPath, target.path) : undefined;
-      if (path !== undefined) return one.surface.handle(request, path, target, startMs, caller);
+      if (path !== undefined) return one.surface.handle(request, path, target, startMs, client);
     }
-    return byPath(request, caller, startMs);
+    return byPath(request, client, startMs);
   };
 }

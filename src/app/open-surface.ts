@@ -7,7 +7,7 @@ import { Surface, type SurfaceParts } from './surface.ts';
 
 export type SharedContext = Omit<ModuleContext, 'surface'> & { readonly config: SharedConfig };
 
-/** @throws Error when an operation cannot be served as it is declared, and whatever a module throws */
+/** @throws Error when an operation cannot be served as declared; passes on every error of a module's `open` */
 export async function openSurface(
   { definition, mount }: SurfaceMount,
   shared: SharedContext,

@@ -1,6 +1,6 @@
 /**
- * Opens what the modules share, in the order in which they depend on each other: signature verification and stores, the
- * catalogue, payments. Whatever is not handed in is the runtime's own.
+ * Opens the parts that modules share, in the order of their dependencies: signature verification and stores, the catalogue,
+ * payments. Ports that are not given default to the runtime's own.
  */
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
 import { catalogueSource, NO_CATALOGUE } from '../adapters/files/catalogue-source.ts';
@@ -9,7 +9,7 @@ import { openVerification } from '../adapters/verification/open-verification.ts'
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
-import type { TakeCatalogue } from '../catalogue/holder.ts';
+import type { LoadCatalogue } from '../catalogue/holder.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
@@ -21,23 +21,23 @@ import type { Config } from './configuration.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
 import type { Server } from './server.ts';
 
-/** The outside. Whoever hands in an optional one owns time, disk, network or threads in its place. */
+/** The environment of the parts. Tests pass the optional ports to control time, disk, network and threads. */
 export interface PartsPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly timers?: Timers | undefined;
-  /** How the facilitator is called. */
+  /** Calls the facilitator, in place of the runtime's `fetch`. */
   readonly facilitatorFetch?: FacilitatorFetch | undefined;
-  /** Where signatures are recovered, in place of the configured threads. */
+  /** Recovers signatures, in place of the configured threads. */
   readonly recoveryWorker?: RecoveryWorker | undefined;
-  /** Where the stores come from, in place of the configured folder. */
+  /** Opens the stores, in place of the configured folder. */
   readonly openBackend?: ((options: OpenBackendOptions, ports: BackendPorts) => Promise<Backend>) | undefined;
-  /** Where the catalogue comes from, in place of the configured file. */
-  readonly takeCatalogue?: TakeCatalogue | undefined;
-  /** Called with a bug where no request waits for its end; `source` names the part. */
+  /** Loads the catalogue, in place of the configured file. */
+  readonly loadCatalogue?: LoadCatalogue | undefined;
+  /** Called with a failure in the background, where no request waits for it; `source` names the part. */
   onFailure(failure: unknown, source: string): void;
-  /** How an unknown settlement ended. */
-  onCaseReport(resolution: CaseReport): void;
+  /** Called with each report of the reconciler. */
+  onCaseReport(report: CaseReport): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
@@ -50,7 +50,7 @@ export interface Parts {
   readonly catalogue: OpenCatalogue;
   readonly payments: OpenPayments;
   readonly recoveryCounts: () => RecoveryCounts;
-  /** What the operator must be told at start. */
+  /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
 }
 
@@ -69,12 +69,12 @@ function stateComponent(backend: Backend): Component {
 }
 
 /**
- * @param server gets each part as a component, as soon as it is open
+ * @param server receives each part as a component, as soon as it is open
  * @throws SnapshotError, StateError, ConfigError or Error with one line when one cannot be opened
  */
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
   const { clock, random, timers = systemTimers } = ports;
-  const taking = ports.takeCatalogue ?? catalogueSource(config.snapshot, clock);
+  const loading = ports.loadCatalogue ?? catalogueSource(config.snapshot, clock);
   // Threads start while the state is read; this never rejects.
   const verifying = openVerification(config, {
     clock,
@@ -102,7 +102,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   );
   server.add(stateComponent(backend));
   const verification = await verifying;
-  const catalogue = openCatalogue(await taking, config.snapshot !== NO_CATALOGUE, clock);
+  const catalogue = openCatalogue(await loading, config.snapshot !== NO_CATALOGUE, clock);
   server.add(catalogue.component);
   const { reservations, playLedger } = backend;
   const payments = await openPayments(config, stateDir ?? null, {
@@ -113,7 +113,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     playLedger,
     recoveries: verification.queue,
     facilitatorFetch: ports.facilitatorFetch,
-    onCaseReport: (resolution) => ports.onCaseReport(resolution),
+    onCaseReport: (report) => ports.onCaseReport(report),
   });
   server.add(payments.component);
   return {

@@ -1,4 +1,4 @@
-/** Opens what taking money needs, as the configuration says: recipient, settlement, reconciler and checkout. One for the server. */
+/** Opens recipient, settlement, reconciler and checkout as the configuration says; all surfaces share them. */
 import { PaymentMeters } from '../access/payment-meter.ts';
 import type { PaidServices } from '../access/x402.ts';
 import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
@@ -17,8 +17,8 @@ import type { Settlement } from '../payment/settlement/settlement.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 import { throwawayPayee } from '../storage/payee-file.ts';
 
-/** How a settlement of unknown outcome ended, or that its end could not be recorded yet. */
-const RECOVERIES = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
+/** The kinds of case reports, as the metrics list them. */
+const CASE_REPORT_KINDS = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
 
 /** `serviceName` of every offer. */
 export const SERVICE_NAME = 'paygrade';
@@ -28,22 +28,22 @@ export interface PaymentParts {
   readonly random: Random;
   readonly timers: Timers;
   readonly reservations: Reservations;
-  /** With SETTLEMENT=local. */
+  /** Defined with SETTLEMENT=local. */
   readonly playLedger: PlayLedger | undefined;
   readonly recoveries: RecoveryQueue;
-  /** How the facilitator is called; undefined = by the runtime's fetch. */
+  /** Calls the facilitator; undefined = the runtime's `fetch`. */
   readonly facilitatorFetch: FacilitatorFetch | undefined;
-  /** How an unknown settlement ended. */
-  onCaseReport(resolution: CaseReport): void;
+  /** Called with each report of the reconciler. */
+  onCaseReport(report: CaseReport): void;
 }
 
 export interface OpenPayments {
   readonly component: Component;
   readonly paid: PaidServices['paid'];
   readonly paymentStatusOf: ModuleContext['paymentStatusOf'];
-  /** What the operator must be told at start. */
+  /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
-  /** Settlements without a known end. */
+  /** Number of unsettled cases. */
   readonly unknownCount: () => number;
 }
 
@@ -66,11 +66,11 @@ function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettleme
 }
 
 const PLAY_NOTICE =
-  'SETTLEMENT=local: signatures are verified, but payments move in a play ledger; nothing is on a chain';
+  'SETTLEMENT=local: the server verifies signatures, but payments move play money and nothing reaches a chain';
 
 /**
- * @param stateDir where a throwaway recipient is kept; null: nowhere
- * @throws ConfigError or Error, one line, when the configured parts cannot be made
+ * @param stateDir folder that stores a throwaway recipient; null: none is stored
+ * @throws ConfigError or Error, one line, when a configured part cannot be opened
  */
 export async function openPayments(
   config: SharedConfig,
@@ -80,10 +80,13 @@ export async function openPayments(
   const { clock, random, timers, reservations, recoveries } = parts;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
   const { settlement, isReachable, stop } = openSettlement(config, parts);
-  const ends = Object.fromEntries(RECOVERIES.map((end) => [end, 0])) as Record<CaseReport['kind'], number>;
-  const onCaseReport = (resolution: CaseReport): void => {
-    ends[resolution.kind]++;
-    parts.onCaseReport(resolution);
+  const reportCounts = Object.fromEntries(CASE_REPORT_KINDS.map((kind) => [kind, 0])) as Record<
+    CaseReport['kind'],
+    number
+  >;
+  const onCaseReport = (report: CaseReport): void => {
+    reportCounts[report.kind]++;
+    parts.onCaseReport(report);
   };
   const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
   for (const { reservation, order } of await reservations.takeUnsettled()) reconciler.watch(reservation, order);
@@ -92,8 +95,12 @@ export async function openPayments(
   const writeMetrics = (page: Exposition): void => {
     page.family('paygrade_payments_total', 'counter', 'Requests to paid operations by payment outcome.');
     meters.writeOutcomes(page);
-    page.family('paygrade_payment_recoveries_total', 'counter', 'Settlements of unknown outcome by how they ended.');
-    for (const end of RECOVERIES) page.sample(ends[end], { end });
+    page.family(
+      'paygrade_payment_recoveries_total',
+      'counter',
+      'Reports on settlements of unknown outcome, by how they ended.',
+    );
+    for (const end of CASE_REPORT_KINDS) page.sample(reportCounts[end], { end });
     const { openCount } = reconciler;
     page
       .single(
@@ -102,7 +109,12 @@ export async function openPayments(
         'Settlements that have not answered yet.',
         meters.inFlightCount,
       )
-      .single('paygrade_settlements_unknown', 'gauge', 'Settlements whose end is not known or not recorded.', openCount)
+      .single(
+        'paygrade_settlements_unknown',
+        'gauge',
+        'Settlements whose outcome is not known or not recorded.',
+        openCount,
+      )
       .single('paygrade_reservations', 'gauge', 'Authorizations that are used or in use.', reservations.count);
   };
 

@@ -1,4 +1,4 @@
-/** Reports every answered request and every bug. A listener that fails has no effect on the answer, which may be paid for. */
+/** Reports every answered request and every bug. A listener that throws does not affect the answer, which may be paid for. */
 import type { Refusal } from '../http/errors.ts';
 import type { LoggedRequest } from './request.ts';
 
@@ -13,9 +13,9 @@ export interface RequestRecord {
   readonly status: number;
   readonly durationMs: number;
   readonly client: string;
-  /** Code of the refusal, if it was one. */
+  /** Code of the refusal; null for a success. */
   readonly code: string | null;
-  /** What the log may say and the client may not see. */
+  /** Detail for the log that the client does not see; null for none. */
   readonly detail: string | null;
 }
 

@@ -1,8 +1,8 @@
 /**
- * A Fetch request as ways in, handlers and the log see it, and what is kept of one whose answer is deferred. What costs
- * something is looked up when it is asked for.
+ * A Fetch request as ways in, handlers and the log see it. Headers and the client's address cost something, so they are read
+ * at their first use.
  */
-import type { Caller } from '../adapters/listen/listen.ts';
+import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Random } from '../base/random.ts';
 import type { RequestView } from '../http/request-view.ts';
@@ -10,7 +10,7 @@ import type { Target } from '../http/target.ts';
 
 export const newRequestId = (random: Random): string => `req_${random.uuid()}`;
 
-/** What the log says of a request, beside its answer. */
+/** The facts of a request that its log line shows. */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -20,18 +20,18 @@ export interface LoggedRequest {
   clientAddress(): string;
 }
 
-/** What a proxy writes: an IPv4 or IPv6 address, maybe with a port or a zone. Anything else is ignored. */
+/** An address as proxies write it: IPv4 or IPv6, maybe with a port or a zone. The server ignores any other text. */
 const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
 
 export class HttpRequestView implements RequestView, LoggedRequest {
-  /** The request itself, which is where its body comes from. */
+  /** The request itself, as the source of its body. */
   readonly body: Request;
   readonly requestId: string;
   readonly path: string;
   readonly search: string;
   readonly params: Readonly<Record<string, string>>;
   readonly startMs: number;
-  readonly #caller: Caller;
+  readonly #client: ClientConnection;
   readonly #trustProxy: boolean;
 
   constructor(
@@ -40,7 +40,7 @@ export class HttpRequestView implements RequestView, LoggedRequest {
     { path, search }: Target,
     params: Readonly<Record<string, string>>,
     startMs: number,
-    caller: Caller,
+    client: ClientConnection,
     trustProxy: boolean,
   ) {
     this.body = request;
@@ -49,7 +49,7 @@ export class HttpRequestView implements RequestView, LoggedRequest {
     this.search = search;
     this.params = params;
     this.startMs = startMs;
-    this.#caller = caller;
+    this.#client = client;
     this.#trustProxy = trustProxy;
   }
 
@@ -58,8 +58,8 @@ export class HttpRequestView implements RequestView, LoggedRequest {
   }
 
   header(name: string): string | null {
-    const caller = this.#caller;
-    return caller.header === undefined ? this.body.headers.get(name) : caller.header(name);
+    const client = this.#client;
+    return client.header === undefined ? this.body.headers.get(name) : client.header(name);
   }
 
   /** Behind a trusted proxy the last entry of X-Forwarded-For: the proxy wrote that one, the client may have sent the others. */
@@ -69,17 +69,17 @@ export class HttpRequestView implements RequestView, LoggedRequest {
       const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
       if (last !== undefined && ADDRESS_FORM.test(last)) return last;
     }
-    return this.#caller.address;
+    return this.#client.address;
   }
 
   isDisconnected(): boolean {
-    const caller = this.#caller;
-    return caller.isDisconnected === undefined ? this.body.signal.aborted : caller.isDisconnected();
+    const client = this.#client;
+    return client.isDisconnected === undefined ? this.body.signal.aborted : client.isDisconnected();
   }
 
   onDisconnect(listener: DisconnectListener): void {
-    const caller = this.#caller;
-    if (caller.onDisconnect !== undefined) caller.onDisconnect(listener);
+    const client = this.#client;
+    if (client.onDisconnect !== undefined) client.onDisconnect(listener);
     else this.body.signal.addEventListener('abort', listener, { once: true });
   }
 }

@@ -1,4 +1,4 @@
-/** The whole server as its modules describe it: uptime, readiness and the page of metrics, over all components. */
+/** All components together: lifecycle, readiness and the page of metrics of the whole server. */
 import { processFacts } from '../adapters/process/process-facts.ts';
 import type { Clock } from '../base/clock.ts';
 import { Exposition } from '../base/prometheus.ts';
@@ -11,7 +11,7 @@ export class Server implements ServerView {
   readonly apiVersion = API_VERSION;
   readonly #clock: Clock;
   readonly #startedMs: number;
-  /** In the order in which they were opened. */
+  /** In the order of opening. */
   readonly #components: Component[] = [];
   readonly #meters: OperationMeter[] = [];
 

@@ -2,7 +2,7 @@
  * One surface: a mount with modules on it. It routes a request below its mount, answers 404, 405 and preflights, runs the
  * operation, makes the response, counts and logs it. The single catch for bugs is here.
  */
-import type { Caller } from '../adapters/listen/listen.ts';
+import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Mount } from '../http/access.ts';
@@ -19,14 +19,14 @@ import type { Target } from '../http/target.ts';
 import { HttpRequestView, type LoggedRequest, newRequestId } from './request.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** What all surfaces of a server share. */
+/** The parts that all surfaces of a server share. */
 export interface SurfaceParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly responder: Responder;
   readonly log: RequestLog;
   readonly trustProxy: boolean;
-  /** Headers of the answer to a preflight, or undefined where browsers of other origins are not served. */
+  /** Headers of the answer to a preflight; undefined where browsers of other origins have no access. */
   readonly preflight: Readonly<Record<string, string>> | undefined;
 }
 
@@ -40,7 +40,7 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 function meterOf(operation: Operation, mount: Mount): OperationMeter {
   const others = Object.keys(operation.otherAnswers ?? {}).map(Number);
-  const codes = errorsOf(operation).filter((code) => code !== METHOD_NOT_ALLOWED); // counted where no operation is found
+  const codes = errorsOf(operation).filter((code) => code !== METHOD_NOT_ALLOWED); // the unmatched meter counts 405
   const labels = { operation: operation.operation, ...mount.labels };
   return new OperationMeter(labels, [operation.status ?? 200, ...others], codes);
 }
@@ -55,7 +55,7 @@ function served(operation: Operation, mount: Mount): ServedOperation {
   };
 }
 
-/** What is kept of a request whose answer is deferred: the request with its headers takes several times as much. */
+/** The facts of a request with a deferred answer that its response and log line need: far less than the request itself. */
 class DeferredRequest implements AnswerRecipient, LoggedRequest {
   readonly path: string;
   readonly startMs: number;
@@ -83,7 +83,7 @@ class DeferredRequest implements AnswerRecipient, LoggedRequest {
     return this.#operation.method;
   }
 
-  /** Drawn when it is first needed. */
+  /** Drawn at the first use. */
   get requestId(): string {
     this.#requestId ??= this.#surface.newRequestId();
     return this.#requestId;
@@ -104,10 +104,10 @@ export class Surface {
   readonly #name: string | null;
   readonly #parts: SurfaceParts;
   readonly #find: FindPath<ServedOperation>;
-  /** Requests that no operation serves: unknown paths and methods. */
+  /** Counts requests that no operation serves: unknown paths and methods. */
   readonly #unmatchedMeter: OperationMeter;
 
-  /** @param name null for the base. @throws Error when an operation cannot be served as it is declared */
+  /** @param name null for the base. @throws Error when an operation cannot be served as declared */
   constructor(name: string | null, mount: Mount, operations: readonly Operation[], parts: SurfaceParts) {
     const all = operations.map((operation) => served(operation, mount));
     this.#name = name;
@@ -127,12 +127,12 @@ export class Surface {
     path: string,
     target: Target,
     startMs: number,
-    caller: Caller,
+    client: ClientConnection,
   ): Response | Promise<Response> {
     const { trustProxy } = this.#parts;
     const match = this.#find(path);
     const params = match?.params ?? NO_PARAMS;
-    const view = new HttpRequestView(request, this.newRequestId(), target, params, startMs, caller, trustProxy);
+    const view = new HttpRequestView(request, this.newRequestId(), target, params, startMs, client, trustProxy);
     const operation = match?.table.methods.get(request.method);
     try {
       if (operation === undefined || !isOffered(operation.variant, view)) return this.#unmatched(view, match);
@@ -151,7 +151,7 @@ export class Surface {
     return newRequestId(this.#parts.random);
   }
 
-  /** The response of a deferred answer. */
+  /** Makes the response of a deferred answer. */
   deferredResponse(request: LoggedRequest, operation: ServedOperation, answer: unknown): Response {
     let outcome: Answer | Refusal;
     try {
@@ -180,7 +180,7 @@ export class Surface {
   #failed(request: LoggedRequest, operation: ServedOperation | undefined, failure: unknown): Response {
     const { log, responder } = this.#parts;
     log.failed(failure, request.requestId);
-    const refusal = refuse(INTERNAL_ERROR, 'unexpected error');
+    const refusal = refuse(INTERNAL_ERROR, 'an unexpected error occurred');
     return this.#recorded(request, operation, responder.refusal(refusal, request.requestId), refusal);
   }
 
@@ -198,7 +198,7 @@ export class Surface {
     return response;
   }
 
-  /** 404 where the path is unknown to this request, else 405 or a preflight's answer. */
+  /** Answers 404 for an unknown path, else 405, or a preflight. */
   #unmatched(view: HttpRequestView, match: Match<ServedOperation> | undefined): Response {
     const { responder, preflight } = this.#parts;
     const variant = match === undefined ? undefined : variantOf(match);
@@ -212,7 +212,9 @@ export class Surface {
       const headers = { allow, 'access-control-allow-methods': allow, ...preflight };
       return this.#recorded(view, undefined, responder.empty(headers, view.requestId), undefined);
     }
-    const refusal = refuse(METHOD_NOT_ALLOWED, `this path has no such method; it has ${allow}`, { headers: { allow } });
+    const refusal = refuse(METHOD_NOT_ALLOWED, `this path does not support the method; it supports ${allow}`, {
+      headers: { allow },
+    });
     return this.#recorded(view, undefined, responder.refusal(refusal, view.requestId), refusal);
   }
 }
@@ -220,7 +222,7 @@ export class Surface {
 const isOffered = (variant: Variant | undefined, view: HttpRequestView): boolean =>
   variant === undefined || variant.matches(view.header(variant.header));
 
-/** Of a path: that of its operations. */
+/** The variant of a path, which all of its operations share. */
 const variantOf = ({ table }: Match<ServedOperation>): Variant | undefined => {
   const [first] = table.methods.values();
   return first?.variant;

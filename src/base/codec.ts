@@ -1,12 +1,12 @@
 /**
  * Strict text codecs (RFC 4648 base64 and hex, UTF-8). A decoder accepts exactly one spelling of each byte string, up to
- * base64 padding and the case of hex digits; it refuses what the runtimes forgive (white space, other alphabets, stray
- * bits). The runtime does the work, through the calls that allocate least: reading a typed array's `buffer`, or wrapping it
- * in a Buffer, costs more than converting the digits.
+ * base64 padding and the case of hex digits; it refuses deviations that the runtimes accept (white space, other alphabets,
+ * stray bits). It uses the runtime's calls that allocate least: reading a typed array's `buffer`, or wrapping it in a Buffer,
+ * costs more than converting the digits.
  */
 import { Buffer } from 'node:buffer';
 
-/** The same memory as a Buffer, which has the codecs. */
+/** The same memory as a Buffer, whose methods are the codecs. */
 const viewOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 /**
@@ -21,7 +21,7 @@ export function decodeBase64(text: string): string | undefined {
   } catch {
     return undefined;
   }
-  // `atob` forgives deviations; encoding the bytes again exposes them.
+  // `atob` accepts deviations; encoding the bytes again exposes them.
   const spelled = btoa(decoded);
   const isSame = spelled.length === text.length ? spelled === text : spelled.replace(/=+$/, '') === text;
   return isSame ? decoded : undefined;
@@ -51,7 +51,7 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return utf8.encode(text);
 }
 
-/** Checked here because a runtime takes the low byte of any character for a digit. */
+/** Checked here because a runtime reads the low byte of any character as a digit. */
 const HEX_DIGITS = /^[0-9A-Fa-f]*$/;
 
 /** Decodes an even number of hex digits of either case; undefined for any other text. */

@@ -1,7 +1,7 @@
 /** SHA-256 (FIPS 180-4) of a text as UTF-8, by the runtime: its native hash is faster than one in JavaScript. */
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** The digest as 32 bytes: a plain array, since `slice` of a Buffer would share the bytes. */
+/** The digest as 32 bytes, in a plain array because `slice` of a Buffer shares the bytes. */
 export const sha256 = (text: string): Uint8Array => new Uint8Array(hash('sha256', text, 'buffer'));
 
 /** The digest as 32 bytes in code units 0..255. */

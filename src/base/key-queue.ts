@@ -1,10 +1,10 @@
 /**
- * 128-bit keys in order of arrival: found by key, removed from the oldest end, each with a value of a few bytes. All of it
- * lies in typed arrays, which the garbage collector does not scan: Bun's scans a Map that changed at every collection, even
- * of young objects.
+ * 128-bit keys in order of arrival, each with a value of a few bytes; a key is found by itself and removed from the oldest
+ * end. Everything lies in typed arrays, which the garbage collector does not scan; Bun's collector would scan a changed Map at
+ * every collection, even of young objects.
  *
- * The index is that of a sliding window (RFC 1951 §4, as deflate implementations keep it): `heads` holds the newest position
- * of each bucket and a record's link the one before it in its bucket. Removal only moves the window's start: a position
+ * The index works like that of a sliding window in deflate (RFC 1951 §4): `heads` holds the newest position of each bucket,
+ * and a record's link the position before it in its bucket. Removal only moves the window's start: a position
  * outside the window ends its chain, so the index never removes anything.
  */
 import { type Random, systemRandom } from './random.ts';
@@ -16,15 +16,15 @@ const BLOCK_RECORDS = 4096;
 const WORDS = KEY_LENGTH / 4;
 const FIRST_HEADS_BITS = 10;
 
-/** Records that lie together; memory is allocated and freed by the block. */
+/** Consecutive records; memory is allocated and freed in blocks. */
 interface Block {
   readonly keys: Uint32Array;
-  /** Low 32 bits of the position before in the bucket. */
+  /** Low 32 bits of the previous position in the bucket. */
   readonly links: Uint32Array;
   readonly values: Values;
 }
 
-/** Values of the keys of a block, one view for numbers and one for bytes. */
+/** Values of a block's keys, as a view for numbers and as bytes. */
 export interface Values {
   readonly view: DataView<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -32,20 +32,20 @@ export interface Values {
 
 export class KeyQueue {
   readonly #valueBytes: number;
-  /** The first one holds position {@link #first}. */
+  /** The first block holds position {@link #first}. */
   readonly #blocks: Block[] = [];
-  /** Low 32 bits of positions; a power of two of them, never fewer than half as many as records. */
+  /** Low 32 bits of positions, one for each bucket; their number is a power of two and at least half that of the records. */
   #heads = new Uint32Array(1 << FIRST_HEADS_BITS);
   #headsBits = FIRST_HEADS_BITS;
   #first = 0;
   #end = 0;
   readonly #sought = new Uint32Array(WORDS);
-  /** Odd numbers. */
+  /** Four odd numbers that choose the buckets. */
   readonly #salt = new Uint32Array(WORDS);
 
   /**
    * @param valueBytes length of each key's value, which the caller reads and writes
-   * @param random of the salt: a client who chooses keys must not know their buckets. Nothing else depends on it
+   * @param random draws the salt, because a client that chooses keys must not know their buckets
    */
   constructor(valueBytes: number, random: Random = systemRandom) {
     this.#valueBytes = valueBytes;
@@ -57,7 +57,7 @@ export class KeyQueue {
     return this.#end - this.#first;
   }
 
-  /** Position of the oldest key, if there is one. Positions count up from 0; none is used twice. */
+  /** Position of the oldest key, if there is one. Positions count up from 0 and are never used twice. */
   get first(): number {
     return this.#first;
   }
@@ -88,7 +88,7 @@ export class KeyQueue {
     }
   }
 
-  /** Adds a key that is not there yet, as the newest, with a value of zeros. @returns its position */
+  /** Adds a new key as the newest, with a value of zeros. @returns its position */
   append(key: string): number {
     const sought = this.#read(key);
     if (this.size >= this.#heads.length * 2) this.#spread();
@@ -109,7 +109,7 @@ export class KeyQueue {
     return position;
   }
 
-  /** Does nothing when there is none. */
+  /** Removes the oldest key; does nothing when the queue is empty. */
   removeFirst(): void {
     if (this.size === 0) return;
     this.#first++;
@@ -163,7 +163,7 @@ export class KeyQueue {
       Math.imul(words[at + 1] as number, salt[1] as number) +
       Math.imul(words[at + 2] as number, salt[2] as number) +
       Math.imul(words[at + 3] as number, salt[3] as number);
-    // Of a product the high bits depend on all bits below.
+    // The high bits of a product depend on all lower bits.
     return (mixed | 0) >>> (32 - this.#headsBits);
   }
 
@@ -175,11 +175,11 @@ export class KeyQueue {
     this.#heads[bucket] = position;
   }
 
-  /** Four times as many buckets. On the way to a million keys the last time is at half of it (bench/reservation.ts). */
+  /** Makes four times as many buckets and links every key again (bench/reservation.ts). */
   #spread(): void {
     this.#headsBits += 2;
     this.#heads = new Uint32Array(1 << this.#headsBits);
-    // An empty bucket names position 0 and its likes, which is harmless in the window or outside it: keys are compared.
+    // An empty bucket holds 0 and so points to some position; that is harmless, because `find` compares keys.
     for (let position = this.#first; position < this.#end; position++) this.#link(position);
   }
 }

@@ -1,4 +1,4 @@
-/** Answers that a port gives now or later. A caller that uses {@link chain} pays for a promise only when there is one. */
+/** A result that a port gives now or later. {@link chain} allocates a promise only for a later one. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Calls `next` with the value: in the same turn when it is there, otherwise when the promise resolves. */

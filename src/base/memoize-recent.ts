@@ -1,11 +1,11 @@
 /**
- * Memoizes a pure function of a short text for recently used texts. A result is kept from the second use of its text on: for
- * texts that never repeat only the texts are kept, because results that live on for a while cost the garbage collector more
- * than computing them. A full memo drops everything at once, which is cheaper than keeping an order of use.
+ * Memoizes a pure function of a short text for recently used texts. It stores a result at the second use of its text, and at
+ * the first use only the text, because results that live on for a while cost the garbage collector more than computing them.
+ * A full memo drops everything at once, which is cheaper than tracking the order of use.
  *
  * @param answer depends on `text` alone; the further arguments carry the same information in another form
- * @param countMax texts, and results, that are kept at most
- * @param lengthMax results of longer texts are not kept, so that the memory is bounded
+ * @param countMax maximum number of stored results, and of stored texts
+ * @param lengthMax results of longer texts are not stored, so that the memory is bounded
  */
 export function memoizeRecent<V, More extends readonly unknown[] = []>(
   answer: (text: string, ...more: More) => V,

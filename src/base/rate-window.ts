@@ -1,7 +1,7 @@
 /**
  * A sliding window: at most `limit` passes in any span of `windowMs`, exactly (no fixed buckets, so no double burst at an
- * edge). A pass frees its place at precisely `windowMs` later. Refused tries do not count. Time is monotonic: a stepped wall
- * clock gives neither a burst nor a lock.
+ * edge). A pass stops counting exactly `windowMs` later. Refused tries do not count. Time is monotonic: a step of the wall clock
+ * gives neither a burst nor a lock-out.
  *
  * Cost: O(1) a try; 8 bytes a pass, in a ring that grows by doubling to `limit` entries.
  */

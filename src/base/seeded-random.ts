@@ -1,6 +1,6 @@
 /**
- * Random numbers that follow from a seed: the same sequence in every run and on every runtime. For made-up data and
- * tests; never for secrets.
+ * Pseudorandom numbers from a seed: the same sequence in every run and on every runtime. For synthetic data and tests; never
+ * for secrets.
  *
  * The generator is sfc32, 128 bits of state and 32-bit operations only (Chris Doty-Humphrey's PractRand).
  */
@@ -13,8 +13,8 @@ export class SeededRandom implements Random {
   #counter = 1;
 
   /**
-   * @param seed any integer; its low 32 bits count
-   * @param stream tells apart the sequences of one seed
+   * @param seed any integer; only its low 32 bits matter
+   * @param stream distinguishes the sequences of one seed
    */
   constructor(seed: number, stream = 0) {
     this.reseed(seed, stream);

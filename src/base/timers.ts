@@ -1,4 +1,4 @@
-/** Timers as a port: the domains set them here and never on the runtime, and tests own the time. */
+/** Timers as a port: the domains set timers here and never on the runtime, so that tests control time. */
 export interface Timers {
   /**
    * Calls `run` once, about `delayMs` from now, unless it is cancelled first. It may fire up to a millisecond early, as the

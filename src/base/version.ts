@@ -1,5 +1,5 @@
-/** The release, as in package.json (a test holds the two together). */
+/** The release, as in package.json (a test compares the two). */
 export const VERSION = '0.1.0';
 
-/** The contract's own (callback.md, Versioning): what `/openapi.json` describes, whatever release serves it. */
+/** Version of the contract that `/openapi.json` describes (callback.md, Versioning); independent of the release. */
 export const API_VERSION = '1.0.0';

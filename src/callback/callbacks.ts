@@ -79,7 +79,7 @@ export type Woken =
   | { readonly kind: 'timed-out' }
   | Absent
   /** The client went away. */
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'disconnected' };
 
 export type Waited = Woken | { readonly kind: 'unknown-event' } | { readonly kind: 'too-many-waits' };
 
@@ -97,7 +97,7 @@ export interface Waiter {
 /** The client of a wait. */
 export interface Client {
   isDisconnected(): boolean;
-  /** Calls the listener when the client goes away: once, some time after, or when its answer has gone out, or never. */
+  /** Calls the listener at most once: when the client disconnects, or after the answer was sent. */
   onDisconnect(listener: DisconnectListener): void;
 }
 
@@ -148,7 +148,7 @@ export interface Callbacks {
   events(callback: CallbackHandle): Promise<Listing | Absent>;
   /** The exact bytes of one event. */
   raw(callback: CallbackHandle, eventId: string): Promise<RawFound>;
-  /** Ends a callback before its time. When this resolves, it is gone for good. */
+  /** Deletes a callback before it expires. When this resolves, a restart does not bring it back. */
   delete(callback: CallbackHandle): Promise<{ readonly kind: 'deleted' } | Absent>;
   /** Shutdown begins: every wait ends at once as timed out, now and from now on. */
   drain(): void;

@@ -12,7 +12,7 @@ import { isJson } from './json-text.ts';
 import { INLINE_CHARACTERS_MAX, RETAINED_CHARACTERS_MAX } from './limits.ts';
 import { type BodyForm, UTF_8 } from './media-type.ts';
 
-/** An event as the store keeps it. */
+/** An event as the event store holds it. */
 export interface EventRecord {
   readonly id: EventId;
   /** Wall clock, whole seconds since 1970; never before an earlier event of the same callback. */
@@ -26,8 +26,8 @@ export interface EventRecord {
   readonly isInline: boolean;
 }
 
-/** An event as memory holds it. */
-export interface HeldEvent {
+/** An event as the inbox holds it in memory. */
+export interface InboxEvent {
   readonly id: EventId;
   /** Finished JSON; null = the event is in the store only. */
   readonly json: string | null;
@@ -164,11 +164,11 @@ const UTF_8_BYTES_A_UNIT = 3;
 const isSurelyLong = (form: BodyForm, bytes: Uint8Array): boolean =>
   (form.kind === 'json' || form.charset === UTF_8) && bytes.length > INLINE_CHARACTERS_MAX * UTF_8_BYTES_A_UNIT;
 
-/** Makes the event that memory holds, for an acceptable body: the whole event when it is short. */
-export function heldEvent(record: Omit<EventRecord, 'isInline'>): HeldEvent {
+/** Makes the inbox's event for an acceptable body; a short event is inline. */
+export function inboxEventOf(record: Omit<EventRecord, 'isInline'>): InboxEvent {
   const { id, head, form, bytes } = record;
   const isText = form.kind === 'text';
-  const long: HeldEvent = { id, json: null, bodyStart: 0, isText, bytes: null };
+  const long: InboxEvent = { id, json: null, bodyStart: 0, isText, bytes: null };
   if (isSurelyLong(form, bytes)) return long;
   const bodyJson = bodyJsonOf(form, bytes);
   if (head.length + bodyJson.length + TAIL_LENGTH_MAX > INLINE_CHARACTERS_MAX) return long;
@@ -183,7 +183,7 @@ export interface RawBody {
 }
 
 /** Restores the exact body of an event that memory holds whole. */
-export function rawOf(event: HeldEvent & { readonly json: string }): RawBody {
+export function rawOf(event: InboxEvent & { readonly json: string }): RawBody {
   const contentType = originalContentType(event.json.slice(0, event.bodyStart));
   if (event.bytes !== null) return { bytes: event.bytes, contentType };
   const bodyJson = event.json.slice(event.bodyStart, event.json.lastIndexOf(TAIL_START));

@@ -65,17 +65,17 @@ export const INLINE_CHARACTERS_MAX = 4_096;
 /** decisions §5: how long an expired id is answered 410 rather than 404. */
 export const TOMBSTONE_MS = 3_600_000;
 
-/** At least this many expired ids are remembered, so that less capacity at the next start loses none. */
+/** The fewest tombstones that an inbox may hold, so that less capacity at the next start loses none. */
 export const TOMBSTONE_COUNT_FLOOR = 65_536;
 /**
- * The most expired ids that are remembered, whatever the capacity: every expiry of 117 GB of always full capacity. At up to
- * 400 bytes each they take 105 MB. Beyond it the id that expired longest ago is answered 404 before its hour is over.
+ * The most tombstones that an inbox holds, whatever the capacity: enough for 117 GB of capacity that is always full. At up to
+ * 400 bytes each they take 105 MB. With more, the id that expired longest ago answers 404 before its hour is over.
  */
 export const TOMBSTONE_COUNT_CEILING = 262_144;
 
 /**
- * Expired ids to remember: every callback that `capacityBytes` can hold, once for each lifetime in TOMBSTONE_MS (47,952
- * with the default capacity).
+ * The most tombstones for a capacity: every callback that `capacityBytes` can hold, once for each lifetime in TOMBSTONE_MS
+ * (47,952 with the default capacity).
  */
 export function tombstoneCountMax(capacityBytes: number): number {
   const generationCount = Math.ceil(TOMBSTONE_MS / LIFETIME_MS);

@@ -16,16 +16,16 @@ export interface ServedCatalogue {
  * Opens, checks and warms the configured catalogue as it is now; `undefined` = there is none.
  * @throws SnapshotError when it cannot be used
  */
-export type TakeCatalogue = () => ServedCatalogue | undefined;
+export type LoadCatalogue = () => ServedCatalogue | undefined;
 
 export class CatalogueHolder {
-  readonly #take: TakeCatalogue;
+  readonly #load: LoadCatalogue;
   #served: ServedCatalogue | undefined;
 
   /** @throws SnapshotError when the catalogue cannot be used */
-  constructor(take: TakeCatalogue) {
-    this.#take = take;
-    this.#served = take();
+  constructor(load: LoadCatalogue) {
+    this.#load = load;
+    this.#served = load();
   }
 
   /** The catalogue to answer from, or undefined when there is none. Ask once for each request, so that no answer mixes two. */
@@ -39,7 +39,7 @@ export class CatalogueHolder {
    */
   reload(): void {
     const previous = this.#served;
-    this.#served = this.#take();
+    this.#served = this.#load();
     previous?.catalogue.snapshot.close();
   }
 

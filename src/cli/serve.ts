@@ -48,7 +48,7 @@ async function listenerOf(options: ListenOptions): Promise<Listener> {
 }
 
 /** Resolves with the first of the two signals that end a server; the next one is handled by the system. */
-function endAsked(io: Io): Promise<void> {
+function shutdownSignal(io: Io): Promise<void> {
   return new Promise((resolve) => {
     const stops = (['SIGTERM', 'SIGINT'] as const).map((name) =>
       io.onSignal(name, () => {
@@ -102,8 +102,8 @@ export const serve = command({
     const listener = await listenerOf({
       host: config.host,
       port: config.port,
-      fetch: (request, caller) =>
-        app === undefined ? refused(CATALOGUE_UNAVAILABLE, 'the server is starting') : app.fetch(request, caller),
+      fetch: (request, client) =>
+        app === undefined ? refused(CATALOGUE_UNAVAILABLE, 'the server is starting') : app.fetch(request, client),
       unreadable: () => refused(NOT_FOUND, 'there is nothing at this path'),
     });
 
@@ -128,10 +128,10 @@ export const serve = command({
     for (const notice of opened.notices) io.stderr.write(`${notice}\n`);
     onHangUp = () => reloadCatalogue(opened, io);
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
-    const ended = endAsked(io);
+    const shutdown = shutdownSignal(io);
     io.stdout.write(`listening on ${address}\n`);
 
-    await ended;
+    await shutdown;
     clearInterval(refresh);
     onHangUp = () => {};
     opened.drain();

@@ -3,6 +3,7 @@ import type { LineLog } from '../adapters/files/log-lines.ts';
 import type { AppPorts } from '../app/app.ts';
 import type { RequestRecord } from '../app/request-log.ts';
 import type { Clock } from '../base/clock.ts';
+import { stackOf } from '../base/failure.ts';
 import { LOG_LEVELS, type LogLevel } from '../config/settings.ts';
 
 const PATH_LENGTH_MAX = 200;
@@ -43,8 +44,7 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
   return {
     onRequest: logLevel === 'silent' ? undefined : onRequest,
     onFailure(failure, requestId) {
-      const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
-      note('error', { request_id: requestId, failure: text });
+      note('error', { request_id: requestId, failure: stackOf(failure) });
     },
     onStateFault(fault) {
       if (fault === undefined) note('warn', { message: 'the state can be written again' });

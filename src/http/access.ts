@@ -1,7 +1,7 @@
 /**
- * Ways in: who has earned an answer. A route lists its ways in as values; each brings its error codes, what documents say
- * of it, and the gate that decides. The kit knows their order and names none of them, so a new way in is a new file in
- * `access/`.
+ * Ways in decide which requests get an answer. A route lists its ways in as values; each brings its error codes, its part of
+ * the documents, and the gate that decides. The kit knows their order and none of their kinds, so a new way in is a new file
+ * in `access/`.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { HeaderRecord } from './answers.ts';
@@ -10,32 +10,32 @@ import type { ErrorCode, HeaderFacts, Refusal } from './errors.ts';
 import type { RequestView } from './request-view.ts';
 
 /**
- * A right to one answer. `settle` is called once, after the answer was computed and before any of it leaves; `release`
- * instead when there is no answer to give. Admissions settle in the reverse of the order in which they were given, so that
- * what was claimed before the payment can still be given back when the payment fails.
+ * A right to one answer. The kit calls `settle` once, after the handler has answered and before any of the answer leaves, or
+ * `release` when there is no answer. Admissions settle in the reverse order of the gates, so that a claim made before the
+ * payment can still be released when the payment fails.
  */
 export interface Admission<P extends object = object> {
-  /** What the gate found out (the callback, the account, the payer), for later gates and for the handler. */
+  /** Facts about the requester (the callback, the account, the payer), for later gates and for the handler. */
   readonly principal?: P;
   /**
    * @param answer as the handler gave it, for charges that depend on it
-   * @returns the receipt (header fields of the answer), nothing, or the refusal that takes the answer's place
+   * @returns the receipt (header fields of the answer), nothing, or a refusal that replaces the answer
    */
   settle?(answer: unknown): MaybePromise<HeaderRecord | Refusal | undefined>;
-  /** Never throws; what cannot be given back at once is the store's to give back later. */
+  /** Never throws. When the release cannot be recorded at once, the store records it later. */
   release?(): void;
 }
 
 export interface Gate<P extends object = object> {
   /**
-   * Synchronous where it can be: an unpaid offer must not pay for a promise.
-   * @param principal what the gates before this one found out
-   * @returns an admission, a refusal, or nothing for "go on, nothing is held"
+   * Answers synchronously where it can, because a promise would be a large part of the cost of an unpaid offer.
+   * @param principal the facts that earlier gates gave
+   * @returns an admission, a refusal, or undefined: the request passes, and there is nothing to settle or release
    */
   admit(request: RequestView, principal: object): MaybePromise<Admission<P> | Refusal | undefined>;
 }
 
-/** Where an operation is mounted. */
+/** The surface that serves an operation. */
 export interface Mount {
   /** Labels of its metrics beside `operation`: `surface`, for all but the base. */
   readonly labels: Readonly<Record<string, string>>;
@@ -45,11 +45,11 @@ export interface Mount {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What documents say of a way in. */
+/** How documents describe a way in. */
 export interface AccessDocumentation {
-  /** One sentence for people and language models, such as "Costs 0.02 USDC"; none for what needs no mention. */
-  readonly words?: string;
-  /** How to use the way in: a paragraph that stands once in a document. */
+  /** One sentence for people and language models, such as "Costs 0.02 USDC", without a full stop; none if nothing needs it. */
+  readonly sentence?: string;
+  /** How to use the way in: a paragraph that each document has once. */
   readonly guide?: string;
   /** OpenAPI security scheme by name. */
   readonly security?: { readonly name: string; readonly scheme: JsonSchema };
@@ -61,31 +61,32 @@ export interface AccessDocumentation {
   readonly answerHeaders?: Readonly<Record<string, HeaderFacts>>;
   /** Further members of error bodies by status: properties of JSON Schema, all required. */
   readonly errorMembers?: Readonly<Record<number, JsonSchema>>;
-  /** Components that the above refer to. */
+  /** OpenAPI schemas that the members above refer to. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
 }
 
 /**
- * @typeParam P what its admissions say of the requester
+ * A way in.
+ * @typeParam P principal that its admissions give
  * @typeParam S services that its gate needs; the module that lists the way in provides them
  */
 export interface Access<P extends object = object, S = never> {
   /** Codes that the gate refuses with. */
   readonly errors: readonly ErrorCode[];
   readonly documentation: AccessDocumentation;
-  /** True: the gate decides before the input is looked at (an API key); otherwise after it (a payment). */
+  /** True: the gate decides before the kit decodes the input (an API key); otherwise after it (a payment). */
   readonly isBeforeInput?: boolean;
-  /** True: answers are the requester's alone and are never stored on the way. */
+  /** True: answers are for this requester only, so no cache may store them. */
   readonly isPrivate?: boolean;
-  /** Whether the request carries this way in's credential; asked where it is one of several alternatives. */
+  /** Whether the request carries the credential of this way in. The kit asks only among alternatives. */
   isPresented?(request: RequestView): boolean;
-  /** @throws Error at start when the operation cannot be served in this way */
+  /** Makes the gate of one operation. @throws Error at start when the operation cannot have this way in */
   readonly open: (services: S, contract: Contract, mount: Mount) => Gate<P>;
 }
 
 /**
- * Several ways in of which a request takes one: the first whose credential it carries, else the last. "A key or a payment"
- * is `anyOf(apiKey('retries:write'), paid('retry'))`: with a key, a payment header is not looked at.
+ * Several ways in of which a request uses one: the first whose credential it carries, else the last. "A key or a payment"
+ * is `anyOf(apiKey('retries:write'), paid('retry'))`; where the request has a key, its payment header is ignored.
  */
 export interface Alternatives<P extends object = object, S = never> {
   readonly anyOf: readonly Access<P, S>[];
@@ -104,11 +105,11 @@ export function anyOf<const A extends readonly Access[]>(
 /** An entry of a route's list of ways in. */
 export type WayIn<P extends object = object, S = never> = Access<P, S> | Alternatives<P, S>;
 
-/** Every way in that the list names, alternatives included. */
+/** Every way in of the list, with the alternatives one by one. */
 export const waysIn = (access: readonly WayIn[]): readonly Access[] =>
   access.flatMap((way) => ('anyOf' in way ? way.anyOf : [way]));
 
-/** What a handler learns from all ways in of its route together. */
+/** The principal that a handler receives: that of all ways in of its route together. */
 export type PrincipalOf<A extends readonly unknown[]> = A extends readonly [infer First, ...infer Rest]
   ? (First extends WayIn<infer P, never> ? P : object) & PrincipalOf<Rest>
   : object;

@@ -1,6 +1,6 @@
 /**
- * What handlers answer with, and what an operation comes to (`Outcome`). No `Response` is made here: the HTTP edge does that
- * (respond.ts), and another protocol may say the same outcome in its own way.
+ * The kinds of answers that handlers give, and the outcome of an operation. respond.ts turns an outcome into a `Response`;
+ * another protocol can encode the same outcome in its own form.
  */
 
 import { Refusal } from './errors.ts';
@@ -9,12 +9,12 @@ import type { DeferredAnswer } from './hot/deferred-answer.ts';
 /** Header fields, names in lower case. */
 export type HeaderRecord = Readonly<Record<string, string>>;
 
-/** A body that is ready as text or bytes, with its media type; any other value that a handler answers is sent as JSON. */
+/** A body that is ready as text or bytes, with its media type. Any other value from a handler is sent as JSON. */
 export class Reply {
-  /** null = none, as a 304 must have it. */
+  /** null = no body, as a 304 requires. */
   readonly body: string | Uint8Array | null;
   readonly headers: HeaderRecord;
-  /** In place of the route's status. */
+  /** Replaces the route's status. */
   readonly status: number | undefined;
 
   constructor(body: string | Uint8Array | null, headers: HeaderRecord, status?: number) {
@@ -24,7 +24,7 @@ export class Reply {
   }
 }
 
-/** An answer that its handler has as JSON text already. */
+/** An answer that is JSON text already. */
 export class JsonText {
   readonly text: string;
 
@@ -34,8 +34,8 @@ export class JsonText {
 }
 
 /**
- * An answer that is made only once every admission has settled: a callback's ten minutes start when it is paid for. Nothing
- * is kept before `create` is called; without that call nothing has to be undone.
+ * An answer that the kit creates once every admission has settled: a callback's ten minutes start when its payment has
+ * settled. Before the call of `create` nothing exists that a failed settlement would have to undo.
  */
 export class AfterSettlement<T> {
   readonly create: () => T | Reply | Promise<T | Reply>;
@@ -49,7 +49,7 @@ export class AfterSettlement<T> {
 export class Answer {
   /** JSON text, or a reply with its own type. */
   readonly body: string | Reply;
-  /** What the ways in add: the receipt of a payment. */
+  /** Headers that the ways in add, such as the receipt of a payment. */
   readonly receipt: HeaderRecord | undefined;
 
   constructor(body: string | Reply, receipt: HeaderRecord | undefined) {
@@ -58,15 +58,15 @@ export class Answer {
   }
 }
 
-/** What a request comes to: an answer, a refusal (whose headers hold the receipt where there is one), or either one later. */
+/** What a request comes to: an answer, a refusal (with the receipt in its headers where there is one), or a deferred answer. */
 export type Outcome = Answer | Refusal | DeferredAnswer;
 
-/** The body of a success. Made before anything settles, so that no payment is taken for an answer that cannot be written. */
+/** Writes the body of a success, before settlement, so that no client pays for an answer that cannot be written. */
 export function bodyOf(answer: unknown): string | Reply {
   if (answer instanceof Reply) return answer;
   return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
 }
 
-/** The outcome of an answer that waits for no settlement. */
+/** The outcome of an answer without admissions to settle. */
 export const outcomeOf = (answer: unknown): Answer | Refusal =>
   answer instanceof Refusal ? answer : new Answer(bodyOf(answer), undefined);

@@ -1,10 +1,10 @@
 /**
- * Reads request bodies within bounds: bytes and time. A declared length that is too long is refused unread; without one the
- * bytes are counted as they arrive. Nothing is inflated, neither by the runtimes nor here.
+ * Reads request bodies within bounds of bytes and time. It refuses a declared length that is too long without reading, and
+ * counts the bytes of a body without a declared length as they arrive. Neither the runtimes nor this file decompress a body.
  */
 import type { Timers } from '../base/timers.ts';
 
-/** Where a body comes from: a Fetch `Request`, or anything that has one in its shape. */
+/** The source of a body: a Fetch `Request`, or an object with these members. */
 export interface BodySource {
   readonly headers: { get(name: string): string | null };
   readonly body: ReadableStream<Uint8Array> | null;
@@ -13,17 +13,17 @@ export interface BodySource {
 
 export interface BodyBounds {
   readonly bytesMax: number;
-  /** Milliseconds from now within which the whole body must have come, however fast it drips. */
+  /** Milliseconds from now within which the whole body must arrive. */
   readonly deadlineMs: number;
 }
 
 export type BodyRead =
   | { readonly ok: true; readonly bytes: Uint8Array }
-  /** More than `bytesMax`, or said to be. */
+  /** The body, or its declared length, is more than `bytesMax`. */
   | { readonly ok: false; readonly kind: 'too-large' }
-  /** Not whole at the deadline. */
+  /** The body was not complete at the deadline. */
   | { readonly ok: false; readonly kind: 'late' }
-  /** The client went away, or sent something other than it had announced. */
+  /** The client disconnected, or sent another length than it had declared. */
   | { readonly ok: false; readonly kind: 'cut' };
 
 const TOO_LARGE = { ok: false, kind: 'too-large' } as const;
@@ -31,7 +31,7 @@ const LATE = { ok: false, kind: 'late' } as const;
 const CUT = { ok: false, kind: 'cut' } as const;
 const DECIMAL = /^[0-9]+$/;
 
-/** Bytes that `Content-Length` announces; undefined without a usable one. */
+/** The value of `Content-Length`, bytes; undefined without a usable one. */
 function declaredBytes(source: BodySource): number | undefined {
   const text = source.headers.get('content-length');
   return text !== null && DECIMAL.test(text) ? Number(text) : undefined;
@@ -42,7 +42,7 @@ async function readDeclared(source: BodySource, bytesMax: number): Promise<BodyR
   return bytes.length > bytesMax ? TOO_LARGE : { ok: true, bytes };
 }
 
-/** Stops within one chunk after `bytesMax`; what is left unread is the listener's to throw away. */
+/** Stops within one chunk after `bytesMax`; the listener discards the unread rest. */
 async function readCounted(reader: ReadableStreamDefaultReader<Uint8Array>, bytesMax: number): Promise<BodyRead> {
   const chunks: Uint8Array[] = [];
   let byteCount = 0;
@@ -63,10 +63,10 @@ async function readCounted(reader: ReadableStreamDefaultReader<Uint8Array>, byte
 }
 
 /**
- * The whole body, or why not. Never throws and never rejects.
+ * Reads the whole body. Never throws and never rejects.
  *
- * A body with a declared length is taken in one piece (on both runtimes several times cheaper than a stream); HTTP framing
- * keeps it to what was declared.
+ * It reads a body with a declared length in one piece, which on both runtimes is much cheaper than a stream; HTTP framing
+ * ensures that it is no longer than declared.
  */
 export async function readBody(source: BodySource, bounds: BodyBounds, timers: Timers): Promise<BodyRead> {
   const declared = declaredBytes(source);
@@ -88,7 +88,7 @@ export async function readBody(source: BodySource, bounds: BodyBounds, timers: T
   }
 }
 
-/** True when there is no body at all, as far as the head of the request tells. */
+/** True when the head of the request announces no body. */
 export function isBodyless(source: BodySource): boolean {
   const declared = declaredBytes(source);
   return declared === undefined ? source.body === null : declared === 0;

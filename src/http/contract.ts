@@ -1,16 +1,16 @@
-/** What an operation's declaration says to the outside: how to ask, what comes back, and what documents tell of it. */
+/** The contract of an operation: its input, its answers and its documentation. */
 import type * as v from 'valibot';
 import type { ErrorCode } from './errors.ts';
 import type { QuerySchema } from './query.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** How a document relates to the API, as a link relation of RFC 8631; the API catalogue links to it by that. */
+/** The link relation (RFC 8631) by which the API catalogue links to a document about the API. */
 export type ServiceRelation = 'service-desc' | 'service-doc' | 'service-meta' | 'status';
 
-/** A query parameter of a route that reads its query itself. */
+/** A query parameter of a route whose handler reads the query itself. */
 export interface LenientParameter {
-  /** What clients send as a rule; other values are accepted too, as `rule` says. */
+  /** The documented values; the handler accepts others too, as `rule` explains. */
   readonly schema: v.GenericSchema;
   /** One whole sentence. */
   readonly rule: string;
@@ -20,15 +20,15 @@ export interface LenientParameter {
 export interface AnswerHeader {
   readonly description: string;
   readonly schema: v.GenericSchema;
-  /** Not on every success; on every one when not given. */
+  /** True: only some successes carry it. */
   readonly optional?: boolean;
 }
 
 export type ExampleValues = Readonly<Record<string, string | number | boolean>>;
 
-/** The path exists only for requests whose header matches; for any other request it is unknown (RFC 9110 §12.5). */
+/** Limits a path to requests with a matching header; for any other request the path is unknown (RFC 9110 §12.5). */
 export interface Variant {
-  /** Lower case; also named in `Vary`. */
+  /** Lower case; responses name it in `Vary`. */
   readonly header: string;
   matches(value: string | null): boolean;
 }
@@ -43,27 +43,27 @@ export interface Contract {
   readonly description?: string;
   /** Schema of the query, strict: unknown and repeated names are refused. */
   readonly query?: QuerySchema | undefined;
-  /** In place of `query`, where the handler reads it: unknown names are ignored and no value is refused. */
+  /** Replaces `query` where the handler reads the query itself, ignores unknown names and refuses no value. */
   readonly lenientQuery?: Readonly<Record<string, LenientParameter>>;
   /** Schemas of path parameters, by name; plain text when not given. */
   readonly params?: Readonly<Record<string, v.GenericSchema>>;
-  /** Schema of the body by media type or range. Every body may be left out. */
+  /** Schema of the body by media type or range. A request may always omit the body. */
   readonly bodies?: Readonly<Record<string, v.GenericSchema>>;
   /** Status of success; 200 when not given. */
   readonly status?: 200 | 201;
   /** Schema of the success body, closed. */
   readonly answer: v.GenericSchema;
-  /** Media type of success without its parameters; JSON when not given. For other types documents leave the schema out. */
+  /** Media type of success without its parameters; JSON when not given. Documents show a schema for JSON only. */
   readonly answerType?: string;
   /** Headers that the handler adds to success, by name. */
   readonly answerHeaders?: Readonly<Record<string, AnswerHeader>>;
-  /** Schemas of further bodies that are no errors, by status. */
+  /** Schemas of further bodies that are not errors, by status. */
   readonly otherAnswers?: Readonly<Record<number, v.GenericSchema>>;
-  /** `cache-control` of success; answers that a way in keeps private are `private, no-store`. */
+  /** `cache-control` of success; operations with a private way in send `private, no-store` instead. */
   readonly cacheControl?: string;
-  /** Codes that the handler may refuse with; those of decoding and of the ways in follow from the rest. */
+  /** Codes of the handler's refusals; the codes of decoding and of the ways in follow from the other members. */
   readonly errors: readonly ErrorCode[];
-  /** Examples of input; those of bodies by media type. */
+  /** Examples of the input and of the answer; examples of bodies by media type. */
   readonly examples?: {
     readonly params?: ExampleValues;
     readonly query?: ExampleValues;
@@ -71,8 +71,8 @@ export interface Contract {
     /** A body of success. */
     readonly answer?: unknown;
   };
-  /** For a document about the API itself. */
+  /** Set for a document about the API itself. */
   readonly relation?: ServiceRelation;
-  /** For a path that exists for some requests only, such as a page for browsers. */
+  /** Set for a path that exists for some requests only, such as a page for browsers. */
   readonly variant?: Variant;
 }

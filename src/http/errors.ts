@@ -1,7 +1,7 @@
 /**
- * Error codes and refusals (decisions §4, callback.md "Errors"). A code is a value that knows its status and the response
- * headers that go with it; each is defined by the file that refuses with it, so the kit has no table of all codes. A
- * refusal is an expected outcome and therefore a value; only bugs throw.
+ * Error codes and refusals (decisions §4, callback.md "Errors"). A code is a value with its status and its response headers.
+ * The file that refuses with a code defines it, so the kit has no table of all codes. A refusal is an expected outcome and
+ * therefore a value; only bugs throw.
  *
  * Body of every error: `{error: {code, message, request_id}}` (callback.md "Error object"); a refusal may add members
  * beside `error` (the 402 offer does).
@@ -27,7 +27,7 @@ type ErrorFacts = Pick<ErrorCode, 'status'> & Partial<Pick<ErrorCode, 'headers'>
 
 const NO_HEADERS = Object.freeze({});
 
-/** Codes by name: `const { JOB_NOT_FOUND } = defineErrors({ JOB_NOT_FOUND: { status: 404 } })`. */
+/** Defines codes by name: `const { JOB_NOT_FOUND } = defineErrors({ JOB_NOT_FOUND: { status: 404 } })`. */
 export function defineErrors<const T extends Readonly<Record<string, ErrorFacts>>>(
   facts: T,
 ): { readonly [C in keyof T & string]: ErrorCode<C> } {
@@ -38,25 +38,25 @@ export function defineErrors<const T extends Readonly<Record<string, ErrorFacts>
   return Object.freeze(Object.fromEntries(codes));
 }
 
-/** For refusals that are over by themselves: seconds until another try is worthwhile (RFC 9110 §10.2.3). */
+/** Header of temporary refusals: seconds until a retry can succeed (RFC 9110 §10.2.3). */
 export const RETRY_AFTER: Readonly<Record<string, HeaderFacts>> = {
   'Retry-After': {
-    description: 'Seconds after which it is worth asking again',
+    description: 'Seconds after which the client should try again',
     schema: { type: 'integer', minimum: 0 },
     isAlwaysSent: true,
   },
 };
 
-/** For refusals of a missing or wrong bearer token (RFC 6750 §3). */
+/** Header of refusals for a missing or wrong bearer token (RFC 6750 §3). */
 export const BEARER_CHALLENGE: Readonly<Record<string, HeaderFacts>> = {
   'WWW-Authenticate': {
-    description: 'The scheme that is asked for',
+    description: 'The authentication scheme that the operation requires',
     schema: { const: 'Bearer' },
     isAlwaysSent: true,
   },
 };
 
-/** What the kit itself refuses with, and what several ways in and handlers have in common. */
+/** Codes of the kit itself, and codes that several ways in and handlers share. */
 export const {
   INVALID_PARAMETER,
   UNKNOWN_PARAMETER,
@@ -92,11 +92,11 @@ export interface RefusalExtras {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** JSON text of further members of the body, beginning with a comma: `,"x402Version":2`. */
   readonly members?: string | undefined;
-  /** What the log may say and the caller may not see. Never a secret. */
+  /** Detail for the log that the client does not see. Never a secret. */
   readonly detail?: string | undefined;
 }
 
-/** An answer that is not given, with its reason. */
+/** An expected failure: error code, message and extras. */
 export class Refusal<C extends string = string> {
   readonly code: C;
   readonly status: number;
@@ -104,7 +104,7 @@ export class Refusal<C extends string = string> {
   readonly extras: RefusalExtras;
   #head: string | undefined;
 
-  /** @param head the head of another refusal with the same code and message, so that the message is quoted once */
+  /** @param head `head` of another refusal with the same code and message, which saves quoting the message again */
   constructor({ code, status }: ErrorCode<C>, message: string, extras: RefusalExtras, head?: string) {
     this.code = code;
     this.status = status;

@@ -1,16 +1,17 @@
 /**
- * One request's way through one operation, in the order that is part of the contract (decisions §4):
+ * Executes one request of one operation. The order of the steps is part of the contract (decisions §4):
  *
  *   admit before input   a key                       401, 403
  *   decode               query, readiness, body      400, 413, 415, 503
  *   admit                rate, capacity, payment     429, 402, 409, 503
- *   answer               the handler                 404, 5xx: what was held is released
+ *   answer               the handler                 404, 5xx: the admissions are released
  *   settle               the admissions, last first  402, 503; the answer stays inside until then
  *
- * A step says nothing (go on), or what the request comes to. Invariant: whatever a request holds is settled once or released
- * once, however it ends. What can be answered without waiting is answered synchronously: a promise on an unpaid offer's way
- * would cost more than the offer (bench/offer.ts).
+ * A step returns undefined to go on, or the outcome of the request. Invariant: every admission is settled once or released
+ * once, however the request ends. A request that waits for nothing gets its outcome synchronously: a promise would cost more
+ * than the rest of an unpaid offer (bench/offer.ts).
  */
+import { stackOf } from '../base/failure.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Admission, Gate } from './access.ts';
 import { AfterSettlement, Answer, bodyOf, type HeaderRecord, type Outcome, type Reply } from './answers.ts';
@@ -23,10 +24,10 @@ import type { RequestView } from './request-view.ts';
 type Step = (execution: Execution) => MaybePromise<Outcome | undefined>;
 
 const NO_INPUT: Parameters = Object.freeze(Object.create(null));
-/** What is known of a requester before any gate was asked. */
+/** The principal before the first gate. */
 const UNKNOWN_PRINCIPAL = Object.freeze({});
 
-/** What one request has come to so far. */
+/** The state of one request between two steps. */
 class Execution {
   readonly operation: MountedOperation;
   readonly request: RequestView;
@@ -34,8 +35,8 @@ class Execution {
   readonly given: Readonly<Parameters> | undefined;
   input: Parameters = NO_INPUT;
   principal: object = UNKNOWN_PRINCIPAL;
-  /** Admissions to be settled or released, in the order in which they were given. */
-  held: Admission[] | undefined;
+  /** Admissions to settle or release, in the order of their gates. */
+  admissions: Admission[] | undefined;
   answer: unknown;
 
   constructor(operation: MountedOperation, request: RequestView, given: Readonly<Parameters> | undefined) {
@@ -44,36 +45,36 @@ class Execution {
     this.given = given;
   }
 
-  take(admission: Admission): void {
+  addAdmission(admission: Admission): void {
     const { principal } = admission;
     if (principal !== undefined) {
       this.principal = this.principal === UNKNOWN_PRINCIPAL ? principal : { ...this.principal, ...principal };
     }
     if (admission.settle === undefined && admission.release === undefined) return;
-    if (this.held === undefined) this.held = [admission];
-    else this.held.push(admission);
+    if (this.admissions === undefined) this.admissions = [admission];
+    else this.admissions.push(admission);
   }
 
   releaseAll(): void {
-    const { held } = this;
-    this.held = undefined;
-    if (held !== undefined) for (const admission of held) admission.release?.();
+    const { admissions } = this;
+    this.admissions = undefined;
+    if (admissions !== undefined) for (const admission of admissions) admission.release?.();
   }
 }
 
-function admitted(execution: Execution, verdict: Admission | Refusal | undefined): Refusal | undefined {
-  if (verdict instanceof Refusal) return verdict;
-  if (verdict !== undefined) execution.take(verdict);
+function admitted(execution: Execution, decision: Admission | Refusal | undefined): Refusal | undefined {
+  if (decision instanceof Refusal) return decision;
+  if (decision !== undefined) execution.addAdmission(decision);
   return undefined;
 }
 
 const admit =
   (gate: Gate): Step =>
   (execution) => {
-    const verdict = gate.admit(execution.request, execution.principal);
-    return verdict instanceof Promise
-      ? verdict.then((later) => admitted(execution, later))
-      : admitted(execution, verdict);
+    const decision = gate.admit(execution.request, execution.principal);
+    return decision instanceof Promise
+      ? decision.then((later) => admitted(execution, later))
+      : admitted(execution, decision);
   };
 
 const decode: Step = (execution) => {
@@ -100,31 +101,35 @@ const readBody =
 function answered(execution: Execution, answer: unknown): Outcome | undefined {
   if (answer instanceof Refusal) return answer;
   if (answer instanceof DeferredAnswer) {
-    if (execution.held === undefined) return answer;
-    throw new Error(`${execution.operation.operation} defers an answer that something is held for`);
+    if (execution.admissions === undefined) return answer;
+    throw new Error(`${execution.operation.operation} defers an answer although it has admissions to settle`);
   }
   execution.answer = answer;
   return undefined;
 }
 
-const ask: Step = (execution) => {
+const callHandler: Step = (execution) => {
   const { operation, input, request, principal } = execution;
   const answer = operation.handle(input, request, principal);
   return answer instanceof Promise ? answer.then((later) => answered(execution, later)) : answered(execution, answer);
 };
 
-/** Its payment has settled: the receipt goes out even though the answer cannot. */
+/** The payment has settled but the answer could not be created: the refusal carries the receipt. */
 function lostAnswer(failure: unknown, receipt: HeaderRecord | undefined): Refusal {
-  const detail = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
-  const message = 'the payment has settled, but its answer could not be made; keep the receipt';
+  const detail = stackOf(failure);
+  const message = 'the payment has settled, but the server could not create the answer; keep the receipt';
   return refuse(INTERNAL_ERROR, message, { headers: receipt, detail });
 }
 
-/** Settles the admissions, last given first; when one refuses, those given before it are released by the caller. */
-async function settleHeld(execution: Execution, held: Admission[], body: string | Reply | undefined): Promise<Outcome> {
+/** Settles the admissions, the last one first. When one refuses, the caller releases the others. */
+async function settleAdmissions(
+  execution: Execution,
+  admissions: Admission[],
+  body: string | Reply | undefined,
+): Promise<Outcome> {
   const { answer } = execution;
   let receipt: HeaderRecord | undefined;
-  for (let admission = held.pop(); admission !== undefined; admission = held.pop()) {
+  for (let admission = admissions.pop(); admission !== undefined; admission = admissions.pop()) {
     const settled = await admission.settle?.(answer);
     if (settled instanceof Refusal) return settled;
     if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
@@ -138,10 +143,10 @@ async function settleHeld(execution: Execution, held: Admission[], body: string 
 }
 
 const settle: Step = (execution) => {
-  const { answer, held } = execution;
+  const { answer, admissions } = execution;
   const body = answer instanceof AfterSettlement ? undefined : bodyOf(answer);
-  if (held === undefined && body !== undefined) return new Answer(body, undefined);
-  return settleHeld(execution, held ?? [], body);
+  if (admissions === undefined && body !== undefined) return new Answer(body, undefined);
+  return settleAdmissions(execution, admissions ?? [], body);
 };
 
 /** The steps of an operation, in their order. */
@@ -152,12 +157,12 @@ function stepsOf({ gatesBeforeInput, decodeQuery, ready, readBody: read, gates }
     ...(ready === undefined ? [] : [ready]),
     ...(read === undefined ? [] : [readBody(read)]),
     ...gates.map(admit),
-    ask,
+    callHandler,
     settle,
   ];
 }
 
-/** Runs the steps from `first` on, in this turn for as long as they answer in it. */
+/** Runs the steps from `first` on, synchronously up to the first step that returns a promise. */
 function run(steps: readonly Step[], first: number, execution: Execution): MaybePromise<Outcome> {
   const failed = (failure: unknown): never => {
     execution.releaseAll();
@@ -189,7 +194,7 @@ function ended(execution: Execution, outcome: Outcome): Outcome {
 /** @param given parameters as JSON values, from a protocol that has no query text; judged like the query */
 export type Execute = (request: RequestView, given?: Readonly<Parameters>) => MaybePromise<Outcome>;
 
-/** The way of every request through one operation. It throws or rejects only for a bug; then nothing stays held. */
+/** Prepares the steps of an operation. Executing throws or rejects only for a bug, and then has released every admission. */
 export function executorOf(operation: MountedOperation): Execute {
   const steps = stepsOf(operation);
   return (request, given) => run(steps, 0, new Execution(operation, request, given));

@@ -1,6 +1,6 @@
 /**
- * Counts every request: by operation its statuses, its refusals by code and its latency. All counters exist from the start,
- * so counting is a few additions.
+ * Counts the requests of each operation by status, its refusals by code, and its latencies. All counters exist from the
+ * start, so counting a request takes a few additions.
  */
 import type { Exposition } from '../base/prometheus.ts';
 import type { ErrorCode } from './errors.ts';
@@ -9,26 +9,26 @@ const STATUS_MIN = 100;
 const STATUS_COUNT = 500;
 
 /**
- * Upper bounds of the latency buckets, milliseconds. They span from an unpaid offer (below one) over a signature and a
- * settlement on a chain (seconds) to a long poll (thirty seconds).
+ * Upper bounds of the latency buckets, milliseconds. They cover an unpaid offer (below one), a signature, a settlement on a
+ * chain (seconds) and a long poll (thirty seconds).
  */
 const LATENCY_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
 export class OperationMeter {
   /** `operation`, and `surface` where it is not the base. */
   readonly labels: Readonly<Record<string, string>>;
-  /** By status - 100. */
+  /** Number of responses by status - 100. */
   readonly #statuses = new Float64Array(STATUS_COUNT);
-  /** Statuses that are shown from the start, so that a first one is seen as a rise. */
+  /** Statuses that the metrics show from the start, so that Prometheus sees the first response as an increase. */
   readonly #shown: ReadonlySet<number>;
   readonly #codes: readonly string[];
-  /** By the place in #codes. */
+  /** Number of refusals, one for each element of #codes. */
   readonly #codeCounts: Float64Array;
-  /** Requests at most as slow as the bound with the same index and slower than the one before; the last has no bound. */
+  /** Number of requests by bucket: slower than the bound before and at most as slow as its own; the last bucket has no bound. */
   readonly #latencies = new Float64Array(LATENCY_BOUNDS_MS.length + 1);
   #latencySumMs = 0;
 
-  /** @param codes all that this operation's refusals may have */
+  /** @param codes every code that a refusal of this operation may have */
   constructor(
     labels: Readonly<Record<string, string>>,
     successStatuses: readonly number[],
@@ -40,7 +40,7 @@ export class OperationMeter {
     this.#shown = new Set([...successStatuses, ...codes.map(({ status }) => status)]);
   }
 
-  /** Counts one answered request. @param code of its refusal, if it was one */
+  /** Counts one answered request. @param code of its refusal; undefined for a success */
   count(status: number, durationMs: number, code: string | undefined): void {
     this.#statuses[status - STATUS_MIN]!++;
     if (code !== undefined) {
@@ -53,7 +53,7 @@ export class OperationMeter {
     this.#latencySumMs += durationMs;
   }
 
-  /** Requests so far that were answered with the status. */
+  /** Number of responses with the status so far. */
   countOf(status: number): number {
     return this.#statuses[status - STATUS_MIN]!;
   }

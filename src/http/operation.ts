@@ -1,6 +1,6 @@
 /**
- * Operations: a route bound to the services of its handler, and then mounted on a surface, where its gates are opened. All
- * that a request needs is prepared here once.
+ * Operations: routes bound to the services of their handlers. Mounting an operation on a surface opens its gates and prepares
+ * once what every request needs.
  */
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
@@ -19,12 +19,12 @@ import { type Parameters, parametersOf, queryDecoder, valuesDecoder } from './qu
 import type { RequestView } from './request-view.ts';
 import type { Route } from './route.ts';
 
-/** A route with the services of its handler; the types of both are set aside. */
+/** A route bound to the services of its handler; the kit does not know the types of either. */
 export interface Operation extends Contract {
   readonly access: readonly WayIn[];
-  /** Section of documents. */
+  /** The section of documents that lists it. */
   readonly tag: string;
-  /** Public address without a trailing slash, where it is not the surface's. */
+  /** Public address without a trailing slash, where it differs from the surface's. */
   readonly publicUrl: string | undefined;
   mount(mount: Mount): MountedOperation;
 }
@@ -36,10 +36,10 @@ export interface MountedOperation {
   readonly path: `/${string}`;
   readonly status: number;
   readonly cacheControl: string;
-  /** Gates that decide before the input is looked at, and those that decide after it. */
+  /** Gates that decide before the input is decoded; `gates` decide after it. */
   readonly gatesBeforeInput: readonly Gate[];
   readonly gates: readonly Gate[];
-  /** Never throws. Results are shared between requests that ask the same. */
+  /** Never throws. Requests with the same query share a result. */
   readonly decodeQuery: ((search: string) => Parameters | Refusal) | undefined;
   /** The same for parameters that arrive as JSON values. */
   readonly decodeValues: ((values: Readonly<Parameters>) => Parameters | Refusal) | undefined;
@@ -48,11 +48,11 @@ export interface MountedOperation {
   readonly handle: (input: Parameters, request: RequestView, principal: object) => unknown;
 }
 
-/** Decoded questions that are kept, an operation, and the longest query among them. */
+/** Memoized decoded queries of one operation, and the longest query that is memoized. */
 const QUESTION_COUNT_MAX = 256;
-export const KEPT_SEARCH_LENGTH_MAX = 512;
+export const MEMOIZED_SEARCH_LENGTH_MAX = 512;
 
-/** The way in of the list that this request takes, where it is one of several. */
+/** Makes the gate of one alternative decide only on the requests that use this alternative. */
 function gateAmong(ways: readonly Access[], chosen: Access, gate: Gate): Gate {
   const last = ways.at(-1);
   const chosenOf = (request: RequestView): Access | undefined =>
@@ -82,7 +82,9 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
     gatesBeforeInput: openGates(route, services, mount, true),
     gates: openGates(route, services, mount, false),
     decodeQuery:
-      query === undefined ? undefined : memoizeRecent(queryDecoder(query), QUESTION_COUNT_MAX, KEPT_SEARCH_LENGTH_MAX),
+      query === undefined
+        ? undefined
+        : memoizeRecent(queryDecoder(query), QUESTION_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX),
     decodeValues: query === undefined ? undefined : valuesDecoder(query),
     ready: ready === undefined ? undefined : () => ready(services),
     readBody: readBody === undefined ? undefined : (request) => readBody(request, services),
@@ -92,8 +94,8 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
 
 /**
  * Binds routes to the services of their handlers.
- * @param tag section of documents
- * @param publicUrl where these operations have a public address of their own
+ * @param tag the section of documents that lists them
+ * @param publicUrl their public address, where it differs from the surface's
  */
 export function bind<S>(
   tag: string,
@@ -111,7 +113,7 @@ export function bind<S>(
 
 const QUERY_ERRORS: readonly ErrorCode[] = [INVALID_PARAMETER, UNKNOWN_PARAMETER, DUPLICATE_PARAMETER];
 
-/** Codes that a declaration lists, and those that follow from its query, its ways in and its path. */
+/** Every code that refusals of an operation may have: those that it lists, and those of its query, ways in and path. */
 export function errorsOf(route: Contract & { readonly access: readonly WayIn[] }): readonly ErrorCode[] {
   const codes = new Map<string, ErrorCode>();
   const add = (...added: readonly ErrorCode[]): void => {

@@ -15,12 +15,12 @@ import {
   UNKNOWN_PARAMETER,
 } from './errors.ts';
 
-/** What a parameter's schema says of itself through `v.metadata`: the rule in words, and its code when it has its own. */
+/** Metadata of a parameter's schema (`v.metadata`). */
 export type ParameterRule = {
   /** Ends the sentence "`name` must be …". */
   readonly rule: string;
   readonly code?: ErrorCode;
-  /** Members that JSON Schema can say and a custom check cannot. */
+  /** Members of JSON Schema for a rule that is a custom check. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
 };
 
@@ -78,7 +78,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** A name is shown in messages: long or odd ones are cut and escaped, never echoed whole. */
+/** A name as messages show it: cut and escaped, so that no message echoes a long or malformed one. */
 const shown = (name: string): string => JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
 const ABORT_EARLY = { abortEarly: true };
@@ -101,7 +101,7 @@ function completed(values: Parameters, declared: readonly Parameter[]): Refusal 
 
 const namesOf = (declared: readonly Parameter[]): string => {
   const known = declared.map(({ name }) => `\`${name}\``).join(', ');
-  return known === '' ? 'this route takes none' : `this route takes ${known}`;
+  return known === '' ? 'this route accepts none' : `this route accepts ${known}`;
 };
 
 /** Judges parameters that arrive as JSON values and not as query text, by the same declaration and with the same refusals. */
@@ -123,7 +123,7 @@ export function valuesDecoder(schema: QuerySchema | undefined): (given: Readonly
   };
 }
 
-/** A decoder for one route's declaration, prepared once. */
+/** Prepares the decoder of one route. */
 export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
   const declared = parametersOf(schema);
   const parameters = new Map(declared.map((parameter) => [parameter.name, parameter]));
@@ -151,7 +151,7 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
           return refuse(UNKNOWN_PARAMETER, `unknown query parameter ${shown(name)}: ${others}`);
         }
       }
-      // The declared name and not the text that was sent: a property key that the runtime has not seen yet is expensive.
+      // The declared name rather than the text sent: a property key that is new to the runtime is expensive.
       const { name } = parameter;
       if (name in values) return refuse(DUPLICATE_PARAMETER, `\`${name}\` is given more than once`);
       const text = equals < 0 ? '' : decoded(pair.slice(equals + 1));

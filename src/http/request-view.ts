@@ -1,6 +1,6 @@
 /**
- * A request as ways in and handlers see it. The HTTP edge makes one from a Fetch `Request`; another protocol that sells the
- * same operations makes its own.
+ * A request as ways in and handlers see it. The HTTP edge makes one from a Fetch `Request`; another protocol that offers the
+ * same operations makes one from its own requests.
  */
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { BodySource } from './body.ts';
@@ -18,9 +18,9 @@ export interface RequestView {
   readonly body: BodySource;
   /** A request header's value, or null; `name` in lower case. Repeated headers arrive joined by `, `. */
   header(name: string): string | null;
-  /** The client's address: the socket's, or the proxy's word for it where the operator trusts one. */
+  /** The client's address: that of the socket, or the one that a trusted proxy reports. */
   clientAddress(): string;
   isDisconnected(): boolean;
-  /** Calls the listener when the client disconnects: once, some time later, or when its answer has gone out, or never. */
+  /** Calls the listener at most once: when the client disconnects, or after the answer was sent. */
   onDisconnect(listener: DisconnectListener): void;
 }

@@ -1,6 +1,6 @@
 /**
- * One declaration an operation: its contract, its ways in and its handler. Query decoding, the 400s, access, the offer,
- * discovery, OpenAPI and the contract tests all read this object; none keeps a copy.
+ * One declaration for each operation: its contract, its ways in and its handler. Query decoding, the 400s, access, the offer,
+ * discovery, OpenAPI and the contract tests all read this object, and none has a copy.
  */
 import type * as v from 'valibot';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -26,29 +26,29 @@ interface Declaration<
   A extends v.GenericSchema,
   C extends string,
 > extends Contract {
-  /** Ways in, in the order in which they are checked; an empty list is open to all. */
+  /** Ways in, in the order of their gates; an empty list is open to all. */
   readonly access: W;
   readonly query?: Q;
   readonly answer: A;
   readonly errors: readonly ErrorCode<C>[];
-  /** What must be there before a request is asked to pay; judged after the query. */
+  /** Refuses while the operation cannot answer, after the query and before any payment. */
   ready?(services: S): Refusal<NoInfer<C>> | undefined;
   /**
-   * A body that is input, read and judged after the query and before any payment; what it gives is `input.body`. A body that
-   * is data (a webhook's) is read by the handler.
+   * Reads and checks a body that is input, after the query and before any payment; the handler receives the result as
+   * `input.body`. A handler reads a body that is data (a webhook's) itself.
    */
   readBody?(request: RequestView, services: S): MaybePromise<B | Refusal<NoInfer<C>>>;
   handle(
-    /** Shared with other requests that ask the same; never modified. */
+    /** Requests with the same query share it; never modify it. */
     input: Readonly<QueryInput<Q> & BodyInput<B>>,
     services: S,
     request: RequestView,
-    /** What the ways in found out. */
+    /** Facts about the requester, from the ways in. */
     principal: PrincipalOf<W>,
   ): MaybePromise<Handled<v.InferInput<A>, NoInfer<C>>> | DeferredAnswer<v.InferInput<A> | Reply | Refusal<NoInfer<C>>>;
 }
 
-/** A declaration with its handler's types set aside, as the kit sees it. */
+/** A declaration as the kit sees it, without the types of its handler. */
 export interface Route<S = never> extends Contract {
   readonly access: readonly WayIn<object, S>[];
   readonly ready?: (services: S) => Refusal | undefined;
@@ -56,7 +56,7 @@ export interface Route<S = never> extends Contract {
   readonly handle: (input: never, services: S, request: RequestView, principal: never) => unknown;
 }
 
-/** `route<Services>()({...})`: the first call fixes what the handler is given, the second infers the rest. */
+/** `route<Services>()({...})`: the first call gives the type of the services, the second infers all other types. */
 export function route<S>() {
   return <
     const W extends readonly WayIn<object, S>[],

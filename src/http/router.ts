@@ -1,9 +1,9 @@
 /**
- * Finds the route of a path. A fixed path is one Map look-up; a path with parameters is matched by itty-router's compiled
- * patterns. Only its match is used: its own dispatch accepts repeated slashes at the end, loses HEAD and 405, and parses the
- * URL again. The Map stands in front because a row of patterns per request costs throughput.
+ * Finds the route of a path: a fixed path by one Map look-up, a path with parameters by itty-router's compiled patterns. The
+ * router uses only these patterns: itty-router's own dispatch accepts repeated slashes at the end, does not know HEAD and 405,
+ * and parses the URL again. The Map comes first because trying every pattern for each request costs throughput.
  *
- * A path is compared as sent: an alias (`//`, a trailing slash, another case, percent-encoded letters) is no route.
+ * A path is compared as sent: an alias (`//`, a trailing slash, another case, percent-encoded letters) is not a route.
  */
 import { Router } from 'itty-router';
 import type { Method } from './contract.ts';
@@ -29,7 +29,7 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 export type FindPath<T> = (path: string) => Match<T> | undefined;
 
-/** One finder for all routes. @throws Error when two routes claim the same method and path */
+/** Makes the finder for all routes. @throws Error when two routes have the same method and path */
 export function pathFinder<T extends Routable>(routes: readonly T[]): FindPath<T> {
   const byPath = new Map<string, Map<string, T>>();
   for (const route of routes) {

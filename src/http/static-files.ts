@@ -1,6 +1,6 @@
-/** Files that are served as they are (a port): style sheets, scripts and pictures of the pages. */
+/** Files that the server sends unchanged (a port): style sheets, scripts and pictures of the pages. */
 export interface StaticFiles {
-  /** Changes whenever any file does: part of their addresses, so that what was fetched once is never asked for again. */
+  /** Digest of all files, hex. It is part of their addresses, so a browser never requests an unchanged file twice. */
   readonly digest: string;
   find(name: string): StaticFile | undefined;
 }
@@ -8,8 +8,8 @@ export interface StaticFiles {
 export interface StaticFile {
   readonly type: string;
   readonly bytes: Uint8Array;
-  /** Of the bytes, hex. */
+  /** Digest of the bytes, hex. */
   readonly digest: string;
-  /** Made when it is first asked for. */
+  /** Compresses at the first call and memoizes the result. */
   gzipped(): Promise<Uint8Array>;
 }

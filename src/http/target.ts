@@ -1,7 +1,6 @@
 /**
- * Cuts path and query out of `request.url` as they stand there. `new URL` would cost a good part of a small answer, and
- * throws where a bad Host header leaves a bare path (Bun) or none at all. No URL that is given out is built from the
- * request.
+ * Cuts path and query out of `request.url` as sent. `new URL` would cost a good part of a small answer, and throws where a bad
+ * Host header leaves a bare path (Bun) or none at all. The server never builds a URL of an answer from the request.
  */
 export interface Target {
   /** Path as sent, still percent-encoded; the runtime has folded `.` and `..` segments. */
@@ -10,10 +9,10 @@ export interface Target {
   readonly search: string;
 }
 
-/** Characters of scheme and authority beyond which path and query are copied out, so that a kept one does not keep them. */
+/** With more characters of scheme and authority than this, the query is copied out, so that a memoized one does not hold them. */
 const AUTHORITY_LENGTH_MAX = 512;
 
-/** The same text without the longer one that it was cut from: engines keep the whole of it for a slice. */
+/** Copies a text that was cut from a longer one: for a slice, engines keep the whole text in memory. */
 const detached = (text: string): string => (text === '' ? '' : ` ${text}`.slice(1));
 
 export function targetOf(url: string): Target {

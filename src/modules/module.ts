@@ -1,8 +1,7 @@
 /**
- * What a module is: one folder with a `module.ts` that binds its routes to its services once and brings its readiness,
- * metrics, background work and settings. Modules never import each other; what they share reaches them in the context.
+ * The interface of modules. A module is one folder with a `module.ts` that binds its routes to its services once and brings its
+ * readiness, metrics, background work and settings. Modules never import each other; they share the parts in the context.
  */
-
 import type { PaidServices } from '../access/x402.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -20,17 +19,17 @@ import type { Route } from '../http/route.ts';
 import type { StaticFiles } from '../http/static-files.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 
-/** A part of the running server. */
+/** A part of the running server with readiness, metrics and a lifecycle. */
 export interface Component {
-  /** Whether each of its parts can do its work now, by name; the server is ready when all are. */
+  /** Whether each of its parts can work now, by name; the server is ready when all are. */
   readonly readiness?: () => Readonly<Record<string, boolean>>;
   /** Writes its families to the page of metrics. */
   readonly metrics?: (page: Exposition) => void;
-  /** Begins background work; called once the server is whole. */
+  /** Begins background work; called once, when every component is open. */
   readonly start?: () => void;
-  /** Shutdown has begun: answers what would keep listeners waiting. */
+  /** Begins shutdown: answers every request that would keep a listener open. */
   readonly drain?: () => void;
-  /** Releases everything, after the last request. Never rejects. */
+  /** Releases every resource, after the last request. Never rejects. */
   readonly close?: () => MaybePromise<void>;
 }
 
@@ -45,25 +44,25 @@ export interface SurfaceView {
   readonly title: string;
   readonly description: string;
   readonly mount: Mount;
-  /** What is published; pages for browsers are not. */
+  /** The published operations; pages for browsers are not among them. */
   readonly operations: readonly Operation[];
-  /** What each tag stands for, in the order of the sections. */
+  /** Description of each tag, in the order of the sections. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
 /** The whole server, for modules that describe it. */
 export interface ServerView {
   readonly version: string;
-  /** Of the contract, whatever release serves it (callback.md "Versioning"). */
+  /** Version of the contract, independent of the release (callback.md "Versioning"). */
   readonly apiVersion: string;
   uptimeMs(): number;
-  /** Of all components. */
+  /** Readiness of all components, by name. */
   readiness(): Readonly<Record<string, boolean>>;
   /** All metrics, Prometheus text. */
   metricsText(): string;
 }
 
-/** What modules share. */
+/** The parts that modules share. */
 export interface ModuleContext {
   readonly clock: Clock;
   readonly random: Random;
@@ -71,7 +70,7 @@ export interface ModuleContext {
   readonly catalogue: CatalogueHolder;
   readonly callbacks: Callbacks;
   readonly rateLimits: RateLimits;
-  /** For paid operations. */
+  /** Services of paid operations. */
   readonly paid: PaidServices['paid'];
   /** The status of an authorization, by payer (0x and 40 hex digits) and nonce (0x and 64), any case. */
   paymentStatusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
@@ -80,7 +79,7 @@ export interface ModuleContext {
   /** Public address of the webhook host, no trailing slash. */
   readonly hookBaseUrl: string;
   readonly server: ServerView;
-  /** The surface that this module is on. Its operations are known once every module of it is open. */
+  /** The surface of this module. `view` throws until every module of the surface is open. */
   readonly surface: { readonly mount: Mount; view(): SurfaceView };
 }
 
@@ -89,14 +88,14 @@ export interface OpenModule extends Component {
 }
 
 export interface Module<S extends SettingsTable = SettingsTable> {
-  /** Section of documents, and what it stands for; no summary for a module that publishes nothing. */
+  /** Name of its section in documents, and the section's description; a module without a summary publishes nothing. */
   readonly tag: string;
   readonly summary?: string;
   readonly settings: S;
-  /** Its declarations, for readers that call no handler. */
+  /** Its declarations, for documents and tests. */
   readonly routes: readonly Route[];
   open(context: ModuleContext & { readonly config: SharedConfig & ValuesOf<S> }): MaybePromise<OpenModule>;
 }
 
-/** A module as its file declares it; the settings' types are inferred. */
+/** Declares a module and infers the types of its settings. */
 export const defineModule = <const S extends SettingsTable>(module: Module<S>): Module<S> => module;

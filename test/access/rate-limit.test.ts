@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { perCaller } from '../../src/access/rate-limit.ts';
+import { perClient } from '../../src/access/rate-limit.ts';
 import type { Refusal } from '../../src/http/errors.ts';
 import type { RequestView } from '../../src/http/request-view.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
@@ -8,8 +8,8 @@ import { MemoryRateLimits } from '../../src/storage/memory/rate-limits.ts';
 function setUp(limit: number) {
   let now = 1_000;
   const limits = new MemoryRateLimits({ nowMs: () => 0, monotonicMs: () => now });
-  const callerRate = { limitPerMinute: limit, limiter: limits.open(Math.max(1, limit), 60_000) };
-  const gate = perCaller.open({ callerRate }, searchJobs, { labels: {}, baseUrl: '' });
+  const clientRate = { limitPerMinute: limit, limiter: limits.open(Math.max(1, limit), 60_000) };
+  const gate = perClient.open({ clientRate }, searchJobs, { labels: {}, baseUrl: '' });
   const from = (address: string) =>
     gate.admit({ clientAddress: () => address } as RequestView, {}) as Refusal | undefined;
   return {

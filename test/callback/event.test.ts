@@ -3,7 +3,7 @@ import {
   type EventRecord,
   eventHead,
   finishedJson,
-  heldEvent,
+  inboxEventOf,
   originalContentType,
   rawOf,
   retainedHeaders,
@@ -141,7 +141,7 @@ describe('an event', () => {
     [null, bytesOf('x')],
   ] as const)('gives back the exact bytes, held whole or in the store: %j, %j', (contentType, bytes) => {
     const record = recordOf(contentType, bytes);
-    const held = heldEvent(record);
+    const held = inboxEventOf(record);
     expect(held.json).toBe(finishedJson(record));
     const raw = rawOf({ ...held, json: held.json! });
     expect([...raw.bytes]).toEqual([...bytes]);
@@ -155,7 +155,7 @@ describe('an event', () => {
   });
 
   it('stays in memory up to the bound and goes to the store alone above it', () => {
-    const around = (length: number) => heldEvent(recordOf('text/plain', bytesOf('x'.repeat(length)))).json;
+    const around = (length: number) => inboxEventOf(recordOf('text/plain', bytesOf('x'.repeat(length)))).json;
     expect(around(3_500)).not.toBeNull();
     expect(around(3_500)!.length).toBeLessThanOrEqual(INLINE_CHARACTERS_MAX);
     expect(around(INLINE_CHARACTERS_MAX)).toBeNull();

@@ -14,7 +14,7 @@ import { encodeHeader, type Payment, wallet } from '../support/wallet.ts';
 const REASONS: Readonly<Record<string, RegExp>> = {
   INVALID_PARAMETER: /^(?:`\w+` (?:must be|is not valid) |a parameter name is not valid )/,
   UNSUPPORTED_PERIOD: /^`period` must be `7d`/,
-  UNKNOWN_PARAMETER: /^unknown query parameter ".*": this route takes `/,
+  UNKNOWN_PARAMETER: /^unknown query parameter ".*": this route accepts `/,
   DUPLICATE_PARAMETER: /^`\w+` is given more than once/,
   MISSING_PARAMETER: /^`company` is required: /,
 };

@@ -24,7 +24,7 @@ export interface Account {
 export const demoKey: Access<Account, DemoKeyServices> = {
   errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_DEMO_KEY],
   documentation: {
-    words: 'Needs `Authorization: Bearer <demo key>`',
+    sentence: 'Needs `Authorization: Bearer <demo key>`',
     security: { name: 'demoKey', scheme: { type: 'http', scheme: 'bearer', description: 'A demo key' } },
   },
   isBeforeInput: true,

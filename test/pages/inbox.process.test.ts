@@ -288,7 +288,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     listener = await listen({
       host: '127.0.0.1',
       port: 0,
-      fetch: (request, caller) => app.fetch(request, caller),
+      fetch: (request, client) => app.fetch(request, client),
       unreadable: () => new Response(null, { status: 400 }),
     });
     url = `http://127.0.0.1:${listener.port}`;

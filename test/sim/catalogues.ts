@@ -2,7 +2,7 @@
 
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
-import type { TakeCatalogue } from '../../src/catalogue/holder.ts';
+import type { LoadCatalogue } from '../../src/catalogue/holder.ts';
 import type { Job } from '../../src/catalogue/job.ts';
 import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
 import { memorySource } from '../../src/catalogue/snapshot/source.ts';
@@ -41,7 +41,7 @@ export const versionsIn = (text: string): Set<number> =>
   new Set([...text.matchAll(/edition([0-9])/g)].map(([, digit]) => Number(digit)));
 
 /** @param version what the operator's file holds at the moment; undefined = it is damaged */
-export function takerOf(version: () => number | undefined): TakeCatalogue {
+export function takerOf(version: () => number | undefined): LoadCatalogue {
   return () => {
     const now = version();
     const file = now === undefined ? FILES[0]?.subarray(0, 100) : FILES[now];

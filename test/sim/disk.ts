@@ -16,7 +16,7 @@ import type { Backend, StoreOptions } from '../../src/storage/backend.ts';
 import { backendOver, type SqlitePorts } from '../../src/storage/sqlite/backend.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 import { Journal } from '../../src/storage/sqlite/journal.ts';
-import { type Kept, keptOf, openSqliteState, STATE_FILE, stateOver } from '../../src/storage/sqlite/state.ts';
+import { type LoadedState, loadState, openSqliteState, STATE_FILE, stateOver } from '../../src/storage/sqlite/state.ts';
 import { CALLBACKS, type EventQuery } from '../../src/storage/sqlite/tables/callbacks.ts';
 import type { Operation, Query } from '../../src/storage/sqlite/tables/table.ts';
 import type {
@@ -32,10 +32,10 @@ import { Records } from './records.ts';
 import type { World } from './world.ts';
 
 /** What the real database may hold and in which order it reads it, without what its own classes add. */
-function comparable(kept: Kept): unknown {
+function comparable(kept: LoadedState): unknown {
   return {
-    ends: [...kept.recovered.ends],
-    cases: kept.recovered.cases,
+    ends: [...kept.loaded.ends],
+    cases: kept.loaded.cases,
     spent: [...kept.ledger.spent].sort(([one], [other]) => (one < other ? -1 : 1)),
     callbacks: [...kept.callbacks]
       .sort((one, other) => (one.callback.id < other.callback.id ? -1 : 1))
@@ -165,8 +165,8 @@ export class Disk {
   }
 
   /** What a start finds. */
-  #kept(clock: Clock): Kept {
-    const kept = keptOf(this.records.database, this.#isPlay, clock);
+  #kept(clock: Clock): LoadedState {
+    const kept = loadState(this.records.database, this.#isPlay, clock);
     const wrong = this.records.takeOver(clock);
     if (wrong !== undefined) this.#world.fail('D1 disk', wrong);
     return kept;
@@ -182,7 +182,7 @@ export class Disk {
       if (existsSync(path)) cpSync(path, join(copy, STATE_FILE + ending));
     }
     const database = new StateDatabase({ path: join(copy, STATE_FILE), sync: 'normal' });
-    const real = comparable(keptOf(database, this.#isPlay, clock));
+    const real = comparable(loadState(database, this.#isPlay, clock));
     database.close();
     rmSync(copy, { recursive: true, force: true });
     this.#world.count('starts compared with the real database');

@@ -143,7 +143,7 @@ export class Server {
         recoveryWorker: promptWorker(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
         openBackend: (options, ports) => this.#disk.open(life, options, ports),
-        takeCatalogue: takerOf(() => this.fileVersion),
+        loadCatalogue: takerOf(() => this.fileVersion),
         onRequest: undefined,
         onFailure: (failure) => {
           if (life.isDead) return;

@@ -207,7 +207,7 @@ export function describeCallbacks(
         await settle();
         expect(callbacks.counts.waits).toBe(3);
         leaver.leave();
-        expect(await gone).toEqual({ kind: 'gone' });
+        expect(await gone).toEqual({ kind: 'disconnected' });
         expect(await callbacks.delete(two.handle)).toEqual({ kind: 'deleted' });
         expect(await deleted).toEqual({ kind: 'not-found' });
         time.pass(5_000);

@@ -13,7 +13,7 @@ const SECOND = 1000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** `validBefore` of 120 s and ten minutes, and then some for a store that keeps longer. */
-const STAY_MS = 760 * SECOND;
+const RETAINED_MS = 760 * SECOND;
 
 /** @param open makes an empty store that holds at most `countMax` live authorizations */
 export function describeReservations(
@@ -228,7 +228,7 @@ export function describeReservations(
       const one = await settledOne(kit);
       kit.time.pass(719 * SECOND);
       expect(await isUsed(kit, one)).toBe(true);
-      kit.time.pass(STAY_MS);
+      kit.time.pass(RETAINED_MS);
       expect(await isUsed(kit, one)).toBe(false);
     });
 
@@ -236,7 +236,7 @@ export function describeReservations(
       const kit = await setUp(1000);
       for (let i = 0; i < 1000; i++) await settledOne(kit);
       expect(await kit.reserve(kit.order())).toEqual({ kind: 'full' });
-      kit.time.pass(STAY_MS);
+      kit.time.pass(RETAINED_MS);
       for (let i = 0; i < 1000; i++) expect((await kit.reserve(kit.order())).kind).toBe('reserved');
     });
 
@@ -264,7 +264,7 @@ export function describeReservations(
         expect(await isUsed(kit, one)).toBe(true);
       }
       for (let i = 0; i < 3; i++) {
-        kit.time.pass(STAY_MS);
+        kit.time.pass(RETAINED_MS);
         await kit.reserve(kit.order());
       }
       expect(await isUsed(kit, one)).toBe(false);

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
-import { type Caller, IDLE_TIMEOUT_SECONDS, type Listener, type ListenOptions } from './listen.ts';
+import { type ClientConnection, IDLE_TIMEOUT_SECONDS, type Listener, type ListenOptions } from './listen.ts';
 
 /** What @hono/node-server passes to a Fetch handler beside the request. */
 interface NodeBindings {
@@ -21,7 +21,7 @@ const IDLE_SWEEP_MS = 25;
  * Answers from node:http's own objects. The Request of @hono/node-server is cheap until someone reads its headers or signal:
  * then it makes undici's Headers and Request, which double the cost of an unpaid offer.
  */
-class NodeCaller implements Caller {
+class NodeConnection implements ClientConnection {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
 
@@ -58,12 +58,15 @@ class NodeCaller implements Caller {
 
 /** @throws the error of node:http, with its code, when the address cannot be listened on */
 export async function listen({ host, port, fetch, unreadable }: ListenOptions): Promise<Listener> {
-  const listener = getRequestListener((request, bindings) => fetch(request, new NodeCaller(bindings as NodeBindings)), {
-    errorHandler: unreadable,
-    hostname: 'localhost',
-  });
+  const listener = getRequestListener(
+    (request, bindings) => fetch(request, new NodeConnection(bindings as NodeBindings)),
+    {
+      errorHandler: unreadable,
+      hostname: 'localhost',
+    },
+  );
   const server = createServer((incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // A malformed Host would keep @hono/node-server from making a Request. `NodeCaller.header` still gives the one sent.
+    // A malformed Host would keep @hono/node-server from making a Request. `NodeConnection.header` still gives the one sent.
     incoming.headers.host = 'localhost';
     void listener(incoming, outgoing);
   });

@@ -5,7 +5,7 @@ import type { DisconnectListener } from '../../base/disconnect-listener.ts';
  * The client of one request, as its listener knows it. The optional members answer what `Request` answers too; a listener has
  * one where it can answer at a lower cost, and its users fall back to the `Request` where it has not.
  */
-export interface Caller {
+export interface ClientConnection {
   /** The peer address of the socket. */
   readonly address: string;
   /**
@@ -22,7 +22,7 @@ export interface Caller {
   onDisconnect?(listener: DisconnectListener): void;
 }
 
-export type FetchHandler = (request: Request, caller: Caller) => Response | Promise<Response>;
+export type FetchHandler = (request: Request, client: ClientConnection) => Response | Promise<Response>;
 
 export interface ListenOptions {
   readonly host: string;

@@ -1,17 +1,17 @@
 /**
- * One callback in memory and its states (callback.md, "States and transitions"): active until it expires or is deleted,
- * whichever comes first. Everything but its identity is made on first use: most callbacks get one or two webhooks.
+ * One callback in memory and its states (callback.md, "States and transitions"): active until it expires or its owner deletes
+ * it. Rate window and waiters are made at their first use, because most callbacks receive one or two webhooks.
  */
 import { RateWindow } from '../../base/rate-window.ts';
 import type { CallbackHandle } from '../callbacks.ts';
-import type { HeldEvent } from '../event.ts';
+import type { InboxEvent } from '../event.ts';
 import type { CallbackId } from '../identifier.ts';
 import { RATE_COUNT_MAX, RATE_WINDOW_MS } from '../limits.ts';
 import { Waiters, type WaitPorts } from './waiters.ts';
 
 export type CallbackState = 'active' | 'expired' | 'deleted';
 
-const NO_EVENTS: readonly HeldEvent[] = Object.freeze([]);
+const NO_EVENTS: readonly InboxEvent[] = Object.freeze([]);
 
 export function newRateWindow(): RateWindow {
   return new RateWindow(RATE_COUNT_MAX, RATE_WINDOW_MS);
@@ -21,18 +21,18 @@ export class Callback implements CallbackHandle {
   readonly id: CallbackId;
   readonly tokenDigest: Uint8Array;
   readonly expiresAtMs: number;
-  /** Monotonic; decides. The callback is expired at this very moment. */
+  /** Monotonic, milliseconds. This time decides: at exactly this moment the callback is expired. */
   readonly endsAtMs: number;
   state: CallbackState = 'active';
-  /** Stored events in receipt order; grows only, and is replaced by an empty one at the end. */
-  events: readonly HeldEvent[] = NO_EVENTS;
-  /** `received_at` of the last event, seconds since 1970; a later event is never given an earlier one. */
+  /** Stored events in receipt order. The list only grows, until an empty one replaces it at the callback's end. */
+  events: readonly InboxEvent[] = NO_EVENTS;
+  /** `received_at` of the last event, seconds since 1970; no later event gets an earlier time. */
   lastReceivedSeconds = 0;
   rate: RateWindow | undefined;
   waiters: Waiters | undefined;
-  /** Cancels the timer of its end, set once a wait may last until then. */
+  /** Cancels the timer for the callback's end; set when a wait may last until then. */
   cancelEnd: (() => void) | undefined;
-  /** The last append under way, if any; it never rejects. Appends to one callback run one after another. */
+  /** The last append in flight, if any; it never rejects. Appends to one callback run one after another. */
   storing: Promise<unknown> | undefined;
 
   constructor(id: CallbackId, tokenDigest: Uint8Array, expiresAtMs: number, endsAtMs: number) {
@@ -52,11 +52,11 @@ export class Callback implements CallbackHandle {
     return this.waiters;
   }
 
-  addEvent(event: HeldEvent): void {
+  addEvent(event: InboxEvent): void {
     this.events = [...this.events, event];
   }
 
-  /** Drops everything that was stored. */
+  /** Ends the callback and drops its events from memory. */
   end(state: 'expired' | 'deleted'): void {
     this.state = state;
     this.events = NO_EVENTS;

@@ -1,7 +1,7 @@
 /**
  * The capacity that one inbox has for callbacks (decisions §5; reliability 126, 127). Every callback claims the same number
- * of bytes, so the ledger counts claims. A claim becomes a callback's or is released; a callback's is released when it ends.
- * Nothing live is ever removed to make room.
+ * of bytes, so the ledger counts claims. A new callback commits its claim, or the gate releases it; a callback's end releases
+ * a committed claim. The inbox never removes a live callback to free capacity.
  */
 import type { CallbackCapacity } from '../callbacks.ts';
 import { CLAIM_BYTES } from '../limits.ts';
@@ -12,7 +12,7 @@ export class CapacityLedger implements CallbackCapacity {
   #claimCount = 0;
   #committedCount = 0;
 
-  /** @param sweep ends callbacks that are past their end, as many as one turn of the loop allows */
+  /** @param sweep ends expired callbacks, at most SWEEP_COUNT_MAX */
   constructor(capacityBytes: number, sweep: () => void) {
     this.capacityBytes = capacityBytes;
     this.#sweep = sweep;
@@ -38,21 +38,21 @@ export class CapacityLedger implements CallbackCapacity {
     this.#claimCount--;
   }
 
-  /** A claim becomes a callback's. */
+  /** Turns a claim into the claim of a new callback. */
   commit(): void {
-    if (this.#committedCount === this.#claimCount) throw new Error('a callback was made without a claim');
+    if (this.#committedCount === this.#claimCount) throw new Error('a callback was created without a claim');
     this.#committedCount++;
   }
 
-  /** Claims for a callback that was paid for before a restart, even beyond the present capacity. */
+  /** Claims for a callback from before a restart, even beyond the present capacity, because it is paid for. */
   restore(): void {
     this.#claimCount++;
     this.#committedCount++;
   }
 
-  /** A callback has ended. */
+  /** Releases the claim of a callback that has ended. */
   releaseCommitted(): void {
-    if (this.#committedCount === 0) throw new Error('a callback ended that was not there');
+    if (this.#committedCount === 0) throw new Error('a callback without a claim has ended');
     this.#committedCount--;
     this.#claimCount--;
   }

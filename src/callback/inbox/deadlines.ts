@@ -1,7 +1,7 @@
 /**
- * Timeouts of waits. Waits of one length end in the order in which they began, so each length has a bucket, a linked list
- * with one timer for its first entry. The contract knows thirty lengths; a timer for each of 10,000 waits would take a
- * noticeable share of what a parked request takes (bench/waits.ts).
+ * Timeouts of waits. Waits of one length end in the order in which they began, so each length has a bucket: a linked list with
+ * one timer for its first entry. The contract permits thirty lengths. A timer for each of 10,000 waits would be a noticeable
+ * share of the memory of a parked request (bench/waits.ts).
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -15,7 +15,7 @@ export abstract class TimerEntry {
   before: TimerEntry | undefined;
   behind: TimerEntry | undefined;
 
-  /** Its timeout is over, and it is out of its bucket. */
+  /** Called when its timeout is over and it is out of its bucket. */
   abstract onDue(): void;
 }
 
@@ -41,7 +41,7 @@ export class Deadlines {
     this.#timers = timers;
   }
 
-  /** Calls `onDue` in `lengthMs`, unless the entry is removed first. @param entry in no bucket */
+  /** Calls `onDue` in `lengthMs`, unless the entry is removed first. @param entry must be in no bucket */
   add(entry: TimerEntry, lengthMs: number): void {
     let bucket = this.#buckets.get(lengthMs);
     if (bucket === undefined) {
@@ -78,7 +78,7 @@ export class Deadlines {
     bucket.cancelTimer = this.#timers.after(Math.ceil(delayMs), () => this.#endDue(bucket));
   }
 
-  /** Ends what is due, at most SWEEP_COUNT_MAX a turn, and sets the timer for the next one. */
+  /** Ends the due entries, at most SWEEP_COUNT_MAX a turn, and sets the timer for the next one. */
   #endDue(bucket: TimerBucket): void {
     for (let endedCount = 0; bucket.first !== undefined; endedCount++) {
       const { first } = bucket;

@@ -1,11 +1,11 @@
 /**
- * A map whose entries end by the clock. All lifetimes in one map are equal, so entries end in the order of insertion;
- * lru-cache keeps that order as long as this file only peeks, and a sweep looks at the front alone. One timer waits for the
- * front entry, or for the least pause between sweeps. A lookup does not find an entry past its end, whether or not the timer
- * has fired. Sweeps of SWEEP_COUNT_MAX entries keep the longest turn short, at less memory than lru-cache's timer for each
- * entry (bench/callback-store.ts).
+ * A map whose entries expire by the clock. All lifetimes in one map are equal, so entries expire in the order of insertion;
+ * lru-cache preserves that order because this file only peeks, so a sweep reads only the front. One timer waits for the
+ * front entry, or for the least pause between sweeps. A lookup does not find an expired entry, whether or not the timer has
+ * fired. A sweep of at most SWEEP_COUNT_MAX entries keeps turns short, and one timer takes less memory than lru-cache's timer
+ * for each entry (bench/callback-store.ts).
  *
- * Without `countMax` nothing is ever evicted: customers have paid for those entries.
+ * Without `countMax` the map never evicts an entry, because customers have paid for those entries.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
@@ -14,17 +14,17 @@ import { SWEEP_COUNT_MAX } from '../limits.ts';
 
 export interface ExpiryMapOptions<V> {
   readonly lifetimeMs: number;
-  /** At this many entries a new one evicts the oldest; undefined = nothing is ever evicted. */
+  /** With this many entries a new one evicts the oldest; undefined = the map never evicts. */
   readonly countMax?: number;
   /** Least time between two sweeps, milliseconds; 0 when not given. */
   readonly sweepPauseMs?: number;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** A sweep removed an entry past its end. Not called for one that is deleted or evicted. */
+  /** Called when a sweep removes an expired entry; not for a deleted or evicted one. */
   readonly onEnd?: (value: V, key: string) => void;
 }
 
-/** lru-cache takes a start of 0 for "no lifetime"; its clock begins later. */
+/** lru-cache reads a start of 0 as "no lifetime", so its clock begins later. */
 const CLOCK_ORIGIN_MS = 1;
 
 export class ExpiryMap<V extends object> {
@@ -46,7 +46,7 @@ export class ExpiryMap<V extends object> {
       countMax === undefined
         ? new LRUCache({
             ...shared,
-            // Some bound must be given, or the package warns on stderr; one of 9e15 entries evicts nothing.
+            // Without a bound the package warns on stderr; a bound of 9e15 entries evicts nothing.
             maxSize: Number.MAX_SAFE_INTEGER,
             sizeCalculation: () => 1,
             dispose: (_value, key, reason) => {
@@ -56,23 +56,23 @@ export class ExpiryMap<V extends object> {
         : new LRUCache({ ...shared, max: countMax });
   }
 
-  /** Entries held, including ended ones that no sweep has removed yet. */
+  /** Number of entries, including expired ones that no sweep has removed yet. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** @param leftMs the rest of its lifetime; the caller inserts entries in the order of their ends */
+  /** @param leftMs the rest of its lifetime; the caller inserts entries in the order of their expiry */
   set(key: string, value: V, leftMs: number = this.#options.lifetimeMs): void {
     this.#entries.set(key, value, { ttl: Math.max(leftMs, Number.MIN_VALUE) });
     if (this.#cancelTimer === undefined) this.#arm(leftMs);
   }
 
-  /** The entry, until the millisecond of its end. */
+  /** The entry, unless it has expired. */
   get(key: string): V | undefined {
     return this.#entries.getRemainingTTL(key) > 0 ? this.#entries.peek(key) : undefined;
   }
 
-  /** The entry, also past its end until a sweep removes it. */
+  /** The entry, even an expired one that no sweep has removed yet. */
   peek(key: string): V | undefined {
     return this.#entries.peek(key);
   }
@@ -81,12 +81,12 @@ export class ExpiryMap<V extends object> {
     return this.#entries.delete(key);
   }
 
-  /** Every entry held, ended ones included, oldest first. */
+  /** All entries, including expired ones, oldest first. */
   values(): Generator<V, void, unknown> {
     return this.#entries.rvalues() as Generator<V, void, unknown>;
   }
 
-  /** Ends what is due, at most SWEEP_COUNT_MAX entries, and sets the timer for the next one. */
+  /** Removes expired entries, at most SWEEP_COUNT_MAX, and sets the timer for the next one. */
   sweep(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;

@@ -1,7 +1,7 @@
 /**
- * The callbacks of one process: the port of callbacks.ts with every decision taken from memory and the clock that is handed
- * in; an event store beneath makes them durable (callback.md; decisions §5). The rules of a request are here; lifetimes.ts
- * holds what lives and expires, storing.ts appends events, waking.ts parks and wakes waits, reading.ts reads events.
+ * The callbacks of one process. The inbox implements the port of callbacks.ts and decides everything from memory and its
+ * clock; an event store makes the result durable (callback.md; decisions §5). This file has the rules of requests; lifetimes.ts
+ * tracks live and expired callbacks, storing.ts appends events, waking.ts parks and wakes waits, reading.ts reads events.
  */
 import type { Clock } from '../../base/clock.ts';
 import { isSameDigest } from '../../base/digest.ts';
@@ -23,7 +23,7 @@ import type {
   Waiter,
   WebhookAdmission,
 } from '../callbacks.ts';
-import { heldEvent, isAcceptable, type Webhook } from '../event.ts';
+import { inboxEventOf, isAcceptable, type Webhook } from '../event.ts';
 import { type CallbackId, newCallbackId } from '../identifier.ts';
 import { EVENT_COUNT_MAX, LIFETIME_MS, TOMBSTONE_MS } from '../limits.ts';
 import { digestOf, newReadToken } from '../read-token.ts';
@@ -41,8 +41,8 @@ export interface InboxPorts {
   readonly timers: Timers;
   readonly store: EventStore;
   /**
-   * The store failed in the background, where no request waits for it: the events of an expired callback may still take
-   * space, or a wait did not get a long event and its client has to ask again.
+   * Called when the store failed in the background, where no request waits for it: the events of an expired callback may still
+   * take space, or a wait did not get a long event and its client has to ask again.
    */
   onStoreFault(fault: unknown): void;
 }
@@ -51,7 +51,7 @@ const NOT_FOUND = { kind: 'not-found' } as const;
 const EXPIRED = { kind: 'expired' } as const;
 const FULL = { kind: 'full' } as const;
 
-/** @throws Error for a handle of other callbacks: a bug in the caller */
+/** @throws Error for a handle of another implementation: a bug in the caller */
 function callbackOf(handle: CallbackHandle): Callback {
   if (!(handle instanceof Callback)) throw new Error('not a callback of this inbox');
   return handle;
@@ -90,7 +90,7 @@ export class Inbox implements Callbacks {
     return { live: liveCount, tombstones: tombstoneCount, unknownIds: unknownIdCount, waits: this.#waking.waitCount };
   }
 
-  /** Takes over what the store kept of an earlier process. Called once, before anything else. */
+  /** Loads the callbacks of an earlier process from the store. Called once, before any other method. */
   async load(): Promise<void> {
     const nowMs = this.#ports.clock.nowMs();
     const loaded = await this.#ports.store.load(nowMs, TOMBSTONE_MS);
@@ -98,22 +98,22 @@ export class Inbox implements Callbacks {
     for (const one of inOrder) this.#restore(one, nowMs);
   }
 
-  #restore({ callback: kept, events }: LoadedCallback, nowMs: number): void {
+  #restore({ callback: loaded, events }: LoadedCallback, nowMs: number): void {
     const { clock, store } = this.#ports;
     // A wall clock that was set back between two processes gives no callback more than a lifetime.
-    const leftMs = Math.min(kept.expiresAtMs - nowMs, LIFETIME_MS);
+    const leftMs = Math.min(loaded.expiresAtMs - nowMs, LIFETIME_MS);
     if (leftMs <= 0) {
-      this.#lifetimes.remember(kept.id, kept.tokenDigest, leftMs + TOMBSTONE_MS);
-      this.#inBackground(store.expire(kept.id));
+      this.#lifetimes.addTombstone(loaded.id, loaded.tokenDigest, leftMs + TOMBSTONE_MS);
+      this.#inBackground(store.expire(loaded.id));
       return;
     }
-    const callback = new Callback(kept.id, kept.tokenDigest, kept.expiresAtMs, clock.monotonicMs() + leftMs);
+    const callback = new Callback(loaded.id, loaded.tokenDigest, loaded.expiresAtMs, clock.monotonicMs() + leftMs);
     for (const { bytes, ...event } of events) {
       const { id, form } = event;
       callback.addEvent(
         bytes === null || !isAcceptable(form, bytes)
           ? { id, json: null, bodyStart: 0, isText: form.kind === 'text', bytes: null }
-          : heldEvent({ ...event, bytes }),
+          : inboxEventOf({ ...event, bytes }),
       );
       callback.lastReceivedSeconds = Math.max(callback.lastReceivedSeconds, event.receivedAtSeconds);
     }

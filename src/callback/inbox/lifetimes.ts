@@ -1,6 +1,6 @@
 /**
- * Which callbacks are live, which expired and which ids are unknown, by the clock alone: a look at an id ends a callback that
- * is past its end, whether or not a timer has fired; timers only clean up (callback.md; reliability 204, 205).
+ * Tracks which callbacks are live, which have expired and which ids are unknown. The clock alone decides: every lookup ends a
+ * callback whose lifetime is over, whether or not a timer has fired; timers only clean up (callback.md; reliability 204, 205).
  *
  * Invariants: a live callback is never evicted or shortened; its claim on the capacity is released exactly once; when every
  * lifetime has passed, maps and claims are empty.
@@ -25,11 +25,11 @@ import { ExpiryMap } from './expiry-map.ts';
 export interface LifetimePorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The callback has expired. `storing` is its last append under way, if any. */
+  /** Called when a callback has expired. `storing` is its last append in flight, if any. */
   readonly onExpired: (callback: Callback, storing: Promise<unknown> | undefined) => void;
 }
 
-/** What stays of an expired callback: enough to tell its owner that it expired. */
+/** The record of an expired callback: enough to answer its owner with 410. */
 interface Tombstone {
   readonly tokenDigest: Uint8Array;
 }
@@ -42,7 +42,7 @@ export class Lifetimes {
   readonly #ports: LifetimePorts;
   readonly #live: ExpiryMap<Callback>;
   readonly #tombstones: ExpiryMap<Tombstone>;
-  /** Rates of ids that no live callback has. */
+  /** Rate windows of ids without a live callback. */
   readonly #unknownIds: ExpiryMap<RateWindow>;
 
   constructor(capacityBytes: number, ports: LifetimePorts) {
@@ -84,19 +84,19 @@ export class Lifetimes {
     return this.#unknownIds.size;
   }
 
-  /** Whether a callback has the id or had it lately. */
+  /** Whether a live or recently expired callback has the id. */
   isTaken(id: CallbackId): boolean {
     return this.#live.peek(id) !== undefined || this.#tombstones.peek(id) !== undefined;
   }
 
-  /** The callback lives from now on; its claim is committed or restored. @param leftMs undefined = a whole lifetime */
+  /** Adds a live callback with a committed or restored claim. @param leftMs undefined = a whole lifetime */
   add(callback: Callback, leftMs?: number): void {
     this.#live.set(callback.id, callback, leftMs);
   }
 
-  /** An expired callback of an earlier process. */
-  remember(id: CallbackId, tokenDigest: Uint8Array, rememberedMs: number): void {
-    if (rememberedMs > 0) this.#tombstones.set(id, { tokenDigest }, rememberedMs);
+  /** Records an expired callback; does nothing when its hour is over. */
+  addTombstone(id: CallbackId, tokenDigest: Uint8Array, tombstoneMs: number): void {
+    if (tombstoneMs > 0) this.#tombstones.set(id, { tokenDigest }, tombstoneMs);
   }
 
   /** Undoes {@link add} for a callback that could not be stored. */
@@ -113,7 +113,7 @@ export class Lifetimes {
     return callback === undefined || this.endOf(callback) === undefined ? callback : undefined;
   }
 
-  /** How a callback has ended, or undefined while it lives. */
+  /** How a callback has ended; undefined while it lives. Ends it when its lifetime is over. */
   endOf(callback: Callback): Absent | undefined {
     switch (callback.state) {
       case 'active':
@@ -130,7 +130,7 @@ export class Lifetimes {
     }
   }
 
-  /** Why an id has no live callback. */
+  /** The reason why an id has no live callback. */
   absent(id: CallbackId): Absent {
     return this.#tombstones.get(id) === undefined ? NOT_FOUND : EXPIRED;
   }
@@ -140,7 +140,7 @@ export class Lifetimes {
     return this.#tombstones.get(id)?.tokenDigest;
   }
 
-  /** The callback's exact window, or the one of an id without a callback. */
+  /** The rate window of the callback, or of an id without a live callback. */
   rateOf(id: CallbackId): RateWindow {
     const callback = this.#live.peek(id);
     if (callback !== undefined) return callback.rateWindow();
@@ -164,7 +164,7 @@ export class Lifetimes {
     });
   }
 
-  /** Ends all waits. */
+  /** Ends all waits as timed out. */
   drain(): void {
     for (const callback of this.#live.values()) {
       callback.waiters?.endAll({ kind: 'timed-out' });
@@ -172,26 +172,26 @@ export class Lifetimes {
     }
   }
 
-  /** Leaves no timer behind; entries stay. */
+  /** Cancels all timers; entries stay. */
   close(): void {
     this.#live.close();
     this.#tombstones.close();
     this.#unknownIds.close();
   }
 
-  /** The callback is no longer in the map of live ones. */
+  /** Ends a callback that is no longer in the map of live ones. */
   #end(callback: Callback, state: 'expired' | 'deleted'): void {
     const { id, tokenDigest, rate, storing } = callback;
     callback.end(state);
     callback.cancelEnd?.();
     this.capacity.releaseCommitted();
-    // The rate is the id's: it counts on across the end.
+    // The rate belongs to the id, so it continues after the callback's end.
     if (rate !== undefined) this.#unknownIds.set(id, rate);
     if (state === 'deleted') {
       callback.waiters?.endAll(NOT_FOUND);
       return;
     }
-    this.remember(id, tokenDigest, callback.endsAtMs + TOMBSTONE_MS - this.#ports.clock.monotonicMs());
+    this.addTombstone(id, tokenDigest, callback.endsAtMs + TOMBSTONE_MS - this.#ports.clock.monotonicMs());
     callback.waiters?.endAll(EXPIRED);
     this.#ports.onExpired(callback, storing);
   }

@@ -1,6 +1,6 @@
-/** Reads events: from memory what is short, from the event store what is long. */
+/** Reads events: inline ones from memory, long ones from the event store. */
 import type { Absent, Listing, RawFound } from '../callbacks.ts';
-import { finishedJson, type HeldEvent, originalContentType, rawOf } from '../event.ts';
+import { finishedJson, type InboxEvent, originalContentType, rawOf } from '../event.ts';
 import type { Callback } from './callback.ts';
 import type { EventStore } from './event-store.ts';
 import type { Lifetimes } from './lifetimes.ts';
@@ -16,8 +16,8 @@ export class EventReader {
     this.#lifetimes = lifetimes;
   }
 
-  /** Finished JSON of a long event; the callback's end when that came during the read. */
-  async longJson(callback: Callback, event: HeldEvent): Promise<string | Absent> {
+  /** Finished JSON of a long event, or how the callback ended during the read. */
+  async longJson(callback: Callback, event: InboxEvent): Promise<string | Absent> {
     const record = await this.#store.read(callback.id, event.id);
     if (record !== undefined) return finishedJson(record);
     const ended = this.#lifetimes.endOf(callback);

@@ -1,11 +1,11 @@
 /**
- * Stores webhooks as events. Appends to one callback run one after another, and an event is published only when the store
- * has it; expiry and the limit of events are decided again at that moment.
+ * Stores webhooks as events. Appends to one callback run one after another. Readers see an event only when the store has it;
+ * expiry and the limit of events are checked again at that moment.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Received } from '../callbacks.ts';
-import { type EventRecord, eventHead, heldEvent, isAcceptable, type Webhook } from '../event.ts';
+import { type EventRecord, eventHead, inboxEventOf, isAcceptable, type Webhook } from '../event.ts';
 import { newEventId } from '../identifier.ts';
 import { EVENT_COUNT_MAX } from '../limits.ts';
 import type { Callback } from './callback.ts';
@@ -51,7 +51,7 @@ export class EventWriter {
     return this.#store(callback, webhook);
   }
 
-  /** One append, alone on its callback. */
+  /** Appends one event while no other append of its callback runs. */
   async #store(callback: Callback, webhook: Webhook): Promise<Received> {
     const { clock, random, store, lifetimes, waking } = this.#ports;
     const ended = lifetimes.endOf(callback);
@@ -61,15 +61,15 @@ export class EventWriter {
     const receivedAtSeconds = Math.max(callback.lastReceivedSeconds, Math.floor(clock.nowMs() / 1000));
     const id = newEventId(random);
     const head = eventHead(id, receivedAtSeconds, method, retained);
-    const held = heldEvent({ id, receivedAtSeconds, head, form, bytes });
+    const event = inboxEventOf({ id, receivedAtSeconds, head, form, bytes });
     // The store owns the bytes of a long event from here on.
-    const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: held.json !== null };
+    const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: event.json !== null };
     await store.append(callback.id, record);
     const endedMeanwhile = lifetimes.endOf(callback);
     if (endedMeanwhile !== undefined) return endedMeanwhile;
     callback.lastReceivedSeconds = receivedAtSeconds;
-    callback.addEvent(held);
-    const woken = waking.wake(callback, held);
+    callback.addEvent(event);
+    const woken = waking.wake(callback, event);
     if (woken !== undefined) await woken;
     return { kind: 'stored', eventId: id };
   }

@@ -1,9 +1,9 @@
 /**
- * Long polls held open on one callback. All of them wait for the next stored event, so one wake-up answers all. The inbox
- * registers a wait in the same turn in which it found no event, so no event can fall in between. A wait ends once: by an
- * event, its timeout, the callback's end, a disconnect or shutdown.
+ * The waits on one callback. All of them wait for the next stored event, so one event answers all. The inbox registers a wait
+ * in the same turn in which it found no event, so no event is missed in between. A wait ends once: by an event, its timeout,
+ * the callback's end, a disconnect or shutdown.
  *
- * A process holds ten thousand, so a wait is one object without a timer, a promise or a closure.
+ * A process holds ten thousand waits, so a wait is one object without a timer, a promise or a closure.
  */
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
 import type { Client, Waiter, Woken } from '../callbacks.ts';
@@ -20,7 +20,7 @@ export class Wait extends TimerEntry implements DisconnectListener {
   readonly #waiters: Waiters;
   readonly waiter: Waiter;
   isOver = false;
-  /** An event came and could not be read back. No later one may overtake it, so this wait ends by the clock. */
+  /** The store could not read this wait's event back. A later event must not overtake it, so the wait only times out. */
   hasMissed = false;
 
   constructor(waiters: Waiters, waiter: Waiter) {
@@ -33,9 +33,9 @@ export class Wait extends TimerEntry implements DisconnectListener {
     this.#waiters.end(this, { kind: 'timed-out' });
   }
 
-  /** The client went away. */
+  /** The client has disconnected. */
   handleEvent(): void {
-    this.#waiters.end(this, { kind: 'gone' });
+    this.#waiters.end(this, { kind: 'disconnected' });
   }
 }
 
@@ -51,7 +51,7 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** @param timeoutMs undefined where the callback ends first, which ends its waits */
+  /** @param timeoutMs undefined where the callback expires first, which ends its waits */
   add(waiter: Waiter, client: Client, timeoutMs: number | undefined): void {
     const wait = new Wait(this, waiter);
     client.onDisconnect(wait);
@@ -69,12 +69,12 @@ export class Waiters {
     wait.waiter.woken(how);
   }
 
-  /** The waits that get the event that comes now. */
+  /** The waits that receive the event of this moment. */
   expecting(): readonly Wait[] {
     return [...this.#waiting].filter(({ hasMissed }) => !hasMissed);
   }
 
-  /** The end of all waits. */
+  /** Ends all waits. */
   endAll(how: Woken): void {
     for (const wait of [...this.#waiting]) this.end(wait, how);
   }

@@ -1,10 +1,8 @@
-/**
- * Parks waits and wakes them with the event they wait for. A long event is read back from the store once for all of them.
- */
+/** Parks waits and wakes them with the next event. It reads a long event back from the store once for all waits. */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Client, Parked, Waited, Waiter, Woken } from '../callbacks.ts';
-import type { HeldEvent } from '../event.ts';
+import type { InboxEvent } from '../event.ts';
 import { WAIT_COUNT_MAX } from '../limits.ts';
 import type { Callback } from './callback.ts';
 import { Deadlines } from './deadlines.ts';
@@ -58,7 +56,7 @@ export class Waking {
     if (this.#isDraining) return { kind: 'timed-out' };
     const waiters = callback.waiting(this.#waitPorts);
     if (waiters.count >= WAIT_COUNT_MAX) return { kind: 'too-many-waits' };
-    if (client.isDisconnected()) return { kind: 'gone' };
+    if (client.isDisconnected()) return { kind: 'disconnected' };
     const endsInMs = callback.endsAtMs - this.#ports.clock.monotonicMs();
     if (timeoutMs >= endsInMs) this.#ports.lifetimes.endInTime(callback, endsInMs);
     waiters.add(waiter, client, timeoutMs < endsInMs ? timeoutMs : undefined);
@@ -66,7 +64,7 @@ export class Waking {
   }
 
   /** Wakes the callback's waits with an event that was just stored. Resolves when the next one may be stored. */
-  wake(callback: Callback, event: HeldEvent): Promise<void> | undefined {
+  wake(callback: Callback, event: InboxEvent): Promise<void> | undefined {
     const { waiters } = callback;
     if (waiters === undefined || waiters.count === 0) return undefined;
     const waits = waiters.expecting();
@@ -76,21 +74,21 @@ export class Waking {
     return undefined;
   }
 
-  /** Waits time out from now on. */
+  /** From now on every new wait times out at once. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  async #found(callback: Callback, event: HeldEvent): Promise<Waited> {
+  async #found(callback: Callback, event: InboxEvent): Promise<Waited> {
     const json = event.json ?? (await this.#ports.reader.longJson(callback, event));
     return typeof json === 'string' ? { kind: 'event', eventId: event.id, json } : json;
   }
 
   /**
-   * Reads a long event back for the waits that were there when it came; a later wait finds it among the events. When the
-   * store fails, they wait on, and the client finds the event when it asks again.
+   * Reads a long event back for the waits that were parked when it arrived; a later wait finds it among the events. When the
+   * store fails, the waits time out, and the client finds the event when it asks again.
    */
-  async #wakeWithLong(callback: Callback, event: HeldEvent, waiters: Waiters, waits: readonly Wait[]): Promise<void> {
+  async #wakeWithLong(callback: Callback, event: InboxEvent, waiters: Waiters, waits: readonly Wait[]): Promise<void> {
     let how: Woken;
     try {
       const json = await this.#ports.reader.longJson(callback, event);

@@ -8,11 +8,13 @@ import { type ParameterRule, ruleOf } from '../query.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Actions that the conversion ignores: custom checks state their rule through metadata, and trimming and parsing do not
- * change what a client may send. */
+/**
+ * Actions that the conversion ignores: custom checks state their rule through metadata, and trimming and parsing do not
+ * change what a client may send.
+ */
 const IGNORED_ACTIONS = ['check', 'trim', 'raw_transform', 'brand'];
 
-/** @throws when a schema cannot be said in JSON Schema */
+/** @throws Error when JSON Schema cannot express the schema */
 export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   const { $schema: _, ...rest } = toJsonSchema(schema as never, {
     target: 'draft-2020-12',
@@ -21,7 +23,7 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
     ignoreActions: IGNORED_ACTIONS,
     overrideAction({ valibotAction, jsonSchema }) {
       if (valibotAction.type !== 'metadata') return undefined;
-      // The converter has copied our metadata into the schema; of it, only what JSON Schema knows belongs there.
+      // The converter copies our metadata into the schema, where only the members of JSON Schema belong.
       const {
         rule: _,
         code: __,
@@ -31,7 +33,7 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
       return { ...schema, ...known } as typeof jsonSchema;
     },
   }) as Record<string, unknown>;
-  // The converter ends at a transformation: what a parameter's rule says behind one is put back.
+  // The converter stops at a transformation, so this adds the members that a parameter's rule states behind one.
   const { entries = {} } = schema as { entries?: Readonly<Record<string, v.GenericSchema>> };
   const properties = rest.properties as Record<string, JsonSchema> | undefined;
   for (const [name, entry] of Object.entries(entries)) {

@@ -1,6 +1,6 @@
 /**
- * Writes `/llms.txt` (llmstxt.org): a title, what it is, how the ways in are used, then a section a tag with a line an
- * operation.
+ * Writes `/llms.txt` (llmstxt.org): title, description, guides to the ways in, then one section for each tag with one line
+ * for each operation.
  */
 import type { GenericSchema } from 'valibot';
 import { waysIn } from '../access.ts';
@@ -14,13 +14,13 @@ export interface LlmsFacts {
   readonly description: string;
   /** Public address without a trailing slash. */
   readonly baseUrl: string;
-  /** What each tag stands for, in the order of the sections. */
+  /** Description of each tag, in the order of the sections. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
 const ERRORS = 'Errors are `{"error": {"code", "message", "request_id"}}`.';
 
-/** The query of an operation in words. */
+/** Describes the query of an operation. */
 function queryIn({ query, lenientQuery = {} }: Contract): string {
   const strict = Object.entries(query?.entries ?? {}).map(([name, entry]) => {
     const schema = entry as GenericSchema;
@@ -32,11 +32,11 @@ function queryIn({ query, lenientQuery = {} }: Contract): string {
 }
 
 function accessIn({ access }: Operation): string {
-  const words = access.flatMap((entry) => {
-    const ofEntry = waysIn([entry]).flatMap(({ documentation }) => documentation.words ?? []);
+  const sentences = access.flatMap((entry) => {
+    const ofEntry = waysIn([entry]).flatMap(({ documentation }) => documentation.sentence ?? []);
     return ofEntry.length === 0 ? [] : [ofEntry.join(', or: ')];
   });
-  return words.length === 0 ? ' Free.' : ` ${words.join('. ')}.`;
+  return sentences.length === 0 ? ' Free.' : ` ${sentences.join('. ')}.`;
 }
 
 function lineOf(operation: Operation, { baseUrl }: LlmsFacts): string {
@@ -56,7 +56,7 @@ export function llmsTextOf(operations: readonly Operation[], facts: LlmsFacts): 
     const lines = operations.filter((operation) => operation.tag === tag).map((operation) => lineOf(operation, facts));
     return `## ${tag}\n\n${meaning}.\n\n${lines.join('\n')}\n`;
   });
-  const contract = `The whole contract with closed schemas is [openapi.json](${baseUrl}/openapi.json).`;
+  const contract = `The whole contract with closed schemas: [openapi.json](${baseUrl}/openapi.json).`;
   const paragraphs = [...new Set(guides), `${ERRORS} ${contract}`].map((paragraph) => `${paragraph}\n`);
   return [`# ${title}\n`, `> ${description}\n`, ...paragraphs, ...sections].join('\n');
 }

@@ -1,6 +1,6 @@
 /**
- * Builds OpenAPI 3.1 of a surface from the declarations that serve it (decisions §6). Pure: operations in, document out. What
- * a way in or an error code means is described by the way in and by the code; nothing is repeated here.
+ * Builds the OpenAPI 3.1 document of a surface from the declarations that serve its requests (decisions §6). Each way in and
+ * each error code brings its own description; this file repeats none of them.
  */
 import type * as v from 'valibot';
 import { type AccessDocumentation, waysIn } from '../access.ts';
@@ -15,32 +15,33 @@ export interface DocumentFacts {
   readonly version: string;
   readonly description: string;
   readonly serverUrl: string;
-  /** What each tag stands for, in the order of their sections. */
+  /** Description of each tag, in the order of the sections. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** Descriptions of error responses by status. */
 const REASONS: Readonly<Record<number, string>> = {
-  400: 'Invalid input; nothing was charged',
-  401: 'Missing or wrong credentials',
-  402: 'Payment required, rejected or not settled; no data is released',
-  403: 'The credentials do not allow this',
-  404: 'Not found; nothing was charged',
-  405: 'The path does not have this method',
-  408: 'The body did not arrive in time',
-  409: 'The payment authorization was used before, or is in use',
-  410: 'Past its lifetime or its limit',
-  413: 'The body is too large',
-  415: 'Unsupported media type',
-  429: 'Too many requests',
-  500: 'Unexpected error',
-  502: 'The catalogue gave an invalid answer; nothing was charged',
-  503: 'Not available now',
-  504: 'The catalogue did not answer in time; nothing was charged',
+  400: 'The input is invalid. Nothing was charged.',
+  401: 'The credentials are missing or wrong.',
+  402: 'A payment is required, or the payment was invalid or did not settle. The response contains no data.',
+  403: 'The credentials do not permit this operation.',
+  404: 'Not found. Nothing was charged.',
+  405: 'The path does not support this method.',
+  408: 'The body did not arrive in time.',
+  409: 'The payment authorization was already used, or another request is using it.',
+  410: 'The resource has expired or has reached its limit.',
+  413: 'The body is too large.',
+  415: 'The server does not support the media type.',
+  429: 'Too many requests.',
+  500: 'An unexpected error occurred.',
+  502: 'The catalogue returned an invalid answer. Nothing was charged.',
+  503: 'The service is unavailable. Try again later.',
+  504: 'The catalogue did not answer in time. Nothing was charged.',
 };
 
 const REQUEST_ID_PATTERN = '^req_[0-9a-f-]{36}$';
 
-/** A closed object schema: every property is required unless `optional` names it. */
+/** A closed object schema. Every property is required unless `optional` names it. */
 export const closed = (properties: JsonSchema, optional: readonly string[] = []): JsonSchema => ({
   type: 'object',
   properties,
@@ -63,7 +64,7 @@ const errorSchema = (codes: readonly ErrorCode[], members: JsonSchema): JsonSche
     ...members,
   });
 
-/** Headers of one status: required where every code of it always sends them, else with the codes that do. */
+/** Headers of one status: required when every code always sends them; otherwise the description names the codes that do. */
 function headersOf(codes: readonly ErrorCode[]): Record<string, unknown> {
   const headers: Record<string, unknown> = { ...REQUEST_ID_HEADER };
   const facts = new Map<string, HeaderFacts>(codes.flatMap((code) => Object.entries(code.headers)));
@@ -83,7 +84,7 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
     const headers = headersOf(codes);
     if (status === METHOD_NOT_ALLOWED.status) {
-      headers.Allow = { description: 'The methods of this path', required: true, schema: { const: allow } };
+      headers.Allow = { description: 'The methods that this path supports', required: true, schema: { const: allow } };
     }
     const members = Object.assign({}, ...documentationOf(operation).map((one) => one.errorMembers?.[status]));
     const content = { 'application/json': { schema: errorSchema(codes, members) } };
@@ -108,7 +109,7 @@ const otherResponses = ({ otherAnswers = {} }: Contract): Record<string, unknown
     ]),
   );
 
-/** A member for OpenAPI, or none. */
+/** The `example` member of OpenAPI, or none. */
 const exampleOf = (examples: Readonly<Record<string, unknown>> | undefined, name: string): { example?: unknown } =>
   examples?.[name] === undefined ? {} : { example: examples[name] };
 
@@ -178,7 +179,7 @@ function contentOf({ answerType = 'application/json', answer, examples }: Contra
   return { [answerType]: isJson ? { schema: jsonSchemaOf(answer), ...exampleOf(examples, 'answer') } : {} };
 }
 
-/** Alternatives of one request; an operation that is open to all has none. */
+/** The security schemes of the operation, each an alternative; none for an operation that is open to all. */
 function securityOf(operation: Operation): { security?: unknown } {
   const names = documentationOf(operation).flatMap(({ security }) => (security === undefined ? [] : [security.name]));
   return names.length === 0 ? {} : { security: names.map((name) => ({ [name]: [] })) };
@@ -228,7 +229,7 @@ export function openApiOf(operations: readonly Operation[], facts: DocumentFacts
       schemas: Object.assign({}, ...ofAccess.map(({ schemas }) => schemas)),
       headers: {
         RequestId: {
-          description: 'The id of this request, as in an error body and in the log',
+          description: 'The id of this request. Error bodies and the server log contain it too.',
           required: true,
           schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
         },

@@ -1,7 +1,7 @@
 /**
- * Answers that come later and hold nothing that was paid for: long polls, held by the ten thousand. A promise with its
- * closures costs memory at each layer that an answer passes on its way out; here the edge hands in one recipient and no
- * layer keeps anything (bench/parked.ts counts the bytes a wait takes). Answers that come soon are promises.
+ * Answers that come later and have no admissions to settle: long polls, of which a server holds ten thousand. A promise with
+ * its closures costs memory at each layer that an answer passes on its way out; here the HTTP edge passes one recipient in,
+ * and no layer stores anything (bench/parked.ts counts the bytes a wait takes). Answers that come soon are promises.
  */
 
 /** Receives a deferred answer. */
@@ -10,7 +10,7 @@ export interface AnswerRecipient {
   answered(answer: unknown): void;
 }
 
-/** In place of an answer that was not given yet: any value may be one. */
+/** Marks an answer that was not given yet; no other value can, because any value may be an answer. */
 const NOT_GIVEN = Symbol('not given');
 
 export abstract class DeferredAnswer<T = unknown> {

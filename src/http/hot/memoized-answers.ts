@@ -1,7 +1,7 @@
 /**
- * Answers to questions that are asked again. Two answers to one question over the same facts differ only in the times that
- * they state, so from its third time on an answer is a text into which the times are put. The file
- * bench/offer.ts times a repeated paid answer with and without it.
+ * Memoizes answers to repeated questions. Two answers to one question over the same facts differ only in the times that they
+ * state, so from the third time on an answer is its memoized text with the current times filled in. bench/offer.ts measures
+ * a repeated paid answer with and without it.
  */
 import { memoizeRecent } from '../../base/memoize-recent.ts';
 import { JsonText } from '../answers.ts';
@@ -12,38 +12,38 @@ export interface StatedPeriod {
   readonly end: string;
 }
 
-/** 7 KB each. */
+/** Memoized answers of about 7 KB each. */
 const ANSWER_COUNT_MAX = 1000;
 const QUESTION_LENGTH_MAX = 512;
 
 /** Placeholders for the start and the end of the period. */
 const START = '\0start';
 const END = '\0end';
-const PLACES = /\\u0000(start|end)/;
+const PLACEHOLDERS = /\\u0000(start|end)/;
 
-/** Writes an answer with the period that it states; everything else in it is settled. */
-export type Write<P extends StatedPeriod, A> = (period: P) => A;
+/** Writes an answer with the period that it states; everything else in the answer is fixed. */
+export type WriteAnswer<P extends StatedPeriod, A> = (period: P) => A;
 
 type Text = (period: StatedPeriod) => string;
 
 /** The same as `JSON.stringify(write(period))` for any period. */
-function textOf<P extends StatedPeriod>(write: Write<P, unknown>, period: P): Text {
-  const [first = '', ...rest] = JSON.stringify(write({ ...period, start: START, end: END })).split(PLACES);
+function textOf<P extends StatedPeriod>(write: WriteAnswer<P, unknown>, period: P): Text {
+  const [first = '', ...rest] = JSON.stringify(write({ ...period, start: START, end: END })).split(PLACEHOLDERS);
   const text: Text = ({ start, end }) => {
     let filled = first;
     for (let i = 0; i < rest.length; i += 2) filled += (rest[i] === 'start' ? start : end) + rest[i + 1];
     return filled;
   };
-  // An answer that repeats a placeholder from the question or the catalogue is written in full each time.
+  // Where the question or the catalogue contains a placeholder too, the answer is written in full each time.
   return text(period) === JSON.stringify(write(period)) ? text : (one) => JSON.stringify(write({ ...period, ...one }));
 }
 
 class MemoizedAnswer<P extends StatedPeriod> {
-  readonly #write: Write<P, unknown>;
+  readonly #write: WriteAnswer<P, unknown>;
   #wasGiven = false;
   #text: Text | undefined;
 
-  constructor(write: Write<P, unknown>) {
+  constructor(write: WriteAnswer<P, unknown>) {
     this.#write = write;
   }
 
@@ -59,26 +59,26 @@ class MemoizedAnswer<P extends StatedPeriod> {
 
 const emptyMemo = <P extends StatedPeriod>() =>
   memoizeRecent(
-    (_question: string, settle: () => Write<P, unknown>) => new MemoizedAnswer(settle()),
+    (_question: string, prepare: () => WriteAnswer<P, unknown>) => new MemoizedAnswer(prepare()),
     ANSWER_COUNT_MAX,
     QUESTION_LENGTH_MAX,
   );
 
-/** Of one kind of question over one catalogue. */
+/** The memoized answers to one kind of question over one catalogue. */
 export class MemoizedAnswers<P extends StatedPeriod> {
   #answers = emptyMemo<P>();
   #factsVersion = 0;
 
   /**
    * @param question the same text for the same question
-   * @param factsVersion another number when the facts have changed; every memoized answer is then forgotten
-   * @param settle finds out all that does not depend on the exact ends of the period
+   * @param factsVersion changes with the facts; a new version drops every memoized answer
+   * @param prepare computes everything that does not depend on the exact ends of the period
    */
-  answer<A>(question: string, factsVersion: number, period: P, settle: () => Write<P, A>): A | JsonText {
+  answer<A>(question: string, factsVersion: number, period: P, prepare: () => WriteAnswer<P, A>): A | JsonText {
     if (factsVersion !== this.#factsVersion) {
       this.#factsVersion = factsVersion;
       this.#answers = emptyMemo<P>();
     }
-    return this.#answers(question, settle).at(period) as A | JsonText;
+    return this.#answers(question, prepare).at(period) as A | JsonText;
   }
 }

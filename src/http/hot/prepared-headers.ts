@@ -1,8 +1,8 @@
 /**
- * Response headers that are prepared once and differ in the request id only. How depends on the runtime: Bun's Response
- * copies a Headers object and bytes faster than it reads a record and a string; the adapter on Node takes records, and
- * would send bytes later than it is given them. On Bun each of the two is a measurable part of an unpaid offer
- * (bench/offer.ts).
+ * Response headers that are prepared once and differ in the request id only. Their form depends on the runtime. Bun's
+ * Response copies a Headers object and bytes faster than it reads a record and a string; each is a measurable part of an
+ * unpaid offer (bench/offer.ts). The adapter on Node accepts records, and reads bytes only after the next request may have
+ * overwritten them.
  */
 import { memoizeRecent } from '../../base/memoize-recent.ts';
 import type { HeaderRecord } from '../answers.ts';
@@ -11,19 +11,20 @@ import type { HeaderRecord } from '../answers.ts';
 const CACHE_CONTROL_COUNT_MAX = 16;
 const CACHE_CONTROL_LENGTH_MAX = 100;
 
-/** Sets of names that answers add: closed lists in ways in and handlers. */
+/** Distinct sets of header names that answers add; ways in and handlers have closed lists of them. */
 const ADDED_NAMES_COUNT_MAX = 32;
 const ADDED_NAMES_LENGTH_MAX = 200;
 
 export type PreparedHeaders = Headers | HeaderRecord;
 
-/** Headers of one JSON response after another. On Bun the object belongs to this file and is written again for the next one. */
+/** Gives the headers of one JSON response. On Bun the object is shared: the next call overwrites it. */
 export type HeadersFor = (requestId: string) => PreparedHeaders;
 type JsonHeadersFor = (more: HeaderRecord | undefined, requestId: string) => PreparedHeaders;
 
-export class HeaderPress {
+/** Makes the headers of every response of this server. */
+export class ResponseHeaders {
   readonly #everywhere: HeaderRecord;
-  /** Whether this runtime's Response copies Headers and bytes at once: Bun's does. */
+  /** Whether the runtime's Response copies Headers and bytes in its constructor, as Bun's does. */
   readonly copies: boolean;
   /** Headers of JSON by `cache-control`. */
   readonly #jsonHeaders: (cacheControl: string) => JsonHeadersFor;
@@ -40,7 +41,7 @@ export class HeaderPress {
     return this.#jsonHeaders(cacheControl)(more, requestId);
   }
 
-  /** Headers of JSON with the same additions each time. */
+  /** Prepares headers of JSON responses that all have the same additions. */
   repeated(cacheControl: string, more: HeaderRecord | undefined): HeadersFor {
     const record = this.#jsonRecord(cacheControl, more);
     if (!this.copies) return (requestId) => ({ ...record, 'x-request-id': requestId });
@@ -63,7 +64,7 @@ export class HeaderPress {
       return (more, requestId) =>
         more === undefined ? alone(requestId) : { ...this.#jsonRecord(cacheControl, more), 'x-request-id': requestId };
     }
-    // One object for each list of names, so that every response overwrites all that the last one added.
+    // One object for each list of names, so that a response overwrites everything that the one before added.
     const headersWith = memoizeRecent(
       () => new Headers(this.#jsonRecord(cacheControl, undefined)),
       ADDED_NAMES_COUNT_MAX,
@@ -89,7 +90,7 @@ export class HeaderPress {
     };
   }
 
-  /** An answer's own `vary` never hides what the whole server varies by. */
+  /** Joins an answer's `vary` with that of the whole server, so that neither is lost. */
   #joined(own: HeaderRecord | undefined): HeaderRecord | undefined {
     const { vary } = this.#everywhere;
     return vary === undefined || own?.vary === undefined ? own : { ...own, vary: `${vary}, ${own.vary}` };

@@ -1,38 +1,38 @@
 /**
- * Refusals that go out again and again: the offer for a question that many clients ask. From the second time on their
- * response is prepared; most questions are asked once, so the first time costs nothing extra. bench/offer.ts measures it.
+ * Refusals that the server sends often, such as the offer for a question that many clients ask. It prepares the response at
+ * the second use; most questions come once, so the first use costs nothing extra (bench/offer.ts).
  */
 import { encodeUtf8 } from '../../base/codec.ts';
 import { Refusal } from '../errors.ts';
-import type { HeaderPress } from './prepared-headers.ts';
+import type { ResponseHeaders } from './prepared-headers.ts';
 
 export class RepeatedRefusal<C extends string = string> extends Refusal<C> {
   #prepared: ((requestId: string) => Response) | undefined;
   #wasUsed = false;
 
-  /** The response, or undefined for one that was not sent before. */
-  response(requestId: string, press: HeaderPress): Response | undefined {
-    if (this.#prepared === undefined && this.#wasUsed) this.#prepared = this.#prepare(press);
+  /** The prepared response, or undefined at the first use. */
+  response(requestId: string, responseHeaders: ResponseHeaders): Response | undefined {
+    if (this.#prepared === undefined && this.#wasUsed) this.#prepared = this.#prepare(responseHeaders);
     this.#wasUsed = true;
     return this.#prepared?.(requestId);
   }
 
-  #prepare(press: HeaderPress): (requestId: string) => Response {
+  #prepare(responseHeaders: ResponseHeaders): (requestId: string) => Response {
     const { status } = this;
-    const headers = press.repeated('no-store', this.extras.headers);
-    const body = press.copies ? bytesFor(this) : (requestId: string) => refusalText(this, requestId);
+    const headers = responseHeaders.repeated('no-store', this.extras.headers);
+    const body = responseHeaders.copies ? bytesFor(this) : (requestId: string) => refusalText(this, requestId);
     return (requestId) => new Response(body(requestId), { status, headers: headers(requestId) });
   }
 }
 
-/** The body of a refusal: the Error object and what the refusal adds beside it. */
+/** The body of a refusal: the Error object and the members that the refusal adds beside it. */
 export function refusalText({ head, extras }: Refusal, requestId: string): string {
   return `${head}${requestId}"}${extras.members ?? ''}}`;
 }
 
 const encoder = new TextEncoder();
 
-/** The body as bytes that are kept; each request id is written over the last one. */
+/** The body as one array of bytes, in which each call overwrites the request id. */
 function bytesFor(refusal: Refusal): (requestId: string) => Uint8Array<ArrayBuffer> {
   let bytes = new Uint8Array(0);
   let slot = bytes;

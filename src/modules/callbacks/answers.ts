@@ -1,4 +1,4 @@
-/** Closed schemas of what the callback operations answer (callback.md, "Resources and their fields"). */
+/** Closed schemas of the answers of the callback operations (callback.md, "Resources and their fields"). */
 import * as v from 'valibot';
 import { EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 
@@ -6,9 +6,9 @@ export const callbackId = v.pipe(v.string(), v.regex(/^cb_[A-Za-z0-9]{24}$/));
 export const eventId = v.pipe(v.string(), v.regex(/^evt_[a-f0-9]{32}$/));
 const count = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max));
 
-/** Milliseconds and `Z`. */
+/** A time with milliseconds and `Z`. */
 const instant = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/));
-/** Whole seconds and `Z`. */
+/** A time with whole seconds and `Z`. */
 const second = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/));
 
 export const callbackAnswer = v.strictObject({

@@ -1,6 +1,6 @@
 /**
- * POST /v1/callbacks: a webhook address for ten minutes (callback.md; decisions §5). The body is judged and the capacity
- * claimed before the client pays; the ten minutes start when the payment has settled.
+ * POST /v1/callbacks: creates a webhook address for ten minutes (callback.md; decisions §5). The server checks the body and
+ * claims the capacity before the client pays; the ten minutes start when the payment has settled.
  */
 import * as v from 'valibot';
 import { callbackCapacity } from '../../access/capacity.ts';
@@ -32,17 +32,17 @@ type BodyRefusal = Refusal<
 
 const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 
-async function judgeBody(request: RequestView, { timers }: CallbackServices): Promise<BodyRefusal | undefined> {
+async function checkBody(request: RequestView, { timers }: CallbackServices): Promise<BodyRefusal | undefined> {
   const read = await readBody(request.body, BOUNDS, timers);
   if (!read.ok) return read.kind === 'too-large' ? tooLarge(CREATION_BYTES_MAX) : lateBody();
   if (read.bytes.length === 0) return undefined;
   const contentType = request.header('content-type');
   const form = contentType === null ? undefined : bodyFormOf(contentType);
   if (form?.kind !== 'json' || !isIdentity(request.header('content-encoding'))) {
-    return refuse(UNSUPPORTED_MEDIA_TYPE, 'a body here is application/json, not encoded');
+    return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
   }
   const text = jsonTextOf(read.bytes);
-  if (text === undefined) return refuse(INVALID_JSON, 'the body is not JSON in UTF-8');
+  if (text === undefined) return refuse(INVALID_JSON, 'the body must be JSON in UTF-8');
   const isObject = text.trimStart().startsWith('{');
   return isObject ? undefined : refuse(INVALID_BODY, 'the body must be a JSON object');
 }
@@ -51,15 +51,15 @@ export const createCallback = route<CallbackServices>()({
   operation: 'createCallback',
   method: 'POST',
   path: '/v1/callbacks',
-  summary: 'Create a webhook address that lives ten minutes',
-  description: `The body may be left out; an object of at most ${CREATION_BYTES_MAX} bytes is accepted and ignored.`,
+  summary: 'Create a webhook address for ten minutes',
+  description: `The body is optional; the server accepts and ignores an object of at most ${CREATION_BYTES_MAX} bytes.`,
   access: [callbackCapacity, paid('callback')],
   bodies: { 'application/json': v.looseObject({}) },
   examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,
   answer: callbackAnswer,
   errors: [UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, INVALID_BODY],
-  readBody: (request, services) => (isBodyless(request.body) ? undefined : judgeBody(request, services)),
+  readBody: (request, services) => (isBodyless(request.body) ? undefined : checkBody(request, services)),
   handle: (_, { callbacks, baseUrl, hookBaseUrl }) =>
     new AfterSettlement(async () => {
       const { id, readToken, expiresAtMs } = await callbacks.create();

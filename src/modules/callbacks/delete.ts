@@ -1,4 +1,4 @@
-/** DELETE /v1/callbacks/{id}: the callback and its events go before their time (callback.md). */
+/** DELETE /v1/callbacks/{id}: deletes the callback and its events before it expires (callback.md). */
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, deletedAnswer } from './answers.ts';

@@ -1,4 +1,4 @@
-/** GET /v1/callbacks/{id}/events: everything stored, oldest first (callback.md). */
+/** GET /v1/callbacks/{id}/events: lists the stored events, oldest first (callback.md). */
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, eventsAnswer } from './answers.ts';

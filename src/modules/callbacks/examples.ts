@@ -1,4 +1,4 @@
-/** The callback and the event that the contract's examples are about. */
+/** The callback and the event of the contract's examples. */
 import { EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 
 export const EXAMPLE_CALLBACK_ID = 'cb_k3J9sQ2mXv7Lr0TzWb5Nd8Ha';

@@ -21,16 +21,16 @@ function writeMetrics(page: Exposition, { counts, capacity }: Callbacks, { event
   const { claimedBytes, capacityBytes } = capacity;
   page
     .single('paygrade_callbacks_live', 'gauge', 'Callbacks within their lifetime.', live)
-    .single('paygrade_callbacks_expired', 'gauge', 'Expired callbacks whose ids still answer 410.', tombstones)
+    .single('paygrade_callbacks_expired', 'gauge', 'Expired callbacks that still answer 410.', tombstones)
     .single('paygrade_callback_waits', 'gauge', 'Requests that wait for an event.', waits)
-    .single('paygrade_callback_claimed_bytes', 'gauge', 'Bytes that live callbacks may come to use.', claimedBytes)
+    .single('paygrade_callback_claimed_bytes', 'gauge', 'Bytes that live callbacks claim.', claimedBytes)
     .single('paygrade_callback_capacity_bytes', 'gauge', 'Bytes that callbacks may claim.', capacityBytes)
     .single('paygrade_events_stored_total', 'counter', 'Webhooks stored.', eventsStored);
 }
 
 export const callbacks = defineModule({
   tag: 'callbacks',
-  summary: 'Webhook addresses for ten minutes; only their creation is paid',
+  summary: 'Webhook addresses for ten minutes; only creating one is paid',
   settings: CALLBACK_SETTINGS,
   routes: [...CREATION, ...WEBHOOKS, ...READING],
   open({ config, callbacks, paid, timers, surface }) {

@@ -1,8 +1,7 @@
 /**
- * GET /v1/callbacks/{id}/events/{event_id}/raw: the exact bytes of one webhook, so that its signature can be checked
+ * GET /v1/callbacks/{id}/events/{event_id}/raw: the exact bytes of one webhook, so that the client can check its signature
  * (decisions §5, beyond the specification).
  */
-
 import * as v from 'valibot';
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
 import { isFieldValue } from '../../callback/media-type.ts';
@@ -20,7 +19,7 @@ export const rawEvent = route<CallbackServices>()({
   operation: 'rawEvent',
   method: 'GET',
   path: '/v1/callbacks/:id/events/:event_id/raw',
-  summary: 'The exact bytes of one stored webhook',
+  summary: 'Get the exact bytes of one stored webhook',
   access: [readToken],
   params: { id: callbackId, event_id: eventId },
   answer: v.string(),
@@ -28,7 +27,7 @@ export const rawEvent = route<CallbackServices>()({
   answerHeaders: {
     ...UNTRUSTED_ANSWER_HEADERS,
     'X-Original-Content-Type': {
-      description: 'The Content-Type of the sender, absent when none was sent',
+      description: 'The Content-Type that the sender sent; absent when there was none',
       schema: v.string(),
       optional: true,
     },
@@ -40,7 +39,7 @@ export const rawEvent = route<CallbackServices>()({
     if (raw.kind === 'unknown-event') return unknownEvent();
     if (raw.kind !== 'raw') return noCallback(raw.kind);
     const { contentType } = raw;
-    // A stored value that no header may carry is left out, so that the bytes can be read all the same.
+    // Omits a stored value that is not a valid header value, so that the client can still read the bytes.
     const isSendable = contentType !== null && isFieldValue(contentType);
     return new Reply(raw.bytes, {
       ...UNTRUSTED_HEADERS,

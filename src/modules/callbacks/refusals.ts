@@ -18,11 +18,11 @@ export const { EVENT_NOT_FOUND, CALLBACK_EVENT_LIMIT_REACHED, TOO_MANY_WAITS } =
 export const unknownEvent = (): Refusal<'EVENT_NOT_FOUND'> =>
   refuse(EVENT_NOT_FOUND, 'this callback has no such event');
 
-/** The rest of the body stays unread, so the connection ends with the answer. */
+/** The rest of the body stays unread, so the server closes the connection after the answer. */
 export const lateBody = (): Refusal<'REQUEST_TIMEOUT'> =>
-  refuse(REQUEST_TIMEOUT, `the body did not arrive whole within ${BODY_DEADLINE_MS / 1000} seconds`, {
+  refuse(REQUEST_TIMEOUT, `the body did not arrive within ${BODY_DEADLINE_MS / 1000} seconds`, {
     headers: { connection: 'close' },
   });
 
 export const tooLarge = (bytesMax: number): Refusal<'PAYLOAD_TOO_LARGE'> =>
-  refuse(PAYLOAD_TOO_LARGE, `a body has at most ${bytesMax} bytes here`);
+  refuse(PAYLOAD_TOO_LARGE, `the body must have at most ${bytesMax} bytes`);

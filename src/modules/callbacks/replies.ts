@@ -1,6 +1,6 @@
 /**
- * JSON text for readers and senders. It contains what strangers sent, so browsers must never sniff another type out of it,
- * and a browser that opens it must let it do nothing (decisions §5; reliability 175).
+ * Replies that contain text from untrusted senders. Their headers keep browsers from guessing another media type and from
+ * running anything in the text (decisions §5; reliability 175).
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
@@ -12,14 +12,14 @@ export const UNTRUSTED_HEADERS = {
   'content-security-policy': 'sandbox',
 } as const;
 
-/** The same as the contract shows them. */
+/** The same headers for the contract. */
 export const UNTRUSTED_ANSWER_HEADERS: Readonly<Record<string, AnswerHeader>> = {
   'X-Content-Type-Options': {
-    description: 'Never read as another type',
+    description: 'Keeps browsers from guessing another media type',
     schema: v.literal(UNTRUSTED_HEADERS['x-content-type-options']),
   },
   'Content-Security-Policy': {
-    description: 'Opened in a browser, it can do nothing',
+    description: 'Keeps browsers from running or loading anything in the answer',
     schema: v.literal(UNTRUSTED_HEADERS['content-security-policy']),
   },
 };

@@ -5,7 +5,7 @@ import type { Callbacks } from '../../callback/callbacks.ts';
 
 export interface CallbackServices extends PaidServices {
   readonly callbacks: Callbacks;
-  /** For the deadline of slow bodies. */
+  /** Timers for the deadline of slow bodies. */
   readonly timers: Timers;
   /** Public addresses without a trailing slash. */
   readonly baseUrl: string;

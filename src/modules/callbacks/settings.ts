@@ -19,7 +19,7 @@ export const CALLBACK_SETTINGS = {
     parse: wholeNumber(0, Number.MAX_SAFE_INTEGER),
     default: (read) => (read(STATE_SETTINGS.stateDir) === IN_MEMORY ? BYTES_IN_MEMORY : BYTES_ON_DISK),
     shownDefault: `${BYTES_ON_DISK}; with STATE_DIR=${IN_MEMORY} ${BYTES_IN_MEMORY}`,
-    help: 'bytes that live callbacks may claim in the worst case',
+    help: 'bytes that live callbacks may claim together',
     detail:
       'A callback claims its full capacity when it is created. When no capacity is left, the server refuses new callbacks before payment.',
   }),

@@ -1,7 +1,7 @@
 /**
- * GET /v1/callbacks/{id}/wait: the next event, now or within the timeout (callback.md "wait"; decisions §5). The contract
- * asks for a lenient reading of the query: unknown names are ignored, the first of a repeated one counts, and every timeout
- * means some number of seconds.
+ * GET /v1/callbacks/{id}/wait: the next event, now or within the timeout (callback.md "wait"; decisions §5). As the contract
+ * requires, the handler reads the query leniently: it ignores unknown names, uses the first value of a repeated name, and
+ * accepts every timeout.
  */
 import * as v from 'valibot';
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
@@ -18,7 +18,7 @@ import { EVENT_NOT_FOUND, TOO_MANY_WAITS, unknownEvent } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
-/** ECMAScript's Number conversion, floored and kept within 1..30; 30 for anything that is no finite number. */
+/** ECMAScript's Number conversion, rounded down and limited to 1..30; 30 for text that is not a finite number. */
 export function waitSecondsOf(text: string | null): number {
   const seconds = text === null ? Number.NaN : Math.floor(Number(text));
   if (!Number.isFinite(seconds)) return WAIT_SECONDS_MAX;
@@ -34,7 +34,7 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
       return jsonReply(`{"received":true,"timeout":false,"event":${waited.json},"next_wait_url":"${next}"}`);
     }
     case 'timed-out':
-    case 'gone': // no client is left to read it
+    case 'disconnected': // no client will read the answer
       return jsonReply(`{"received":false,"timeout":true,"after":${JSON.stringify(after)}}`);
     case 'expired':
     case 'not-found':
@@ -42,7 +42,7 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
     case 'unknown-event':
       return unknownEvent();
     case 'too-many-waits':
-      return refuse(TOO_MANY_WAITS, `at most ${WAIT_COUNT_MAX} waits at a time on one callback`, {
+      return refuse(TOO_MANY_WAITS, `a callback has at most ${WAIT_COUNT_MAX} waits at a time`, {
         headers: { 'retry-after': '1' },
       });
     default:
@@ -52,24 +52,24 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
 
 interface WaitQuery {
   readonly seconds: number;
-  /** null = none. */
+  /** The id of an event; null = none. */
   readonly after: string | null;
 }
 
-/** Most first waits have one of a few queries; that of `next_wait_url` has at most 60 characters. */
+/** Memoized queries: most first waits have one of a few, and that of `next_wait_url` has at most 60 characters. */
 const QUERY_COUNT_MAX = 64;
 const QUERY_LENGTH_MAX = 64;
 
 const waitQueryOf = memoizeRecent(
   (search): WaitQuery => {
     const query = new URLSearchParams(search);
-    return { seconds: waitSecondsOf(query.get('timeout')), after: query.get('after') || null }; // an empty one is none
+    return { seconds: waitSecondsOf(query.get('timeout')), after: query.get('after') || null }; // an empty value means none
   },
   QUERY_COUNT_MAX,
   QUERY_LENGTH_MAX,
 );
 
-/** A parked wait as the answer to its request. */
+/** The deferred answer of a parked wait. */
 class DeferredWait extends DeferredAnswer<Reply | WaitRefusal> implements Waiter {
   readonly #id: string;
   readonly #after: string | null;
@@ -92,15 +92,18 @@ export const waitForEvent = route<CallbackServices>()({
   method: 'GET',
   path: '/v1/callbacks/:id/wait',
   summary: 'Wait for the next event',
-  description: 'A stored event is returned at once, oldest first. Other query parameters are ignored.',
+  description: 'Returns a stored event at once, oldest first. Ignores other query parameters.',
   access: [readToken],
   params: { id: callbackId },
   lenientQuery: {
     timeout: {
       schema: v.optional(v.number(), WAIT_SECONDS_MAX),
-      rule: `Seconds to wait, rounded down and kept within ${WAIT_SECONDS_MIN} to ${WAIT_SECONDS_MAX}; anything that is no finite number means ${WAIT_SECONDS_MAX}.`,
+      rule: `Seconds to wait, rounded down and limited to ${WAIT_SECONDS_MIN} to ${WAIT_SECONDS_MAX}; any text that is not a finite number means ${WAIT_SECONDS_MAX}.`,
     },
-    after: { schema: v.string(), rule: 'The id of a stored event; the wait is for one after it. Empty means none.' },
+    after: {
+      schema: v.string(),
+      rule: 'The id of a stored event: waits for an event after it. An empty value means none.',
+    },
   },
   answer: waitAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,

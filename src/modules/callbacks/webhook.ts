@@ -1,7 +1,7 @@
 /**
- * POST, PUT and PATCH /hooks/{callback_id}: one handler for the public address (callback.md; decisions §5). The contract sets
- * the order of its checks: id, rate, existence, expiry, limit of events, content type, size, JSON, and at the moment of
- * storing expiry and limit again. The sender learns the event id and nothing else.
+ * POST, PUT and PATCH /hooks/{callback_id}: one handler receives webhooks (callback.md; decisions §5). The contract sets the
+ * order of its checks: id, rate, existence, expiry, limit of events, content type, size, JSON, and expiry and limit again
+ * at the moment of storing. The sender receives the event id and nothing else.
  */
 import * as v from 'valibot';
 import {
@@ -63,7 +63,7 @@ type WebhookRefusal = Refusal<(typeof ERRORS)[number]['code']>;
 const BOUNDS = { bytesMax: PAYLOAD_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 
 const full = (): WebhookRefusal =>
-  refuse(CALLBACK_EVENT_LIMIT_REACHED, `this callback has stored its ${EVENT_COUNT_MAX} events`);
+  refuse(CALLBACK_EVENT_LIMIT_REACHED, `this callback has reached its limit of ${EVENT_COUNT_MAX} events`);
 
 const unsupported = (message: string): WebhookRefusal => refuse(UNSUPPORTED_MEDIA_TYPE, message);
 
@@ -72,7 +72,7 @@ function answerTo(received: Received): Reply | WebhookRefusal {
     case 'stored':
       return jsonReply(`{"received":true,"event_id":"${received.eventId}"}`);
     case 'invalid-json':
-      return refuse(INVALID_JSON, `the body is not JSON in UTF-8, at most ${JSON_DEPTH_MAX} arrays and objects deep`);
+      return refuse(INVALID_JSON, `the body must be JSON in UTF-8, at most ${JSON_DEPTH_MAX} arrays and objects deep`);
     case 'full':
       return full();
     case 'not-found':
@@ -90,11 +90,11 @@ async function readAndStore(
 ): Promise<Reply | WebhookRefusal> {
   const contentType = request.header('content-type');
   if (contentType !== null && contentType.length > CONTENT_TYPE_CHARACTERS_MAX)
-    return unsupported(`a Content-Type has at most ${CONTENT_TYPE_CHARACTERS_MAX} characters here`);
+    return unsupported(`the Content-Type must have at most ${CONTENT_TYPE_CHARACTERS_MAX} characters`);
   const form = bodyFormOf(contentType);
   if (form === undefined)
-    return unsupported('bodies are application/json, text/* or application/x-www-form-urlencoded');
-  if (!isIdentity(request.header('content-encoding'))) return unsupported('encoded bodies are not accepted');
+    return unsupported('the Content-Type must be application/json, text/* or application/x-www-form-urlencoded');
+  if (!isIdentity(request.header('content-encoding'))) return unsupported('the body must not have a Content-Encoding');
   const read = await readBody(request.body, BOUNDS, timers);
   if (!read.ok) return read.kind === 'too-large' ? tooLarge(PAYLOAD_BYTES_MAX) : lateBody();
   const retained = retainedHeaders((name) => request.header(name));
@@ -114,7 +114,7 @@ function afterAdmission(
     case 'too-many':
       return refuse(
         RATE_LIMIT_EXCEEDED,
-        `at most ${RATE_COUNT_MAX} requests in any ${RATE_WINDOW_MS / 1000} seconds to one callback`,
+        `a callback accepts at most ${RATE_COUNT_MAX} requests in any ${RATE_WINDOW_MS / 1000} seconds`,
         { headers: retryAfterMs(admission.retryAfterMs) },
       );
     case 'full':
@@ -133,7 +133,7 @@ function receive(request: RequestView, services: CallbackServices): MaybePromise
   return chain(services.callbacks.admit(id), (admission) => afterAdmission(admission, request, services));
 }
 
-/** The types that `bodyFormOf` accepts. A form is stored as text; its schema describes the fields before they are encoded. */
+/** The types that `bodyFormOf` accepts. A form becomes text; its schema describes the fields before the client encodes them. */
 const BODIES = {
   'application/json': v.unknown(),
   'text/*': v.string(),
@@ -152,7 +152,7 @@ const webhook = (operation: string, method: Method): Route<CallbackServices> =>
     method,
     path: '/hooks/:callback_id',
     summary: 'Receive a webhook and store it as an event',
-    description: `At most ${PAYLOAD_BYTES_MAX} bytes; a body without a Content-Type is text.`,
+    description: `The body has at most ${PAYLOAD_BYTES_MAX} bytes; without a Content-Type it is text.`,
     access: [],
     params: { callback_id: callbackId },
     bodies: BODIES,

@@ -1,4 +1,4 @@
-/** The observation period as answers say it. */
+/** The observation period as answers state it. */
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
@@ -8,7 +8,7 @@ const days = v.literal(7);
 
 export const observationPeriod = v.strictObject({ start: dateTime, end: dateTime, days });
 
-/** Its end is also when the answer was made. */
+/** The period's end is also the time of the answer. */
 export type AnswerPeriod = Readonly<v.InferInput<typeof observationPeriod>>;
 
 export function periodOf(period: ObservationPeriod): AnswerPeriod {

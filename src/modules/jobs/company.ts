@@ -1,6 +1,6 @@
 /** GET /v1/jobs/company: one company's observed hiring activity over seven days. */
 import * as v from 'valibot';
-import { perCaller } from '../../access/rate-limit.ts';
+import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { companyActivity } from '../../catalogue/questions/company.ts';
 import { refuse } from '../../http/errors.ts';
@@ -39,9 +39,9 @@ export const summarizeCompany = route<JobsServices>()({
   path: '/v1/jobs/company',
   summary: "Summarize one company's observed hiring activity",
   description:
-    'Counts, departments and skills over the most recently observed active jobs of one company. A company that is not in ' +
-    'the catalogue is a 404, which is given to a valid payment only and is not charged.',
-  access: [perCaller, paid('company')],
+    'Counts, departments and skills over the most recently observed active jobs of one company. For a company that is not in ' +
+    'the catalogue the answer to a valid payment is 404, and nothing is charged.',
+  access: [perClient, paid('company')],
   query: v.strictObject({ company: companyDomain, period: v.optional(period, '7d') }),
   answer: envelope(companyData),
   errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND],

@@ -1,7 +1,6 @@
 /**
- * The envelope of the jobs routes and its `meta` (jobs-intelligence "Envelope and `meta`"): what an answer is about, how
- * fresh it is, how much of the catalogue it covers and what must not be concluded from it. All of it but the time of the
- * answer and its period follows from the snapshot and the cohort.
+ * The envelope of the jobs routes and its `meta` (jobs-intelligence "Envelope and `meta`"): an answer's scope, freshness,
+ * coverage, methodology and limitations. All of it except the time and the period follows from the snapshot and the cohort.
  */
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
@@ -48,7 +47,7 @@ export function envelope<D extends v.GenericSchema>(data: D) {
 
 export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
-/** Version of how the cohort is chosen, filtered and counted; raised with every change that could alter an answer. */
+/** Version of the rules that choose, filter and count the cohort. Every change that can alter an answer raises it. */
 const METHOD_VERSION = '1.0';
 
 const AGGREGATION = `counts over a candidate cohort of at most ${COHORT_ROWS_MAX} active jobs`;
@@ -57,7 +56,7 @@ const SELECTION = 'most recently observed active jobs, ties by job id';
 const METHODOLOGY = {
   current_jobs: 'jobs whose recorded status is active',
   period: 'the seven days of UTC time that end when the answer is made, both ends included',
-  remote_false: 'remote=false means on_site jobs only: hybrid and unknown are left out',
+  remote_false: 'remote=false means on_site jobs only: hybrid and unknown are excluded',
   historical_changes: 'not part of this answer: it describes current jobs and when they were observed',
   hiring_activity_score:
     'round(100 * recently_observed_jobs / observed_sample_jobs, 2): activity in this catalogue, not company growth',
@@ -71,11 +70,11 @@ const LIMITATIONS = [
 ] as const;
 
 const SAMPLED = `The scope has more active jobs than the cohort of ${COHORT_ROWS_MAX}: totals are null and counts are lower bounds.`;
-const SYNTHETIC = 'This server runs on its built-in sample: every job and company in it is made up.';
+const SYNTHETIC = 'This server uses its built-in sample: every job and company in it is made up.';
 
-/** What `meta` says of the catalogue itself. */
+/** The facts of the catalogue that `meta` needs. */
 interface Provenance {
-  /** True for the built-in sample: the answers must say that its jobs are made up. */
+  /** True for the built-in sample: the answers must state that its jobs are made up. */
   readonly isSynthetic: boolean;
   readonly catalogue: { readonly snapshot: { readonly facts: { readonly skillsVersion: string } } };
 }

@@ -1,4 +1,4 @@
-/** Example answers of the jobs routes in the contract: one moment and one company, made up. */
+/** Facts for the example answers of the jobs routes: one time and one company, both invented. */
 import { isoTime } from '../../base/iso-time.ts';
 import type { CohortFacts } from '../../catalogue/cohort.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
@@ -13,7 +13,7 @@ export const EXAMPLE_OBSERVED_AT = isoTime(OBSERVED_MS);
 export const EXAMPLE_COMPANY = { name: 'Example', domain: 'example.com' } as const;
 export const EXAMPLE_PERIOD = periodOf(observationPeriodEndingAt(ANSWERED_MS));
 
-/** `meta` of an answer from a cohort of this many jobs. */
+/** `meta` of an answer from a cohort of `candidateJobs` jobs. */
 export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number): Meta {
   const facts: CohortFacts = {
     scope,

@@ -1,4 +1,4 @@
-/** The jobs module: paid answers about hiring over the catalogue that is served. */
+/** The jobs module: paid answers about hiring, from the served catalogue. */
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { summarizeCompany } from './company.ts';
@@ -22,7 +22,7 @@ export const jobs = defineModule({
       catalogue,
       clock,
       paid,
-      callerRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
+      clientRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
       signalsMemo: new SignalsMemo(),
     };
     return { operations: bind('jobs', ROUTES, services) };

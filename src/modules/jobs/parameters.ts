@@ -1,6 +1,6 @@
 /**
- * The query parameters of the jobs routes, each with the type it means and its rule in words (jobs-intelligence,
- * "Endpoints"; decisions §3, "Order, cohort, matching").
+ * The query parameters of the jobs routes, each with its type and the text of its rule (jobs-intelligence, "Endpoints";
+ * decisions §3, "Order, cohort, matching").
  */
 import * as v from 'valibot';
 import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
@@ -11,7 +11,7 @@ import { UNSUPPORTED_PERIOD } from './refusals.ts';
 
 const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
 
-/** Code points after trimming. A text longer than twice the bound in code units is too long without counting. */
+/** Whether the text has `min` to `max` code points. More code units than twice the maximum are too many without counting. */
 function codePointsWithin(text: string, min: number, max: number): boolean {
   if (text.length > max * 2) return false;
   let count = 0;
@@ -64,7 +64,7 @@ export const employmentType = v.pipe(
   rule({ rule: `one of ${EMPLOYMENT_TYPES.join(', ')}` }),
 );
 
-/** The only period; any other has its own error code. */
+/** The only supported period; any other has its own error code. */
 export const period = v.pipe(
   v.literal('7d'),
   rule({ rule: '`7d`, the only supported period', code: UNSUPPORTED_PERIOD }),

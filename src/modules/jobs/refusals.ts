@@ -1,4 +1,4 @@
-/** Refusals of questions that cannot be answered; none of them is charged. */
+/** Refusals of questions that the server cannot answer; none of them is charged. */
 import { SnapshotChangedError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { defineErrors, type Refusal, refuse } from '../../http/errors.ts';
 import type { JobsServices } from './services.ts';
@@ -15,15 +15,15 @@ export const { UNSUPPORTED_PERIOD, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE,
 export const noCatalogue = (): Refusal<'CATALOGUE_UNAVAILABLE'> =>
   refuse(CATALOGUE_UNAVAILABLE, 'no catalogue is loaded on this server');
 
-/** Without a catalogue there is no offer, so that no client signs in vain. */
+/** Refuses before the offer while no catalogue is loaded, so that no client signs a payment for nothing. */
 export const hasCatalogue = ({
   catalogue,
 }: Pick<JobsServices, 'catalogue'>): Refusal<'CATALOGUE_UNAVAILABLE'> | undefined =>
   catalogue.current() === undefined ? noCatalogue() : undefined;
 
 /**
- * Asks a snapshot file that may have been altered in place, or that the disk may no longer give: 502 then, as for any invalid
- * answer of the jobs service.
+ * Calls a question on the snapshot. Refuses with 502 when the snapshot file was altered in place or the disk cannot read it,
+ * as for any invalid answer of the catalogue.
  */
 export function fromCatalogue<T>(ask: () => T): T | Refusal<'UPSTREAM_INVALID_RESPONSE'> {
   try {

@@ -6,13 +6,13 @@ import { MemoizedAnswers } from '../../http/hot/memoized-answers.ts';
 import type { AnswerPeriod } from './answer-period.ts';
 
 export interface JobsServices extends RatedServices, PaidServices {
-  /** One request asks for the current catalogue once, so that no answer mixes two. */
+  /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   readonly clock: { nowMs(): number };
   readonly signalsMemo: SignalsMemo;
 }
 
-/** Memoized answers of the signals route over the catalogue that is served now. */
+/** Memoized answers of the signals route over the currently served catalogue. */
 export class SignalsMemo {
   #served: ServedCatalogue | undefined;
   #answers = new MemoizedAnswers<AnswerPeriod>();

@@ -7,7 +7,7 @@ export const JOBS_SETTINGS = {
     variable: 'RATE_LIMIT_PER_MINUTE',
     parse: wholeNumber(0, 100_000),
     default: '600',
-    help: 'jobs requests a client address may make in any minute; 0 turns the limit off',
+    help: 'jobs requests that a client address may make in any minute; 0 turns the limit off',
     detail: 'Counts requests that passed validation, in a sliding minute.',
   }),
 };

@@ -1,6 +1,6 @@
 /** GET /v1/jobs/signals: up to five companies with evidence of hiring activity. */
 import * as v from 'valibot';
-import { perCaller } from '../../access/rate-limit.ts';
+import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { type SignalFilters, signals } from '../../catalogue/questions/signals.ts';
@@ -41,7 +41,7 @@ const signalsData = v.strictObject({
 
 const EVIDENCE_SCOPE = 'candidate cohort of the monitored catalogue';
 
-/** The filters in words: what a job had to be in order to count. */
+/** Describes the condition that a job had to meet in order to count. */
 function criterionOf({ role, location, department }: SignalFilters): string {
   const parts = [
     role === undefined ? undefined : `title contains every term of ${JSON.stringify(role)}`,
@@ -57,8 +57,8 @@ export const findSignals = route<JobsServices>()({
   path: '/v1/jobs/signals',
   summary: 'Find up to 5 companies with evidence of hiring activity',
   description:
-    'Companies in the catalogue with active jobs that match every filter, those with the most recently observed jobs first.',
-  access: [perCaller, paid('signals')],
+    'Companies with active jobs that match every filter; companies with the most recently observed jobs come first.',
+  access: [perClient, paid('signals')],
   query: v.strictObject({
     role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),

@@ -1,6 +1,6 @@
 /**
- * Whether a request asks for a page (RFC 9110 §12.5.1): `text/html` is named, with a weight above 0 and not below that of
- * JSON. A wildcard names nothing, so programs keep getting what they always got.
+ * Decides whether a request asks for a page (RFC 9110 §12.5.1): it names `text/html` with a weight above 0 and not below that of
+ * JSON. A wildcard does not count, because programs send it too.
  */
 const WEIGHT = /^q=([01](?:\.\d{0,3})?)$/i;
 

@@ -1,15 +1,15 @@
-/** GET /docs: the reference, rendered in the browser from `/openapi.json` by swagger-ui, which comes from here too. */
+/** GET /docs: the API reference. swagger-ui, which this server serves too, renders it in the browser from `/openapi.json`. */
 import { pageRoute } from './document.ts';
 import { html } from './html.ts';
 
 const MAIN = html`<h1>API reference</h1>
-<p class="lead">Rendered from <a href="./openapi.json">openapi.json</a>, which is made from the declarations that serve the requests.</p>
-<p>Every answer carries <code>X-Request-Id</code>, and every error is <code>{"error": {"code", "message", "request_id"}}</code> with one
-of the codes listed beside its status; a 402 carries the offer as well. Paid operations are asked twice: without
-<code>PAYMENT-SIGNATURE</code> the answer is the offer. Nothing is sent from this page.</p>
+<p class="lead">Rendered from <a href="./openapi.json">openapi.json</a>, which the server generates from the declarations of its operations.</p>
+<p>Every answer carries <code>X-Request-Id</code>. Every error is <code>{"error": {"code", "message", "request_id"}}</code> with one
+of the codes listed beside its status; a 402 also carries the offer. A paid operation takes two requests: without
+<code>PAYMENT-SIGNATURE</code> the answer is the offer. This page sends no requests to the operations.</p>
 <h2>Operations</h2>
 <div id="reference"><p id="reference-state" role="status">Loading the reference…</p></div>
-<noscript><p class="note">The reference is rendered by a script. The same, for reading by eye or by program: <a href="./openapi.json">openapi.json</a>.</p></noscript>`;
+<noscript><p class="note">A script renders the reference. You can read the same contract without it: <a href="./openapi.json">openapi.json</a>.</p></noscript>`;
 
 export const docs = pageRoute('docsPage', '/docs', 'The API reference, for people', {
   title: 'API reference – paygrade',

@@ -1,7 +1,6 @@
 /**
- * The frame of every page, the headers it goes out with and the form of its declaration. Nothing comes from another origin, no script or style stands
- * in the text of a page, and no address that leaves a page says where it came from. Links are relative, so that the pages
- * work under whatever path a proxy puts them.
+ * The frame, the headers and the declaration of every page. Pages load nothing from another origin, contain no inline script or
+ * style, and send no referrer. Links are relative, so that pages work below any path that a proxy adds.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
@@ -21,8 +20,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ];
 
-/** No text becomes markup by script; the reference's library cannot live with that, our own pages can. */
-const TEXT_STAYS_TEXT = ["require-trusted-types-for 'script'", "trusted-types 'none'"];
+/** Forbids scripts to turn text into markup. The reference page goes without it, because its library does that. */
+const TRUSTED_TYPES = ["require-trusted-types-for 'script'", "trusted-types 'none'"];
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -39,7 +38,7 @@ interface Page {
   /** Names of page files. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
-  /** A plain script that must have run before the others. */
+  /** A classic script that runs before the others. */
   readonly library?: string;
   main(services: PageServices): Html;
 }
@@ -90,11 +89,11 @@ ${library === undefined ? undefined : html`<script src="${file(library)}"></scri
 )}</body>
 </html>
 `;
-  const policy = library === undefined ? [...POLICY, ...TEXT_STAYS_TEXT] : POLICY;
+  const policy = library === undefined ? [...POLICY, ...TRUSTED_TYPES] : POLICY;
   return new Reply(text, { ...HEADERS, 'content-security-policy': policy.join('; ') });
 }
 
-/** The declaration of a page: free, and asked for again every time, since it names its files by their digest. */
+/** Declares a page: free, and revalidated at every visit, because it names its files by their digest. */
 export const pageRoute = (operation: string, path: PagePath, summary: string, page: Page): Route<PageServices> =>
   route<PageServices>()({
     operation,

@@ -1,6 +1,7 @@
 /**
- * GET /pages/{digest}/{name}: what the pages are made of. Under the digest of now a file may be kept for ever; under that of
- * another release (a page that was loaded before an upgrade) it is the file of now, to be asked for again.
+ * GET /pages/{digest}/{name}: style sheets, scripts and pictures of the pages. With the current digest, browsers may cache a file
+ * for ever. With the digest of another release (from a page that was loaded before an upgrade) the answer is the current file,
+ * which browsers must revalidate.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
@@ -8,11 +9,11 @@ import { NOT_FOUND, refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import type { PageServices } from './services.ts';
 
-const FOR_EVER = 'public, max-age=31536000, immutable';
-/** Below it compression gains nothing: the answer is one packet either way. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+/** Smaller files fit into one packet without compression. */
 const GZIP_BYTES_MIN = 1_024;
 
-const takesGzip = (acceptEncoding: string | null): boolean =>
+const acceptsGzip = (acceptEncoding: string | null): boolean =>
   (acceptEncoding ?? '')
     .split(',')
     .some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
@@ -31,11 +32,11 @@ export const pageFile = route<PageServices>()({
   async handle(_, { files }, request) {
     const file = files.find(request.params.name ?? '');
     if (file === undefined) return refuse(NOT_FOUND, 'there is nothing at this path');
-    const isGzip = file.bytes.length >= GZIP_BYTES_MIN && takesGzip(request.header('accept-encoding'));
+    const isGzip = file.bytes.length >= GZIP_BYTES_MIN && acceptsGzip(request.header('accept-encoding'));
     const headers = {
       'content-type': file.type,
       etag: `"${file.digest}${isGzip ? '-gzip' : ''}"`,
-      'cache-control': request.params.digest === files.digest ? FOR_EVER : 'no-cache',
+      'cache-control': request.params.digest === files.digest ? IMMUTABLE : 'no-cache',
       vary: 'Accept-Encoding',
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',

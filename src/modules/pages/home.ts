@@ -1,5 +1,4 @@
-/** GET /: what this server sells, at which price, what its catalogue holds and how a first answer is bought. */
-
+/** GET /: the operations and prices of this server, the facts of its catalogue, and how to buy a first answer. */
 import { priceOf } from '../../access/x402.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
@@ -10,7 +9,7 @@ import { pageRoute } from './document.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
 
-/** Days of the chart. */
+/** Days that the chart shows. */
 const CHART_DAY_COUNT = 30;
 const DAY_MS = 86_400_000;
 
@@ -23,7 +22,7 @@ interface CatalogueFacts {
   readonly isSynthetic: boolean;
 }
 
-/** A catalogue does not change while it is served, so its rows are counted once. */
+/** Counts the rows of a catalogue once, because a served catalogue does not change. */
 const factsByCatalogue = new WeakMap<ServedCatalogue, CatalogueFacts>();
 
 function factsOf(served: ServedCatalogue): CatalogueFacts {
@@ -52,7 +51,7 @@ const AGES = [
   [60_000, 'minute'],
 ] as const;
 
-/** How long ago, in the largest unit that fits. */
+/** The age of a time, in the largest unit that fits. */
 export function ageOf(ms: number, nowMs: number): string {
   const ageMs = nowMs - ms;
   for (const [unitMs, unit] of AGES) {
@@ -62,7 +61,7 @@ export function ageOf(ms: number, nowMs: number): string {
   return ageMs < 0 ? 'in the future' : 'less than a minute ago';
 }
 
-/** `/v1/jobs/search?keyword=data+engineer&limit=3`, from the example of the declaration. */
+/** The URL of the declaration's example, such as `/v1/jobs/search?keyword=data+engineer&limit=3`. */
 function exampleUrl({ path, examples }: Operation, baseUrl: string): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(examples?.query ?? {})) query.append(name, String(value));
@@ -80,7 +79,7 @@ function priceRow(operation: Operation): Html {
 `;
 }
 
-/** Bars in a box of 100 by 100 that is stretched to its place; the labels are text beside it and keep their size. */
+/** Draws bars in a box of 100 by 100 that the browser stretches; the labels are text beside it, which it does not stretch. */
 function chart({ firstDayMs, counts }: ObservationDays): Html {
   const max = Math.max(...counts, 1);
   const lastDayMs = firstDayMs + (counts.length - 1) * DAY_MS;
@@ -98,7 +97,7 @@ function chart({ firstDayMs, counts }: ObservationDays): Html {
   );
   const summary = `Jobs by the day they were last observed, ${dayOf(firstDayMs)} to ${dayOf(lastDayMs)}; at most ${grouped(max)} on one day.`;
   return html`<figure class="chart">
-<figcaption>Observations a day <span class="faint">jobs, by the UTC day they were last seen at their source</span></figcaption>
+<figcaption>Observations a day <span class="faint">jobs, by the UTC day on which their source last showed them</span></figcaption>
 <div class="plot"><span class="plot-max">${grouped(max)}</span>
 <svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="${summary}">${bars}</svg></div>
 <div class="plot-days"><span>${dayOf(firstDayMs)}</span><span>${dayOf(lastDayMs)}</span></div>
@@ -113,7 +112,7 @@ ${rows}</tbody></table>
 function catalogueSection(served: ServedCatalogue | undefined, nowMs: number): Html {
   if (served === undefined) {
     return html`<section aria-labelledby="catalogue"><h2 id="catalogue">What the catalogue holds</h2>
-<p>No catalogue is loaded on this server: questions about jobs are answered with 503 and cost nothing. Callbacks are sold.</p>
+<p>This server has no catalogue: the answer to questions about jobs is 503 and costs nothing. You can buy callbacks.</p>
 </section>`;
   }
   const facts = factsOf(served);
@@ -137,9 +136,9 @@ ${
   }</dd></div>
 </dl>
 ${facts.observed === undefined ? undefined : chart(facts.observed)}
-<p>Figures are counted over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs, of the whole catalogue
-or of the company that is asked for. Every answer states what it covered and how fresh it is; where there was more than the
-cohort, totals are <code>null</code> instead of guesses. The figures describe this catalogue, not the labour market.</p>
+<p>Answers count over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs of the whole catalogue or of
+one company. Every answer states its coverage and its freshness; where there are more jobs than the cohort holds, totals are
+<code>null</code> instead of guesses. The figures describe this catalogue, not the labour market.</p>
 </section>`;
 }
 
@@ -171,26 +170,26 @@ function buyingSection(operation: Operation, { facts }: PageServices): Html {
 <p>The answer is <code>402</code> with an offer in its body and, for programs, in its <code>PAYMENT-REQUIRED</code> header.</p>
 <pre data-copy><code>curl -i ${method === 'GET' ? '' : `-X ${method} `}'${url}'</code></pre></li>
 <li><h3>Let an x402 client pay</h3>
-<p>Any client of <a href="https://github.com/x402-foundation/x402">x402</a> version 2 signs the transfer and asks again. ${
+<p>Any client of <a href="https://github.com/x402-foundation/x402">x402</a> version 2 signs the transfer and repeats the request. ${
     isPlay
-      ? html`This server settles in a play ledger, so a wallet without any funds will do.`
+      ? html`This server settles with play money, so a wallet without funds is enough.`
       : html`The wallet needs ${priceOf(operation.access)} USDC on Base, and no gas.`
   }</p>
 <pre data-copy><code>npm install ${CLIENT_PACKAGES}</code></pre>
 <pre data-copy><code id="client">${clientScript(url, method, network)}</code></pre></li>
 <li><h3>Read the answer and keep the receipt</h3>
-<p>A signed authorization buys exactly one answer. A question that cannot be answered is not charged. If a settlement stays
-unclear, the server goes on checking it, and <code>GET /v1/payments/{network}/{payer}/{nonce}</code> gives its status, free.</p></li>
+<p>A signed authorization buys exactly one answer. A question without an answer costs nothing. If the outcome of a settlement is
+unknown, the server keeps checking it, and <code>GET /v1/payments/{network}/{payer}/{nonce}</code> returns its status, free.</p></li>
 </ol>
 <dl class="terms">
 <div><dt>Network</dt><dd><code>${network}</code></dd></div>
-<div><dt>Settlement</dt><dd>${isPlay ? 'play ledger, nothing on a chain' : 'USDC on Base, by an x402 facilitator'}</dd></div>
+<div><dt>Settlement</dt><dd>${isPlay ? 'play money, nothing on a chain' : 'USDC on Base, by an x402 facilitator'}</dd></div>
 <div><dt>Paid to</dt><dd><code class="wrap">${payTo}</code></dd></div>
 </dl>
 </section>`;
 }
 
-/** The operation that the page explains buying with: one about jobs where there are jobs to sell. */
+/** The operation of the page's example purchase: one about jobs where there is a catalogue. */
 function firstPurchase(paid: readonly Operation[], hasJobs: boolean): Operation | undefined {
   const ofJobs = paid.filter(({ path }) => path.startsWith('/v1/jobs/') === hasJobs);
   return ofJobs[0] ?? paid[0];
@@ -207,11 +206,11 @@ function main(services: PageServices): Html {
   const first = firstPurchase(paid, served !== undefined);
   return html`<div class="hero">
 <h1>Answers about hiring, one request at a time</h1>
-<p class="lead">Ask over HTTP, be told the price, sign a USDC transfer, and get JSON that says how much of the catalogue it saw.
-No account, no key, no subscription.</p>
+<p class="lead">Send an HTTP request, get its price, sign a USDC transfer, and receive JSON that states how much of the catalogue it
+covers. No account, no key, no subscription.</p>
 ${
   facts.isPlay
-    ? html`<p class="note"><strong>Play money.</strong> Signatures are really verified here, but payments move in a play ledger and nothing is on a chain.</p>`
+    ? html`<p class="note"><strong>Play money.</strong> This server verifies signatures, but payments move play money and nothing reaches a chain.</p>`
     : undefined
 }
 <p class="actions">${first === undefined ? undefined : html`<a class="button" href="#buy">Buy a first answer</a>`} <a href="./docs">Read the reference</a></p>
@@ -224,7 +223,7 @@ ${
 ${paid.map(priceRow)}</tbody>
 </table>
 <p>Free: ${free.map(({ path }, i) => html`${i === 0 ? undefined : ', '}<a href=".${path}"><code>${path}</code></a>`)}.
-A callback is a webhook address for ten minutes; once it is paid for, receiving and reading cost nothing.
+A callback is a webhook address for ten minutes; after you pay for it, receiving and reading cost nothing.
 Watch one in the <a href="./inbox">inbox</a>.</p>
 </section>
 ${catalogueSection(served, clock.nowMs())}

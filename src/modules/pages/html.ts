@@ -1,6 +1,6 @@
 /**
- * HTML text from templates. Whatever a template is given is escaped, unless it came out of a template itself; so a company
- * name is text wherever it stands, between tags or inside a quoted attribute.
+ * HTML text from templates. A template escapes every value except the result of another template, so a company name stays text
+ * both between tags and inside a quoted attribute.
  */
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -10,7 +10,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Finished HTML. Made by {@link html} only. */
+/** Finished HTML, which only {@link html} makes. */
 export class Html {
   readonly text: string;
 
@@ -28,7 +28,7 @@ const textOf = (part: HtmlPart): string => {
   return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
 };
 
-/** A template tag; `undefined` leaves nothing, lists are joined. Attributes must be quoted in the template. */
+/** A template tag. It writes nothing for `undefined` and joins lists. Templates must quote their attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   let text = strings[0] as string;
   for (const [i, part] of parts.entries()) text += textOf(part) + strings[i + 1];

@@ -1,7 +1,6 @@
 /**
- * GET /inbox: shows the events of a callback as they arrive, to a visitor with its address and read token. The visitor types
- * the token into the page, and it leaves the page only in the Authorization header: the fields have no names and the page
- * may submit no form.
+ * GET /inbox: shows the events of a callback as they arrive, to a visitor with its address and read token. The page sends the
+ * token only in the Authorization header: its fields have no names, and its policy forbids submitting forms.
  */
 import { EVENT_COUNT_MAX, LIFETIME_MS, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../callback/limits.ts';
 import { pageRoute } from './document.ts';
@@ -12,7 +11,7 @@ function main({ facts }: PageServices): Html {
   const minutes = LIFETIME_MS / 60_000;
   const kilobytes = PAYLOAD_BYTES_MAX / 1024;
   return html`<h1>Inbox</h1>
-<p class="lead">Watch webhooks arrive at a callback: its address and read token are all it takes.</p>
+<p class="lead">Watch webhooks arrive at a callback. You need its address and its read token.</p>
 <form id="watch-form" class="panel" autocomplete="off" novalidate>
 <div class="field">
 <label for="address">Callback address</label>
@@ -22,13 +21,13 @@ function main({ facts }: PageServices): Html {
 </div>
 <div class="field">
 <label for="token">Read token</label>
-<p class="hint" id="token-hint">Stays in this page: in no address, no storage, and in no request but those to this server.</p>
+<p class="hint" id="token-hint">The token stays in this page. It appears in no address and no storage, and only requests to this server carry it.</p>
 <input id="token" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="token-hint token-error" placeholder="svc_cb_sk_…">
 <p class="error" id="token-error" aria-live="polite"></p>
 </div>
 <p class="actions"><button type="submit" class="button">Watch</button></p>
 </form>
-<noscript><p class="note">Watching needs a script. Without one: <code>curl -H "Authorization: Bearer $READ_TOKEN" ${facts.baseUrl}/v1/callbacks/cb_…/wait</code></p></noscript>
+<noscript><p class="note">Watching needs JavaScript. Without it: <code>curl -H "Authorization: Bearer $READ_TOKEN" ${facts.baseUrl}/v1/callbacks/cb_…/wait</code></p></noscript>
 <section id="watched" hidden aria-labelledby="watched-id" data-wait-seconds="${WAIT_SECONDS_MAX - 5}" data-event-count-max="${EVENT_COUNT_MAX}" data-hooks="${facts.hookBaseUrl}/hooks/" data-lifetime-ms="${LIFETIME_MS}">
 <div class="panel">
 <div class="watched-head">
@@ -40,11 +39,11 @@ function main({ facts }: PageServices): Html {
 <p class="actions"><button type="button" id="stop" class="plain">Stop and forget the token</button> <button type="button" id="delete" class="plain danger">Delete the callback</button></p>
 </div>
 <ol id="events" class="events" reversed aria-label="Events, newest first"></ol>
-<p id="no-events" class="empty">No event yet. What is sent to the callback appears here.</p>
+<p id="no-events" class="empty">No event yet. Webhooks to the callback appear here.</p>
 </section>
 <dialog id="delete-dialog" aria-labelledby="delete-title">
 <h2 id="delete-title">Delete this callback?</h2>
-<p>Its address stops working and its events are gone. Nothing is paid back.</p>
+<p>Its address stops working and its events are deleted. There is no refund.</p>
 <p class="actions"><button type="button" id="delete-confirm" class="button danger">Delete</button> <button type="button" id="delete-cancel" class="plain">Keep it</button></p>
 </dialog>
 <template id="event-template"><li class="panel event"><article>
@@ -54,8 +53,8 @@ function main({ facts }: PageServices): Html {
 <details data-part="raw"><summary data-part="raw-title"></summary><div class="event-bar"><button type="button" class="plain" data-part="copy-hex">Copy as hex</button> <a class="plain" data-part="download">Download</a></div><pre data-part="hex" tabindex="0" role="group" aria-label="Bytes in hex"></pre><button type="button" class="plain" data-part="all-hex" hidden></button></details>
 </article></li></template>
 <section aria-labelledby="about"><h2 id="about">About callbacks</h2>
-<p>A callback lives ${minutes} minutes and takes up to ${EVENT_COUNT_MAX} events of up to ${kilobytes} KiB each: JSON, text and forms. Creating one
-is a paid request, see <a href="./docs">the reference</a>; receiving and reading are free. Its events are deleted with it.</p></section>`;
+<p>A callback lives ${minutes} minutes and stores up to ${EVENT_COUNT_MAX} events of up to ${kilobytes} KiB each: JSON, text and forms. Creating one
+is a paid request, see <a href="./docs">the reference</a>; receiving and reading are free. The server deletes its events with it.</p></section>`;
 }
 
 export const inbox = pageRoute('inboxPage', '/inbox', 'A callback and its events as they arrive, for people', {

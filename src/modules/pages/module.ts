@@ -1,6 +1,6 @@
 /**
- * The pages module: pages for people. They are no operations of the API and appear in no document for programs; a request
- * that does not ask for HTML finds their paths unknown.
+ * The pages module: pages for people. They are not operations of the API and appear in no document for programs; for a request
+ * that does not ask for HTML their paths are unknown.
  */
 import { bind } from '../../http/operation.ts';
 import { NETWORK } from '../../payment/protocol/network.ts';

@@ -7,12 +7,12 @@ export interface PageServices {
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   readonly clock: { nowMs(): number };
   readonly files: StaticFiles;
-  /** Every published operation; the declarations say what is sold and what is free. */
+  /** Every published operation; the declarations tell which are paid and which are free. */
   operations(): readonly Operation[];
   readonly facts: PageFacts;
 }
 
-/** What a visitor may know of the configuration. */
+/** The facts of the configuration that pages show. */
 export interface PageFacts {
   readonly version: string;
   /** Public address of the API, no trailing slash. */
@@ -21,7 +21,7 @@ export interface PageFacts {
   readonly hookBaseUrl: string;
   /** CAIP-2 name of the one network. */
   readonly network: string;
-  /** True where payments move in a play ledger and nothing is on a chain. */
+  /** True where payments move play money and nothing reaches a chain. */
   readonly isPlay: boolean;
   /** Recipient of the payments. */
   readonly payTo: string;

@@ -1,4 +1,4 @@
-/** The payments module: lets a client look up what happened to an authorization. */
+/** The payments module: lets a client look up the status of an authorization. */
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { paymentStatus } from './status.ts';

@@ -3,6 +3,6 @@ import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { ReservationStatus } from '../../payment/reservations.ts';
 
 export interface PaymentServices {
-  /** By payer (0x and 40 hex digits) and nonce (0x and 64), any case; undefined for a payment that this server does not know. */
+  /** By payer (0x and 40 hex digits) and nonce (0x and 64), any case; undefined for an unknown payment. */
   statusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
 }

@@ -1,6 +1,6 @@
 /**
- * GET /v1/payments/{network}/{payer}/{nonce}: the status of an authorization, free. Its nonce (256 random bits) is known only
- * to the payer and this server before settlement. Says state and transaction, and nothing of what was bought.
+ * GET /v1/payments/{network}/{payer}/{nonce}: the status of an authorization, free. Only the payer and this server know its
+ * nonce (256 random bits) before settlement. The answer has state and transaction, and nothing about the purchase.
  */
 import * as v from 'valibot';
 import { NOT_FOUND, refuse } from '../../http/errors.ts';
@@ -13,12 +13,12 @@ const PAYMENT_STATES = ['reserved', 'settling', 'unknown', 'settled', 'dead'] as
 const PAYER_FORM = /^0x[0-9a-fA-F]{40}$/;
 const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
 
-/** For the examples; invented. */
+/** Invented values for the examples. */
 const PAYER = `0x${'5a'.repeat(20)}`;
 const NONCE = `0x${'3c'.repeat(32)}`;
 const TRANSACTION = `0x${'9e'.repeat(32)}`;
 
-/** A path parameter as text; malformed escapes are text that names nothing. */
+/** A path parameter as text; the empty string for malformed escapes, which matches no payment. */
 function decoded(segment: string | undefined): string {
   try {
     return decodeURIComponent(segment ?? '');
@@ -32,7 +32,7 @@ export const paymentStatus = route<PaymentServices>()({
   method: 'GET',
   path: '/v1/payments/:network/:payer/:nonce',
   summary: 'Status of a payment authorization',
-  description: 'Known to the payer by the nonce; it does not say what was bought.',
+  description: 'The payer finds it by the nonce. The answer does not state what was bought.',
   access: [],
   params: {
     network: v.string(),

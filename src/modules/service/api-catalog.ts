@@ -1,6 +1,6 @@
 /**
- * GET and HEAD /.well-known/api-catalog (RFC 9727): a link set (RFC 9264) that leads to the contract, its documents and the
- * state of the server. The standard asks for HEAD with a `Link` header, so this path alone has that method.
+ * GET and HEAD /.well-known/api-catalog (RFC 9727): a link set (RFC 9264) with links to the contract, its documents and the
+ * readiness of the server. This path alone supports HEAD, because the standard requires HEAD with a `Link` header.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
@@ -14,7 +14,7 @@ const CONTENT_TYPE = `${LINKSET_TYPE}; profile="https://www.rfc-editor.org/info/
 const links = v.array(v.strictObject({ href: v.pipe(v.string(), v.url()), type: v.optional(v.string()) }));
 
 const LINK_HEADER: Readonly<Record<string, AnswerHeader>> = {
-  Link: { description: 'The catalogue, with the relation `api-catalog`', schema: v.string() },
+  Link: { description: 'Link to the API catalogue, with the relation `api-catalog`', schema: v.string() },
 };
 
 const SHARED = {
@@ -33,7 +33,7 @@ export const apiCatalog = route<ServiceServices>()({
   ...SHARED,
   operation: 'apiCatalog',
   method: 'GET',
-  summary: 'Where the contract of this API and its documents are',
+  summary: 'Links to the contract of this API and its documents',
   answer: v.strictObject({
     linkset: v.array(
       v.strictObject({
@@ -53,8 +53,8 @@ export const apiCatalogHead = route<ServiceServices>()({
   ...SHARED,
   operation: 'apiCatalogHead',
   method: 'HEAD',
-  summary: 'The same without its body',
+  summary: 'The same without a body',
   answer: v.string(),
-  // The runtime leaves the body out and keeps its length.
+  // The runtime sends the length of the body without the body.
   handle: (_, { documents }) => catalogReply(documents),
 });

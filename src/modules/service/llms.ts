@@ -1,4 +1,4 @@
-/** GET /llms.txt: every operation in words, in the form of llmstxt.org, for language models. */
+/** GET /llms.txt: a description of every operation for language models, in the form of llmstxt.org. */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
@@ -8,7 +8,7 @@ export const llms = route<ServiceServices>()({
   operation: 'llms',
   method: 'GET',
   path: '/llms.txt',
-  summary: 'This API in words, for language models',
+  summary: 'This API described for language models',
   access: [],
   relation: 'service-doc',
   answer: v.string(),

@@ -1,4 +1,4 @@
-/** The service module: what the server says about itself. `/health` and `/openapi.json` belong to every surface. */
+/** The service module: operations about the server itself. Every surface has `/health` and `/openapi.json`. */
 import { x402ListingOf } from '../../access/x402-listing.ts';
 import { apiCatalogLinkOf, apiCatalogOf } from '../../http/documents/api-catalog.ts';
 import { llmsTextOf } from '../../http/documents/llms.ts';
@@ -16,11 +16,11 @@ import { x402Listing } from './x402-listing.ts';
 
 const TAG = 'service';
 const ROUTES = [ready, metrics, x402Listing, apiCatalog, apiCatalogHead, llms];
-/** Routes that every surface has of itself. */
+/** Routes that every surface has without listing this module. */
 export const SURFACE_ROUTES = [health, openApi];
-export const SERVICE_SUMMARY = 'The server about itself, free';
+export const SERVICE_SUMMARY = 'Operations about the server itself, free';
 
-/** Made when it is first asked for, then kept. */
+/** Makes a text at the first call and memoizes it. */
 function once(make: () => string): () => string {
   let text: string | undefined;
   return () => {
@@ -29,7 +29,7 @@ function once(make: () => string): () => string {
   };
 }
 
-/** The operations that every surface has of itself. */
+/** The operations that every surface has without listing this module. */
 export function surfaceOperations(
   view: () => SurfaceView,
   { version, apiVersion, uptimeMs }: ServerView,

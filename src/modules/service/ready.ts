@@ -1,4 +1,4 @@
-/** GET /ready: whether paid work can be done now, one boolean a component (decisions §6). Neither secrets nor versions. */
+/** GET /ready: whether each component is ready for paid work (decisions §6). It reveals neither secrets nor versions. */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';

@@ -2,11 +2,11 @@
 import type { ServerView } from '../module.ts';
 
 export interface ServiceServices extends Pick<ServerView, 'readiness' | 'metricsText'> {
-  /** Text of the documents about this server; each is made when it is first asked for. */
+  /** Texts of the documents about this server, each made at its first use. */
   readonly documents: Documents;
 }
 
-/** What a surface says of itself. */
+/** The services of the operations that every surface has. */
 export interface SurfaceServices extends Pick<ServerView, 'version' | 'uptimeMs'> {
   /** OpenAPI of the surface, JSON. */
   openApi(): string;
@@ -17,7 +17,7 @@ export interface Documents {
   x402Listing(): string;
   /** RFC 9727, JSON. */
   apiCatalog(): string;
-  /** Value of the `Link` header that leads to the catalogue. */
+  /** Value of the `Link` header that points to the API catalogue. */
   apiCatalogLink(): string;
   /** Markdown. */
   llms(): string;

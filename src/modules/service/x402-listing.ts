@@ -1,7 +1,7 @@
 /**
- * GET /.well-known/x402: every paid operation with its offer, for indexers that do not learn of it from a facilitator
- * (x402-v2 §7.4). There is no standard yet: x402scan reads `version` and `resources`; `items` has the entries of a
- * facilitator's discovery list.
+ * GET /.well-known/x402: every paid operation with its offer, for indexers that do not use a facilitator's list (x402-v2 §7.4).
+ * There is no standard yet: x402scan reads `version` and `resources`; `items` has the entries of a facilitator's discovery
+ * list.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
@@ -34,7 +34,7 @@ export const x402Listing = route<ServiceServices>()({
   operation: 'x402Listing',
   method: 'GET',
   path: '/.well-known/x402',
-  summary: 'The paid routes and what they cost',
+  summary: 'The paid operations and their prices',
   access: [],
   relation: 'service-meta',
   answer: v.strictObject({

@@ -2,13 +2,13 @@
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { MemoryEventStore } from './event-store.ts';
 import { NOTHING_SPENT } from './play-ledger.ts';
-import { NO_JOURNAL, NOTHING_RECOVERED } from './reservation-journal.ts';
+import { NO_JOURNAL, NOTHING_LOADED } from './reservation-journal.ts';
 import { openMemoryStores } from './stores.ts';
 
 export async function openMemoryBackend(options: StoreOptions, ports: BackendPorts): Promise<Backend> {
   const stores = await openMemoryStores(options, ports, {
     journal: NO_JOURNAL,
-    recovered: NOTHING_RECOVERED,
+    loaded: NOTHING_LOADED,
     ledger: NOTHING_SPENT,
     events: new MemoryEventStore(),
   });

@@ -1,6 +1,6 @@
 /**
  * The play ledger in the memory of one process. A transfer counts for the next process once it is on record as settled: the
- * ledger of that process takes over the sums spent and the used nonces ({@link KeptLedger}). Nonces are remembered for the
+ * ledger of that process takes over the sums spent and the used nonces ({@link LoadedLedger}). Nonces are remembered for the
  * life of the ledger.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -26,14 +26,14 @@ export interface LedgerTotals {
 }
 
 /** What a ledger takes over from an earlier process. */
-export interface KeptLedger {
+export interface LoadedLedger {
   /** Payer in lower case and the sum of its transfers, atomic units. */
   readonly spent: Iterable<readonly [payer: string, atomic: bigint]>;
   /** Nonces whose window may still be open. */
   readonly used: Iterable<ReservationKey>;
 }
 
-export const NOTHING_SPENT: KeptLedger = { spent: [], used: [] };
+export const NOTHING_SPENT: LoadedLedger = { spent: [], used: [] };
 
 export class MemoryPlayLedger implements PlayLedger {
   readonly #openingAtomic: bigint;
@@ -49,7 +49,7 @@ export class MemoryPlayLedger implements PlayLedger {
     openingAtomic: bigint,
     clock: Clock,
     transferCountMax: number = TRANSFER_COUNT_MAX,
-    kept: KeptLedger = NOTHING_SPENT,
+    kept: LoadedLedger = NOTHING_SPENT,
   ) {
     this.#openingAtomic = openingAtomic;
     this.#clock = clock;

@@ -29,7 +29,7 @@ export interface RecordedCase {
 }
 
 /** What a journal kept of an earlier process. */
-export interface Recovered {
+export interface LoadedReservations {
   readonly ends: Iterable<UsedAuthorization & { readonly serial: number }>;
   readonly cases: readonly RecordedCase[];
   /**
@@ -42,7 +42,7 @@ export interface Recovered {
 }
 
 /** Of a process without a journal. */
-export const NOTHING_RECOVERED: Recovered = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 };
+export const NOTHING_LOADED: LoadedReservations = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 };
 
 /** Nothing outlives the process. */
 export const NO_JOURNAL: ReservationJournal = {

@@ -3,7 +3,7 @@
  * one, records what must outlive the process.
  *
  * Open reservations are few, objects in a map; used authorizations are many, records outside the garbage collector's reach.
- * Every used one stays {@link STAY_MS} of monotonic time from its end, so the order of ends is the order of removal. When its
+ * Every used one stays {@link RETAINED_MS} of monotonic time from its end, so the order of ends is the order of removal. When its
  * stay is over the wall clock must agree that `validBefore` and the retention are past: if the clock was set back meanwhile,
  * the authorization may look fresh again, and the store keeps it for another stay. An open reservation stays until its holder
  * ends it: one held for longer would be a bug elsewhere, and taking it away would add a double sale to that bug.
@@ -21,14 +21,14 @@ import {
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
-import { NO_JOURNAL, NOTHING_RECOVERED, type Recovered, type ReservationJournal } from './reservation-journal.ts';
+import { type LoadedReservations, NO_JOURNAL, NOTHING_LOADED, type ReservationJournal } from './reservation-journal.ts';
 import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
 /** Live authorizations, about 85 MB when all are settled; 1,300 new ones a second for their whole stay. */
 export const RESERVATION_COUNT_MAX = 1_000_000;
 
 /** Longest stay of an authorization whose `validBefore` passed our check on arrival. */
-const STAY_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
+const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
 
 /** Records that one `reserve` checks for removal: more than it adds, so the store shrinks, and few, so it never stalls. */
 const REMOVALS_MAX = 4;
@@ -87,23 +87,23 @@ export class MemoryReservations implements Reservations {
   readonly #used = new UsedAuthorizations();
   #unsettled: readonly UnsettledCase[];
 
-  /** @throws Error when what was recovered names one key twice */
+  /** @throws Error when what was loaded names one key twice */
   constructor(
     clock: Clock,
     countMax: number = RESERVATION_COUNT_MAX,
     journal: ReservationJournal = NO_JOURNAL,
-    recovered: Recovered = NOTHING_RECOVERED,
+    loaded: LoadedReservations = NOTHING_LOADED,
   ) {
     this.#clock = clock;
     this.#countMax = countMax;
     this.#journal = journal;
-    this.#usedBeforeSeconds = recovered.usedBeforeSeconds;
-    this.#serial = recovered.lastSerial;
-    for (const end of recovered.ends) {
+    this.#usedBeforeSeconds = loaded.usedBeforeSeconds;
+    this.#serial = loaded.lastSerial;
+    for (const end of loaded.ends) {
       this.#refuseSecond(end.key);
       this.#used.add(end, end.serial, this.#dueMsOf(end.validBeforeSeconds));
     }
-    this.#unsettled = recovered.cases.flatMap(({ serial, order, transaction, isRepeatable }) => {
+    this.#unsettled = loaded.cases.flatMap(({ serial, order, transaction, isRepeatable }) => {
       const reservation = new OpenReservation(order.key, order.authorization.validBeforeSeconds, serial);
       reservation.state = 'unknown';
       reservation.transaction = transaction;
@@ -191,7 +191,7 @@ export class MemoryReservations implements Reservations {
     checkTransaction(end.transaction);
     await this.#journal.recordEnd(open.serial, end);
     if (open.state === 'ended') return;
-    this.#used.add(end, open.serial, this.#clock.monotonicMs() + STAY_MS);
+    this.#used.add(end, open.serial, this.#clock.monotonicMs() + RETAINED_MS);
     this.#close(open, 'ended');
   }
 
@@ -207,7 +207,7 @@ export class MemoryReservations implements Reservations {
    */
   #dueMsOf(validBeforeSeconds: number): number {
     const leftMs = (validBeforeSeconds + RETENTION_SECONDS) * 1000 - this.#clock.nowMs();
-    return this.#clock.monotonicMs() + Math.min(Math.max(leftMs, 0), STAY_MS);
+    return this.#clock.monotonicMs() + Math.min(Math.max(leftMs, 0), RETAINED_MS);
   }
 
   #refuseSecond(key: ReservationKey): void {
@@ -229,7 +229,7 @@ export class MemoryReservations implements Reservations {
       const due = this.#used.removeDue(monotonicMs);
       if (due === undefined) return;
       if (this.#clock.nowMs() > (due.validBeforeSeconds + RETENTION_SECONDS) * 1000) this.#journal.forget(due.serial);
-      else this.#used.add(due, due.serial, monotonicMs + STAY_MS);
+      else this.#used.add(due, due.serial, monotonicMs + RETAINED_MS);
     }
   }
 }

@@ -6,29 +6,29 @@
 import type { EventStore } from '../../callback/inbox/event-store.ts';
 import { Inbox } from '../../callback/inbox/inbox.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
-import { type KeptLedger, MemoryPlayLedger, TRANSFER_COUNT_MAX } from './play-ledger.ts';
+import { type LoadedLedger, MemoryPlayLedger, TRANSFER_COUNT_MAX } from './play-ledger.ts';
 import { MemoryRateLimits } from './rate-limits.ts';
-import type { Recovered, ReservationJournal } from './reservation-journal.ts';
+import type { LoadedReservations, ReservationJournal } from './reservation-journal.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX } from './reservations.ts';
 
 /** What a backend puts under the stores. The stores keep none of what was read at start: it may be a million records. */
-export interface Underlay {
+export interface Persistence {
   readonly journal: ReservationJournal;
-  readonly recovered: Recovered;
-  readonly ledger: KeptLedger;
+  readonly loaded: LoadedReservations;
+  readonly ledger: LoadedLedger;
   readonly events: EventStore;
 }
 
 export type MemoryStores = Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits'>;
 
-/** Opens the stores and takes over what the underlay kept of an earlier process. */
+/** Opens the stores and takes over what the persistence kept of an earlier process. */
 export async function openMemoryStores(
   { callbackBytes, play }: StoreOptions,
   ports: BackendPorts,
-  { journal, recovered, ledger, events }: Underlay,
+  { journal, loaded, ledger, events }: Persistence,
 ): Promise<MemoryStores> {
   const { clock, random, timers } = ports;
-  const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, journal, recovered);
+  const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, journal, loaded);
   const playLedger =
     play === undefined ? undefined : new MemoryPlayLedger(play.openingAtomic, clock, TRANSFER_COUNT_MAX, ledger);
   const inbox = new Inbox(callbackBytes, {

@@ -17,9 +17,9 @@ export async function openSqliteBackend(options: SqliteOptions, ports: SqlitePor
 /** The stores over an open state, which the backend closes; also when this rejects. */
 export async function backendOver(state: SqliteState, options: StoreOptions, ports: BackendPorts): Promise<Backend> {
   // The rest of the state lives as long as the process, and what was read at start must not.
-  const { underlay, journal: _journal, notices, ...open } = state;
+  const { persistence, journal: _journal, notices, ...open } = state;
   try {
-    const stores = await openMemoryStores(options, ports, underlay);
+    const stores = await openMemoryStores(options, ports, persistence);
     let closing: Promise<void> | undefined;
     return {
       ...stores,

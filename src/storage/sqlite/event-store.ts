@@ -19,8 +19,8 @@ export class SqliteEventStore implements EventStore {
   readonly #journal: Journal;
   readonly #clock: Clock;
   #loaded: readonly LoadedCallback[];
-  #rememberedMs = 0;
-  /** Expired callbacks whose records are still there, oldest first; as many as expire in `rememberedMs`. */
+  #tombstoneMs = 0;
+  /** Expired callbacks whose records are still there, oldest first; as many as expire in `tombstoneMs`. */
   #ended: Ended[] = [];
 
   /** @param loaded what an earlier process left, with the bodies of inline events */
@@ -50,17 +50,17 @@ export class SqliteEventStore implements EventStore {
   async expire(id: CallbackId): Promise<void> {
     await this.#write({ table: CALLBACKS, kind: 'expire-callback', id });
     const nowMs = this.#clock.monotonicMs();
-    this.#ended.push({ id, dueMs: nowMs + this.#rememberedMs });
+    this.#ended.push({ id, dueMs: nowMs + this.#tombstoneMs });
     const firstKept = this.#ended.findIndex(({ dueMs }) => dueMs > nowMs);
     const due = this.#ended.splice(0, firstKept < 0 ? this.#ended.length : firstKept);
     await Promise.all(due.map((ended) => this.delete(ended.id)));
   }
 
   /** Gives it away: the store does not hold it for the life of the process. */
-  async load(_nowMs: number, rememberedMs: number): Promise<readonly LoadedCallback[]> {
+  async load(_nowMs: number, tombstoneMs: number): Promise<readonly LoadedCallback[]> {
     const loaded = this.#loaded;
     this.#loaded = [];
-    this.#rememberedMs = rememberedMs;
+    this.#tombstoneMs = tombstoneMs;
     return loaded;
   }
 

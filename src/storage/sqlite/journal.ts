@@ -70,7 +70,7 @@ export class Journal {
   #refused: string | undefined;
   #broken: string | undefined;
   /** The writer's thread has ended. */
-  #isGone = false;
+  #hasEnded = false;
   #cancelProbe: (() => void) | undefined;
   #onIdle: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
@@ -119,8 +119,8 @@ export class Journal {
 
   /** The answer of the query's table. Reads go on after writes have ended, as long as the writer's thread lives. */
   read(query: Query): Promise<unknown> {
-    if (this.#isGone || this.#isClosing) {
-      return Promise.reject(new StateRefusedError(this.#isGone ? 'the writer is gone' : 'the state is closed'));
+    if (this.#hasEnded || this.#isClosing) {
+      return Promise.reject(new StateRefusedError(this.#hasEnded ? 'the writer is gone' : 'the state is closed'));
     }
     const id = ++this.#readCount;
     return new Promise((resolve, reject) => {
@@ -145,7 +145,7 @@ export class Journal {
         this.#onIdle = resolve;
       });
     }
-    if (!this.#isGone) {
+    if (!this.#hasEnded) {
       await new Promise<void>((resolve) => {
         this.#onClosed = resolve;
         this.#writer.setAwaited(true);
@@ -257,7 +257,7 @@ export class Journal {
   }
 
   #endWith(why: string): void {
-    this.#isGone = true;
+    this.#hasEnded = true;
     const readings = [...this.#readings.values()];
     this.#readings.clear();
     for (const { reject } of readings) reject(new StateRefusedError(why));

@@ -19,9 +19,9 @@ import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/
 import { RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
 import { makeFolder } from '../make-folder.ts';
-import { type KeptLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
-import { NOTHING_RECOVERED, type Recovered } from '../memory/reservation-journal.ts';
-import type { Underlay } from '../memory/stores.ts';
+import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
+import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
+import type { Persistence } from '../memory/stores.ts';
 import { DamagedError } from './checksum.ts';
 import { isDamage, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
@@ -59,7 +59,7 @@ export interface StateOptions {
 /** An open state folder. */
 export interface SqliteState {
   /** What lies under the stores, with everything that was read at start. */
-  readonly underlay: Underlay;
+  readonly persistence: Persistence;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;
@@ -72,9 +72,9 @@ export interface SqliteState {
 }
 
 /** What a start reads. */
-export interface Kept {
-  readonly recovered: Recovered;
-  readonly ledger: KeptLedger;
+export interface LoadedState {
+  readonly loaded: LoadedReservations;
+  readonly ledger: LoadedLedger;
   readonly callbacks: readonly LoadedCallback[];
   readonly notices: readonly string[];
 }
@@ -110,15 +110,15 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
 
 async function openLocked(options: StateOptions, ports: JournalPorts, release: () => void): Promise<SqliteState> {
   const path = join(options.stateDir, STATE_FILE);
-  let kept: Kept;
+  let kept: LoadedState;
   try {
-    kept = loadKept(path, options, ports.clock);
+    kept = loadStateFile(path, options, ports.clock);
   } catch (failure) {
     const isLost = failure instanceof Lost;
     if (!isLost && !isDamage(failure)) throw failure;
     if (options.mayReset) {
       const aside = putAside(path, ports.clock.nowMs());
-      const empty = loadKept(path, options, ports.clock, usedBefore(ports.clock));
+      const empty = loadStateFile(path, options, ports.clock, usedBefore(ports.clock));
       kept = { ...empty, notices: [`started with an empty state (${messageOf(failure)})${aside}`, ...empty.notices] };
     } else if (isLost) {
       throw new StateError(
@@ -138,15 +138,15 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
  */
 export function stateOver(
   journal: Journal,
-  { callbacks, recovered, ledger, notices }: Kept,
+  { callbacks, loaded, ledger, notices }: LoadedState,
   isPlay: boolean,
   clock: Clock,
   release: () => void,
 ): SqliteState {
   return {
-    underlay: {
+    persistence: {
       journal: new SqliteReservationJournal(journal, isPlay),
-      recovered,
+      loaded,
       ledger,
       events: new SqliteEventStore(journal, clock, callbacks),
     },
@@ -165,7 +165,7 @@ export function stateOver(
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
 
 /** @throws Lost; what isDamage knows; anything else when the folder cannot be used */
-function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): Kept {
+function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): LoadedState {
   const { stateDir, sync, isPlay } = options;
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
   if (marker === undefined) throw new Lost(`${join(stateDir, MARKER_FILE)} is damaged`);
@@ -180,7 +180,7 @@ function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeS
     const generation = database.meta(GENERATION);
     if (marker !== null && generation < marker.generation) throw new Lost(`${path} is an older copy`);
     if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
-    const kept = keptOf(database, isPlay, clock);
+    const kept = loadState(database, isPlay, clock);
     database.setMeta(GENERATION, generation + 1);
     writeMarker(stateDir, { generation: generation + 1, sync });
     return kept;
@@ -190,14 +190,14 @@ function loadKept(path: string, options: StateOptions, clock: Clock, usedBeforeS
 }
 
 /** Everything that a start takes over; removes what is too old to matter. @throws what isDamage knows */
-export function keptOf(database: StateDatabase, isPlay: boolean, clock: Clock): Kept {
+export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock): LoadedState {
   const { connection } = database;
   const nowMs = clock.nowMs();
   const ends = loadEnds(connection, Math.floor(nowMs / 1000) - RETENTION_SECONDS);
   const cases = loadCases(connection).map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
   const spent = isPlay ? loadSpent(connection) : [];
   return {
-    recovered: {
+    loaded: {
       ends,
       cases,
       usedBeforeSeconds: database.meta(USED_BEFORE),
@@ -240,7 +240,7 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
   const fault = `${why}: no payments are taken; restore a sound copy, or discard the state with STATE_RESET=true`;
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
   return {
-    underlay: {
+    persistence: {
       journal: {
         fault: () => fault,
         recordIntent: refuse,
@@ -249,7 +249,7 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
         recordReleased: refuse,
         forget: () => {},
       },
-      recovered: NOTHING_RECOVERED,
+      loaded: NOTHING_LOADED,
       ledger: NOTHING_SPENT,
       events: {
         create: refuse,

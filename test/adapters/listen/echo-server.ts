@@ -1,12 +1,12 @@
 /** A program for tests: a listener whose handler answers with what it knows of the client. `GET /held` waits for a disconnect. */
-import type { Caller } from '../../../src/adapters/listen/listen.ts';
+import type { ClientConnection } from '../../../src/adapters/listen/listen.ts';
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
 import type { DisconnectListener } from '../../../src/base/disconnect-listener.ts';
 
-const headerOf = (request: Request, caller: Caller, name: string): string | null =>
-  caller.header === undefined ? request.headers.get(name) : caller.header(name);
+const headerOf = (request: Request, client: ClientConnection, name: string): string | null =>
+  client.header === undefined ? request.headers.get(name) : client.header(name);
 
-function held(caller: Caller): Promise<Response> {
+function held(client: ClientConnection): Promise<Response> {
   return new Promise((resolve) => {
     const listener: DisconnectListener = {
       isOver: false,
@@ -15,7 +15,7 @@ function held(caller: Caller): Promise<Response> {
         resolve(new Response(null, { status: 204 }));
       },
     };
-    caller.onDisconnect?.(listener);
+    client.onDisconnect?.(listener);
     process.stdout.write('held\n');
   });
 }
@@ -23,9 +23,9 @@ function held(caller: Caller): Promise<Response> {
 const listener = await openListener({
   host: '127.0.0.1',
   port: 0,
-  fetch(request, caller) {
-    if (request.url.endsWith('/held')) return held(caller);
-    return Response.json({ host: headerOf(request, caller, 'host'), address: caller.address });
+  fetch(request, client) {
+    if (request.url.endsWith('/held')) return held(client);
+    return Response.json({ host: headerOf(request, client, 'host'), address: client.address });
   },
   unreadable: () => new Response('unreadable', { status: 404 }),
 });

@@ -170,7 +170,7 @@ async function run(steps: readonly Step[], areTimersStopped: boolean): Promise<v
         const wait = open[step.which % Math.max(1, open.length)];
         if (wait === undefined) break;
         wait.leave();
-        wait.expected = 'gone';
+        wait.expected = 'disconnected';
         break;
       }
       case 'delete': {
@@ -298,7 +298,7 @@ it('a chain of waits gives each of ten events once, in order, whatever the turns
         }
         const end = await waited;
         if (end.kind === 'event') seen.push(end.eventId);
-        else expect(end.kind).toBe('gone');
+        else expect(end.kind).toBe('disconnected');
       }
       return seen;
     };

@@ -609,13 +609,13 @@ describe('waiting', () => {
       const leaver = client();
       const waited = waitOn(inbox, id, null, 30_000, leaver);
       leaver.leave();
-      expect(await waited).toEqual({ kind: 'gone' });
+      expect(await waited).toEqual({ kind: 'disconnected' });
     }
     expect(time.pendingCount).toBe(pendingCount);
     expect(inbox.counts.waits).toBe(0);
     const gone = client();
     gone.leave();
-    expect(await waitOn(inbox, id, null, 30_000, gone)).toEqual({ kind: 'gone' });
+    expect(await waitOn(inbox, id, null, 30_000, gone)).toEqual({ kind: 'disconnected' });
     expect(inbox.counts.waits).toBe(0);
   });
 

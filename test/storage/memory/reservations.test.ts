@@ -9,8 +9,8 @@ describeReservations('reservations in memory', (time, countMax) => new MemoryRes
 describe('reservations in memory, over what a journal kept', () => {
   it('refuse what may have been used before a state was lost, until its window is over', () => {
     const usedBeforeSeconds = 2_000_000_150;
-    const recovered = { ends: [], cases: [], usedBeforeSeconds, lastSerial: 0 };
-    const store = new MemoryReservations(new ManualTime(), 100, undefined, recovered);
+    const loaded = { ends: [], cases: [], usedBeforeSeconds, lastSerial: 0 };
+    const store = new MemoryReservations(new ManualTime(), 100, undefined, loaded);
     const reserved = (validBeforeSeconds: number): string =>
       store.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
     expect(reserved(usedBeforeSeconds - 30)).toBe('unavailable');
@@ -21,15 +21,15 @@ describe('reservations in memory, over what a journal kept', () => {
   it('refuse two records of one authorization', () => {
     const order = orderFor();
     const cases = [1, 2].map((serial) => ({ serial, order, transaction: '', isRepeatable: true }));
-    const recovered = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 2 };
-    expect(() => new MemoryReservations(new ManualTime(), 100, undefined, recovered)).toThrow('two records');
+    const loaded = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 2 };
+    expect(() => new MemoryReservations(new ManualTime(), 100, undefined, loaded)).toThrow('two records');
   });
 
   it('keep a case of another kind of settlement as unknown and do not hand it over', () => {
     const order = orderFor();
     const cases = [{ serial: 1, order, transaction: '', isRepeatable: false }];
-    const recovered = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 1 };
-    const store = new MemoryReservations(new ManualTime(), 100, undefined, recovered);
+    const loaded = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 1 };
+    const store = new MemoryReservations(new ManualTime(), 100, undefined, loaded);
     expect(store.takeUnsettled()).toEqual([]);
     expect(store.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
   });

@@ -113,7 +113,7 @@ describe('a database file with one bit turned', () => {
     const state = await folder.open({}, history.time);
     expect(state.fault()).toMatch(/^[^\n]*state\.db is damaged \([^\n]+\): no payments are taken; [^\n]+$/);
     expect(state.notices).toEqual([state.fault()]);
-    await expect(state.underlay.events.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
+    await expect(state.persistence.events.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
     await folder.close();
     expect(readFileSync(path).equals(damaged)).toBe(true);
 
@@ -122,8 +122,8 @@ describe('a database file with one bit turned', () => {
     expect((await contentOfState(anew)).payments).toEqual({});
     // What was signed before may have been used: its window is the longest that is taken, and some.
     const nowSeconds = history.time.nowMs() / 1000;
-    expect(anew.underlay.recovered.usedBeforeSeconds).toBeGreaterThanOrEqual(nowSeconds + 150);
-    const reservations = new MemoryReservations(history.time, 100, anew.underlay.journal, anew.underlay.recovered);
+    expect(anew.persistence.loaded.usedBeforeSeconds).toBeGreaterThanOrEqual(nowSeconds + 150);
+    const reservations = new MemoryReservations(history.time, 100, anew.persistence.journal, anew.persistence.loaded);
     const reserved = (validBeforeSeconds: number): string =>
       reservations.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
     expect([120, 150, 151].map((seconds) => reserved(nowSeconds + seconds))).toEqual([
@@ -158,11 +158,11 @@ describe('a state file that should be there', () => {
     await refused(folder, reason);
     const anew = await folder.open({ mayReset: true }, history.time);
     expect(anew.fault()).toBeUndefined();
-    expect(anew.underlay.recovered.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
+    expect(anew.persistence.loaded.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
     await folder.close();
     // The cool-down is kept, and the next start needs no word of the operator.
     const after = await folder.open({}, history.time);
-    expect(after.underlay.recovered.usedBeforeSeconds).toBe(anew.underlay.recovered.usedBeforeSeconds);
+    expect(after.persistence.loaded.usedBeforeSeconds).toBe(anew.persistence.loaded.usedBeforeSeconds);
     await folder.remove();
   });
 

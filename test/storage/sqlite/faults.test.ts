@@ -53,7 +53,7 @@ describe('one record', () => {
     await append(1, eventOf(1, new Uint8Array(0), isInline));
     expect((await read(1))?.bytes.length).toBe(0);
     const again = await folder.killed().open();
-    const [loaded] = await again.underlay.events.load(Date.now(), 3_600_000);
+    const [loaded] = await again.persistence.events.load(Date.now(), 3_600_000);
     expect(loaded?.events.map(({ id }) => id)).toEqual([eventId(1)]);
     await again.close();
   });
@@ -91,7 +91,7 @@ describe('one record', () => {
     expect(state.fault()).toBeUndefined();
     expect(folder.faults).toEqual([]);
     const again = await folder.killed().open();
-    const loaded = await again.underlay.events.load(Date.now(), 3_600_000);
+    const loaded = await again.persistence.events.load(Date.now(), 3_600_000);
     expect(loaded.map(({ callback: { id } }) => id).sort()).toEqual([callbackId(1), callbackId(2)]);
     await again.close();
   });
@@ -113,7 +113,7 @@ describe('a file that cannot grow', () => {
     await append(1, large);
     expect(folder.faults).toEqual([expect.stringMatching(/full/), undefined]);
     const again = await folder.killed().open();
-    const [loaded] = await again.underlay.events.load(Date.now(), 3_600_000);
+    const [loaded] = await again.persistence.events.load(Date.now(), 3_600_000);
     expect(loaded?.events.map(({ id }) => id)).toEqual([eventId(1), eventId(2)]);
     await again.close();
   });

@@ -69,10 +69,10 @@ async function contentOf(found: Found): Promise<Content> {
 
 /** What a start has found. */
 export async function contentOfState(state: SqliteState): Promise<Content> {
-  const { recovered, ledger, events } = state.underlay;
+  const { loaded, ledger, events } = state.persistence;
   return contentOf({
-    ends: recovered.ends,
-    cases: recovered.cases,
+    ends: loaded.ends,
+    cases: loaded.cases,
     spent: ledger.spent,
     callbacks: await events.load(NOW_MS, HOUR_MS),
     read: (id, eventId) => events.read(id, eventId),
@@ -133,8 +133,8 @@ export class History {
     };
     note('start');
 
-    const { events: store, journal, recovered } = state.underlay;
-    const reservations = new MemoryReservations(time, 100, journal, recovered);
+    const { events: store, journal, loaded } = state.persistence;
+    const reservations = new MemoryReservations(time, 100, journal, loaded);
     const hash = (n: number): string => `0x${String(n).repeat(64)}`;
     const intent = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
       const order = orderFor({ validBeforeSeconds: NOW_MS / 1000 + 120 });

@@ -19,8 +19,8 @@ afterAll(() => folder.remove());
 /** One file under all stores of this suite: their serials are kept apart. */
 let opened = 0;
 describeReservations('reservations over a state file', (time, countMax) => {
-  const recovered = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: ++opened * 1_000_000 };
-  return new MemoryReservations(time, countMax, state.underlay.journal, recovered);
+  const loaded = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: ++opened * 1_000_000 };
+  return new MemoryReservations(time, countMax, state.persistence.journal, loaded);
 });
 
 describeEventStore('a state file', async () => {
@@ -29,12 +29,12 @@ describeEventStore('a state file', async () => {
   let current = await place.open({}, time);
   const places = [place];
   return {
-    store: current.underlay.events,
+    store: current.persistence.events,
     async reopen() {
       place = place.killed();
       places.push(place);
       current = await place.open({}, time);
-      return current.underlay.events;
+      return current.persistence.events;
     },
     async close() {
       for (const one of places) await one.remove();

@@ -65,7 +65,11 @@ describe('a log that was cut', () => {
         expect(state.fault()).toBeUndefined();
         const content = await contentOfState(state);
         expect(content, `${cut} bytes`).toEqual(history.momentAt(cut).content);
-        await state.underlay.events.create({ id: NEW_ID, tokenDigest: new Uint8Array(32), expiresAtMs: NOW_MS + 1000 });
+        await state.persistence.events.create({
+          id: NEW_ID,
+          tokenDigest: new Uint8Array(32),
+          expiresAtMs: NOW_MS + 1000,
+        });
         await folder.close();
         const again = await contentOfState(await folder.open({}, history.time));
         expect(Object.keys(again.callbacks).length).toBe(Object.keys(content.callbacks).length + 1);

@@ -5,7 +5,7 @@
 import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import { DisconnectSweep } from '../disconnect-sweep.ts';
 import {
-  type Caller,
+  type ClientConnection,
   IDLE_TIMEOUT_SECONDS,
   type Listener,
   type ListenOptions,
@@ -15,7 +15,7 @@ import {
 type Server = Bun.Server<undefined>;
 
 /** Looks the address up on use: most requests never need it, and the lookup is dear beside a small answer. */
-class BunCaller implements Caller {
+class BunConnection implements ClientConnection {
   readonly #request: Request;
   readonly #server: Server;
   readonly #sweep: DisconnectSweep;
@@ -46,7 +46,7 @@ export async function listen({ host, port, fetch, unreadable }: ListenOptions): 
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     development: false,
-    fetch: (request, self) => fetch(request, new BunCaller(request, self, sweep)),
+    fetch: (request, self) => fetch(request, new BunConnection(request, self, sweep)),
     error: unreadable,
   });
   return {
