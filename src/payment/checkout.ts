@@ -16,7 +16,9 @@
  * awaited after the signature; an authorization whose settlement may have happened never becomes free; what a stranger can
  * cause for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
+
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import {
   type Authorization,
@@ -135,8 +137,6 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
       return outcome satisfies never;
   }
 }
-
-const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'not an error');
 
 export class Checkout {
   readonly #parts: CheckoutParts;

@@ -257,9 +257,9 @@ describe('a request through its operation', () => {
     expect(given).toEqual(['early']);
   });
 
-  it('defers no answer that something is held for', () => {
+  it('defers no answer of a request with admissions to settle', () => {
     const { outcome, trail } = setUp({ handle: () => new Later(), gates: [gate('paid')] });
-    expect(() => outcome()).toThrow('defers an answer that something is held for');
+    expect(() => outcome()).toThrow('defers an answer although it has admissions to settle');
     expect(trail).toEqual(['admit paid', 'answer', 'release paid']);
   });
 

@@ -138,7 +138,7 @@ describe('a query that is refused', () => {
 describe('a route without parameters', () => {
   it('refuses every parameter', () => {
     const none = queryDecoder(v.strictObject({}));
-    expect((none('?a=1') as Refusal).message).toContain('takes none');
+    expect((none('?a=1') as Refusal).message).toContain('accepts none');
     expect({ ...none('') }).toEqual({});
   });
 });

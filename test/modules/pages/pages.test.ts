@@ -169,7 +169,7 @@ describe('pages', () => {
     expect((await other.fetch(new Request('http://h/inbox'))).headers.get('vary')).toBe('Origin, Accept');
     const home = await other.fetch(new Request('http://h/', { headers: { accept: BROWSER } }));
     const text = await home.text();
-    expect(text).toContain('No catalogue is loaded');
+    expect(text).toContain('This server has no catalogue');
     expect(text).toContain("curl -i -X POST 'http://127.0.0.1:8402/v1/callbacks'");
     await other.close();
   });

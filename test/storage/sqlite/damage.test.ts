@@ -111,19 +111,24 @@ describe('a database file with one bit turned', () => {
     const damaged = turned(readFileSync(path), name === 'state.db' ? 100 : HEADER_BYTES + 100);
     writeFileSync(path, damaged);
     const state = await folder.open({}, history.time);
-    expect(state.fault()).toMatch(/^[^\n]*state\.db is damaged \([^\n]+\): no payments are taken; [^\n]+$/);
+    expect(state.fault()).toMatch(/^[^\n]*state\.db is damaged \([^\n]+\): the server accepts no payments; [^\n]+$/);
     expect(state.notices).toEqual([state.fault()]);
     await expect(state.persistence.events.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
     await folder.close();
     expect(readFileSync(path).equals(damaged)).toBe(true);
 
-    const anew = await folder.open({ mayReset: true }, history.time);
-    expect(anew.notices[0]).toMatch(/^started with an empty state \([^\n]+\); the old one is [^\n]*state\.db\.lost-/);
-    expect((await contentOfState(anew)).payments).toEqual({});
+    const reset = await folder.open({ mayReset: true }, history.time);
+    expect(reset.notices[0]).toMatch(/^started with an empty state \([^\n]+\); the old state is now [^\n]*state\.db\.lost-/);
+    expect((await contentOfState(reset)).payments).toEqual({});
     // What was signed before may have been used: its window is the longest that is taken, and some.
     const nowSeconds = history.time.nowMs() / 1000;
-    expect(anew.persistence.loaded.usedBeforeSeconds).toBeGreaterThanOrEqual(nowSeconds + 150);
-    const reservations = new MemoryReservations(history.time, 100, anew.persistence.journal, anew.persistence.loaded);
+    expect(reset.persistence.reservations.usedBeforeSeconds).toBeGreaterThanOrEqual(nowSeconds + 150);
+    const reservations = new MemoryReservations(
+      history.time,
+      100,
+      reset.persistence.journal,
+      reset.persistence.reservations,
+    );
     const reserved = (validBeforeSeconds: number): string =>
       reservations.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
     expect([120, 150, 151].map((seconds) => reserved(nowSeconds + seconds))).toEqual([
@@ -143,7 +148,7 @@ describe('a state file that should be there', () => {
     [
       'is missing',
       (folder: Folder) => rmSync(folder.file('state.db')),
-      /state\.db is missing: used payments would be sold again/,
+      /state\.db is missing: clients could use their payments again/,
     ],
     ['is empty', (folder: Folder) => writeFileSync(folder.file('state.db'), ''), /state\.db is missing/],
     [
@@ -156,13 +161,13 @@ describe('a state file that should be there', () => {
     lose(folder);
     await refused(folder, reason);
     await refused(folder, reason);
-    const anew = await folder.open({ mayReset: true }, history.time);
-    expect(anew.fault()).toBeUndefined();
-    expect(anew.persistence.loaded.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
+    const reset = await folder.open({ mayReset: true }, history.time);
+    expect(reset.fault()).toBeUndefined();
+    expect(reset.persistence.reservations.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
     await folder.close();
     // The cool-down is kept, and the next start needs no word of the operator.
     const after = await folder.open({}, history.time);
-    expect(after.persistence.loaded.usedBeforeSeconds).toBe(anew.persistence.loaded.usedBeforeSeconds);
+    expect(after.persistence.reservations.usedBeforeSeconds).toBe(reset.persistence.reservations.usedBeforeSeconds);
     await folder.remove();
   });
 
