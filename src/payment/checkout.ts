@@ -1,6 +1,6 @@
 /**
- * Takes one payment for one answer: x402 v2, `exact`, EIP-3009 (decisions §4, x402-v2 §6). Results are plain values; what a
- * client is told of them, and in which headers, is the business of the way in that asks.
+ * Takes one payment for one answer: x402 v2, `exact`, EIP-3009 (decisions §4, x402-v2 §6). Results are plain values;
+ * the way in decides how to tell the client, and in which headers.
  *
  *   begin    compare with the offer   invalid
  *            wait for a recovery      crowded, unavailable; nothing was done

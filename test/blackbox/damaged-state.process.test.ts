@@ -77,12 +77,12 @@ describe.each(RUNTIMES)('under %s', (runtime) => {
     const between = await start();
     expect(await between.stop()).toBe(0);
     copyFileSync(olderCopy, file);
-    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is an older copy: used/);
+    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is an older copy: clients could/);
     rmSync(file);
-    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is missing: used payments/);
+    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is missing: clients could use/);
   });
 
-  it('STATE_RESET begins reset, and sells nothing for what was signed before', async () => {
+  it('STATE_RESET begins with an empty state, and sells nothing for what was signed before', async () => {
     const reset = await start({ STATE_RESET: 'true' });
     await says(reset, 'started with an empty state');
     for (const payment of [used, encodeHeader(await paymentFor(await offerOf(reset.url + SEARCH), account))]) {
