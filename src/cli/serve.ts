@@ -1,5 +1,5 @@
 /**
- * `paygrade serve`: the server on a socket, until SIGTERM. Every variable of the operator's contract is a flag too.
+ * `paygrade serve`: runs the server on a socket until SIGTERM. Every variable of the operator's contract is a flag too.
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
 
@@ -23,9 +23,9 @@ import type { Io } from './io.ts';
 import { serverLog } from './server-log.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
-/** Requests in progress have ten seconds at SIGTERM (reliability 264); the last one is for the process itself. */
+/** After SIGTERM, requests in flight have nine of the ten seconds of reliability 264; the last one is for closing the rest. */
 const DRAIN_MS = 9_000;
-/** The sample counts its times back from its build: rebuilt each day, it is never stale. */
+/** The sample's times are relative to its build, so a daily rebuild keeps it fresh. */
 const SAMPLE_REFRESH_MS = 24 * 3_600_000;
 const STDOUT = 1;
 
@@ -47,7 +47,7 @@ async function listenerOf(options: ListenOptions): Promise<Listener> {
   }
 }
 
-/** Resolves with the first of the two signals that end a server; the next one is handled by the system. */
+/** Resolves at the first SIGTERM or SIGINT; the system handles the next one. */
 function shutdownSignal(io: Io): Promise<void> {
   return new Promise((resolve) => {
     const stops = (['SIGTERM', 'SIGINT'] as const).map((name) =>
@@ -72,7 +72,7 @@ async function openServed(config: AppConfig, ports: AppPorts): Promise<App> {
   }
 }
 
-/** Reloads the catalogue and says so on stderr. */
+/** Reloads the catalogue and reports the result on stderr. */
 function reloadCatalogue(app: App, { stderr }: Io): void {
   try {
     app.reload();
@@ -87,14 +87,14 @@ export const serve = command({
   summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
   notes: [
     'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line a request.',
-    'SIGHUP reloads the catalogue file without dropping a request; SIGTERM answers what is in progress and exits 0.',
+    'SIGHUP reloads the catalogue file without dropping a request; SIGTERM answers requests in flight and exits 0.',
   ],
   options: SETTING_OPTIONS,
   async run({ options }, io) {
     const config = configFrom(options, io.env);
     const log = lineLog(STDOUT);
     let app: App | undefined;
-    /** The action of SIGHUP now. The signal is caught from here to the end: unhandled, it would end the process. */
+    /** The current action of SIGHUP, which is handled from here to the end, because unhandled it would end the process. */
     let onHangUp = (): void => {};
     const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
     const plain = new Responder({}, false);

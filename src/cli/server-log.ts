@@ -30,7 +30,7 @@ function requestLine(record: RequestRecord, nowMs: number): string {
 
 type LogPorts = Pick<AppPorts, 'onRequest' | 'onFailure' | 'onStateFault' | 'onVerificationFault' | 'onCaseReport'>;
 
-/** What the app reports, as lines of the log at this level. */
+/** Writes the app's reports as lines of the log, at this level and above. */
 export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPorts {
   const shown = LOG_LEVELS.indexOf(logLevel);
   const isShown = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) <= shown;
@@ -47,8 +47,8 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
       note('error', { request_id: requestId, failure: stackOf(failure) });
     },
     onStateFault(fault) {
-      if (fault === undefined) note('warn', { message: 'the state can be written again' });
-      else note('error', { message: 'no payments are taken', fault });
+      if (fault === undefined) note('warn', { message: 'the server can write its state again' });
+      else note('error', { message: 'the server accepts no payments', fault });
     },
     onVerificationFault(fault) {
       if (fault === undefined) note('warn', { message: 'a verification thread works again' });
@@ -57,7 +57,7 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
     onCaseReport(report) {
       const { kind, order } = report;
       note('warn', {
-        message: `a settlement of unknown outcome is ${kind}`,
+        message: `the outcome of an unknown settlement: ${kind}`,
         payer: order.payer,
         nonce: order.authorization.nonce,
         ...(kind === 'settled' ? { transaction: report.transaction } : { detail: report.detail }),

@@ -1,6 +1,6 @@
 /**
- * Takes one payment for one answer: x402 v2, `exact`, EIP-3009 (decisions §4, x402-v2 §6). Results are plain values; what a
- * client is told of them, and in which headers, is the business of the way in that asks.
+ * Takes one payment for one answer: x402 v2, `exact`, EIP-3009 (decisions §4, x402-v2 §6). Results are plain values;
+ * the way in decides how to tell the client, and in which headers.
  *
  *   begin    compare with the offer   invalid
  *            wait for a recovery      crowded, unavailable; nothing was done
@@ -16,7 +16,9 @@
  * awaited after the signature; an authorization whose settlement may have happened never becomes free; what a stranger can
  * cause for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
+
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import {
   type Authorization,
@@ -135,8 +137,6 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
       return outcome satisfies never;
   }
 }
-
-const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'not an error');
 
 export class Checkout {
   readonly #parts: CheckoutParts;

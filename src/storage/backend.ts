@@ -1,6 +1,6 @@
 /**
- * A backend: it keeps what the domains must not forget and gives the stores of all of them. Each folder of `storage/` with a
- * `backend.ts` is one; a new backend is a new folder that passes the suites of `test/suites/` and a line in open-backend.ts.
+ * A backend gives the stores of all domains. Each folder of `storage/` with a `backend.ts` is one; a new backend is a new folder
+ * that passes the suites of `test/suites/`, and a line in open-backend.ts.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -26,15 +26,15 @@ export interface Backend {
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;
-  /** What the operator must know at start, one line each. */
+  /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
-  /** Shutdown begins: the waits of the callbacks end at once, so that listeners finish soon. */
+  /** Begins shutdown: ends the waits of all callbacks at once, so that listeners can finish soon. */
   drain(): void;
-  /** After the last request: stops all timers, writes what waits and releases every resource. Never rejects, also when repeated. */
+  /** Call it after the last request: stops all timers, writes the queue and releases every resource. Never rejects, even when repeated. */
   close(): Promise<void>;
 }
 
-/** What every backend needs to know. */
+/** Options of every backend. */
 export interface StoreOptions {
   /** Bytes that all callbacks together may claim. */
   readonly callbackBytes: number;
@@ -43,7 +43,7 @@ export interface StoreOptions {
 }
 
 export interface PlayOptions {
-  /** What every payer starts with, atomic units. */
+  /** Opening balance of every payer, atomic units. */
   readonly openingAtomic: bigint;
 }
 
@@ -51,8 +51,8 @@ export interface BackendPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
-  /** The backend became unwritable (why, one line) or writable again (undefined). */
+  /** Called when the backend becomes unwritable (with the reason, one line) or writable again (undefined). */
   onFault(fault: string | undefined): void;
-  /** The callbacks' storage failed in the background, where no request waits for it. */
+  /** Called when the callbacks' storage fails in the background, where no request waits for it. */
   onCallbackFault(fault: unknown): void;
 }

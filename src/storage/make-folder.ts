@@ -1,6 +1,6 @@
 /**
- * Makes a folder and its parents, as `mkdir -p` does. `mkdirSync` with `recursive` would not do: below a file system that
- * refuses folders with ENOENT, such as `/proc`, Node's never returns.
+ * Makes a folder and its parents, as `mkdir -p` does. `mkdirSync` with `recursive` does not serve: on a file system that refuses
+ * folders with ENOENT, such as `/proc`, Node's never returns.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

@@ -36,7 +36,7 @@ export function throwawayPayee(stateDir: string | null, random: Random): Address
     text = readIfThere(path);
     if (text === undefined) {
       text = freshAddress(random);
-      // Written under another name and renamed: a process that dies here leaves no partial file, which the next start would refuse.
+      // Writes another name and renames it, so that a process that dies here leaves no partial file for the next start.
       const temporary = `${path}.tmp`;
       writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true });
       renameSync(temporary, path);

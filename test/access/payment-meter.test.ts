@@ -86,7 +86,7 @@ describe('the meter of a paid operation', () => {
     expect([meter.inFlightCount, counts]).toEqual([0, { [outcome]: 1 }]);
   });
 
-  it('counts what is released, and passes it on', async () => {
+  it('counts a released payment, and releases it', async () => {
     let released = 0;
     const purchase = { order: { payer: PAYER } } as Extract<Begun, { kind: 'purchase' }>['purchase'];
     const { gate, counted } = setUp({

@@ -21,7 +21,7 @@ function setUp(limit: number) {
 }
 
 describe('the usage rate', () => {
-  it('lets the limit through and refuses the next with the seconds until there is room', () => {
+  it('passes the limit and refuses the next with the seconds until one can pass', () => {
     const { from, at } = setUp(3);
     for (let i = 0; i < 3; i++) {
       at(i * 100);
@@ -33,7 +33,7 @@ describe('the usage rate', () => {
     expect(refusal?.extras.headers).toEqual({ 'retry-after': '30' });
   });
 
-  it('frees a place at exactly sixty seconds, and only one', () => {
+  it('lets one more pass at exactly sixty seconds', () => {
     const { from, at } = setUp(2);
     at(0);
     from('a');
@@ -54,7 +54,7 @@ describe('the usage rate', () => {
     expect(from('a')?.code).toBe('RATE_LIMIT_EXCEEDED');
   });
 
-  it('counts addresses apart, and refused requests not at all', () => {
+  it('counts each address separately, and no refused request', () => {
     const { from, at } = setUp(1);
     at(0);
     expect(from('a')).toBeUndefined();

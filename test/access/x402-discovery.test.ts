@@ -32,7 +32,7 @@ const declared = (changes: {
   });
 
 describe('a listed route', () => {
-  it('is taken with an example that it would answer itself', () => {
+  it('is accepted with an example that it can answer', () => {
     const good = declared({});
     expect(exampleSearchOf(good)).toBe('?company=example.com&limit=2');
     expect(bazaarOf(good).info).toMatchObject({ input: { method: 'GET', queryParams: { company: 'example.com' } } });

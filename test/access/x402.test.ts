@@ -157,7 +157,7 @@ const responseOf = (headers: Readonly<Record<string, string>> | undefined): Reco
   decodeHeader(headers?.['payment-response'] ?? null);
 
 describe('a request without a payment', () => {
-  it.each([null, ''])('is offered the price at once, with nothing asked of anybody (header %j)', (header) => {
+  it.each([null, ''])('gets the offer at once, without any call to the settlement (header %j)', (header) => {
     const kit = setUp(new Scripted());
     const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), {});
     if (!(answer instanceof Refusal)) throw new Error('not synchronous');
@@ -170,14 +170,14 @@ describe('a request without a payment', () => {
     expect([kit.settlement.verifyCount, kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0, 0]);
   });
 
-  it('hears that version 1 is not spoken here (reliability 27)', async () => {
+  it('is refused with the reason when it uses version 1 (reliability 27)', async () => {
     const kit = setUp(new Scripted());
     const refusal = await kit.refused(null, visit(null, { 'x-payment': await signed() }));
     expect(refusal.code).toBe('PAYMENT_REQUIRED');
     expect(offered(refusal).error).toMatch(/v1 is not supported/);
   });
 
-  it('gets no offer while nothing can be settled, and one while it is only busy', async () => {
+  it('gets no offer while the settlement is unreachable, and one while it is only busy', async () => {
     const kit = setUp(new Scripted());
     kit.settlement.ready = { kind: 'unreachable' };
     const refusal = await kit.refused(null);
@@ -190,7 +190,7 @@ describe('a request without a payment', () => {
 });
 
 describe('a payment that is not acceptable', () => {
-  it('is asked for again with the reason, and nothing is recovered, reserved or asked', async () => {
+  it('gets the offer with the reason, and nothing is recovered, reserved or verified', async () => {
     const kit = setUp(new Scripted());
     const payment = await signedPayment();
     const headers = ['x', 'AAAA', `${encodeHeader(payment)}, ${encodeHeader(payment)}`, 'A'.repeat(9000)];
@@ -230,7 +230,7 @@ describe('a payment that is not acceptable', () => {
 });
 
 describe('a paid request', () => {
-  it('gets a pass, pays once, and the receipt; the same payment is 409 with that receipt ever after', async () => {
+  it('pays once and gets the receipt; the same payment is 409 with that receipt from then on', async () => {
     const play = new MemoryPlayLedger(100_000_000n, new ManualTime(NOW_MS));
     const kit = setUp(new LocalSettlement(play));
     const header = await signed();
@@ -297,7 +297,7 @@ describe('a paid request', () => {
     expect(await (await kit.passed(header)).settle()).not.toBeInstanceOf(Refusal);
   });
 
-  it('whose client went away before settlement is not charged, and after it is finished (reliability 107)', async () => {
+  it('whose client disconnects before settlement is not charged; after the start of settlement it is finished (reliability 107)', async () => {
     const kit = setUp(new Scripted());
     const header = await signed();
     const one = visit(header);
@@ -313,7 +313,7 @@ describe('a paid request', () => {
     expect(await (await kit.passed(header, other)).settle()).not.toBeInstanceOf(Refusal);
   });
 
-  it('waits for a free place when the settlement is busy or the store is full, and reserves nothing (reliability 80, 99)', async () => {
+  it('is 503 when the settlement is busy or the store is full, and reserves nothing (reliability 80, 99)', async () => {
     const busy = setUp(new Scripted());
     for (const kind of ['busy', 'unreachable'] as const) {
       busy.settlement.ready = { kind };
@@ -407,7 +407,7 @@ describe('verification by the settlement', () => {
 });
 
 describe('settlement', () => {
-  it('refused is 402 with what happened and a new offer, and the authorization is free (reliability 82, 93)', async () => {
+  it('refused is 402 with the reason and a new offer, and the authorization is free (reliability 82, 93)', async () => {
     const kit = setUp(ledger(19_999n));
     const header = await signed();
     for (let i = 0; i < 2; i++) {
@@ -426,7 +426,7 @@ describe('settlement', () => {
     expect(kit.reservations.count).toBe(0);
   });
 
-  it('keeps a facilitator’s own words from the client', async () => {
+  it('does not show a facilitator’s message to the client', async () => {
     const kit = setUp(new Scripted());
     kit.settlement.settled = async () => ({
       kind: 'refused',
@@ -565,7 +565,7 @@ describe('a payment whose signature has to wait', () => {
     expect(passes).toHaveLength(1);
   });
 
-  it('is free for another try when nobody can verify it', async () => {
+  it('is free for another try when no worker can verify it', async () => {
     const { place, breakDown } = heldPlace();
     const broken = setUp(new Scripted(), {}, place);
     breakDown();
@@ -577,7 +577,7 @@ describe('a payment whose signature has to wait', () => {
     expect(await (await passed(header)).settle()).not.toBeInstanceOf(Refusal);
   });
 
-  it('is not taken when so little time is left by then that it might not settle', async () => {
+  it('is not accepted when too little time is left to settle it', async () => {
     const { place, work } = heldPlace();
     const kit = setUp(new Scripted(), {}, place);
     const [short, enough] = await Promise.all(
@@ -592,7 +592,7 @@ describe('a payment whose signature has to wait', () => {
     expect(kit.reservations.count).toBe(1);
   });
 
-  it('and that only the facilitator can check is asked about a few at a time, other clients’ too (reliability 208)', async () => {
+  it('that only the facilitator can check is verified with a few others at a time, of all clients (reliability 208)', async () => {
     const kit = setUp(new Scripted());
     const answers: (() => void)[] = [];
     kit.settlement.verified = () =>

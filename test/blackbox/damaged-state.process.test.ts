@@ -48,7 +48,7 @@ describe.each(RUNTIMES)('under %s', (runtime) => {
 
     turnBit(log, 32 + 24 + 100);
     const damaged = await start();
-    await says(damaged, `${file} is damaged (its log is damaged in the middle): no payments are taken`);
+    await says(damaged, `${file} is damaged (its log is damaged in the middle): the server accepts no payments`);
     const ask = async (path: string, init: RequestInit = {}) => answerOf(await fetch(damaged.url + path, init));
     expectError(await ask(SEARCH), 503, 'SETTLEMENT_UNAVAILABLE');
     expectError(await ask(SEARCH, { headers: { 'PAYMENT-SIGNATURE': used } }), 503, 'SETTLEMENT_UNAVAILABLE');
@@ -77,18 +77,18 @@ describe.each(RUNTIMES)('under %s', (runtime) => {
     const between = await start();
     expect(await between.stop()).toBe(0);
     copyFileSync(olderCopy, file);
-    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is an older copy: used/);
+    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is an older copy: clients could/);
     rmSync(file);
-    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is missing: used payments/);
+    await expect(start()).rejects.toThrow(/exited with 1[\s\S]*state\.db is missing: clients could use/);
   });
 
-  it('STATE_RESET begins anew, and sells nothing for what was signed before', async () => {
-    const anew = await start({ STATE_RESET: 'true' });
-    await says(anew, 'started with an empty state');
-    for (const payment of [used, encodeHeader(await paymentFor(await offerOf(anew.url + SEARCH), account))]) {
-      const answer = await fetch(anew.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': payment } });
+  it('STATE_RESET begins with an empty state, and sells nothing for what was signed before', async () => {
+    const reset = await start({ STATE_RESET: 'true' });
+    await says(reset, 'started with an empty state');
+    for (const payment of [used, encodeHeader(await paymentFor(await offerOf(reset.url + SEARCH), account))]) {
+      const answer = await fetch(reset.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': payment } });
       expectError(await answerOf(answer), 503, 'SETTLEMENT_UNAVAILABLE');
     }
-    expect(await anew.stop()).toBe(0);
+    expect(await reset.stop()).toBe(0);
   });
 });

@@ -62,7 +62,9 @@ describe.each(RUNTIMES)('SIGTERM while a settlement is under way, under %s', (ru
     await shop.facilitator.close();
 
     const next = await open();
-    expect(next.jobs.server.stderr()).toContain('settlements without a known outcome, repeated until it is known: 1');
+    expect(next.jobs.server.stderr()).toContain(
+      'settlements of unknown outcome, which the server repeats until it knows the outcome: 1',
+    );
     await expect
       .poll(
         async () => {

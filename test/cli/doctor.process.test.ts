@@ -180,7 +180,7 @@ describe('doctor on the state', () => {
   });
 
   it.each([
-    ['a missing file', (dir: string) => rmSync(join(dir, 'state.db')), /is missing, though there was one/],
+    ['a missing file', (dir: string) => rmSync(join(dir, 'state.db')), /is missing, although the folder had one/],
     [
       'a damaged page',
       (dir: string) => {

@@ -20,26 +20,6 @@ export const LONG_FUNCTIONS_ALLOWED: Readonly<Record<string, string>> = {};
 
 export const LONG_FILES_ALLOWED: Readonly<Record<string, string>> = {};
 
-/** Banned words that the comments of a folder still have: none is added. */
-export const BANNED_WORDS_LEFT: Readonly<Record<string, number>> = {
-  access: 3,
-  adapters: 13,
-  app: 8,
-  base: 6,
-  callback: 22,
-  catalogue: 6,
-  cli: 5,
-  config: 1,
-  http: 4,
-  'index.ts': 2,
-  ingest: 7,
-  load: 7,
-  'main.ts': 1,
-  modules: 7,
-  payment: 16,
-  storage: 16,
-};
-
 export const PROCESS_TESTS_ALLOWED: Readonly<Record<string, string>> = {
   'catalogue/snapshot/snapshot-file.test.ts': 'runs mkfifo, which Node has no call for',
 };

@@ -195,7 +195,7 @@ describe('a request through its operation', () => {
     expect(trail).toEqual(['admit paid', 'answer', 'release paid']);
   });
 
-  it('keeps the answer inside when settlement refuses, and releases the rest', async () => {
+  it('sends no answer when settlement refuses, and releases the rest', async () => {
     const { ask, trail } = setUp({ handle: () => ({ secret: 1 }), gates: [gate('capacity'), gate('paid', unsettled)] });
     const response = await ask();
     expect(response.status).toBe(402);
@@ -203,14 +203,14 @@ describe('a request through its operation', () => {
     expect(trail).toEqual(['admit capacity', 'admit paid', 'answer', 'settle paid', 'release capacity']);
   });
 
-  it('releases what an earlier gate holds when a settlement throws', async () => {
+  it('releases the admissions of earlier gates when a settlement throws', async () => {
     const throwing: MakeGate = () => ({ admit: () => ({ settle: () => Promise.reject(new Error('bug')) }) });
     const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('capacity'), throwing] });
     await expect((async () => ask())()).rejects.toThrow('bug');
     expect(trail).toEqual(['admit capacity', 'answer', 'release capacity']);
   });
 
-  it('hands the answer to each settlement, for charges that depend on it', async () => {
+  it('passes the answer to each settlement, for charges that depend on it', async () => {
     const seen: unknown[] = [];
     const charging: MakeGate = () => ({ admit: () => ({ settle: (answer) => void seen.push(answer) }) });
     const { ask } = setUp({ handle: () => ({ rows: [1, 2] }), gates: [charging] });
@@ -246,7 +246,7 @@ describe('a request through its operation', () => {
     expect(await response.text()).toBe(text);
   });
 
-  it('defers an answer behind a gate that takes its time, also when it is given before its recipient is known', async () => {
+  it('defers an answer behind an asynchronous gate, even when it comes before its recipient is known', async () => {
     const deferred = new Later();
     const slow: MakeGate = () => ({ admit: () => Promise.resolve(undefined) });
     const { outcome } = setUp({ handle: () => deferred, gates: [slow] });
@@ -257,13 +257,13 @@ describe('a request through its operation', () => {
     expect(given).toEqual(['early']);
   });
 
-  it('defers no answer that something is held for', () => {
+  it('defers no answer of a request with admissions to settle', () => {
     const { outcome, trail } = setUp({ handle: () => new Later(), gates: [gate('paid')] });
-    expect(() => outcome()).toThrow('defers an answer that something is held for');
+    expect(() => outcome()).toThrow('defers an answer although it has admissions to settle');
     expect(trail).toEqual(['admit paid', 'answer', 'release paid']);
   });
 
-  it('makes an after-settlement answer only once everything has settled', async () => {
+  it('creates an after-settlement answer only once every admission has settled', async () => {
     let made = 0;
     const after = () => new AfterSettlement(() => ({ made: ++made }));
     const paid = setUp({ handle: after, gates: [gate('paid')] });
@@ -273,7 +273,7 @@ describe('a request through its operation', () => {
     expect(made).toBe(1);
   });
 
-  it('releases what earlier gates hold when a later one throws, and what it holds when the answer cannot be written', () => {
+  it('releases earlier admissions when a later gate throws, and all of them when the answer cannot be written', () => {
     const throwing: MakeGate = () => ({
       admit() {
         throw new Error('bug');
@@ -289,7 +289,7 @@ describe('a request through its operation', () => {
     expect(second.trail).toEqual(['admit paid', 'answer', 'release paid']);
   });
 
-  it('sends the receipt even when the answer that was paid for cannot be made', async () => {
+  it('sends the receipt even when the paid answer cannot be created', async () => {
     const failing = () =>
       new AfterSettlement(() => {
         throw new Error('disk');
@@ -316,7 +316,7 @@ describe('a request through its operation', () => {
   });
 });
 
-describe('what the ways in find out', () => {
+describe('the principal', () => {
   it('reaches later gates and the handler as one principal', async () => {
     const { ask, trail } = setUp({
       handle: (_, __, principal) => principal,
@@ -326,7 +326,7 @@ describe('what the ways in find out', () => {
     expect(trail).toEqual(['knows ', 'knows account', 'answer']);
   });
 
-  it('is known before the input is looked at, where the way in says so', async () => {
+  it('is known before the input is decoded, where the way in declares it', async () => {
     const access = (trail: string[]) => [
       wayIn(() => gate('rate')(trail)),
       wayIn(() => gate('key')(trail), { isBeforeInput: true }),
@@ -339,7 +339,7 @@ describe('what the ways in find out', () => {
     expect(good.trail).toEqual(['admit key', 'admit rate', 'answer', 'settle rate', 'settle key']);
   });
 
-  it('makes an answer private where the way in says so', async () => {
+  it('comes with a private answer where the way in declares it', async () => {
     const { ask } = setUp({ handle: () => 1, access: () => [wayIn(() => free(), { isPrivate: true })] });
     expect((await ask()).headers.get('cache-control')).toBe('private, no-store');
   });

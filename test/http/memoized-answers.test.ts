@@ -67,8 +67,8 @@ function ask(served: Served, question: Question, nowMs: number): unknown {
   return (findSignals.handle as unknown as (input: object, given: object) => unknown)(question, services);
 }
 
-describe('signals questions that were asked before', () => {
-  it('are answered as if they never had been, whatever the time', () => {
+describe('repeated signals questions', () => {
+  it('get the same answers as without memoization, at any time', () => {
     const fresh = (question: Question, nowMs: number): string => jsonOf(ask(opened(), question, nowMs));
     const step = fc.record({
       question: fc.constantFrom(...QUESTIONS),
@@ -95,14 +95,14 @@ describe('signals questions that were asked before', () => {
     );
   });
 
-  it('are texts from their third time on, and objects again when an observation has left the period', () => {
+  it('get texts from the third time on, and objects again when an observation has left the period', () => {
     const served = opened();
     const isText = (nowMs: number): boolean => ask(served, { limit: 5 }, nowMs) instanceof JsonText;
     expect([0, 1, 2, 3].map((ms) => isText(NOW_MS + HOUR_MS + ms))).toEqual([false, false, true, true]);
     expect([0, 1, 2].map((ms) => isText(NOW_MS + 7 * HOUR_MS + ms))).toEqual([false, false, true]);
   });
 
-  it('say what is in the answer where it repeats a mark', () => {
+  it('get the right answer where it contains a placeholder', () => {
     const memo = new MemoizedAnswers<ReturnType<typeof periodEndingAt>>();
     const answer = (nowMs: number) => {
       const period = periodEndingAt(nowMs);

@@ -24,7 +24,7 @@ const { PAYMENT_REQUIRED, INVALID_PARAMETER, NOT_FOUND, INTERNAL_ERROR } = defin
 });
 
 describe('a meter', () => {
-  it('shows what can happen before it has happened, and what happened besides', () => {
+  it('shows every declared status from the start, and others once they happen', () => {
     const meter = new OperationMeter({ operation }, [200], [PAYMENT_REQUIRED, INVALID_PARAMETER, INTERNAL_ERROR]);
     expect(pageOf(meter).series.filter((one) => !one.startsWith('duration'))).toHaveLength(7);
     meter.count(402, 1, 'PAYMENT_REQUIRED');

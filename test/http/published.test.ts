@@ -91,7 +91,7 @@ describe('a response as published', () => {
     expect(published.fault(response)).toMatch(fault);
   });
 
-  it('makes the running test fail, and leaves the response to be read', async () => {
+  it('makes the running test fail, and leaves the response readable', async () => {
     const init = { headers: { 'content-type': 'application/json', 'x-request-id': ID } };
     const good = await checkedResponse('GET', 'http://h/health?a=b', new Response(JSON.stringify(HEALTH), init));
     expect(await good.json()).toEqual(HEALTH);

@@ -40,7 +40,7 @@ describe('a query that is accepted', () => {
     expect({ ...search(query) }).toEqual(expected);
   });
 
-  it('knows the only period', () => {
+  it('accepts the only period', () => {
     expect({ ...signals('?period=7d&limit=5') }).toEqual({ period: '7d', limit: 5 });
   });
 });
@@ -108,7 +108,7 @@ describe('a query that is refused', () => {
     expect((company(`?company=${text}`) as Refusal).code).toBe('INVALID_PARAMETER');
   });
 
-  it('says that the company is missing, and that an empty one is invalid', () => {
+  it('distinguishes a missing company from an empty one', () => {
     expect((company('') as Refusal).code).toBe('MISSING_PARAMETER');
     expect((company('') as Refusal).message).toContain('company');
     expect((company('?company') as Refusal).code).toBe('INVALID_PARAMETER');
@@ -138,7 +138,7 @@ describe('a query that is refused', () => {
 describe('a route without parameters', () => {
   it('refuses every parameter', () => {
     const none = queryDecoder(v.strictObject({}));
-    expect((none('?a=1') as Refusal).message).toContain('takes none');
+    expect((none('?a=1') as Refusal).message).toContain('accepts none');
     expect({ ...none('') }).toEqual({});
   });
 });

@@ -18,7 +18,7 @@ describe.each([
     'x-request-id': requestId,
   });
 
-  it('are those of the one that was asked for, whatever others were given', () => {
+  it('do not depend on the responses before', () => {
     const responder = new Responder(EVERYWHERE, copies);
     const asked = [
       { 'payment-required': 'one' },
@@ -39,7 +39,7 @@ describe.each([
     }
   });
 
-  it('join what the answer varies by to what the server does', () => {
+  it('join the answer’s Vary with the server’s', () => {
     const responder = new Responder(EVERYWHERE, copies);
     for (const vary of ['Accept', 'Cookie', 'Accept']) {
       const response = responder.refusal(refuse(NOT_FOUND, 'no', { headers: { vary } }), 'req_1');
@@ -47,7 +47,7 @@ describe.each([
     }
   });
 
-  it('are the same for an answer that is given again and again', async () => {
+  it('are the same for a repeated answer', async () => {
     const responder = new Responder(EVERYWHERE, copies);
     const { head } = refuse(PAYMENT_REQUIRED, 'pay "me"');
     const extras = { headers: { 'payment-required': 'offer' }, members: ',"x402Version":2' };

@@ -1,9 +1,9 @@
 /**
  * The disk under the journal. It keeps a plain line between what is durable and what is on its way: a commit is written
  * (survives the process), then synced (survives lost power), then acknowledged. What is durable stands in records.ts. In a
- * share of the runs a database file does the same work beside it, and at every start both must have kept the same.
+ * share of the runs a database file does the same work beside it, and at every start both must have loaded the same.
  *
- * Faults: refusals (full, read-only), I/O errors before and in the commit with the batch kept or not, slow commits, a
+ * Faults: refusals (full, read-only), I/O errors before and in the commit with the batch loaded or not, slow commits, a
  * writer that dies, kills in any phase, a torn tail of the real log.
  */
 import { cpSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
@@ -32,12 +32,12 @@ import { Records } from './records.ts';
 import type { World } from './world.ts';
 
 /** What the real database may hold and in which order it reads it, without what its own classes add. */
-function comparable(kept: LoadedState): unknown {
+function comparable(loaded: LoadedState): unknown {
   return {
-    ends: [...kept.loaded.ends],
-    cases: kept.loaded.cases,
-    spent: [...kept.ledger.spent].sort(([one], [other]) => (one < other ? -1 : 1)),
-    callbacks: [...kept.callbacks]
+    ends: [...loaded.reservations.ends],
+    cases: loaded.reservations.cases,
+    spent: [...loaded.ledger.spent].sort(([one], [other]) => (one < other ? -1 : 1)),
+    callbacks: [...loaded.callbacks]
       .sort((one, other) => (one.callback.id < other.callback.id ? -1 : 1))
       .map(({ callback, events }) => ({
         ...callback,
@@ -149,10 +149,10 @@ export class Disk {
     };
     const { sync } = this.#profile;
     if (this.#folder === undefined) {
-      const kept = this.#kept(ports.clock);
+      const loaded = this.#loaded(ports.clock);
       const journal = new Journal({ path: '', sync }, wired);
       return backendOver(
-        stateOver(journal, kept, this.#isPlay, ports.clock, () => {}),
+        stateOver(journal, loaded, this.#isPlay, ports.clock, () => {}),
         options,
         wired,
       );
@@ -165,16 +165,16 @@ export class Disk {
   }
 
   /** What a start finds. */
-  #kept(clock: Clock): LoadedState {
-    const kept = loadState(this.records.database, this.#isPlay, clock);
+  #loaded(clock: Clock): LoadedState {
+    const loaded = loadState(this.records.database, this.#isPlay, clock);
     const wrong = this.records.takeOver(clock);
     if (wrong !== undefined) this.#world.fail('D1 disk', wrong);
-    return kept;
+    return loaded;
   }
 
-  /** The model has kept what the real database has. */
+  /** The model has loaded what the real database has. */
   #compare(folder: string, clock: Clock): void {
-    const model = comparable(this.#kept(clock));
+    const model = comparable(this.#loaded(clock));
     const copy = mkdtempSync(`${folder}-copy-`);
     this.#folders.push(copy);
     for (const ending of ['', '-wal']) {
@@ -329,14 +329,14 @@ export class Disk {
     }
   }
 
-  /** An I/O error before the commit, or in it with the batch kept or not; or the writer dies. */
+  /** An I/O error before the commit, or in it with the batch loaded or not; or the writer dies. */
   #breakIn(process: Process, batch: Batch, events: WriterEvents, answer: (result: BatchResult) => void): void {
     const isInCommit = this.#chance.is(0.7);
     const isKept = isInCommit && this.#chance.is(0.5);
     this.#world.count(
-      isInCommit ? (isKept ? 'I/O errors, kept' : 'I/O errors, not kept') : 'I/O errors before the commit',
+      isInCommit ? (isKept ? 'I/O errors, loaded' : 'I/O errors, not loaded') : 'I/O errors before the commit',
     );
-    this.#world.note(`I/O error, ${isKept ? 'kept' : 'not kept'}`);
+    this.#world.note(`I/O error, ${isKept ? 'loaded' : 'not loaded'}`);
     if (isKept) {
       this.#write(batch);
       this.#keep(batch);

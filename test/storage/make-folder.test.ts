@@ -7,7 +7,7 @@ import { makeFolder } from '../../src/storage/make-folder.ts';
 const top = mkdtempSync(join(tmpdir(), 'paygrade-folder-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
-it('makes what is missing above it, and takes what is there', () => {
+it('makes missing parents, and accepts existing ones', () => {
   const path = join(top, 'a', 'b', 'c');
   makeFolder(path, 0o700);
   makeFolder(path, 0o700);

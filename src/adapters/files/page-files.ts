@@ -77,7 +77,7 @@ function readAll(): ReadonlyMap<string, StaticFile> {
   return files;
 }
 
-/** A server that nobody visits with a browser never reads them. */
+/** Reads the files at the first request for one, because many servers never get a visit from a browser. */
 export function openPageFiles(): StaticFiles {
   let files: ReadonlyMap<string, StaticFile> | undefined;
   let digest: string | undefined;

@@ -40,7 +40,7 @@ export function openSnapshotFile(path: string): SnapshotSource {
         return now.size === opened.size && now.mtimeNs === opened.mtimeNs;
       },
       close: () => {
-        // A number that is closed twice may by then be somebody else's file.
+        // Closing a descriptor twice could close a file that was opened in between.
         if (descriptor !== -1) closeSync(descriptor);
         descriptor = -1;
       },

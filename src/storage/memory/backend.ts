@@ -1,4 +1,4 @@
-/** The backend that keeps everything in the memory of this process and nothing beyond it. */
+/** The backend in the memory of this process: nothing outlives it. */
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { MemoryEventStore } from './event-store.ts';
 import { NOTHING_SPENT } from './play-ledger.ts';
@@ -8,7 +8,7 @@ import { openMemoryStores } from './stores.ts';
 export async function openMemoryBackend(options: StoreOptions, ports: BackendPorts): Promise<Backend> {
   const stores = await openMemoryStores(options, ports, {
     journal: NO_JOURNAL,
-    loaded: NOTHING_LOADED,
+    reservations: NOTHING_LOADED,
     ledger: NOTHING_SPENT,
     events: new MemoryEventStore(),
   });
@@ -16,7 +16,7 @@ export async function openMemoryBackend(options: StoreOptions, ports: BackendPor
     ...stores,
     fault: () => undefined,
     commits: () => ({ batchCount: 0, operationCount: 0 }),
-    notices: ['STATE_DIR=:memory:: used payments and callbacks are forgotten when this process ends'],
+    notices: ['STATE_DIR=:memory:: this server forgets used payments and callbacks when it stops'],
     drain: () => stores.callbacks.drain(),
     async close() {
       stores.callbacks.close();

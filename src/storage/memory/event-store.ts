@@ -9,7 +9,7 @@ import type { EventStore, LoadedCallback } from '../../callback/inbox/event-stor
 export class MemoryEventStore implements EventStore {
   readonly #long = new Map<CallbackId, Map<EventId, EventRecord>>();
 
-  /** Callbacks with a long event; 0 when every one has ended. */
+  /** Number of callbacks with a long event. */
   get size(): number {
     return this.#long.size;
   }

@@ -1,7 +1,6 @@
 /**
- * The play ledger in the memory of one process. A transfer counts for the next process once it is on record as settled: the
- * ledger of that process takes over the sums spent and the used nonces ({@link LoadedLedger}). Nonces are remembered for the
- * life of the ledger.
+ * The play ledger in the memory of one process. Once a transfer is recorded as settled, it counts for the next process, whose
+ * ledger starts with the spent sums and the used nonces ({@link LoadedLedger}). A ledger stores nonces as long as it lives.
  */
 import type { Clock } from '../../base/clock.ts';
 import { KeyQueue } from '../../base/key-queue.ts';
@@ -15,7 +14,7 @@ import {
 } from '../../payment/settlement/play-ledger.ts';
 import type { SettleOutcome } from '../../payment/settlement/settlement.ts';
 
-/** Transfers that the ledger can hold, about 25 bytes each. Past it, payments wait for a restart. */
+/** The most transfers of one ledger, about 25 bytes each. After that it refuses payments until a restart. */
 export const TRANSFER_COUNT_MAX = 8_000_000;
 
 export interface LedgerTotals {
@@ -25,7 +24,7 @@ export interface LedgerTotals {
   readonly transferCount: number;
 }
 
-/** What a ledger takes over from an earlier process. */
+/** The transfers of earlier processes. */
 export interface LoadedLedger {
   /** Payer in lower case and the sum of its transfers, atomic units. */
   readonly spent: Iterable<readonly [payer: string, atomic: bigint]>;
@@ -44,7 +43,7 @@ export class MemoryPlayLedger implements PlayLedger {
   readonly #used = new KeyQueue(0);
   #earnedAtomic = 0n;
 
-  /** @param openingAtomic what every payer starts with */
+  /** @param openingAtomic opening balance of every payer, atomic units */
   constructor(
     openingAtomic: bigint,
     clock: Clock,

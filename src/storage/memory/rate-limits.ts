@@ -1,12 +1,12 @@
-/** Rate limits in the memory of one process: an exact sliding window for each key of the keys seen last. */
+/** Rate limits in the memory of one process: an exact sliding window for each recently seen key. */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import type { RateLimiter, RateLimits } from '../../base/rate-limits.ts';
 import { RateWindow } from '../../base/rate-window.ts';
 
 /**
- * Bytes that the windows of one limiter may grow to: 8 a permitted pass, so 10,000 addresses at the default limit of 600. The
- * limiter forgets the key seen longest ago, which costs a customer nothing; a limit per address does not stop a client
+ * The most bytes of one limiter's windows: 8 for each permitted pass, so 10,000 addresses at the default limit of 600. Beyond it
+ * the limiter forgets the key seen longest ago, which never refuses a client wrongly; a limit by address does not stop a client
  * with thousands of addresses anyway.
  */
 const WINDOW_BYTES_MAX = 48_000_000;

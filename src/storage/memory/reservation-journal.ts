@@ -1,9 +1,9 @@
-/** Where the reservations in memory write what must outlive the process (a port), and what a journal gives back at start. */
+/** The journal of the reservations in memory (a port): it records what must outlive the process and gives it back at start. */
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import type { UsedAuthorization } from './used-authorizations.ts';
 
 /**
- * Records are numbered by `serial`, which is never used twice; those of one serial take effect in the order of the calls.
+ * Each reservation has a `serial`, which is never used twice; records of one serial take effect in the order of the calls.
  * Methods resolve and reject as the recording methods of `Reservations` do.
  */
 export interface ReservationJournal {
@@ -11,40 +11,40 @@ export interface ReservationJournal {
   fault(): string | undefined;
   recordIntent(serial: number, order: PaymentOrder): Promise<void>;
   recordUnknown(serial: number, transaction: string): Promise<void>;
-  /** From now on the journal keeps only the key and its outcome. */
+  /** Records the outcome; from then on the journal holds only the key and its outcome. */
   recordEnd(serial: number, end: UsedAuthorization): Promise<void>;
   recordReleased(serial: number): Promise<void>;
-  /** The retention of a settled or dead one is over: the journal may remove its record when that is convenient. */
+  /** Permits the journal to remove the record of a used authorization whose retention is over. */
   forget(serial: number): void;
 }
 
-/** A settlement that began before a restart and whose outcome is not on record. */
+/** A settlement from before a restart without a recorded outcome. */
 export interface RecordedCase {
   readonly serial: number;
   readonly order: PaymentOrder;
-  /** '' when no hash is known. */
+  /** Transaction hash; '' when none is known. */
   readonly transaction: string;
-  /** False: another kind of settlement began it, so it stays used and this process does not repeat it. */
+  /** False: another kind of settlement began it, so this process does not repeat it and the authorization stays unknown. */
   readonly isRepeatable: boolean;
 }
 
-/** What a journal kept of an earlier process. */
+/** The reservations of earlier processes. */
 export interface LoadedReservations {
   readonly ends: Iterable<UsedAuthorization & { readonly serial: number }>;
   readonly cases: readonly RecordedCase[];
   /**
-   * Authorizations that end before this, in seconds since 1970, may have been used without a record of it, because the
-   * state was lost. 0 = none.
+   * Seconds since 1970. The state was lost, so authorizations with an earlier `validBefore` may have been used without a
+   * record. 0 = no state was lost.
    */
   readonly usedBeforeSeconds: number;
-  /** The highest serial so far: new ones come after it. */
+  /** The highest serial so far. */
   readonly lastSerial: number;
 }
 
-/** Of a process without a journal. */
+/** For a process without a journal. */
 export const NOTHING_LOADED: LoadedReservations = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 };
 
-/** Nothing outlives the process. */
+/** Records nothing: nothing outlives the process. */
 export const NO_JOURNAL: ReservationJournal = {
   fault: () => undefined,
   recordIntent: async () => {},

@@ -1,13 +1,14 @@
 /**
- * Reservations in the memory of one process, which makes `reserve` indivisible: it awaits nothing. A journal, where there is
- * one, records what must outlive the process.
+ * Reservations in the memory of one process. `reserve` is indivisible because it awaits nothing. A journal, where there is one,
+ * records what must outlive the process.
  *
- * Open reservations are few, objects in a map; used authorizations are many, records outside the garbage collector's reach.
- * Every used one stays {@link RETAINED_MS} of monotonic time from its end, so the order of ends is the order of removal. When its
- * stay is over the wall clock must agree that `validBefore` and the retention are past: if the clock was set back meanwhile,
- * the authorization may look fresh again, and the store keeps it for another stay. An open reservation stays until its holder
- * ends it: one held for longer would be a bug elsewhere, and taking it away would add a double sale to that bug.
- * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; nothing is scanned and no timer runs.
+ * Open reservations are few and are objects in a map; used authorizations are many and are records that the garbage collector
+ * does not scan. The store retains a used authorization for {@link RETAINED_MS} of monotonic time from its outcome, so it
+ * removes them in the order of their outcomes. Before a removal the wall clock must agree that `validBefore` and the retention
+ * are over: if an operator set the clock back, the authorization may look valid again, and the store retains it for the same
+ * time again. An open reservation has no time limit: one that stays open is a bug elsewhere, and removing it would turn that
+ * bug into a double sale.
+ * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; no scan and no timer.
  */
 import type { Clock } from '../../base/clock.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
@@ -24,10 +25,10 @@ import {
 import { type LoadedReservations, NO_JOURNAL, NOTHING_LOADED, type ReservationJournal } from './reservation-journal.ts';
 import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
-/** Live authorizations, about 85 MB when all are settled; 1,300 new ones a second for their whole stay. */
+/** The most open and used authorizations: about 85 MB when all are settled, enough for 1,300 new ones a second. */
 export const RESERVATION_COUNT_MAX = 1_000_000;
 
-/** Longest stay of an authorization whose `validBefore` passed our check on arrival. */
+/** Milliseconds until even the latest permitted `validBefore` and the retention after it are over. */
 const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
 
 /** Records that one `reserve` checks for removal: more than it adds, so the store shrinks, and few, so it never stalls. */
@@ -35,7 +36,7 @@ const REMOVALS_MAX = 4;
 
 const NO_CASES: readonly UnsettledCase[] = [];
 
-/** `ended` = settled or dead, and kept as used. */
+/** `ended` = settled or dead, and a used authorization now. */
 type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
 
 /** A reservation until its outcome is known. */
@@ -74,8 +75,8 @@ function statusOfOpen({ state, transaction }: OpenReservation): ReservationStatu
 }
 
 /**
- * A reservation keeps its state while a record of the next one is being written, except that an intent being written counts
- * as settling; so an authorization is free only once its release is on record.
+ * A reservation changes its state only when the journal has recorded the change, so an authorization is free only once its
+ * release is on record. The exception is settling, which begins before the intent is recorded.
  */
 export class MemoryReservations implements Reservations {
   readonly #clock: Clock;
@@ -87,7 +88,7 @@ export class MemoryReservations implements Reservations {
   readonly #used = new UsedAuthorizations();
   #unsettled: readonly UnsettledCase[];
 
-  /** @throws Error when what was loaded names one key twice */
+  /** @throws Error when the loaded reservations contain one key twice */
   constructor(
     clock: Clock,
     countMax: number = RESERVATION_COUNT_MAX,
@@ -128,7 +129,10 @@ export class MemoryReservations implements Reservations {
     const fault = this.#journal.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
     if (validBeforeSeconds <= this.#usedBeforeSeconds) {
-      return { kind: 'unavailable', detail: 'this may have been used before what is on record' };
+      return {
+        kind: 'unavailable',
+        detail: 'the state was lost, and this authorization may have been used before that',
+      };
     }
     if (this.count >= this.#countMax) return { kind: 'full' };
     const reservation = new OpenReservation(key, validBeforeSeconds, ++this.#serial);
@@ -164,7 +168,7 @@ export class MemoryReservations implements Reservations {
   async recordUnknown(reservation: Reservation, transaction: string): Promise<void> {
     const open = this.#openOf(reservation, 'settling', 'unknown');
     const known = transaction === '' ? open.transaction : transaction;
-    // After a restart settling is unknown too, so only a hash is news.
+    // After a restart, settling counts as unknown anyway, so only a new hash needs a record.
     if (known !== open.transaction) await this.#journal.recordUnknown(open.serial, known);
     open.state = 'unknown';
     open.transaction = known;
@@ -201,9 +205,9 @@ export class MemoryReservations implements Reservations {
   }
 
   /**
-   * Of a used one of an earlier process, whose monotonic clock is gone: the wall clock says what is left of the stay, at most
-   * a whole one. A clock that was set back allows no second sale; one set forward forgets too early, which matters only if
-   * it is set back again.
+   * The monotonic time of removal for a used authorization of an earlier process, from the wall clock, at most RETAINED_MS from
+   * now. If the clock was set back, no second sale is possible; if it was set forward, the store forgets too early, which
+   * matters only when the clock is set back again.
    */
   #dueMsOf(validBeforeSeconds: number): number {
     const leftMs = (validBeforeSeconds + RETENTION_SECONDS) * 1000 - this.#clock.nowMs();
@@ -214,7 +218,7 @@ export class MemoryReservations implements Reservations {
     if (this.statusOf(key) !== undefined) throw new Error('two records of one authorization');
   }
 
-  /** @throws Error when the reservation is not one of this store in one of the states */
+  /** @throws Error when the reservation is not of this store or in none of the states */
   #openOf(reservation: Reservation, ...states: readonly State[]): OpenReservation {
     if (!(reservation instanceof OpenReservation)) throw new Error('not a reservation of this store');
     if (!states.includes(reservation.state)) {

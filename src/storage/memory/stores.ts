@@ -1,6 +1,6 @@
 /**
- * The stores of all domains, deciding in the memory of this process. What lies under them, a journal and an event store,
- * makes them as durable as a backend promises.
+ * The stores of all domains, which decide in the memory of this process. A journal and an event store make them as durable as
+ * the backend promises.
  */
 
 import type { EventStore } from '../../callback/inbox/event-store.ts';
@@ -11,21 +11,21 @@ import { MemoryRateLimits } from './rate-limits.ts';
 import type { LoadedReservations, ReservationJournal } from './reservation-journal.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX } from './reservations.ts';
 
-/** What a backend puts under the stores. The stores keep none of what was read at start: it may be a million records. */
+/** What makes the stores durable. After the start the stores do not refer to what was loaded: it may be a million records. */
 export interface Persistence {
   readonly journal: ReservationJournal;
-  readonly loaded: LoadedReservations;
+  readonly reservations: LoadedReservations;
   readonly ledger: LoadedLedger;
   readonly events: EventStore;
 }
 
 export type MemoryStores = Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits'>;
 
-/** Opens the stores and takes over what the persistence kept of an earlier process. */
+/** Opens the stores with the records of earlier processes. */
 export async function openMemoryStores(
   { callbackBytes, play }: StoreOptions,
   ports: BackendPorts,
-  { journal, loaded, ledger, events }: Persistence,
+  { journal, reservations: loaded, ledger, events }: Persistence,
 ): Promise<MemoryStores> {
   const { clock, random, timers } = ports;
   const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, journal, loaded);

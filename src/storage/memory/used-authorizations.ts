@@ -1,9 +1,9 @@
-/** Authorizations that ended and may not be used again, in the order of their removal. A record is about 85 bytes. */
+/** Used authorizations in the order of their removal. A record takes about 85 bytes. */
 import { decodeHex, encodeHex } from '../../base/codec.ts';
 import { KeyQueue } from '../../base/key-queue.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 
-/** A used authorization. */
+/** A used authorization: settled or dead. */
 export interface UsedAuthorization {
   readonly key: ReservationKey;
   readonly kind: 'settled' | 'dead';
@@ -26,7 +26,7 @@ const VALUE_BYTES = HASH_AT + HASH_BYTES;
 const IS_DEAD = 1;
 const HAS_HASH = 2;
 
-/** @throws Error when the transaction has not the form of {@link UsedAuthorization} */
+/** @throws Error when the transaction does not have the form of {@link UsedAuthorization} */
 export function checkTransaction(transaction: string): void {
   if (!TRANSACTION_FORM.test(transaction)) throw new Error('a transaction must be 32 bytes of lower-case hex, or none');
 }
@@ -39,9 +39,9 @@ export class UsedAuthorizations {
   }
 
   /**
-   * @param used a key that is not there yet, with a transaction that {@link checkTransaction} accepts
+   * @param used must have a new key and a transaction that {@link checkTransaction} accepts
    * @param serial its number in the journal
-   * @param dueMs monotonic time until which it stays; it also stays until all earlier ones are removed
+   * @param dueMs earliest monotonic time of its removal, which also waits for that of all earlier ones
    */
   add(used: UsedAuthorization, serial: number, dueMs: number): void {
     const { key, kind, validBeforeSeconds, transaction } = used;
@@ -61,7 +61,7 @@ export class UsedAuthorizations {
     return position === undefined ? undefined : this.#endAt(position);
   }
 
-  /** Removes the oldest if it is due. */
+  /** Removes and returns the oldest one if it is due. */
   removeDue(monotonicMs: number): (UsedAuthorization & { readonly serial: number }) | undefined {
     if (this.#queue.size === 0) return undefined;
     const position = this.#queue.first;

@@ -1,4 +1,4 @@
-/** The backend of one process with a state folder: memory decides, and a journal on disk keeps what must outlive it. */
+/** The backend of one process with a state folder: the stores decide in memory, and a journal makes them durable. */
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { openMemoryStores } from '../memory/stores.ts';
 import type { JournalPorts } from './journal.ts';
@@ -14,9 +14,9 @@ export async function openSqliteBackend(options: SqliteOptions, ports: SqlitePor
   return backendOver(state, options, ports);
 }
 
-/** The stores over an open state, which the backend closes; also when this rejects. */
+/** Opens the stores over an open state, which the backend closes, even when this rejects. */
 export async function backendOver(state: SqliteState, options: StoreOptions, ports: BackendPorts): Promise<Backend> {
-  // The rest of the state lives as long as the process, and what was read at start must not.
+  // The backend does not hold `state` itself: what the start loaded must not live as long as the process.
   const { persistence, journal: _journal, notices, ...open } = state;
   try {
     const stores = await openMemoryStores(options, ports, persistence);

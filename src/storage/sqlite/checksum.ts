@@ -1,15 +1,15 @@
 /**
- * Records of the state file carry their own checksum (CRC-32, which finds any burst of up to 32 damaged bits), because the
- * database checks the structure of its pages and not what is in them.
+ * Checksums of the records of the state file. SQLite checks the structure of its pages and not their content, so each record
+ * has a CRC-32, which finds any burst of up to 32 damaged bits.
  */
 import { crc32 } from 'node:zlib';
 
-/** A record is not what was written. */
+/** The state file, or a record of it, is damaged. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** Checksum of fields in their order; text counts as UTF-8, and lengths count, so that fields cannot lend each other bytes. */
+/** Checksum of fields in their order; text counts as UTF-8. Lengths count too, so that bytes cannot move between fields. */
 export function checksumOfFields(...fields: readonly (string | number | Uint8Array)[]): number {
   let sum = 0;
   for (const field of fields) {

@@ -13,7 +13,7 @@ export class Connection {
     this.database = database;
   }
 
-  /** The statement, prepared once for the life of the connection. @param sql a constant, never text with values in it */
+  /** Prepares a statement once for the life of the connection. @param sql a constant, never text with values in it */
   prepared(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
@@ -23,17 +23,17 @@ export class Connection {
     return statement;
   }
 
-  /** @returns the number of rows that it changed */
+  /** Runs a statement. @returns the number of changed rows */
   run(sql: string, ...values: readonly SqlValue[]): number {
     return Number(this.prepared(sql).run(...values).changes);
   }
 
-  /** @throws Error when it does not change exactly one row: a bug in the caller */
+  /** Runs a statement that changes exactly one row. @throws Error when it does not: a bug in the caller */
   runOnOne(sql: string, ...values: readonly (string | number)[]): void {
     if (this.run(sql, ...values) !== 1) throw new Error(`no record ${values.at(-1)}`);
   }
 
-  /** All rows of a query that runs once, at start. */
+  /** Reads all rows of a query that runs once, at start. */
   all(sql: string, ...values: readonly SqlValue[]): Row[] {
     return this.database.prepare(sql).all(...values) as Row[];
   }

@@ -1,23 +1,25 @@
 /**
- * The state file: one SQLite database in WAL mode, written by one connection. Everything is synchronous here; the writer
- * thread owns an instance, and the start reads through another before that. What the file holds for each domain is in
- * tables/; this file opens, checks, applies batches and names faults. `meta` holds small numbers of the file itself.
+ * The state file: one SQLite database in WAL mode, written by one connection. All calls are synchronous. The start reads through
+ * one instance; afterwards the writer thread owns another. This file opens and checks the database, applies batches and names
+ * faults; tables/ has the records of each domain. `meta` holds small numbers of the file itself.
  */
+
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../base/failure.ts';
 import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
 import type { Operation, Query } from './tables/table.ts';
 import { SCHEMA, tableOf } from './tables/tables.ts';
 import type { BatchResult, DatabaseOptions, Fault, RefusedOperation } from './writer-messages.ts';
 
-/** Of everything in tables/; a change of any schema or record there needs the next number. */
+/** Format of everything in tables/; a change of any schema or record there needs the next number. */
 export const FORMAT_VERSION = 2;
-/** "pgst", so that `file` and SQLite's own tools can tell whose it is. */
+/** "pgst": tells `file` and SQLite's tools which program the database belongs to. */
 export const APPLICATION_ID = 0x70677374;
 
 /**
- * Pages of log after which SQLite carries the log over into the file: 16 MB. Larger than SQLite's own 4 MB, since webhook
- * bodies fill it fast and each carrying over costs two syncs; small enough to be read back quickly at start.
+ * Pages of log at which SQLite makes a checkpoint: 16 MB. More than SQLite's default of 4 MB, because webhook bodies fill the log
+ * fast and each checkpoint costs two syncs; few enough that the start reads the log quickly.
  */
 const CHECKPOINT_PAGES = 4096;
 /** Another program may have the file open (a backup, the sqlite3 shell); commits wait for it this long. */
@@ -41,31 +43,29 @@ function codeOf(failure: unknown): number | undefined {
   return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
-const textOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure));
-
-/** True for a file that is not what was written. */
+/** True for a failure that shows a damaged file. */
 export function isDamage(failure: unknown): boolean {
   if (failure instanceof DamagedError) return true;
   const code = codeOf(failure);
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
-/** After these nothing was written, and trying again is safe. */
+/** Result codes after which nothing was written, so a retry is safe. */
 const HARMLESS: ReadonlySet<number | undefined> = new Set([BUSY, LOCKED, READ_ONLY, FULL, CANNOT_OPEN]);
 
 /**
- * The fault of one operation and not of the disk: SQLITE_ERROR, TOOBIG, CONSTRAINT, MISMATCH, MISUSE, RANGE, or no result
- * code at all. The database leaves such an operation out and keeps the others of its batch.
+ * Result codes that mean a fault of one operation and not of the disk: SQLITE_ERROR, TOOBIG, CONSTRAINT, MISMATCH, MISUSE,
+ * RANGE, or no result code. The database omits such an operation and commits the others of its batch.
  */
 const OF_THE_OPERATION: ReadonlySet<number | undefined> = new Set([1, 18, 19, 20, 21, 25, undefined]);
 
-/** Why this program does not read a file of that format, or undefined; 0 is a file that was just made. */
+/** Why this program cannot read a file of that format; undefined = it can. 0 is a new file. */
 export function formatProblem(version: number): string | undefined {
   if (version === 0 || version === FORMAT_VERSION) return undefined;
   return `its format ${version} is ${version > FORMAT_VERSION ? 'newer' : 'older'} than this program`;
 }
 
-/** The tables as the file describes them: a bit of a column's name is in no page's structure, so no check of SQLite sees it. */
+/** The schema in the file as text. SQLite's checks do not see a damaged bit in a column's name. */
 function tablesOf(database: DatabaseSync): string {
   return JSON.stringify(database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all());
 }
@@ -79,14 +79,14 @@ function tablesMade(): string {
 }
 
 export class StateDatabase {
-  /** For the tables' own load functions, at start. */
+  /** For the load functions of the tables, at start. */
   readonly connection: Connection;
   readonly #database: DatabaseSync;
   readonly #commitDelayMs: number;
 
   /**
    * Makes the file if there is none.
-   * @throws what node:sqlite throws; DamagedError for a file of another program or another format
+   * @throws Error of node:sqlite; DamagedError for a file of another program or another format
    */
   constructor({ path, sync, commitDelayMs = 0, pageCountMax }: DatabaseOptions) {
     this.#commitDelayMs = commitDelayMs;
@@ -115,17 +115,17 @@ export class StateDatabase {
     }
   }
 
-  /** Carries the log over into the file, unless another program has it open. */
+  /** Closes the file after a checkpoint, which SQLite omits while another program has the file open. */
   close(): void {
     this.connection.close();
   }
 
   /**
-   * The whole check and not the quick one, which passes an index that lost an event of a callback; there is one index.
-   * @throws DamagedError when the pages do not hang together, or the tables are not those that were made
+   * Checks the pages and the schema. It uses SQLite's full check, because the quick one accepts an index that lost an entry.
+   * @throws DamagedError when the pages are inconsistent, or the schema is not ours
    */
   check(): void {
-    if (tablesOf(this.#database) !== tablesMade()) throw new DamagedError('its tables are not those that were made');
+    if (tablesOf(this.#database) !== tablesMade()) throw new DamagedError('its schema is not that of a state file');
     const found = this.#database.prepare('PRAGMA integrity_check(1)').get() as Row;
     const verdict = Object.values(found)[0];
     if (verdict !== 'ok') throw new DamagedError(String(verdict).split('\n')[0]);
@@ -136,7 +136,7 @@ export class StateDatabase {
     this.#database.exec(`PRAGMA max_page_count = ${pageCountMax}`);
   }
 
-  /** All of the batch or nothing of it, except operations that it refuses for their own fault. Never throws. */
+  /** Commits the whole batch or nothing, except operations that it refuses for their own fault. Never throws. */
   apply(operations: readonly Operation[]): BatchResult {
     return this.#tryToApply(operations, false);
   }
@@ -165,7 +165,7 @@ export class StateDatabase {
     }
   }
 
-  /** Applies one in the open transaction. Undoes it and says why if the fault is its own; throws any other. */
+  /** Applies one operation in the open transaction. @returns its own fault, after undoing it @throws any other failure */
   #refusalOf(operation: Operation): string | undefined {
     this.#database.exec('SAVEPOINT one');
     try {
@@ -173,7 +173,7 @@ export class StateDatabase {
     } catch (failure) {
       if (!OF_THE_OPERATION.has(codeOf(failure)) || !this.#database.isTransaction) throw failure;
       this.#database.exec('ROLLBACK TO one; RELEASE one');
-      return `${operation.kind}: ${textOf(failure)}`;
+      return `${operation.kind}: ${messageOf(failure)}`;
     }
     this.#database.exec('RELEASE one');
     return undefined;
@@ -181,20 +181,20 @@ export class StateDatabase {
 
   #faultOf(failure: unknown, isCommitting: boolean): Fault {
     const code = codeOf(failure);
-    let detail = textOf(failure);
+    let detail = messageOf(failure);
     let isOpen = this.#database.isTransaction;
     try {
       if (isOpen) this.#database.exec('ROLLBACK');
       isOpen = false;
     } catch (second) {
-      detail += `; then ${textOf(second)}`;
+      detail += `; then ${messageOf(second)}`;
     }
     const isHarmless = !isOpen && (HARMLESS.has(code) || (OF_THE_OPERATION.has(code) && !isCommitting));
     if (isHarmless) return { kind: 'refused', detail };
     return { kind: 'broken', detail, isInDoubt: isCommitting };
   }
 
-  /** @throws DamagedError; Error for a table that nothing reads */
+  /** Answers a query. @throws DamagedError; Error for a table without queries */
   read(query: Query): unknown {
     const table = tableOf(query);
     if (table.read === undefined) throw new Error(`nothing reads ${table.name}`);

@@ -1,5 +1,5 @@
 /**
- * The event store over the state file. It writes everything and reads back only events that are too long for the inbox's
+ * The event store over the state file. It writes every event and reads back only those that are too long for the inbox's
  * memory.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -11,7 +11,7 @@ import { CALLBACKS, type CallbackOperation, type EventQuery } from './tables/cal
 
 interface Ended {
   readonly id: CallbackId;
-  /** Monotonic time at which its record may go. */
+  /** Monotonic time from which its record may be removed. */
   readonly dueMs: number;
 }
 
@@ -20,10 +20,10 @@ export class SqliteEventStore implements EventStore {
   readonly #clock: Clock;
   #loaded: readonly LoadedCallback[];
   #tombstoneMs = 0;
-  /** Expired callbacks whose records are still there, oldest first; as many as expire in `tombstoneMs`. */
+  /** Expired callbacks that still have a record, oldest first; at most those that expire in `tombstoneMs`. */
   #ended: Ended[] = [];
 
-  /** @param loaded what an earlier process left, with the bodies of inline events */
+  /** @param loaded the callbacks of earlier processes, with the bodies of inline events */
   constructor(journal: Journal, clock: Clock, loaded: readonly LoadedCallback[]) {
     this.#journal = journal;
     this.#clock = clock;
@@ -56,7 +56,7 @@ export class SqliteEventStore implements EventStore {
     await Promise.all(due.map((ended) => this.delete(ended.id)));
   }
 
-  /** Gives it away: the store does not hold it for the life of the process. */
+  /** Returns the loaded callbacks and drops them, so that the store does not hold them for the life of the process. */
   async load(_nowMs: number, tombstoneMs: number): Promise<readonly LoadedCallback[]> {
     const loaded = this.#loaded;
     this.#loaded = [];

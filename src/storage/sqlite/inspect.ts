@@ -1,11 +1,13 @@
 /**
- * Inspects a state folder without changing it, whether or not a server runs on it: takes no lock, carries no log over, makes
- * no file. It leaves a running server's state alone, which the server checks itself, and reads one at rest as it is on disk.
+ * Inspects a state folder without changing it, whether or not a server runs on it: it takes no lock, makes no checkpoint and no
+ * file. It does not read the state of a running server, which checks its state itself.
  */
+
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../base/failure.ts';
 import { APPLICATION_ID, formatProblem } from './database.ts';
 import { LOCK_FILE } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
@@ -13,19 +15,19 @@ import { MARKER_FILE, readMarker } from './marker.ts';
 import { STATE_FILE } from './state.ts';
 
 export type StateFound =
-  /** No server has used it. */
+  /** No server has used the folder. */
   | { readonly kind: 'new' }
   /** `processId`: the process that holds the lock. */
   | { readonly kind: 'in-use'; readonly processId: number }
   | { readonly kind: 'sound'; readonly bytes: number }
-  /** The last server did not close it; its log seems whole, and the next start reads it back. */
+  /** The last server did not close the state; its log seems whole, and the next start recovers it. */
   | { readonly kind: 'unclean'; readonly logBytes: number }
-  /** The server would not start, or would sell nothing; `reason` is one line. */
+  /** A server would not start, or would accept no payments; `reason` is one line. */
   | { readonly kind: 'unusable'; readonly reason: string };
 
 /**
- * The process that holds the folder's lock, or undefined. Reads the system's list of locks (Linux): asking SQLite would take
- * the lock for a moment, and a server that starts in that moment would not get it.
+ * The process that holds the folder's lock, or undefined. It reads the system's list of locks (Linux): asking SQLite would take
+ * the lock for a moment, and a server that starts in that moment would fail.
  */
 function lockHolder(stateDir: string): number | undefined {
   const path = join(stateDir, LOCK_FILE);
@@ -36,7 +38,7 @@ function lockHolder(stateDir: string): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
-/** A file at rest. @throws what node:sqlite throws */
+/** The fault of a file that no server uses; undefined = none. @throws Error of node:sqlite */
 function problemOf(path: string, generationMin: number): string | undefined {
   const url = pathToFileURL(resolve(path));
   url.searchParams.set('immutable', '1');
@@ -62,7 +64,9 @@ function foundAtRest(stateDir: string): StateFound {
   if (marker === undefined) return { kind: 'unusable', reason: `${join(stateDir, MARKER_FILE)} is damaged` };
   const bytes = existsSync(path) ? statSync(path).size : 0;
   if (bytes === 0) {
-    return marker === null ? { kind: 'new' } : { kind: 'unusable', reason: `${path} is missing, though there was one` };
+    return marker === null
+      ? { kind: 'new' }
+      : { kind: 'unusable', reason: `${path} is missing, although the folder had one` };
   }
   const log = `${path}-wal`;
   const logBytes = existsSync(log) ? statSync(log).size : 0;
@@ -74,7 +78,7 @@ function foundAtRest(stateDir: string): StateFound {
     const problem = problemOf(path, marker?.generation ?? 0);
     return problem === undefined ? { kind: 'sound', bytes } : { kind: 'unusable', reason: `${path}: ${problem}` };
   } catch (failure) {
-    const reason = failure instanceof Error ? failure.message : String(failure);
+    const reason = messageOf(failure);
     return { kind: 'unusable', reason: `${path}: ${reason}` };
   }
 }
@@ -84,7 +88,7 @@ export function inspectState(stateDir: string): StateFound {
   const before = lockHolder(stateDir);
   if (before !== undefined) return { kind: 'in-use', processId: before };
   const found = foundAtRest(stateDir);
-  // A server that started meanwhile may have written while this read.
+  // A server that started in the meantime may have written during the inspection.
   const after = lockHolder(stateDir);
   return after === undefined ? found : { kind: 'in-use', processId: after };
 }

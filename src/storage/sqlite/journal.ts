@@ -1,6 +1,6 @@
 /**
- * Group commit: operations that arrive in one turn of the loop, or while a commit is under way, share the next transaction
- * and its one sync; each promise resolves when its own batch is on disk. One batch is under way at a time.
+ * Group commit: operations that arrive in one turn of the loop, or while a commit is in flight, share the next transaction
+ * and its one sync; each promise resolves when its own batch is on disk. One batch is in flight at a time.
  *
  * Faults (reliability 266 to 268). `refused`: no space, read-only, busy; the journal still tries every later batch and sends a
  * probe each second, and one success ends the fault. `broken`: an I/O error that may have left anything behind; this process
@@ -16,18 +16,18 @@ import { tableOf } from './tables/tables.ts';
 import type { BatchResult, DatabaseOptions, OpenWriter, Writer, WriterReply } from './writer-messages.ts';
 import { openWriterThread } from './writer-thread.ts';
 
-/** Past it the journal refuses new operations: more than all connections of a full server ask for at once. */
+/** Operations that may wait; beyond it the journal refuses new ones. More than all connections of a full server need at once. */
 const QUEUE_COUNT_MAX = 16_384;
 /** Bytes of bodies that may wait for a slow disk. */
 const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
-/** Operations of one transaction, and bytes of bodies: bounds the wait of the next ones. */
+/** Operations of one transaction, and bytes of their bodies: they bound how long the next ones wait. */
 const BATCH_COUNT_MAX = 4_096;
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
-/** reliability 268: a disk this slow sells nothing. */
+/** reliability 268: with a slower disk the server accepts no payments. */
 const SLOW_COMMIT_MS = 2000;
 const PROBE_PAUSE_MS = 1000;
 
-/** The state could not be written; certainly nothing of the operation is kept. */
+/** The journal did not write the operation; certainly nothing of it is stored. */
 export class StateRefusedError extends Error {
   override readonly name = 'StateRefusedError';
 }
@@ -46,11 +46,11 @@ interface Reading {
 export interface JournalPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The state became unwritable (a line for the log) or writable again (undefined). */
+  /** Called when the state becomes unwritable (with a line for the log) or writable again (undefined). */
   readonly onFault: (fault: string | undefined) => void;
-  /** Calls `run` after the I/O of this turn; `setImmediate` when left out. */
+  /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
   readonly soon?: ((run: () => void) => void) | undefined;
-  /** Opens the writer; a thread when left out. */
+  /** Opens the writer; a thread when not given. */
   readonly openWriter?: OpenWriter | undefined;
 }
 
@@ -62,7 +62,7 @@ export class Journal {
   readonly #writer: Writer;
   #queue: Waiting[] = [];
   #queueBytes = 0;
-  #underWay: readonly Waiting[] = [];
+  #inFlight: readonly Waiting[] = [];
   #startedMs: number | undefined;
   #isScheduled = false;
   readonly #readings = new Map<number, Reading>();
@@ -75,7 +75,7 @@ export class Journal {
   #onIdle: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
   #isClosing = false;
-  /** Batches committed, and operations in them; for the metrics and the benches. */
+  /** Committed batches, and operations in them; for the metrics and the benches. */
   batchCount = 0;
   operationCount = 0;
 
@@ -97,7 +97,7 @@ export class Journal {
     if (this.#broken !== undefined) return this.#broken;
     if (this.#refused !== undefined) return this.#refused;
     if (this.#startedMs !== undefined && this.#ports.clock.monotonicMs() - this.#startedMs > SLOW_COMMIT_MS) {
-      return `the state has not been written for ${SLOW_COMMIT_MS} ms`;
+      return `the disk has not finished a write to the state for ${SLOW_COMMIT_MS} ms`;
     }
     return undefined;
   }
@@ -108,7 +108,7 @@ export class Journal {
     if (this.#isClosing) return Promise.reject(new StateRefusedError('the state is closed'));
     const byteCount = bytesOf(operation);
     if (this.#queue.length >= QUEUE_COUNT_MAX || this.#queueBytes + byteCount > QUEUE_BYTES_MAX) {
-      return Promise.reject(new StateRefusedError('too many records wait for the disk'));
+      return Promise.reject(new StateRefusedError('too many records are waiting for the disk'));
     }
     this.#queueBytes += byteCount;
     return new Promise((resolve, reject) => {
@@ -117,10 +117,10 @@ export class Journal {
     });
   }
 
-  /** The answer of the query's table. Reads go on after writes have ended, as long as the writer's thread lives. */
+  /** Reads through the query's table. Reads still work when writes no longer do, as long as the writer's thread lives. */
   read(query: Query): Promise<unknown> {
     if (this.#hasEnded || this.#isClosing) {
-      return Promise.reject(new StateRefusedError(this.#hasEnded ? 'the writer is gone' : 'the state is closed'));
+      return Promise.reject(new StateRefusedError(this.#hasEnded ? 'the writer has ended' : 'the state is closed'));
     }
     const id = ++this.#readCount;
     return new Promise((resolve, reject) => {
@@ -135,12 +135,12 @@ export class Journal {
     this.#writer.post({ kind: 'limit', pageCountMax });
   }
 
-  /** Writes what is waiting, then closes the file. Never rejects. */
+  /** Writes the queue, then closes the file. Never rejects. */
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#cancelProbe?.();
-    if (this.#queue.length > 0 || this.#underWay.length > 0) {
+    if (this.#queue.length > 0 || this.#inFlight.length > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
@@ -155,9 +155,9 @@ export class Journal {
     await this.#writer.terminate();
   }
 
-  /** After the turn's I/O, so that all requests read in this turn share the batch. */
+  /** Commits after the turn's I/O, so that all requests that this turn reads share the batch. */
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay.length > 0) return;
+    if (this.#isScheduled || this.#inFlight.length > 0) return;
     this.#isScheduled = true;
     this.#soon(() => {
       this.#isScheduled = false;
@@ -166,7 +166,7 @@ export class Journal {
   }
 
   #commitNext(): void {
-    if (this.#underWay.length > 0 || this.#queue.length === 0 || this.#broken !== undefined) return;
+    if (this.#inFlight.length > 0 || this.#queue.length === 0 || this.#broken !== undefined) return;
     let count = 0;
     let batchBytes = 0;
     for (; count < this.#queue.length && count < BATCH_COUNT_MAX; count++) {
@@ -175,11 +175,11 @@ export class Journal {
       batchBytes += byteCount;
     }
     this.#queueBytes -= batchBytes;
-    this.#underWay = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
+    this.#inFlight = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
     this.#startedMs = this.#ports.clock.monotonicMs();
     this.#writer.setAwaited(true);
-    this.#writer.post({ kind: 'batch', operations: this.#underWay.map(({ operation }) => operation) });
+    this.#writer.post({ kind: 'batch', operations: this.#inFlight.map(({ operation }) => operation) });
   }
 
   #onReply(reply: WriterReply): void {
@@ -204,8 +204,8 @@ export class Journal {
   }
 
   #onResult(result: BatchResult): void {
-    const finished = this.#underWay;
-    this.#underWay = [];
+    const finished = this.#inFlight;
+    this.#inFlight = [];
     this.#startedMs = undefined;
     switch (result.kind) {
       case 'done':
@@ -218,20 +218,20 @@ export class Journal {
           this.#ports.onFault(undefined);
         }
         for (const { index, detail } of result.refused) {
-          finished[index]?.reject(new StateRefusedError(`the state does not take it: ${detail}`));
+          finished[index]?.reject(new StateRefusedError(`the state refused the record: ${detail}`));
         }
         for (const { resolve } of finished) resolve();
         break;
       case 'refused': {
-        const isNews = this.#refused === undefined;
+        const isNew = this.#refused === undefined;
         this.#refused = `the state cannot be written: ${result.detail}`;
-        if (isNews) this.#ports.onFault(this.#refused);
+        if (isNew) this.#ports.onFault(this.#refused);
         for (const { reject } of finished) reject(new StateRefusedError(this.#refused));
         this.#probeLater();
         break;
       }
       case 'broken':
-        this.#underWay = finished;
+        this.#inFlight = finished;
         this.#break(result.detail, result.isInDoubt);
         return;
       default:
@@ -241,9 +241,9 @@ export class Journal {
     this.#commitNext();
   }
 
-  /** The worker keeps the process alive only while a request waits for it. */
+  /** Lets the writer keep the process alive only while a request waits for it. */
   #rest(): void {
-    if (this.#underWay.length > 0 || this.#readings.size > 0) return;
+    if (this.#inFlight.length > 0 || this.#readings.size > 0) return;
     this.#writer.setAwaited(false);
     if (this.#queue.length === 0) this.#onIdle?.();
   }
@@ -264,18 +264,18 @@ export class Journal {
     if (this.#onClosed === undefined) this.#break(why, true);
   }
 
-  /** Nothing more is written. */
+  /** Ends all writing. */
   #break(detail: string, isInDoubt: boolean): void {
     if (this.#broken !== undefined) return;
-    this.#broken = `nothing is written to the state until the next start: ${detail}`;
+    this.#broken = `the server writes nothing to the state until its next start: ${detail}`;
     this.#cancelProbe?.();
     this.#startedMs = undefined;
-    const underWay = this.#underWay;
+    const inFlight = this.#inFlight;
     const waiting = this.#queue;
-    this.#underWay = [];
+    this.#inFlight = [];
     this.#queue = [];
     const failure = isInDoubt ? new RecordInDoubtError(this.#broken) : new StateRefusedError(this.#broken);
-    for (const { reject } of underWay) reject(failure);
+    for (const { reject } of inFlight) reject(failure);
     for (const { reject } of waiting) reject(new StateRefusedError(this.#broken));
     this.#queueBytes = 0;
     this.#rest();

@@ -1,6 +1,6 @@
 /**
- * One process per state folder. The lock is SQLite's exclusive lock (an advisory one of the system) on a file that holds
- * nothing else; the system releases it when the process ends, however that ends.
+ * Locks a state folder for one process. The lock is SQLite's exclusive lock (an advisory one of the system) on an otherwise
+ * empty file; the system releases it when the process ends in any way.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,7 +13,7 @@ export interface StateLock {
   release(): void;
 }
 
-/** undefined: another process has it. @throws what node:sqlite throws when the folder cannot be used */
+/** Locks the folder; undefined = another process has the lock. @throws Error of node:sqlite when the folder cannot be used */
 export function lockState(stateDir: string): StateLock | undefined {
   const database = new DatabaseSync(join(stateDir, LOCK_FILE));
   try {

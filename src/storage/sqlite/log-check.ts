@@ -1,16 +1,16 @@
 /**
- * Checks SQLite's write-ahead log before SQLite reads it (sqlite.org/fileformat2.html §4). SQLite takes the log up to the
- * first frame whose checksum is wrong and silently drops the rest. That is right for a tail that was being written when the
- * power failed, and wrong for a log that is damaged in its middle: acknowledged commits would be gone.
+ * Checks SQLite's write-ahead log before SQLite reads it (sqlite.org/fileformat2.html §4). SQLite reads the log up to the first
+ * frame with a wrong checksum and silently drops the rest. That is right for a tail that SQLite was writing when the power
+ * failed, and wrong for a log that is damaged in its middle, where it would lose acknowledged commits.
  *
- * The two differ because each commit is synced before the next one begins: a damaged frame with frames of a later
+ * The two cases differ because SQLite syncs each commit before the next one begins: a damaged frame with frames of a later
  * transaction behind it had been on disk. Cost: one pass over the log.
  */
 import { readFileSync } from 'node:fs';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** The checksums' words are little-endian with this one, big-endian with the next. */
+/** The checksums read the log in little-endian words with this magic, in big-endian ones with the next. */
 const MAGIC_LITTLE_ENDIAN = 0x377f0682;
 const MAGIC_BIG_ENDIAN = 0x377f0683;
 
@@ -60,7 +60,7 @@ function soundFrames(log: DataView, frameBytes: number, frameCount: number): num
 
 /**
  * True when the log holds a bad frame and, behind it, the beginning of a later transaction.
- * @param bytes the log file; a partial frame at its end is no frame
+ * @param bytes the log file; a partial frame at its end does not count
  */
 export function isDamagedLog(bytes: Uint8Array): boolean {
   if (bytes.length < HEADER_BYTES) return false;
@@ -88,7 +88,7 @@ export function isDamagedLog(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** The log beside a database; none is not damaged. */
+/** Checks the log beside a database; a missing log is not damaged. */
 export function isDamagedLogFile(path: string): boolean {
   try {
     return isDamagedLog(readFileSync(path));

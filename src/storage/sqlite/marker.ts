@@ -1,6 +1,6 @@
 /**
- * The marker beside the state file: it says that there is one and how often it was opened. If the file is missing or older
- * than the marker, the file was removed or restored, and it may not know every used payment (reliability 124).
+ * The marker beside the state file: it records that there is one and how often servers opened it. A state file that is missing
+ * or older than the marker was removed or restored, and may not know every used payment (reliability 124).
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { join } from 'node:path';
 export const MARKER_FILE = 'state.json';
 
 export interface Marker {
-  /** Starts so far. The state file counts each start before the marker does. */
+  /** Number of starts. The state file counts each start before the marker does. */
   readonly generation: number;
-  /** The level at which the log was written. */
+  /** The sync level of the process that wrote the log. */
   readonly sync: 'full' | 'normal';
 }
 
-/** null: there is none. undefined: it is damaged. */
+/** Reads the marker; null = there is none, undefined = it is damaged. */
 export function readMarker(stateDir: string): Marker | null | undefined {
   let text: string;
   try {
@@ -33,7 +33,7 @@ export function readMarker(stateDir: string): Marker | null | undefined {
   }
 }
 
-/** When this returns, the marker is on disk, whole or not at all. */
+/** Writes the marker atomically; it is on disk when this returns. */
 export function writeMarker(stateDir: string, marker: Marker): void {
   const path = join(stateDir, MARKER_FILE);
   const temporary = `${path}.tmp`;

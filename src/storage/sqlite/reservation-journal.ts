@@ -8,11 +8,11 @@ import { PAYMENTS, type PaymentOperation } from './tables/payments.ts';
 export class SqliteReservationJournal implements ReservationJournal {
   readonly #journal: Journal;
   readonly #isPlay: boolean;
-  /** Serials whose records may be removed, not posted yet. */
+  /** Serials of records to remove with the next removal. */
   #forgotten: number[] = [];
   #isForgetting = false;
 
-  /** @param isPlay settlements move play money, whose sums are kept with them */
+  /** @param isPlay settlements move play money, whose sums the state file stores too */
   constructor(journal: Journal, isPlay: boolean) {
     this.#journal = journal;
     this.#isPlay = isPlay;
@@ -47,7 +47,7 @@ export class SqliteReservationJournal implements ReservationJournal {
     return this.#write({ table: PAYMENTS, kind: 'release', serial });
   }
 
-  /** A removal that fails is tried again with the next one, and at the next start. */
+  /** Collects serials for one removal. A removal that fails is repeated with the next one, and at the next start. */
   forget(serial: number): void {
     this.#forgotten.push(serial);
     if (!this.#isForgetting) void this.#removeForgotten();

@@ -1,18 +1,19 @@
 /**
- * Durable state in a folder (decisions §2 STATE_DIR, §4, §5; reliability E): `state.db` with its log, `state.json` that says
- * it exists, `lock` that keeps a second process out.
+ * Durable state in a folder (decisions §2 STATE_DIR, §4, §5; reliability E): `state.db` with its log, the marker `state.json`,
+ * and `lock`, which excludes a second process.
  *
- * What it promises. With sync `full`, every acknowledged record survives a killed process, a crashed system and lost power,
- * as far as the disk keeps what it says it has synced. With `normal`, a record survives a killed process; a crashed system
- * or lost power may take the commits of the last seconds, and then an authorization of these seconds may buy once more.
+ * Its promise: with sync `full`, every acknowledged record survives a killed process, a crashed system and lost power, if the
+ * disk has stored what it reports as synced. With `normal`, a record survives a killed process; a crashed system or lost power
+ * may lose the commits of the last seconds, and then an authorization of these seconds may buy once more.
  *
- * The start locks the folder, checks the log, lets SQLite recover, checks pages and checksums, reads everything into memory,
- * carries the log over and hands the file to the writer thread. It leaves a damaged file as it is: the server then sells
- * nothing, and its message names the file.
+ * The start locks the folder, checks the log, lets SQLite recover, checks pages and checksums, reads all records into memory,
+ * makes a checkpoint and passes the file to the writer thread. It does not change a damaged file: the server then accepts no
+ * payments, and its message names the file.
  */
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { firstLineOf } from '../../base/failure.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
@@ -42,14 +43,14 @@ export class StateError extends Error {
 }
 
 export interface StateOptions {
-  /** Made if it is not there. */
+  /** Folder of the state; created when missing. */
   readonly stateDir: string;
   readonly sync: 'full' | 'normal';
   /** Settlements move play money. */
   readonly isPlay: boolean;
   /**
-   * The operator gives up a missing or damaged state: the start puts it aside and refuses what may have been used before
-   * until its window is over.
+   * The operator gives up a missing or damaged state: the start renames it, and the server refuses authorizations that may have
+   * been used before until their windows are over.
    */
   readonly mayReset: boolean;
   /** For tests and benches: see DatabaseOptions. */
@@ -58,32 +59,30 @@ export interface StateOptions {
 
 /** An open state folder. */
 export interface SqliteState {
-  /** What lies under the stores, with everything that was read at start. */
+  /** What makes the stores durable, with all records that the start loaded. */
   readonly persistence: Persistence;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;
-  /** What the operator must know at start. */
+  /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
-  /** undefined when the state is damaged and nothing is written. */
+  /** undefined when the state is damaged and the server does not write to it. */
   readonly journal: Journal | undefined;
-  /** Writes what waits, closes the file and releases the lock. Never rejects. */
+  /** Writes the queue, closes the file and releases the lock. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What a start reads. */
+/** The records that a start loads. */
 export interface LoadedState {
-  readonly loaded: LoadedReservations;
+  readonly reservations: LoadedReservations;
   readonly ledger: LoadedLedger;
   readonly callbacks: readonly LoadedCallback[];
   readonly notices: readonly string[];
 }
 
-/** In `meta`: what ends before it may have been used without a record of it. */
+/** Name in `meta`: see `LoadedReservations.usedBeforeSeconds`. */
 const USED_BEFORE = 'used_before_seconds';
 const GENERATION = 'generation';
-const messageOf = (failure: unknown): string =>
-  (failure instanceof Error ? failure.message : String(failure)).split('\n')[0] as string;
 
 /** The state file is not the one that this folder used last. */
 class Lost extends Error {}
@@ -96,7 +95,7 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
     makeFolder(stateDir, 0o700);
     lock = lockState(stateDir);
   } catch (failure) {
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${firstLineOf(failure)}`);
   }
   if (lock === undefined) throw new StateError(`STATE_DIR ${stateDir} is in use by another process`);
   try {
@@ -104,41 +103,44 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
   } catch (failure) {
     lock.release();
     if (failure instanceof StateError) throw failure;
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${firstLineOf(failure)}`);
   }
 }
 
 async function openLocked(options: StateOptions, ports: JournalPorts, release: () => void): Promise<SqliteState> {
   const path = join(options.stateDir, STATE_FILE);
-  let kept: LoadedState;
+  let loaded: LoadedState;
   try {
-    kept = loadStateFile(path, options, ports.clock);
+    loaded = loadStateFile(path, options, ports.clock);
   } catch (failure) {
     const isLost = failure instanceof Lost;
     if (!isLost && !isDamage(failure)) throw failure;
     if (options.mayReset) {
       const aside = putAside(path, ports.clock.nowMs());
       const empty = loadStateFile(path, options, ports.clock, usedBefore(ports.clock));
-      kept = { ...empty, notices: [`started with an empty state (${messageOf(failure)})${aside}`, ...empty.notices] };
+      loaded = {
+        ...empty,
+        notices: [`started with an empty state (${firstLineOf(failure)})${aside}`, ...empty.notices],
+      };
     } else if (isLost) {
       throw new StateError(
-        `${failure.message}: used payments would be sold again; restore it, or discard the state with STATE_RESET=true`,
+        `${failure.message}: clients could use their payments again; restore it, or discard the state with STATE_RESET=true`,
       );
     } else {
-      return damagedState(path, `${path} is damaged (${messageOf(failure)})`, release);
+      return damagedState(path, `${path} is damaged (${firstLineOf(failure)})`, release);
     }
   }
   const database: DatabaseOptions = { path, sync: options.sync, commitDelayMs: options.commitDelayMs };
-  return stateOver(new Journal(database, ports), kept, options.isPlay, ports.clock, release);
+  return stateOver(new Journal(database, ports), loaded, options.isPlay, ports.clock, release);
 }
 
 /**
- * The state over an open journal, with what the start read.
+ * The state over an open journal, with the records that the start loaded.
  * @param release called after the journal is closed
  */
 export function stateOver(
   journal: Journal,
-  { callbacks, loaded, ledger, notices }: LoadedState,
+  { callbacks, reservations, ledger, notices }: LoadedState,
   isPlay: boolean,
   clock: Clock,
   release: () => void,
@@ -146,7 +148,7 @@ export function stateOver(
   return {
     persistence: {
       journal: new SqliteReservationJournal(journal, isPlay),
-      loaded,
+      reservations,
       ledger,
       events: new SqliteEventStore(journal, clock, callbacks),
     },
@@ -164,7 +166,7 @@ export function stateOver(
 /** Seconds since 1970. Any authorization that was valid before now ends before this. */
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
 
-/** @throws Lost; what isDamage knows; anything else when the folder cannot be used */
+/** @throws Lost; a failure for which isDamage is true; any other when the folder cannot be used */
 function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): LoadedState {
   const { stateDir, sync, isPlay } = options;
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
@@ -180,16 +182,16 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
     const generation = database.meta(GENERATION);
     if (marker !== null && generation < marker.generation) throw new Lost(`${path} is an older copy`);
     if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
-    const kept = loadState(database, isPlay, clock);
+    const loaded = loadState(database, isPlay, clock);
     database.setMeta(GENERATION, generation + 1);
     writeMarker(stateDir, { generation: generation + 1, sync });
-    return kept;
+    return loaded;
   } finally {
     database.close();
   }
 }
 
-/** Everything that a start takes over; removes what is too old to matter. @throws what isDamage knows */
+/** Loads all records and removes those that are too old to matter. @throws a failure for which isDamage is true */
 export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock): LoadedState {
   const { connection } = database;
   const nowMs = clock.nowMs();
@@ -197,7 +199,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
   const cases = loadCases(connection).map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
   const spent = isPlay ? loadSpent(connection) : [];
   return {
-    loaded: {
+    reservations: {
       ends,
       cases,
       usedBeforeSeconds: database.meta(USED_BEFORE),
@@ -214,30 +216,32 @@ function noticesOf(cases: readonly { readonly isRepeatable: boolean }[]): string
   const foreignCount = cases.length - repeatedCount;
   const notices: string[] = [];
   if (repeatedCount > 0)
-    notices.push(`settlements without a known outcome, repeated until it is known: ${repeatedCount}`);
+    notices.push(
+      `settlements of unknown outcome, which the server repeats until it knows the outcome: ${repeatedCount}`,
+    );
   if (foreignCount > 0) {
     notices.push(
-      `settlements begun with another SETTLEMENT, kept as unknown until the server runs with it again: ${foreignCount}`,
+      `settlements of unknown outcome that began with another SETTLEMENT and stay unknown until the server runs with it again: ${foreignCount}`,
     );
   }
   return notices;
 }
 
-/** Renames the files that are there. @returns the end of a notice that says so, or '' */
+/** Renames the files of a lost state. @returns the end of the notice about it, or '' without files */
 function putAside(path: string, nowMs: number): string {
   const suffix = `.lost-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
   let said = '';
   for (const ending of ['', '-wal', '-shm']) {
     if (!existsSync(path + ending)) continue;
     renameSync(path + ending, `${path}${suffix}${ending}`);
-    said = `; the old one is ${path}${suffix}`;
+    said = `; the old state is now ${path}${suffix}`;
   }
   return said;
 }
 
-/** The start read nothing from it, and nothing is written. */
+/** A damaged state: the server neither reads nor writes it. */
 function damagedState(path: string, why: string, release: () => void): SqliteState {
-  const fault = `${why}: no payments are taken; restore a sound copy, or discard the state with STATE_RESET=true`;
+  const fault = `${why}: the server accepts no payments; restore a sound copy, or discard the state with STATE_RESET=true`;
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
   return {
     persistence: {
@@ -249,7 +253,7 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
         recordReleased: refuse,
         forget: () => {},
       },
-      loaded: NOTHING_LOADED,
+      reservations: NOTHING_LOADED,
       ledger: NOTHING_SPENT,
       events: {
         create: refuse,

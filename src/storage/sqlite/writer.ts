@@ -2,7 +2,9 @@
  * The writer thread (a worker's entry): owns the one connection that writes the state, so that no sync, checkpoint or slow
  * disk ever holds the main thread. It answers requests in their order.
  */
+
 import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../base/failure.ts';
 import { StateDatabase } from './database.ts';
 import type { Query } from './tables/table.ts';
 import { tableOf } from './tables/tables.ts';
@@ -17,7 +19,7 @@ function read(id: number, query: Query): WriterReply {
   try {
     return { kind: 'read', id, found: database.read(query) };
   } catch (failure) {
-    const fault = failure instanceof Error ? failure.message : String(failure);
+    const fault = messageOf(failure);
     return { kind: 'read', id, found: undefined, fault };
   }
 }

@@ -12,7 +12,7 @@ import { PAGE_PATHS, PAGE_ROUTES } from '../../support/declared.ts';
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 const PAGES = [...PAGE_PATHS];
 
-describe('who asks for a page', () => {
+describe('a request for a page', () => {
   it.each([
     [BROWSER, true, 'a browser'],
     ['text/html', true, 'it is named'],
@@ -60,7 +60,7 @@ describe('pages', () => {
     expect(text).not.toMatch(/<script(?![^>]* src=")[^>]*>|<style|\son[a-z]+=|\sstyle=|javascript:/i);
   });
 
-  it.each(PAGES)('%s is as unknown as ever to a program', async (path) => {
+  it.each(PAGES)('%s is unknown to a program', async (path) => {
     const unknown = (await (await get('/nothing')).json()) as { error: { code: string; message: string } };
     for (const [method, accept] of [
       ['GET', '*/*'],
@@ -90,7 +90,7 @@ describe('pages', () => {
     expect(PAGE_ROUTES.every(({ access }) => access.length === 0)).toBe(true);
   });
 
-  it.each(PAGES)('%s is made of files that are there, by relative addresses', async (path) => {
+  it.each(PAGES)('%s refers to existing files by relative addresses', async (path) => {
     const text = await (await get(path, { accept: BROWSER })).text();
     const files = [...text.matchAll(/(?:href|src)="(pages\/[^"]+)"/g)].map(([, file]) => file as string);
     expect(files.length).toBeGreaterThan(2);
@@ -107,7 +107,7 @@ describe('pages', () => {
     }
   });
 
-  it('files come whole, packed or not at all, by their tags', async () => {
+  it('files are sent whole, compressed or as 304, by their tags', async () => {
     const home = await (await get('/', { accept: BROWSER })).text();
     const path = `/${/pages\/[^"]+style\.css/.exec(home)?.[0]}`;
     const plain = await get(path);
@@ -126,7 +126,7 @@ describe('pages', () => {
     expect((await get(path, { 'if-none-match': '"another"' })).status).toBe(200);
   });
 
-  it('a page from before an upgrade finds the files of now, and is told to ask again', async () => {
+  it('a page from before an upgrade gets the current files, without permission to cache them', async () => {
     const response = await get('/pages/0123456789/style.css');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache']);
   });
@@ -140,7 +140,7 @@ describe('pages', () => {
     },
   );
 
-  it('say what is sold, at the prices of the declarations, and what the catalogue holds', async () => {
+  it('show the operations with the prices of the declarations, and the facts of the catalogue', async () => {
     const text = await (await get('/', { accept: BROWSER })).text();
     for (const [path, price] of [
       ['/v1/jobs/search', '0.02'],
@@ -158,7 +158,7 @@ describe('pages', () => {
     expect(text.match(/<rect /g)).toHaveLength(30);
   });
 
-  it('keep what the whole server varies by', async () => {
+  it('keep the Vary of the whole server', async () => {
     const other = await createPaygrade({
       stateDir: ':memory:',
       snapshot: 'none',
@@ -169,14 +169,14 @@ describe('pages', () => {
     expect((await other.fetch(new Request('http://h/inbox'))).headers.get('vary')).toBe('Origin, Accept');
     const home = await other.fetch(new Request('http://h/', { headers: { accept: BROWSER } }));
     const text = await home.text();
-    expect(text).toContain('No catalogue is loaded');
+    expect(text).toContain('This server has no catalogue');
     expect(text).toContain("curl -i -X POST 'http://127.0.0.1:8402/v1/callbacks'");
     await other.close();
   });
 });
 
-describe('what pages are made with', () => {
-  it('escapes everything but what came out of a template', () => {
+describe('the parts of pages', () => {
+  it('escape everything except the result of a template', () => {
     const hostile = `<script>"&'</script>`;
     const escaped = '&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;';
     expect(html`<p title="${hostile}">${hostile}</p>`.text).toBe(`<p title="${escaped}">${escaped}</p>`);

@@ -107,7 +107,7 @@ const feeds = fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { minLength: 1, ma
 );
 
 describe('the history', () => {
-  it('is that of the feeds in the order of their times when they come in that order', { timeout: 120_000 }, () => {
+  it('follows the feeds when they come in the order of their times', { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(feeds, (given) => {
         const known = imported([...given].sort((x, y) => x.at - y.at));
@@ -117,7 +117,7 @@ describe('the history', () => {
     );
   });
 
-  it('knows the same of each job in whatever order they come, and its log leads there', { timeout: 120_000 }, () => {
+  it('has the same facts of each job for any order of feeds, and its log leads to them', { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(feeds, (given) => {
         const known = imported(given);

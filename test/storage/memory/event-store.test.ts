@@ -5,7 +5,7 @@ import { openInbox } from '../../support/opened-inbox.ts';
 
 describeEventStore('memory', async () => ({ store: new MemoryEventStore(), close: async () => {} }));
 
-it('keeps nothing a second time: short events are the inbox’s own', async () => {
+it('stores no event twice: the inbox holds short ones', async () => {
   const store = new MemoryEventStore();
   const { create, post, inbox } = openInbox({ store });
   const { id } = await create();

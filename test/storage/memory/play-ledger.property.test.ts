@@ -27,7 +27,7 @@ describe('the play ledger in memory', () => {
     expect(ledger.balanceOf(payer(0).address)).toBe(0n);
   });
 
-  it('stops taking payments when it is full, and loses none', async () => {
+  it('refuses payments when it is full, and loses none', async () => {
     const settlement = new LocalSettlement(new MemoryPlayLedger(1_000_000n, clock, 2));
     const first = orderFor(from(0));
     await settlement.settle(first);
@@ -38,7 +38,7 @@ describe('the play ledger in memory', () => {
     expect(await settlement.settle(first)).toMatchObject({ kind: 'refused' });
   });
 
-  it('conserves its total and spends each nonce once, for any debits in any order (case 111)', async () => {
+  it('conserves its total and consumes each nonce once, for any debits in any order (case 111)', async () => {
     const payers = Array.from({ length: 4 }, (_, index) => from(index));
     const known: PaymentOrder[] = Array.from({ length: 60 }, (_, i) => orderFor(payers[i % 4]));
     await fc.assert(

@@ -6,8 +6,8 @@ import { ManualTime } from '../../support/manual-time.ts';
 
 describeReservations('reservations in memory', (time, countMax) => new MemoryReservations(time, countMax));
 
-describe('reservations in memory, over what a journal kept', () => {
-  it('refuse what may have been used before a state was lost, until its window is over', () => {
+describe('reservations in memory, over the records of a journal', () => {
+  it('refuse an authorization that may have been used before a state was lost, until its window is over', () => {
     const usedBeforeSeconds = 2_000_000_150;
     const loaded = { ends: [], cases: [], usedBeforeSeconds, lastSerial: 0 };
     const store = new MemoryReservations(new ManualTime(), 100, undefined, loaded);
@@ -36,7 +36,7 @@ describe('reservations in memory, over what a journal kept', () => {
 });
 
 describe('reservations in memory, in size', () => {
-  it('hold nothing of what was released, however often', () => {
+  it('hold no memory of released reservations', () => {
     const store = new MemoryReservations(new ManualTime(), 2);
     const { key, authorization } = orderFor();
     for (let i = 0; i < 10_000; i++) {
@@ -47,7 +47,7 @@ describe('reservations in memory, in size', () => {
     expect(store.count).toBe(0);
   });
 
-  it('take only their own reservations', () => {
+  it('accept only their own reservations', () => {
     const store = new MemoryReservations(new ManualTime());
     const { key } = orderFor();
     expect(() => store.release({ key, validBeforeSeconds: 0 })).toThrow();

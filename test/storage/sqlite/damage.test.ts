@@ -53,7 +53,7 @@ async function verdictOn(folder: Folder): Promise<Content | 'damaged'> {
 vi.setConfig({ testTimeout: 120_000 });
 
 describe('a log with one bit turned', () => {
-  it('is damaged wherever a later step stands behind the bit', () => {
+  it('is damaged wherever a later step follows the bit', () => {
     for (let at = HEADER_BYTES; at < beforeLast.logBytes; at += LOG_STEP_BYTES) {
       expect(isDamagedLog(turned(history.log, at)), `bit of byte ${at}`).toBe(true);
     }
@@ -92,7 +92,7 @@ describe('a log that begins a new round', () => {
 });
 
 describe('a database file with one bit turned', () => {
-  it('is damaged, or gives back everything but sums of play money', async () => {
+  it('is damaged, or returns everything except sums of play money', async () => {
     expect(await verdictOn(stopped)).toEqual(last.content);
     let damagedCount = 0;
     for (let at = 0; at < file.length; at += FILE_STEP_BYTES) {
@@ -105,37 +105,47 @@ describe('a database file with one bit turned', () => {
     expect(damagedCount).toBeGreaterThan(20);
   });
 
-  it.each(['state.db', 'state.db-wal'])('sells nothing, says which file, and keeps it as it is: %s', async (name) => {
-    const folder = name === 'state.db' ? stopped.killed() : history.folder.killed();
-    const path = folder.file(name);
-    const damaged = turned(readFileSync(path), name === 'state.db' ? 100 : HEADER_BYTES + 100);
-    writeFileSync(path, damaged);
-    const state = await folder.open({}, history.time);
-    expect(state.fault()).toMatch(/^[^\n]*state\.db is damaged \([^\n]+\): no payments are taken; [^\n]+$/);
-    expect(state.notices).toEqual([state.fault()]);
-    await expect(state.persistence.events.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
-    await folder.close();
-    expect(readFileSync(path).equals(damaged)).toBe(true);
+  it.each(['state.db', 'state.db-wal'])(
+    'makes the server refuse payments, name the file and leave it unchanged: %s',
+    async (name) => {
+      const folder = name === 'state.db' ? stopped.killed() : history.folder.killed();
+      const path = folder.file(name);
+      const damaged = turned(readFileSync(path), name === 'state.db' ? 100 : HEADER_BYTES + 100);
+      writeFileSync(path, damaged);
+      const state = await folder.open({}, history.time);
+      expect(state.fault()).toMatch(/^[^\n]*state\.db is damaged \([^\n]+\): the server accepts no payments; [^\n]+$/);
+      expect(state.notices).toEqual([state.fault()]);
+      await expect(state.persistence.events.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
+      await folder.close();
+      expect(readFileSync(path).equals(damaged)).toBe(true);
 
-    const anew = await folder.open({ mayReset: true }, history.time);
-    expect(anew.notices[0]).toMatch(/^started with an empty state \([^\n]+\); the old one is [^\n]*state\.db\.lost-/);
-    expect((await contentOfState(anew)).payments).toEqual({});
-    // What was signed before may have been used: its window is the longest that is taken, and some.
-    const nowSeconds = history.time.nowMs() / 1000;
-    expect(anew.persistence.loaded.usedBeforeSeconds).toBeGreaterThanOrEqual(nowSeconds + 150);
-    const reservations = new MemoryReservations(history.time, 100, anew.persistence.journal, anew.persistence.loaded);
-    const reserved = (validBeforeSeconds: number): string =>
-      reservations.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
-    expect([120, 150, 151].map((seconds) => reserved(nowSeconds + seconds))).toEqual([
-      'unavailable',
-      'unavailable',
-      'reserved',
-    ]);
-    await folder.remove();
-  });
+      const reset = await folder.open({ mayReset: true }, history.time);
+      expect(reset.notices[0]).toMatch(
+        /^started with an empty state \([^\n]+\); the old state is now [^\n]*state\.db\.lost-/,
+      );
+      expect((await contentOfState(reset)).payments).toEqual({});
+      // What was signed before may have been used: its window is the longest that is taken, and some.
+      const nowSeconds = history.time.nowMs() / 1000;
+      expect(reset.persistence.reservations.usedBeforeSeconds).toBeGreaterThanOrEqual(nowSeconds + 150);
+      const reservations = new MemoryReservations(
+        history.time,
+        100,
+        reset.persistence.journal,
+        reset.persistence.reservations,
+      );
+      const reserved = (validBeforeSeconds: number): string =>
+        reservations.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
+      expect([120, 150, 151].map((seconds) => reserved(nowSeconds + seconds))).toEqual([
+        'unavailable',
+        'unavailable',
+        'reserved',
+      ]);
+      await folder.remove();
+    },
+  );
 });
 
-describe('a state file that should be there', () => {
+describe('a state file that the marker expects', () => {
   const refused = (folder: Folder, reason: RegExp): Promise<void> =>
     expect(folder.open({}, history.time)).rejects.toThrow(reason);
 
@@ -143,7 +153,7 @@ describe('a state file that should be there', () => {
     [
       'is missing',
       (folder: Folder) => rmSync(folder.file('state.db')),
-      /state\.db is missing: used payments would be sold again/,
+      /state\.db is missing: clients could use their payments again/,
     ],
     ['is empty', (folder: Folder) => writeFileSync(folder.file('state.db'), ''), /state\.db is missing/],
     [
@@ -156,17 +166,17 @@ describe('a state file that should be there', () => {
     lose(folder);
     await refused(folder, reason);
     await refused(folder, reason);
-    const anew = await folder.open({ mayReset: true }, history.time);
-    expect(anew.fault()).toBeUndefined();
-    expect(anew.persistence.loaded.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
+    const reset = await folder.open({ mayReset: true }, history.time);
+    expect(reset.fault()).toBeUndefined();
+    expect(reset.persistence.reservations.usedBeforeSeconds).toBeGreaterThan(history.time.nowMs() / 1000);
     await folder.close();
     // The cool-down is kept, and the next start needs no word of the operator.
     const after = await folder.open({}, history.time);
-    expect(after.persistence.loaded.usedBeforeSeconds).toBe(anew.persistence.loaded.usedBeforeSeconds);
+    expect(after.persistence.reservations.usedBeforeSeconds).toBe(reset.persistence.reservations.usedBeforeSeconds);
     await folder.remove();
   });
 
-  it('and is an older copy stops the start; the copy with its own note does not', async () => {
+  it('and is an older copy stops the start; a copy with its own marker does not', async () => {
     const folder = stopped.killed();
     await folder.open({}, history.time);
     await folder.close();

@@ -48,7 +48,7 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 describe('one record', () => {
-  it.each([true, false])('an empty body is kept as such (inline: %s)', async (isInline) => {
+  it.each([true, false])('an empty body stays an empty body (inline: %s)', async (isInline) => {
     await journal.write(callback(1));
     await append(1, eventOf(1, new Uint8Array(0), isInline));
     expect((await read(1))?.bytes.length).toBe(0);
@@ -58,7 +58,7 @@ describe('one record', () => {
     await again.close();
   });
 
-  it('gives its bytes away when they live in the state alone, and keeps those that memory holds too', async () => {
+  it('transfers its bytes when only the state needs them, and keeps those of an inline event', async () => {
     await journal.write(callback(1));
     const long = Uint8Array.of(1, 2, 3);
     const part = new Uint8Array(8).fill(7).subarray(2, 5);
@@ -75,7 +75,7 @@ describe('one record', () => {
     ]);
   });
 
-  it('that the database would never take is refused alone, and the others of its batch are kept', async () => {
+  it('that the database would never accept is refused alone, and the others of its batch are committed', async () => {
     const outcomes = await Promise.allSettled([
       journal.write(callback(1)),
       journal.write(callback(1)), // the same id again
@@ -98,7 +98,7 @@ describe('one record', () => {
 });
 
 describe('a file that cannot grow', () => {
-  it('refuses, keeps what it has, still reads, and takes records again once there is room', {
+  it('refuses, keeps its records, still reads, and accepts records again once it can grow', {
     timeout: 15_000,
   }, async () => {
     await journal.write(callback(1));

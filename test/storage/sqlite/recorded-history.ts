@@ -69,7 +69,7 @@ async function contentOf(found: Found): Promise<Content> {
 
 /** What a start has found. */
 export async function contentOfState(state: SqliteState): Promise<Content> {
-  const { loaded, ledger, events } = state.persistence;
+  const { reservations: loaded, ledger, events } = state.persistence;
   return contentOf({
     ends: loaded.ends,
     cases: loaded.cases,
@@ -133,7 +133,7 @@ export class History {
     };
     note('start');
 
-    const { events: store, journal, loaded } = state.persistence;
+    const { events: store, journal, reservations: loaded } = state.persistence;
     const reservations = new MemoryReservations(time, 100, journal, loaded);
     const hash = (n: number): string => `0x${String(n).repeat(64)}`;
     const intent = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {

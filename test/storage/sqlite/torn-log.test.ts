@@ -57,7 +57,7 @@ describe('a log that was cut', () => {
     }
   });
 
-  it('is no trouble for the server, which goes on with what is there', async () => {
+  it('does not stop the server, which continues with the rest', async () => {
     for (const cut of [boundary(0), boundary(frameCount >> 1) - 5, boundary(frameCount) - 1]) {
       const folder = history.withLog(history.log.subarray(0, cut));
       try {
@@ -80,7 +80,7 @@ describe('a log that was cut', () => {
     }
   });
 
-  it('and filled up with what a file system may put there gives the same', async () => {
+  it('and filled as a file system may fill it gives the same', async () => {
     const cut = boundary(frameCount - 1) + 100;
     const { content } = history.momentAt(cut);
     const rest = history.log.length - cut;
