@@ -30,7 +30,7 @@ export interface Backend {
   readonly notices: readonly string[];
   /** Begins shutdown: ends the waits of all callbacks at once, so that listeners can finish soon. */
   drain(): void;
-  /** Call it after the last request: stops all timers, writes the queue and releases every resource. Never rejects, even when repeated. */
+  /** After the last request: stops all timers, writes the queue and releases every resource. May be repeated. Never rejects. */
   close(): Promise<void>;
 }
 

@@ -563,7 +563,7 @@ describe('a catalogue that cannot be used', () => {
         other.exec('CREATE TABLE t (a)');
         other.close();
       },
-      /is not a catalogue's history, but some other database$/m,
+      /is another database, not a catalogue's history$/m,
     ],
     [
       'is newer',
@@ -582,7 +582,7 @@ describe('a catalogue that cannot be used', () => {
         changed.exec("UPDATE job SET title = 'Chief'");
         changed.close();
       },
-      /is damaged: job "greenhouse:acme:1" is not what was written$/m,
+      /is damaged: the record of job "greenhouse:acme:1" is not what was written$/m,
     ],
   ])('%s: exit code 1 with one line, unchanged', async (_, spoil, message) => {
     await on(1, greenhouse('a.json', [1, 2]));

@@ -1,13 +1,13 @@
 /**
- * The history of a catalogue: one SQLite file in the catalogue's folder, in rollback-journal mode, so that at rest it is one
- * file. This file opens, checks and reads it; import.ts and writer.ts write.
+ * The history of a catalogue: one SQLite file in the catalogue's folder. In rollback-journal mode it stays one file when
+ * closed. This file opens, checks and reads it; import.ts and writer.ts write.
  *
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
  * reopened, and when; `dictionary`, versions that skills were extracted with. Times are milliseconds since the epoch, UTC.
  *
- * A whole import is one transaction, so a kill leaves the catalogue as before or after it, and SQLite's lock excludes a
- * second import. Readers continue until the import writes its pages to the file.
+ * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
+ * a second import. Readers continue until the import writes its pages to the file.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ function codeOf(failure: unknown): number | undefined {
   return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
-/** A failure of the system or of SQLite as a HistoryError of one line; a bug stays the error that it is. */
+/** Turns a failure of the system or of SQLite into a HistoryError of one line; returns a bug unchanged. */
 export function historyErrorOf(failure: unknown, path: string): Error {
   if (failure instanceof HistoryError) return failure;
   const code = codeOf(failure);
@@ -139,7 +139,7 @@ export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
 }
 
 export class HistoryDatabase {
-  /** Of the file, for messages. */
+  /** Path of the file, for messages. */
   readonly path: string;
   readonly database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -162,7 +162,7 @@ export class HistoryDatabase {
       throw new HistoryError(`${folder} cannot be a catalogue: ${code === 'EEXIST' ? 'it is a file' : code}`);
     }
     return HistoryDatabase.#opened(path, (history) => {
-      // No waiting: the other import takes as long as its files.
+      // Does not wait: another import may take as long as its files need.
       history.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
       if (history.#pragma('user_version') !== 0) return;
       history.database.exec(
@@ -171,12 +171,12 @@ export class HistoryDatabase {
     });
   }
 
-  /** @throws HistoryError when there is none, or as `openForImport` */
+  /** Opens the history in `folder` for reading. @throws HistoryError when there is none, or as `openForImport` */
   static openForReading(folder: string): HistoryDatabase {
     const path = join(folder, HISTORY_FILE);
     if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
     return HistoryDatabase.#opened(path, (history) => {
-      // A transaction, so that everything is read as of one moment.
+      // One transaction, so that all reads see the same moment.
       history.database.exec('BEGIN');
       if (history.#pragma('user_version') === 0)
         throw new HistoryError(`${folder} holds no catalogue: nothing was imported`);
@@ -193,7 +193,7 @@ export class HistoryDatabase {
       const version = history.#pragma('user_version');
       const isEmpty = history.#pragma('page_count') === 0;
       if (!isEmpty && history.#pragma('application_id') !== APPLICATION_ID) {
-        throw new HistoryError(`${path} is not a catalogue's history, but some other database`);
+        throw new HistoryError(`${path} is another database, not a catalogue's history`);
       }
       if (version > FORMAT_VERSION) {
         throw new HistoryError(`${path} has format ${version}, which is newer than this program (${FORMAT_VERSION})`);
@@ -227,7 +227,7 @@ export class HistoryDatabase {
     return statement;
   }
 
-  /** @throws HistoryError when the row is not what was written */
+  /** Decodes a row. @throws HistoryError when the row is damaged */
   storedJobOf(row: Row): StoredJob {
     let skills: unknown;
     try {
@@ -260,7 +260,9 @@ export class HistoryDatabase {
       closedMs: row.closed_ms as number | null,
     };
     if (row.checksum !== checksumOfJob(job)) {
-      throw new HistoryError(`${this.path} is damaged: job ${JSON.stringify(row.id)} is not what was written`);
+      throw new HistoryError(
+        `${this.path} is damaged: the record of job ${JSON.stringify(row.id)} is not what was written`,
+      );
     }
     return job;
   }
@@ -287,12 +289,12 @@ export class HistoryDatabase {
     return rows.map(({ version }) => String(version));
   }
 
-  /** Rows of all feeds together. */
+  /** Number of rows of all feeds together. */
   feedRows(): number {
     return Number((this.statement('SELECT total(rows) AS rows FROM feed').get() as Row).rows);
   }
 
-  /** Oldest first. @throws HistoryError */
+  /** Events, oldest first. @throws HistoryError */
   *events(query: HistoryQuery): Generator<HistoryEvent, void, void> {
     const { where, values } = conditionOf(query, 'event');
     const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
@@ -314,7 +316,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** Oldest first. @throws HistoryError */
+  /** Feeds, oldest first. @throws HistoryError */
   *feeds(query: Pick<HistoryQuery, 'board' | 'sinceMs' | 'untilMs'>): Generator<HistoryFeed, void, void> {
     const { where, values } = conditionOf(query, 'feed');
     const sql = `SELECT feed.at_ms, shape, token, rows, is_complete

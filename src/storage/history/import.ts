@@ -1,6 +1,6 @@
 /**
- * One import into the history of a catalogue: stages rows as it reads them (staging.ts), and when all files are through,
- * merges feed after feed (merge.ts). In memory it has only the boards' names and counts.
+ * One import into the history of a catalogue. It stages the rows as it reads them (staging.ts), and after the last file merges
+ * feed after feed (merge.ts). In memory it has only the names and counts of the boards.
  */
 import { sha256Base64Url } from '../../base/digest.ts';
 import type { Job } from '../../catalogue/job.ts';
@@ -14,7 +14,7 @@ import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
 import { Staging } from './staging.ts';
 import { HistoryWriter } from './writer.ts';
 
-/** 96 bits name a text: enough that two texts of one job never get the same name. */
+/** 96 bits of a text's digest: enough to tell apart the texts of one job. */
 function digestOf(text: string): string {
   return sha256Base64Url(text).slice(0, 16);
 }
@@ -28,8 +28,8 @@ export interface ImportSettings {
 }
 
 /**
- * Nothing is permanent before `commit`: a history that is closed without it is as it was. Every method throws HistoryError
- * when the catalogue fails.
+ * Nothing is permanent before `commit`: closing the history without it leaves the file unchanged. Every method throws
+ * HistoryError when the history fails.
  */
 export class HistoryImport implements JobSink {
   readonly #history: HistoryDatabase;
@@ -37,13 +37,13 @@ export class HistoryImport implements JobSink {
   readonly #staging: Staging;
   readonly #writer: HistoryWriter;
   readonly #feeds = new Map<string, OpenFeed>();
-  /** Rows taken of the current member, by feed. */
+  /** Accepted rows of the current member, by feed. */
   readonly #ofMember = new Map<OpenFeed, number>();
   #memberFile = '';
-  /** A refused record of the current member names no board. */
+  /** True when a refused record of the current member names no board. */
   #hasBoardless = false;
   #rowCount = 0;
-  /** The last description with its digest: each is needed twice. */
+  /** The last description with its digest, because each is needed twice. */
   #digested: { readonly text: string; readonly digest: string } | undefined;
 
   constructor(history: HistoryDatabase, settings: ImportSettings) {
@@ -72,7 +72,7 @@ export class HistoryImport implements JobSink {
     this.#guarded(() => this.#staging.undoMember());
   }
 
-  /** Most records of a daily feed are those of the day before, and extraction is the most expensive part of reading one. */
+  /** Gives the stored skills of an unchanged job: most records of a daily feed are unchanged, and extraction is expensive. */
   knownSkills(id: string, title: string, description: string): readonly string[] | undefined {
     const row = this.#guarded(() =>
       this.#history
@@ -122,7 +122,7 @@ export class HistoryImport implements JobSink {
   }
 
   addEmpty(shape: Shape, board: string | null, document: SourceDocument): void {
-    // An empty listing of an unknown board leaves nothing to remember.
+    // An empty listing of an unknown board has nothing to record.
     if (board === null || this.#guarded(() => this.#writer.boardSerial(shape.name, board)) === undefined) {
       this.#settings.onUnknownEmpty?.(shape, board, document);
       return;
@@ -140,7 +140,7 @@ export class HistoryImport implements JobSink {
     else this.#guarded(() => this.#staging.addRefused(feed.serial, id));
   }
 
-  /** Merges what was read, feed after feed. @param onFeed gets the outcome of each */
+  /** Merges the staged rows, feed after feed. @param onFeed receives the outcome of each feed */
   merge(isComplete: boolean, isForced: boolean, onFeed: (outcome: FeedOutcome) => void): void {
     this.#settleBoardless();
     this.#guarded(() => this.#staging.endMembers());
@@ -152,13 +152,13 @@ export class HistoryImport implements JobSink {
     }
   }
 
-  /** What was merged is on disk when this returns. */
+  /** Commits the import; it is on disk when this returns. */
   commit(): void {
-    // An import that changed nothing leaves the file as it is, to the byte.
+    // An import without changes leaves every byte of the file unchanged.
     this.#guarded(() => this.#history.database.exec(this.#writer.hasWritten ? 'COMMIT' : 'ROLLBACK'));
   }
 
-  /** A record that names no board may belong to any board of its document. */
+  /** Counts a refused record without a board against every board of its document, because it may belong to any. */
   #settleBoardless(): void {
     if (this.#hasBoardless) for (const feed of this.#ofMember.keys()) feed.hasNameless = true;
     this.#hasBoardless = false;
@@ -199,7 +199,7 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** When a document was fetched: as it says itself, else as its name or its archive's name does; null where none does. */
+/** When a document was fetched: by its own statement, else by its name or its archive's name; null without any of them. */
 function fetchedAtOf({ member, fetchedAtMs }: SourceDocument): number | null {
   return fetchedAtMs ?? dateInName(member.fileName ?? '') ?? dateInName(member.archive ?? '');
 }

@@ -1,6 +1,6 @@
 /**
- * Merges the feeds of an import into the history, by the rules of ingest/history/observation.ts: each board's feed is judged
- * as a whole, and refused when it has far fewer rows than usual.
+ * Merges the feeds of an import into the history by the rules of ingest/history/observation.ts. It refuses the whole feed of a
+ * board when the feed has far fewer rows than usual.
  */
 import {
   isUnhealthy,
@@ -19,15 +19,15 @@ import type { HistoryWriter } from './writer.ts';
 export interface FeedOutcome {
   readonly shape: string;
   readonly board: string;
-  /** Distinct jobs. */
+  /** Number of distinct jobs. */
   readonly rows: number;
   readonly new: number;
-  /** Known ones that were found again, including changed and reopened ones. */
+  /** Known jobs in the feed, including changed and reopened ones. */
   readonly seen: number;
   readonly changed: number;
   readonly closed: number;
   readonly reopened: number;
-  /** The operator said that it is complete; the merge took it for partial, because a refused record names no job. */
+  /** True when the operator declared the feed complete and the merge treated it as partial: a refused record names no job. */
   readonly hasNameless: boolean;
   /** Why the feed was refused; the numbers above are then 0. null = it was merged. */
   readonly refusal: { readonly usualRows: number; readonly rowsByFile: ReadonlyMap<string, number> } | null;
@@ -38,13 +38,13 @@ export interface OpenFeed {
   readonly serial: number;
   readonly shape: string;
   readonly board: string;
-  /** Rows taken, by file. */
+  /** Accepted rows, by file. */
   readonly rowsByFile: Map<string, number>;
-  /** A document said that the board has no postings. */
+  /** True when a document stated that the board has no postings. */
   isSaidEmpty: boolean;
-  /** A document of it broke off, so jobs that seem to be missing may be in its rest. */
+  /** True when a document of it broke off, so missing jobs may be in the unread rest. */
   isCutShort: boolean;
-  /** A refused record of it names no job, so a job that seems to be missing may be that record's. */
+  /** True when a refused record of it names no job, so a missing job may be that record. */
   hasNameless: boolean;
 }
 
@@ -137,7 +137,7 @@ export class FeedMerge {
     return rows.map((row) => row.at_ms as number);
   }
 
-  /** @returns true when the feed of this time was not known to have the job */
+  /** Merges one job of the feed. @returns true when the history did not know that the feed of this time has the job */
   #mergeSighting(found: Sighting, { board, completeMs, counts, shape }: Target): boolean {
     const row = this.#history.statement('SELECT * FROM job WHERE id = ?').get(found.job.id) as Row | undefined;
     const known = row && this.#history.storedJobOf(row);
@@ -149,9 +149,9 @@ export class FeedMerge {
       return true;
     }
     const isLatest = found.lastMs > known.lastMs;
-    // Without a description this time, the skills of the known one stay.
+    // Without a new description, the job retains the skills of the known one.
     const isExtracted = found.descriptionDigest !== null || known.descriptionDigest === null;
-    // The list may have a new name by now; native records carry jobs of any list, so they do not change it.
+    // A feed may rename its board; native records carry jobs of any board, so they do not rename it.
     const place = {
       serial: known.serial,
       board: isLatest && shape !== nativeShape.name ? board : known.board,
@@ -164,7 +164,7 @@ export class FeedMerge {
     return found.atMs > known.presentMs;
   }
 
-  /** Known jobs whose records were refused are still listed: they stay open with the facts that are known. */
+  /** Keeps known jobs open when their records were refused, because the source still lists them. */
   #keepRefused(feed: OpenFeed, { completeMs, counts }: Target): void {
     const atMs = this.#atMs;
     for (const id of this.#staging.refusedIds(feed.serial)) {
@@ -182,11 +182,11 @@ export class FeedMerge {
     }
   }
 
-  /** Closes jobs that are missing, and moves closings that the new feed makes earlier. */
+  /** Closes missing jobs, and moves closings that the new feed shows to be earlier. */
   #closeMissing({ board, completeMs, counts }: Target): void {
     const beforeLast = completeMs.at(-2);
     if (beforeLast === undefined) return;
-    // All serials first: the loop writes to the table that this reads.
+    // Reads all serials first, because the loop writes to the same table.
     const serials = this.#history
       .statement(
         `SELECT serial FROM job WHERE board = ? AND present_ms < ? AND is_source_closed = 0

@@ -1,6 +1,6 @@
 /**
- * What an import has read so far, in temporary tables: one row of each id and feed, and the ids of refused records. A member
- * is one savepoint, so that a member that breaks in the middle leaves nothing.
+ * The rows that an import has read so far, in temporary tables: one row for each id and feed, and the ids of refused records.
+ * Each member is one savepoint, so a member that breaks off leaves no rows.
  */
 import type { Sighting } from '../../ingest/history/observation.ts';
 import type { HistoryDatabase, Row } from './database.ts';
@@ -20,7 +20,7 @@ export interface StagedRow {
   readonly feed: number;
   /** Name of the member that it is from. */
   readonly member: string;
-  /** When the member was fetched, milliseconds since the epoch; null = it does not say so. */
+  /** When the member was fetched, milliseconds since the epoch; null = unknown. */
   readonly fetchedMs: number | null;
   readonly sighting: Sighting;
 }

@@ -1,4 +1,4 @@
-/** What an import writes to the history: boards, dictionaries, feeds, jobs and their events. */
+/** Writes boards, dictionaries, feeds, jobs and their events to the history. */
 import type { LogEntry, Outcome } from '../../ingest/history/observation.ts';
 import { checksumOfJob, type HistoryDatabase, type Row, type StoredJob } from './database.ts';
 

@@ -1,26 +1,26 @@
 /**
- * What the journal asks of the state's writer, as plain data that can cross to its thread. The operations of one batch take
- * effect together or not at all, in their order; the writer leaves out only one that the database would never take.
+ * The messages between journal and writer, as plain data that can cross to the writer's thread. The operations of one batch take
+ * effect in their order, together or not at all; the writer omits only an operation that the database would never accept.
  */
 import type { Operation, Query } from './tables/table.ts';
 
 /** Why a batch failed, or may have. */
 export type Fault =
-  /** Certainly nothing of it is kept, and the next one may succeed: no space, read-only, locked by another program. */
+  /** Certainly nothing of the batch is stored, and the next one may succeed: no space, read-only, locked by another program. */
   | { readonly kind: 'refused'; readonly detail: string }
-  /** The disk failed and may have kept part of it: nothing more is written until the next start. */
+  /** The disk failed and may have stored part of the batch: the process writes nothing more until its next start. */
   | { readonly kind: 'broken'; readonly detail: string; readonly isInDoubt: boolean };
 
-/** An operation that the database does not take, whatever the disk: a bug of ours. The others of its batch are kept. */
+/** An operation that the database refuses for its own fault: a bug of ours. The writer commits the others of its batch. */
 export interface RefusedOperation {
-  /** Its place in the batch. */
+  /** Its index in the batch. */
   readonly index: number;
   readonly detail: string;
 }
 
 export type BatchResult = { readonly kind: 'done'; readonly refused: readonly RefusedOperation[] } | Fault;
 
-/** How the database is opened. */
+/** Options of the database. */
 export interface DatabaseOptions {
   readonly path: string;
   /** `full`: a commit waits for the disk. `normal`: it waits for the system only. */
@@ -45,18 +45,18 @@ export type WriterReply =
 /** Carries requests out, one after another and in their order (a port). In production a separate thread. */
 export interface Writer {
   post(request: WriterRequest): void;
-  /** While it is awaited, it keeps the process alive. */
+  /** Sets whether the writer keeps the process alive. */
   setAwaited(isAwaited: boolean): void;
-  /** Ends it at once. What it was doing is done or not, whole. */
+  /** Ends the writer at once; a batch in flight is committed as a whole or not at all. */
   terminate(): Promise<void>;
 }
 
 export interface WriterEvents {
   /** One for each batch, read and close. Never called within `post`. */
   onReply(reply: WriterReply): void;
-  /** It cannot go on; nothing more is answered. */
+  /** The writer failed and answers nothing more. */
   onFailure(failure: Error): void;
-  /** It has ended, whether it was asked to or not. */
+  /** The writer has ended, on request or not. */
   onExit(): void;
 }
 

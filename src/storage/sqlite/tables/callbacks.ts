@@ -1,4 +1,4 @@
-/** Callbacks and their events in the state file. Bodies that memory does not hold are read back one at a time. */
+/** Callbacks and their events in the state file. The inbox reads long bodies back one at a time. */
 import type { EventRecord } from '../../../callback/event.ts';
 import type { CallbackId, EventId } from '../../../callback/identifier.ts';
 import type { CallbackRecord, LoadedCallback, LoadedEvent } from '../../../callback/inbox/event-store.ts';
@@ -19,7 +19,7 @@ export type CallbackOperation =
   | (OfCallbacks & { readonly kind: 'delete-callback'; readonly id: CallbackId })
   | (OfCallbacks & { readonly kind: 'expire-callback'; readonly id: CallbackId });
 
-/** One event with its body; the answer is an {@link EventRecord} or undefined. */
+/** Asks for one event with its body; the answer is an {@link EventRecord} or undefined. */
 export interface EventQuery extends OfCallbacks {
   readonly callback: CallbackId;
   readonly eventId: EventId;
@@ -37,7 +37,7 @@ const SCHEMA = `
   CREATE INDEX event_of_callback ON event (callback);
 `;
 
-/** Node 22 binds an empty array as null once it has crossed to another thread. */
+/** Binds an empty body: Node 22 binds an empty array from another thread as null. */
 const EMPTY = new Uint8Array(0);
 const blobOf = (bytes: Uint8Array): Uint8Array => (bytes.length === 0 ? EMPTY : bytes);
 
@@ -133,10 +133,10 @@ export const callbacks: Table<CallbackOperation, EventQuery> = {
   read: readEvent,
   bodyBytesOf: (operation) => (operation.kind === 'event' ? operation.event.bytes.length : 0),
   transferable(operation) {
-    // Memory holds the bytes of an inline event too.
+    // The inbox still needs the bytes of an inline event.
     if (operation.kind !== 'event' || operation.event.isInline) return undefined;
     const { buffer, byteLength } = operation.event.bytes;
-    // A view of something larger shares its buffer with others.
+    // A view of a larger buffer shares that buffer with others.
     return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : undefined;
   },
   free(operation) {
@@ -147,7 +147,8 @@ export const callbacks: Table<CallbackOperation, EventQuery> = {
 };
 
 /**
- * Callbacks with their events in order. Removes those that ended before `fromMs`, and the events of those past `nowMs`.
+ * Loads the callbacks with their events in order. Removes callbacks that expired before `fromMs`, and the events of those that
+ * have expired at `nowMs`.
  * @throws DamagedError
  */
 export function loadCallbacks(connection: Connection, nowMs: number, fromMs: number): LoadedCallback[] {

@@ -45,7 +45,7 @@ export function endOfRecord(serial: number, bytes: Uint8Array): UsedAuthorizatio
   if (record.readUInt32BE(0) !== checksumOf(serial, record)) throw new DamagedError(`payment ${serial}`);
   let transaction = '';
   if (record.length === RECORD_BYTES_MAX) {
-    // Through a buffer, so that a million hashes are flat strings and not pairs of strings.
+    // Through a buffer, so that a million hashes are flat strings rather than concatenations.
     hashText.write(record.toString('hex', HASH_AT), 2, 'latin1');
     transaction = hashText.toString('latin1');
   }

@@ -1,7 +1,7 @@
 /**
- * Payments in the state file: `pending`, settlements under way with what a repeat needs; `used`, authorizations that ended
- * and may not be used again (end-record.ts); `spent`, the play ledger's sums. The caller numbers payments, ascending, and
- * memory knows their keys: there is no index on random digests, so a commit touches the ends of two tables.
+ * Payments in the state file: `pending`, unsettled settlements with the data for a repeat; `used`, used authorizations
+ * (end-record.ts); `spent`, the play ledger's sums. Serials ascend, and only memory finds payments by their keys: without an
+ * index on random digests, a commit touches only the ends of two tables.
  */
 import { orderOfText } from '../../../payment/protocol/order.ts';
 import type { RecordedCase } from '../../memory/reservation-journal.ts';
@@ -21,7 +21,7 @@ interface OfPayments {
 export interface Intent extends OfPayments {
   readonly kind: 'intent';
   readonly serial: number;
-  /** It will move play money: its end changes the play ledger's sums. */
+  /** True: it moves play money, so its outcome changes the play ledger's sums. */
   readonly isPlay: boolean;
   /** Lower case. */
   readonly payer: string;
@@ -40,7 +40,7 @@ export type PaymentOperation =
 
 export type LoadedEnd = UsedAuthorization & { readonly serial: number };
 
-/** A settlement without an end, as it is on record. */
+/** A recorded settlement without an outcome. */
 export type LoadedCase = Omit<RecordedCase, 'isRepeatable'> & { readonly isPlay: boolean };
 
 const SCHEMA = `
@@ -110,8 +110,8 @@ export const payments: Table<PaymentOperation> = {
 };
 
 /**
- * Used authorizations by serial. Removes and leaves out those that ended before `fromSeconds`.
- * @throws DamagedError, or what node:sqlite throws for damaged pages
+ * Loads the used authorizations by serial. Removes and omits those with a `validBefore` before `fromSeconds`.
+ * @throws DamagedError, or the Error of node:sqlite for damaged pages
  */
 export function loadEnds(connection: Connection, fromSeconds: number): LoadedEnd[] {
   const ends: LoadedEnd[] = [];
@@ -135,7 +135,7 @@ function caseOf(row: Row): LoadedCase {
   return { serial, isPlay, order: orderOfText(terms), transaction: row.hash as string };
 }
 
-/** Settlements without an end, by serial. @throws DamagedError */
+/** Loads the settlements without an outcome, by serial. @throws DamagedError */
 export function loadCases(connection: Connection): LoadedCase[] {
   return connection
     .all(
@@ -144,7 +144,7 @@ export function loadCases(connection: Connection): LoadedCase[] {
     .map(caseOf);
 }
 
-/** The play ledger's sums. */
+/** Loads the play ledger's sums. */
 export function loadSpent(connection: Connection): [payer: string, atomic: bigint][] {
   const rows = connection.all('SELECT payer, CAST(atomic AS TEXT) AS atomic FROM spent');
   return rows.map((row) => [row.payer as string, BigInt(row.atomic as string)]);

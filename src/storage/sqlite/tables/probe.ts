@@ -1,4 +1,4 @@
-/** Takes and frees some pages in one transaction: whether the disk takes writes again. */
+/** Allocates and frees some pages in one transaction, to find out whether the disk accepts writes again. */
 import type { Operation, Table } from './table.ts';
 
 const PROBE_BYTES = 65_536;

@@ -1,6 +1,6 @@
 /**
- * What one domain keeps in the state file: its tables, the operations that change them and the queries that read them back
- * while the server runs. Operations and queries are plain data that cross to the writer thread; each names its table.
+ * The part of one domain in the state file: its tables, the operations that change them and the queries that read them while
+ * the server runs. Operations and queries are plain data for the writer thread; each names its table.
  *
  * A new domain is a file beside this one and a line in tables.ts.
  */
@@ -22,17 +22,17 @@ export interface Table<O extends Operation = Operation, Q extends Query = Query>
   readonly name: O['table'];
   /** SQL that creates its tables and indexes in an empty file. */
   readonly schema: string;
-  /** Carries an operation out, inside the transaction of its batch. @throws Error for one that no disk could take */
+  /** Applies an operation in the transaction of its batch. @throws Error for one that no database would accept */
   apply(connection: Connection, operation: O): void;
-  /** Answers a query; left out by a table that nothing reads while the server runs. @throws DamagedError */
+  /** Answers a query; tables without queries omit it. @throws DamagedError */
   read?(connection: Connection, query: Q): unknown;
-  /** Bytes of bodies in an operation, for the journal's bounds; left out where there are none. */
+  /** Bytes of the bodies in an operation, for the journal's bounds; tables without bodies omit it. */
   bodyBytesOf?(operation: O): number;
   /**
-   * A body that the main thread no longer needs once the operation is posted, or undefined. It is transferred to the writer
-   * and not copied, so that it takes its memory once; its view on the main thread becomes empty.
+   * A body that the main thread no longer needs once the operation is posted, or undefined. The journal transfers it to the
+   * writer without a copy, so its view on the main thread becomes empty.
    */
   transferable?(operation: O): ArrayBuffer | undefined;
-  /** Frees the bodies of an operation that was applied, on the writer's side; the collector would come for them late. */
+  /** Frees the bodies of an applied operation on the writer's side, where the garbage collector would free them late. */
   free?(operation: O): void;
 }

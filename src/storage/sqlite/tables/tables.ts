@@ -1,10 +1,10 @@
-/** The one list of what a state file holds. */
+/** The one list of the tables of a state file. */
 import { callbacks } from './callbacks.ts';
 import { payments } from './payments.ts';
 import { probe } from './probe.ts';
 import type { Operation, Query, Table } from './table.ts';
 
-/** Schemas run in this order. */
+/** In the order in which the schemas run. */
 const TABLES: readonly Table[] = [payments, callbacks, probe];
 
 export const SCHEMA: string = TABLES.map(({ schema }) => schema).join('');
