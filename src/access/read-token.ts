@@ -63,6 +63,7 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
       scheme: { type: 'http', scheme: 'bearer', description: 'The read token of one callback' },
     },
   },
+  isPresented: (request) => request.header('authorization') !== null,
   open: ({ callbacks }) => ({
     admit(request) {
       const id = parseCallbackId(request.params.id ?? '');

@@ -261,7 +261,7 @@ class PaymentGate implements Gate<Payer> {
       },
       release: () => {
         this.#meter.counts.released++;
-        void this.#checkout.release(purchase);
+        return this.#checkout.release(purchase);
       },
     };
   }

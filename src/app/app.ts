@@ -6,11 +6,12 @@ import { openPageFiles } from '../adapters/files/page-files.ts';
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import { Responder } from '../http/respond.ts';
+import { COMPONENT_NAMES } from '../modules/service/ready.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { SURFACES, type SurfaceDefinition } from './modules.ts';
-import { mountsOf, surfaceFinder } from './mounts.ts';
+import { type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
 import { openParts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
@@ -64,18 +65,33 @@ const UNKNOWN_CLIENT: ClientConnection = { address: '' };
 
 /** @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start */
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
-  const server = new Server(ports.clock);
+  const definitions: readonly SurfaceDefinition[] = ports.surfaces ?? SURFACES;
+  const log = new RequestLog(ports);
+  const server = new Server(ports.clock, componentNamesOf(definitions), (failure) => log.failed(failure, 'shutdown'));
   try {
-    return await openOn(server, config, ports);
+    return await openOn(server, definitions, log, config, ports);
   } catch (failure) {
     await server.close();
     throw failure;
   }
 }
 
-async function openOn(server: Server, config: AppConfig, ports: AppPorts): Promise<App> {
+/** The names that readiness reports: those of every module, the shared components first. */
+const componentNamesOf = (definitions: readonly SurfaceDefinition[]): readonly string[] => [
+  ...new Set([
+    ...COMPONENT_NAMES,
+    ...definitions.flatMap(({ modules }) => modules.flatMap(({ componentNames = [] }) => componentNames)),
+  ]),
+];
+
+async function openOn(
+  server: Server,
+  definitions: readonly SurfaceDefinition[],
+  log: RequestLog,
+  config: AppConfig,
+  ports: AppPorts,
+): Promise<App> {
   const { clock, random } = ports;
-  const definitions: readonly SurfaceDefinition[] = ports.surfaces ?? SURFACES;
   const parts = await openParts(config, ports, server);
   const { backend, payments } = parts;
   const { reservations, callbacks, rateLimits } = backend;
@@ -84,7 +100,7 @@ async function openOn(server: Server, config: AppConfig, ports: AppPorts): Promi
     clock,
     random,
     responder: new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false),
-    log: new RequestLog(ports),
+    log,
     trustProxy: config.trustProxy,
     preflight: preflightHeaders(config.corsOrigin),
   };
@@ -103,9 +119,10 @@ async function openOn(server: Server, config: AppConfig, ports: AppPorts): Promi
     config,
   };
   const mounts = mountsOf(definitions, config);
-  const mounted = await Promise.all(
-    mounts.map(async (mount) => ({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) })),
-  );
+  const mounted: MountedSurface[] = [];
+  for (const mount of mounts) {
+    mounted.push({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) });
+  }
   const find = surfaceFinder(mounted);
   server.start();
   return {

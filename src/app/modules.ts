@@ -30,5 +30,5 @@ export const SURFACES = [
   },
 ] as const satisfies readonly SurfaceDefinition[];
 
-/** Every module, in the order of their settings in `--help` and the documents. */
-export const MODULES = SURFACES.flatMap(({ modules }) => [...modules]);
+/** Every module once, in the order of their settings in `--help` and the documents. */
+export const MODULES = [...new Set(SURFACES.flatMap(({ modules }) => [...modules]))];

@@ -11,36 +11,51 @@ import type { Surface } from './surface.ts';
 export interface SurfaceMount {
   readonly definition: SurfaceDefinition;
   readonly mount: Mount;
-  /** Lower case, with its port if it has one; undefined where the surface shares the base's host. */
+  /** As {@link hostOf} gives it; undefined where the surface shares the base's host. */
   readonly host: string | undefined;
   /** Path of its public address on that host. */
   readonly hostPath: string;
 }
 
-/** @param config option name to value; @throws Error when two surfaces claim one path */
+/** `name:port` without the ports that http and https imply, lower case, without the dot of a fully qualified name. */
+const hostOf = (host: string): string =>
+  host
+    .toLowerCase()
+    .replace(/:(?:80|443)$/, '')
+    .replace(/\.(?=$|:)/, '');
+
+const rootOr = (path: string): string => (path === '' ? 'the root' : path);
+
+/** @param config option name to value; @throws Error when two surfaces claim one path, below the base or on a host */
 export function mountsOf(
   definitions: readonly SurfaceDefinition[],
   config: { readonly baseUrl: string } & Readonly<Record<string, unknown>>,
 ): readonly SurfaceMount[] {
-  const baseHost = new URL(config.baseUrl).host;
-  const paths = new Set<string>();
+  const baseHost = hostOf(new URL(config.baseUrl).host);
+  const claimed = new Set<string>();
+  const claim = (place: string): void => {
+    if (claimed.has(place)) throw new Error(`two surfaces are mounted at ${place}`);
+    claimed.add(place);
+  };
   return definitions.map((definition) => {
     const { name, path, urlSetting } = definition;
-    if (paths.has(path)) throw new Error(`two surfaces are mounted at ${path === '' ? 'the root' : path}`);
-    paths.add(path);
+    claim(rootOr(path));
     const given = urlSetting === undefined ? undefined : config[urlSetting];
     const baseUrl = typeof given === 'string' ? given : `${config.baseUrl}${path}`;
     const { host, pathname } = new URL(baseUrl);
+    const ownHost = hostOf(host) === baseHost ? undefined : hostOf(host);
+    const hostPath = pathname === '/' ? '' : pathname;
+    if (ownHost !== undefined) claim(`${ownHost}${hostPath}`);
     return {
       definition,
       mount: { labels: name === null ? {} : { surface: name }, baseUrl },
-      host: host === baseHost ? undefined : host,
-      hostPath: pathname === '/' ? '' : pathname,
+      host: ownHost,
+      hostPath,
     };
   });
 }
 
-interface MountedSurface extends SurfaceMount {
+export interface MountedSurface extends SurfaceMount {
   readonly surface: Surface;
 }
 
@@ -62,8 +77,13 @@ export type HandleRequest = (
 export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest {
   const base = mounted.find(({ definition }) => definition.path === '');
   if (base === undefined) throw new Error('no surface is mounted at the root');
-  const others = mounted.filter((one) => one !== base);
-  const withHost = others.filter(({ host }) => host !== undefined);
+  // The longest path first: a surface may be mounted below another one's path.
+  const others = mounted
+    .filter((one) => one !== base)
+    .sort((a, b) => b.definition.path.length - a.definition.path.length);
+  const withHost = others
+    .filter(({ host }) => host !== undefined)
+    .sort((a, b) => b.hostPath.length - a.hostPath.length);
 
   const byPath: HandleRequest = (request, client, startMs) => {
     const target = targetOf(request.url);
@@ -76,7 +96,8 @@ export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest
   if (withHost.length === 0) return byPath;
 
   return (request, client, startMs) => {
-    const host = (client.header === undefined ? request.headers.get('host') : client.header('host'))?.toLowerCase();
+    const header = client.header === undefined ? request.headers.get('host') : client.header('host');
+    const host = header === null ? undefined : hostOf(header);
     const target = targetOf(request.url);
     for (const one of withHost) {
       const path = one.host === host ? pathBelow(one.hostPath, target.path) : undefined;

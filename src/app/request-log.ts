@@ -66,7 +66,8 @@ export class RequestLog {
     );
   }
 
-  failed(failure: unknown, requestId: string): void {
-    notifySafely(() => this.#ports.onFailure(failure, requestId));
+  /** @param source id of the request, or the part of the server that failed */
+  failed(failure: unknown, source: string): void {
+    notifySafely(() => this.#ports.onFailure(failure, source));
   }
 }

@@ -9,14 +9,19 @@ import type { Component, ServerView } from '../modules/module.ts';
 export class Server implements ServerView {
   readonly version = VERSION;
   readonly apiVersion = API_VERSION;
+  readonly componentNames: readonly string[];
   readonly #clock: Clock;
+  readonly #onFailure: (failure: unknown) => void;
   readonly #startedMs: number;
   /** In the order of opening. */
   readonly #components: Component[] = [];
   readonly #meters: OperationMeter[] = [];
 
-  constructor(clock: Clock) {
+  /** @param onFailure receives what components throw at shutdown; must not throw */
+  constructor(clock: Clock, componentNames: readonly string[], onFailure: (failure: unknown) => void) {
+    this.componentNames = componentNames;
     this.#clock = clock;
+    this.#onFailure = onFailure;
     this.#startedMs = clock.monotonicMs();
   }
 
@@ -31,8 +36,14 @@ export class Server implements ServerView {
   // Handlers take these without their object.
   readonly uptimeMs = (): number => this.#clock.monotonicMs() - this.#startedMs;
 
-  readonly readiness = (): Readonly<Record<string, boolean>> =>
-    Object.assign({}, ...this.#components.map(({ readiness }) => readiness?.()));
+  /** A name that several components report is ready when all of them are. */
+  readonly readiness = (): Readonly<Record<string, boolean>> => {
+    const all: Record<string, boolean> = {};
+    for (const { readiness } of this.#components) {
+      for (const [name, isReady] of Object.entries(readiness?.() ?? {})) all[name] = isReady && (all[name] ?? true);
+    }
+    return all;
+  };
 
   readonly metricsText = (): string => {
     const page = new Exposition();
@@ -44,17 +55,32 @@ export class Server implements ServerView {
     return page.text;
   };
 
+  /** @throws Error for readiness under a name that its module does not list; passes on the errors of components */
   start(): void {
+    const unlisted = Object.keys(this.readiness()).find((name) => !this.componentNames.includes(name));
+    if (unlisted !== undefined) throw new Error(`a module reports the readiness of ${unlisted} but does not list it`);
     for (const { start } of this.#components) start?.();
   }
 
   drain(): void {
-    for (const { drain } of this.#components) drain?.();
+    for (const { drain } of this.#components) {
+      try {
+        drain?.();
+      } catch (failure) {
+        this.#onFailure(failure);
+      }
+    }
   }
 
-  /** Closes the components, last opened first. */
+  /** Closes the components, last opened first; one that fails stops no other. Never rejects. */
   async close(): Promise<void> {
-    for (const { close } of this.#components.splice(0).reverse()) await close?.();
+    for (const { close } of this.#components.splice(0).reverse()) {
+      try {
+        await close?.();
+      } catch (failure) {
+        this.#onFailure(failure);
+      }
+    }
   }
 
   #writeRequests(page: Exposition): void {

@@ -45,11 +45,11 @@ function meterOf(operation: Operation, mount: Mount): OperationMeter {
   return new OperationMeter(labels, [operation.status ?? 200, ...others], codes);
 }
 
-function served(operation: Operation, mount: Mount): ServedOperation {
+function served(operation: Operation, mount: Mount, { log }: SurfaceParts): ServedOperation {
   const mounted = operation.mount(mount);
   return {
     ...mounted,
-    execute: executorOf(mounted),
+    execute: executorOf(mounted, (failure, requestId) => log.failed(failure, requestId)),
     meter: meterOf(operation, mount),
     variant: operation.variant,
   };
@@ -109,7 +109,7 @@ export class Surface {
 
   /** @param name null for the base. @throws Error when an operation cannot be served as declared */
   constructor(name: string | null, mount: Mount, operations: readonly Operation[], parts: SurfaceParts) {
-    const all = operations.map((operation) => served(operation, mount));
+    const all = operations.map((operation) => served(operation, mount, parts));
     this.#name = name;
     this.#parts = parts;
     this.#find = pathFinder(all);

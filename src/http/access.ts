@@ -22,8 +22,8 @@ export interface Admission<P extends object = object> {
    * @returns the receipt (header fields of the answer), nothing, or a refusal that replaces the answer
    */
   settle?(answer: unknown): MaybePromise<HeaderRecord | Refusal | undefined>;
-  /** Never throws. When the release cannot be recorded at once, the store records it later. */
-  release?(): void;
+  /** The refusal leaves after this is done. A failure goes to the log and changes no outcome. */
+  release?(): MaybePromise<void>;
 }
 
 export interface Gate<P extends object = object> {
@@ -78,7 +78,7 @@ export interface Access<P extends object = object, S = never> {
   readonly isBeforeInput?: boolean;
   /** True: answers are for this requester only, so no cache may store them. */
   readonly isPrivate?: boolean;
-  /** Whether the request carries the credential of this way in. The kit asks only among alternatives. */
+  /** Whether the request carries the credential of this way in. Alternatives need it, all but the last. */
   isPresented?(request: RequestView): boolean;
   /** Makes the gate of one operation. @throws Error at start when the operation cannot have this way in */
   readonly open: (services: S, contract: Contract, mount: Mount) => Gate<P>;
@@ -96,9 +96,14 @@ type Principal<A> = A extends Access<infer P, never> ? P : never;
 type Services<A> = A extends Access<object, infer S> ? (services: S) => void : never;
 type Both<U> = U extends (services: infer S) => void ? S : never;
 
+/** @throws Error for fewer than two ways in, and where the credential of one that is not the last cannot be recognized */
 export function anyOf<const A extends readonly Access[]>(
   ...ways: A
 ): Alternatives<Principal<A[number]>, Both<Services<A[number]>>> {
+  if (ways.length < 2) throw new Error('anyOf needs two ways in');
+  if (ways.slice(0, -1).some(({ isPresented }) => isPresented === undefined)) {
+    throw new Error('anyOf needs isPresented of every way in but the last');
+  }
   return { anyOf: ways as never };
 }
 

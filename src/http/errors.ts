@@ -105,7 +105,12 @@ export class Refusal<C extends string = string> {
   #head: string | undefined;
 
   /** @param head `head` of another refusal with the same code and message, which saves quoting the message again */
-  constructor({ code, status }: ErrorCode<C>, message: string, extras: RefusalExtras, head?: string) {
+  constructor(
+    { code, status }: Pick<ErrorCode<C>, 'code' | 'status'>,
+    message: string,
+    extras: RefusalExtras,
+    head?: string,
+  ) {
     this.code = code;
     this.status = status;
     this.message = message;

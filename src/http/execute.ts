@@ -8,7 +8,7 @@
  *   settle               the admissions, last first  402, 503; the answer stays inside until then
  *
  * A step returns undefined to go on, or the outcome of the request. Invariant: every admission is settled once or released
- * once, however the request ends. A request that waits for nothing gets its outcome synchronously: a promise would cost more
+ * once, however the request ends, and a receipt is never lost: a failure after the payment carries it. A request that waits for nothing gets its outcome synchronously: a promise would cost more
  * than the rest of an unpaid offer (bench/offer.ts).
  */
 import { stackOf } from '../base/failure.ts';
@@ -27,9 +27,13 @@ const NO_INPUT: Parameters = Object.freeze(Object.create(null));
 /** The principal before the first gate. */
 const UNKNOWN_PRINCIPAL = Object.freeze({});
 
+/** Receives a failure that changes no outcome. */
+export type ReportFailure = (failure: unknown, requestId: string) => void;
+
 /** The state of one request between two steps. */
 class Execution {
   readonly operation: MountedOperation;
+  readonly report: ReportFailure;
   readonly request: RequestView;
   /** Parameters as JSON values, in place of the request's query text. */
   readonly given: Readonly<Parameters> | undefined;
@@ -39,8 +43,14 @@ class Execution {
   admissions: Admission[] | undefined;
   answer: unknown;
 
-  constructor(operation: MountedOperation, request: RequestView, given: Readonly<Parameters> | undefined) {
+  constructor(
+    operation: MountedOperation,
+    report: ReportFailure,
+    request: RequestView,
+    given: Readonly<Parameters> | undefined,
+  ) {
     this.operation = operation;
+    this.report = report;
     this.request = request;
     this.given = given;
   }
@@ -55,10 +65,22 @@ class Execution {
     else this.admissions.push(admission);
   }
 
-  releaseAll(): void {
+  /** Releases each admission, even when the release of another fails. @returns a promise only when a release waits */
+  releaseAll(): Promise<unknown> | undefined {
     const { admissions } = this;
     this.admissions = undefined;
-    if (admissions !== undefined) for (const admission of admissions) admission.release?.();
+    if (admissions === undefined) return undefined;
+    const failed = (failure: unknown): void => this.report(failure, this.request.requestId);
+    const waiting: Promise<void>[] = [];
+    for (const admission of admissions) {
+      try {
+        const released = admission.release?.();
+        if (released instanceof Promise) waiting.push(released.catch(failed));
+      } catch (failure) {
+        failed(failure);
+      }
+    }
+    return waiting.length === 0 ? undefined : Promise.all(waiting);
   }
 }
 
@@ -121,6 +143,12 @@ function lostAnswer(failure: unknown, receipt: HeaderRecord | undefined): Refusa
   return refuse(INTERNAL_ERROR, message, { headers: receipt, detail });
 }
 
+function withReceipt(refusal: Refusal, receipt: HeaderRecord | undefined): Refusal {
+  if (receipt === undefined) return refusal;
+  const { extras } = refusal;
+  return new Refusal(refusal, refusal.message, { ...extras, headers: { ...extras.headers, ...receipt } });
+}
+
 /** Settles the admissions, the last one first. When one refuses, the caller releases the others. */
 async function settleAdmissions(
   execution: Execution,
@@ -129,10 +157,15 @@ async function settleAdmissions(
 ): Promise<Outcome> {
   const { answer } = execution;
   let receipt: HeaderRecord | undefined;
-  for (let admission = admissions.pop(); admission !== undefined; admission = admissions.pop()) {
-    const settled = await admission.settle?.(answer);
-    if (settled instanceof Refusal) return settled;
-    if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
+  try {
+    for (let admission = admissions.pop(); admission !== undefined; admission = admissions.pop()) {
+      const settled = await admission.settle?.(answer);
+      if (settled instanceof Refusal) return withReceipt(settled, receipt);
+      if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
+    }
+  } catch (failure) {
+    if (receipt === undefined) throw failure;
+    return lostAnswer(failure, receipt);
   }
   if (body !== undefined) return new Answer(body, receipt);
   try {
@@ -164,9 +197,11 @@ function stepsOf({ gatesBeforeInput, decodeQuery, ready, readBody: read, gates }
 
 /** Runs the steps from `first` on, synchronously up to the first step that returns a promise. */
 function run(steps: readonly Step[], first: number, execution: Execution): MaybePromise<Outcome> {
-  const failed = (failure: unknown): never => {
-    execution.releaseAll();
-    throw failure;
+  const failed = (failure: unknown): Promise<never> => {
+    const rethrow = (): never => {
+      throw failure;
+    };
+    return execution.releaseAll()?.then(rethrow) ?? rethrow();
   };
   for (let i = first; i < steps.length; i++) {
     let result: ReturnType<Step>;
@@ -186,16 +221,20 @@ function run(steps: readonly Step[], first: number, execution: Execution): Maybe
   throw new Error('an operation ended without an outcome');
 }
 
-function ended(execution: Execution, outcome: Outcome): Outcome {
-  if (outcome instanceof Refusal) execution.releaseAll();
-  return outcome;
+/** A refusal waits for the releases, so that the next request finds what it freed. */
+function ended(execution: Execution, outcome: Outcome): MaybePromise<Outcome> {
+  if (!(outcome instanceof Refusal)) return outcome;
+  return execution.releaseAll()?.then(() => outcome) ?? outcome;
 }
 
 /** @param given parameters as JSON values, from a protocol that has no query text; judged like the query */
 export type Execute = (request: RequestView, given?: Readonly<Parameters>) => MaybePromise<Outcome>;
 
-/** Prepares the steps of an operation. Executing throws or rejects only for a bug, and then has released every admission. */
-export function executorOf(operation: MountedOperation): Execute {
+/**
+ * Prepares the steps of an operation. Executing throws or rejects only for a bug, and then has released every admission.
+ * @param report receives the failures of releases
+ */
+export function executorOf(operation: MountedOperation, report: ReportFailure): Execute {
   const steps = stepsOf(operation);
-  return (request, given) => run(steps, 0, new Execution(operation, request, given));
+  return (request, given) => run(steps, 0, new Execution(operation, report, request, given));
 }

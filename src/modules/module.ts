@@ -21,7 +21,7 @@ import type { ReservationStatus } from '../payment/reservations.ts';
 
 /** A part of the running server with readiness, metrics and a lifecycle. */
 export interface Component {
-  /** Whether each of its parts can work now, by name; the server is ready when all are. */
+  /** Whether each of its parts can work now, by name; the server is ready when all are. A module lists the names. */
   readonly readiness?: () => Readonly<Record<string, boolean>>;
   /** Writes its families to the page of metrics. */
   readonly metrics?: (page: Exposition) => void;
@@ -56,6 +56,8 @@ export interface ServerView {
   /** Version of the contract, independent of the release (callback.md "Versioning"). */
   readonly apiVersion: string;
   uptimeMs(): number;
+  /** The names that readiness reports, on every surface together. */
+  readonly componentNames: readonly string[];
   /** Readiness of all components, by name. */
   readiness(): Readonly<Record<string, boolean>>;
   /** All metrics, Prometheus text. */
@@ -92,6 +94,8 @@ export interface Module<S extends SettingsTable = SettingsTable> {
   readonly tag: string;
   readonly summary?: string;
   readonly settings: S;
+  /** Names that its readiness reports. */
+  readonly componentNames?: readonly string[];
   /** Its declarations, for documents and tests. */
   readonly routes: readonly Route[];
   open(context: ModuleContext & { readonly config: SharedConfig & ValuesOf<S> }): MaybePromise<OpenModule>;

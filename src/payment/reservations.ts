@@ -84,9 +84,8 @@ export interface Reservations {
   /** unknown -> dead. */
   recordDead(reservation: Reservation): Promise<void>;
   /**
-   * Hands over, once each, the cases that this process must now bring to an end: at start those that an earlier process
-   * left, later those of other processes that died with a shared database. A case begun with another kind of settlement
-   * is not among them and stays unknown.
+   * Hands over once, at start, the cases that an earlier process left for this one to bring to an end. A case begun with
+   * another kind of settlement is not among them and stays unknown.
    */
   takeUnsettled(): MaybePromise<readonly UnsettledCase[]>;
 }

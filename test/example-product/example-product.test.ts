@@ -137,6 +137,23 @@ describe('a second surface', () => {
     const { time, json, fetch, app } = await open();
     time.pass(3 * TICK_MS);
     expect(await json('/ready')).toEqual({ snapshot: true, state: true, settlement: true, example: true });
+    expect(await json('/openapi.json')).toMatchObject({
+      paths: {
+        '/ready': {
+          get: {
+            responses: {
+              200: {
+                content: {
+                  'application/json': {
+                    schema: { additionalProperties: false, required: ['snapshot', 'state', 'settlement', 'example'] },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    });
     const ticks = async (): Promise<number> =>
       new MetricsPage(await (await fetch('/metrics')).text()).value('example_ticks_total');
     expect(await ticks()).toBe(3);

@@ -54,6 +54,7 @@ export const example = defineModule({
       isSecret: true,
     }),
   },
+  componentNames: ['example'],
   routes: [searchJobs, countTicks],
   open({ config, catalogue, paid, timers }) {
     const pairs = (config.exampleKeys ?? '').split(',').map((pair) => pair.split('=') as [string, string]);

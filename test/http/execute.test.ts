@@ -65,7 +65,8 @@ function setUp({ handle, gates = [], access, readBody }: Options) {
   });
   const [operation] = bind('asks', [declared], undefined);
   const mounted = operation!.mount({ labels: {}, baseUrl: 'http://h' });
-  const execute = executorOf(mounted);
+  const reported: unknown[] = [];
+  const execute = executorOf(mounted, (failure) => reported.push(failure));
   const responder = new Responder({ 'x-everywhere': 'yes' }, false);
   const respond = (outcome: Outcome): Response => {
     if (outcome instanceof DeferredAnswer) throw new Error('the answer is deferred');
@@ -77,7 +78,7 @@ function setUp({ handle, gates = [], access, readBody }: Options) {
     const given = outcome(search, header);
     return given instanceof Promise ? given.then(respond) : respond(given);
   };
-  return { trail, outcome, ask, execute };
+  return { trail, reported, outcome, ask, execute };
 }
 
 const admissionNamed = (name: string, trail: string[], settled: Record<string, string> | Refusal): Admission => ({
@@ -208,6 +209,65 @@ describe('a request through its operation', () => {
     const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('capacity'), throwing] });
     await expect((async () => ask())()).rejects.toThrow('bug');
     expect(trail).toEqual(['admit capacity', 'answer', 'release capacity']);
+  });
+
+  const RECEIPT = { 'payment-response': 'abc' };
+  const settling =
+    (settle: Admission['settle']): MakeGate =>
+    () => ({ admit: () => ({ settle: settle as never }) });
+
+  it('keeps the receipt when an earlier gate refuses after the payment has settled', async () => {
+    const refusing = settling(() => refuse(NOT_FOUND, 'gone', { headers: { 'retry-after': '1' } }));
+    const { ask } = setUp({ handle: () => ({}), gates: [refusing, gate('paid', RECEIPT)] });
+    const response = await ask();
+    expect([response.status, response.headers.get('payment-response')]).toEqual([404, 'abc']);
+    expect(response.headers.get('retry-after')).toBe('1');
+  });
+
+  it('keeps the receipt and releases the rest when an earlier gate throws after the payment has settled', async () => {
+    const failing = settling(() => Promise.reject(new Error('disk')));
+    const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('capacity'), failing, gate('paid', RECEIPT)] });
+    const response = await ask();
+    expect([response.status, response.headers.get('payment-response')]).toEqual([500, 'abc']);
+    expect(await response.text()).not.toContain('disk');
+    expect(trail).toEqual(['admit capacity', 'admit paid', 'answer', 'settle paid', 'release capacity']);
+  });
+
+  const releasing =
+    (release: NonNullable<Admission['release']>): MakeGate =>
+    () => ({ admit: () => ({ release }) });
+
+  it('lets the refusal leave after an asynchronous release', async () => {
+    let release = (): void => {};
+    const slow = releasing(() => new Promise((resolve) => (release = resolve)));
+    const { outcome } = setUp({ handle: () => refuse(NOT_FOUND, 'no'), gates: [slow] });
+    let ended: unknown;
+    const outcomeEnded = Promise.resolve(outcome()).then((one) => (ended = one));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(ended).toBeUndefined();
+    release();
+    await outcomeEnded;
+    expect(ended).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('disk');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('disk'))],
+  ])('releases the rest and keeps the outcome when a release %s', async (_, release) => {
+    const gates = [releasing(release), gate('paid')];
+    const refused = setUp({ handle: () => refuse(NOT_FOUND, 'no'), gates });
+    expect((await refused.ask()).status).toBe(404);
+    expect(refused.trail.at(-1)).toBe('release paid');
+    expect(refused.reported).toEqual([new Error('disk')]);
+    const failed = setUp({ handle: () => Promise.reject(new Error('bug')), gates });
+    await expect((async () => failed.ask())()).rejects.toThrow('bug');
+    expect(failed.trail.at(-1)).toBe('release paid');
+    expect(failed.reported).toEqual([new Error('disk')]);
   });
 
   it('passes the answer to each settlement, for charges that depend on it', async () => {
@@ -363,6 +423,12 @@ describe('alternatives', () => {
     const { ask, trail } = setUp({ handle: () => 1, access });
     await ask('', headers as Record<string, string>);
     expect(trail).toEqual([`admit ${taken}`, 'answer', `settle ${taken}`]);
+  });
+
+  it('are refused where a request could not choose', () => {
+    const silent = wayIn(() => ({ admit: () => undefined }));
+    expect(() => anyOf(silent)).toThrow('anyOf needs two ways in');
+    expect(() => anyOf(silent, silent)).toThrow('anyOf needs isPresented of every way in but the last');
   });
 });
 

@@ -3,7 +3,7 @@
  * (survives the process), then synced (survives lost power), then acknowledged. What is durable stands in records.ts. In a
  * share of the runs a database file does the same work beside it, and at every start both must have loaded the same.
  *
- * Faults: refusals (full, read-only), I/O errors before and in the commit with the batch loaded or not, slow commits, a
+ * Faults: refusals (full, read-only), I/O errors before and in the commit with the batch stored or not, slow commits, a
  * writer that dies, kills in any phase, a torn tail of the real log.
  */
 import { cpSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
@@ -329,14 +329,14 @@ export class Disk {
     }
   }
 
-  /** An I/O error before the commit, or in it with the batch loaded or not; or the writer dies. */
+  /** An I/O error before the commit, or in it with the batch stored or not; or the writer dies. */
   #breakIn(process: Process, batch: Batch, events: WriterEvents, answer: (result: BatchResult) => void): void {
     const isInCommit = this.#chance.is(0.7);
     const isKept = isInCommit && this.#chance.is(0.5);
     this.#world.count(
-      isInCommit ? (isKept ? 'I/O errors, loaded' : 'I/O errors, not loaded') : 'I/O errors before the commit',
+      isInCommit ? (isKept ? 'I/O errors, stored' : 'I/O errors, not stored') : 'I/O errors before the commit',
     );
-    this.#world.note(`I/O error, ${isKept ? 'loaded' : 'not loaded'}`);
+    this.#world.note(`I/O error, ${isKept ? 'stored' : 'not stored'}`);
     if (isKept) {
       this.#write(batch);
       this.#keep(batch);

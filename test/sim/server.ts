@@ -158,7 +158,7 @@ export class Server {
           if (this.life === life) this.hasStateFault = fault !== undefined;
           if (life.isDead) return;
           world.note(`state: ${fault ?? 'well again'}`);
-          if (fault?.includes('until the next start')) life.hasDiskBroken = true;
+          if (fault?.includes('until its next start')) life.hasDiskBroken = true;
         },
       },
     ).then(

@@ -179,10 +179,19 @@ function contentOf({ answerType = 'application/json', answer, examples }: Contra
   return { [answerType]: isJson ? { schema: jsonSchemaOf(answer), ...exampleOf(examples, 'answer') } : {} };
 }
 
-/** The security schemes of the operation, each an alternative; none for an operation that is open to all. */
-function securityOf(operation: Operation): { security?: unknown } {
-  const names = documentationOf(operation).flatMap(({ security }) => (security === undefined ? [] : [security.name]));
-  return names.length === 0 ? {} : { security: names.map((name) => ({ [name]: [] })) };
+/**
+ * The security requirements of the operation: one object for each choice of the alternatives, with every scheme that the
+ * choice needs (OpenAPI 3.1, Security Requirement Object). An object without a scheme: the choice needs none (a payment).
+ */
+function securityOf({ access }: Operation): { security?: unknown } {
+  let choices: Record<string, []>[] = [{}];
+  for (const entry of access) {
+    const schemes = waysIn([entry]).map(({ documentation: { security } }) =>
+      security === undefined ? {} : { [security.name]: [] as [] },
+    );
+    choices = choices.flatMap((choice) => schemes.map((scheme) => ({ ...choice, ...scheme })));
+  }
+  return choices.every((choice) => Object.keys(choice).length === 0) ? {} : { security: choices };
 }
 
 function operationOf(operation: Operation, allow: string, { serverUrl }: DocumentFacts): unknown {

@@ -10,12 +10,13 @@ import { health } from './health.ts';
 import { llms } from './llms.ts';
 import { metrics } from './metrics.ts';
 import { openApi } from './openapi.ts';
-import { ready } from './ready.ts';
+import { COMPONENT_NAMES, readyWith } from './ready.ts';
 import type { Documents, ServiceServices, SurfaceServices } from './services.ts';
 import { x402Listing } from './x402-listing.ts';
 
 const TAG = 'service';
-const ROUTES = [ready, metrics, x402Listing, apiCatalog, apiCatalogHead, llms];
+const routesWith = (componentNames: readonly string[]) =>
+  [readyWith(componentNames), metrics, x402Listing, apiCatalog, apiCatalogHead, llms] as const;
 /** Routes that every surface has without listing this module. */
 export const SURFACE_ROUTES = [health, openApi];
 export const SERVICE_SUMMARY = 'Operations about the server itself, free';
@@ -50,7 +51,7 @@ export const service = defineModule({
   tag: TAG,
   summary: SERVICE_SUMMARY,
   settings: {},
-  routes: ROUTES,
+  routes: routesWith(COMPONENT_NAMES),
   open({ server, surface, paid }) {
     const { mount, view } = surface;
     const { baseUrl } = mount;
@@ -62,6 +63,6 @@ export const service = defineModule({
     };
     const { readiness, metricsText } = server;
     const services: ServiceServices = { documents, readiness, metricsText };
-    return { operations: bind(TAG, ROUTES, services) };
+    return { operations: bind(TAG, routesWith(server.componentNames), services) };
   },
 });

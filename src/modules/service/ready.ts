@@ -4,27 +4,28 @@ import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
 import type { ServiceServices } from './services.ts';
 
-/** The components of every server; modules may add theirs. */
-const components = v.objectWithRest(
-  { snapshot: v.boolean(), state: v.boolean(), settlement: v.boolean() },
-  v.boolean(),
-);
+/** The components of every server, in the order of the answer; modules add theirs. */
+export const COMPONENT_NAMES = ['snapshot', 'state', 'settlement'] as const;
 
-export const ready = route<ServiceServices>()({
-  operation: 'ready',
-  method: 'GET',
-  path: '/ready',
-  summary: 'Whether every component is ready: 200 when all are, 503 when one is not',
-  access: [],
-  relation: 'status',
-  answer: components,
-  otherAnswers: { 503: components },
-  errors: [],
-  examples: { answer: { snapshot: true, state: true, settlement: true } },
-  handle(_, { readiness }) {
-    const { snapshot, state, settlement, ...others } = readiness() as v.InferInput<typeof components>;
-    const body = { snapshot, state, settlement, ...others };
-    if (Object.values(body).every((isReady) => isReady)) return body;
-    return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
-  },
-});
+/** @param componentNames the members of the answer */
+export function readyWith(componentNames: readonly string[]) {
+  const answer = v.strictObject(Object.fromEntries(componentNames.map((name) => [name, v.boolean()])));
+  return route<ServiceServices>()({
+    operation: 'ready',
+    method: 'GET',
+    path: '/ready',
+    summary: 'Whether every component is ready: 200 when all are, 503 when one is not',
+    access: [],
+    relation: 'status',
+    answer,
+    otherAnswers: { 503: answer },
+    errors: [],
+    examples: { answer: Object.fromEntries(componentNames.map((name) => [name, true])) },
+    handle(_, { readiness }) {
+      const now = readiness();
+      const body = Object.fromEntries(componentNames.map((name) => [name, now[name] === true]));
+      if (Object.values(body).every((isReady) => isReady)) return body;
+      return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
+    },
+  });
+}

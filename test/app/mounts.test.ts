@@ -1,0 +1,72 @@
+/** Which surface answers a request, by its host and path. */
+import { describe, expect, it } from 'vitest';
+import type { SurfaceDefinition } from '../../src/app/modules.ts';
+import { type MountedSurface, mountsOf, surfaceFinder } from '../../src/app/mounts.ts';
+
+const surface = (path: '' | `/${string}`): SurfaceDefinition => ({
+  name: path === '' ? null : path.slice(1),
+  title: path,
+  description: path,
+  path,
+  urlSetting: path,
+  modules: [],
+});
+
+/** @param urls path of each surface, to its public address or null */
+function finderOf(urls: Record<'' | `/${string}`, string | null>) {
+  const definitions = (Object.keys(urls) as ('' | `/${string}`)[]).map(surface);
+  const mounts = mountsOf(definitions, { baseUrl: 'https://base.test', ...urls });
+  const mounted = mounts.map((mount): MountedSurface => {
+    const handle = (_: Request, path: string): Response => new Response(`${mount.definition.path} ${path}`);
+    return { ...mount, surface: { handle } as never };
+  });
+  const find = surfaceFinder(mounted);
+  return async (url: string, host = 'base.test'): Promise<string> =>
+    (await find(new Request(url, { headers: { host } }), { address: '' }, 0)).text();
+}
+
+const BASE = 'https://base.test';
+
+describe('the surface of a request', () => {
+  it.each([
+    ['/data/v1', '/data /v1'],
+    ['/data', '/data /'],
+    ['/data/', '/data /'],
+    ['/database', ' /database'],
+    ['/', ' /'],
+    ['/data/deep/v1', '/data/deep /v1'],
+    ['/data/deeper', '/data /deeper'],
+  ])('by its path, the longest mount first: %s', async (path, expected) => {
+    const find = finderOf({ '': null, '/data': null, '/data/deep': null });
+    expect(await find(`${BASE}${path}`)).toBe(expected);
+  });
+
+  it.each([
+    ['shop.test', '/a', '/data /a'],
+    ['SHOP.test:443', '/a', '/data /a'],
+    ['shop.test:80', '/a', '/data /a'],
+    ['shop.test.', '/a', '/data /a'],
+    ['shop.test.:443', '/a', '/data /a'],
+    ['shop.test', '/deep/a', '/data/deep /a'],
+    ['shop.test:8443', '/a', ' /a'],
+    ['other.test', '/a', ' /a'],
+    ['other.test', '/data/a', '/data /a'],
+    ['base.test', '/deep/a', ' /deep/a'],
+  ])('by its host, as clients may write it: %s%s', async (host, path, expected) => {
+    const find = finderOf({ '': null, '/data': 'https://shop.test', '/data/deep': 'https://shop.test/deep' });
+    expect(await find(`${BASE}${path}`, host)).toBe(expected);
+  });
+
+  it('is one only: two at one path, or at one address, are refused at start', () => {
+    const at = (path: '' | `/${string}`): SurfaceDefinition => surface(path);
+    const config = { baseUrl: BASE, '/a': 'https://shop.test/x', '/b': 'https://SHOP.test:443/x' };
+    expect(() => mountsOf([at('/a'), at('/a')], config)).toThrow('two surfaces are mounted at /a');
+    expect(() => mountsOf([at(''), at('')], config)).toThrow('two surfaces are mounted at the root');
+    expect(() => mountsOf([at('/a'), at('/b')], config)).toThrow('two surfaces are mounted at shop.test/x');
+    expect(() => mountsOf([at('/a'), at('/b')], { baseUrl: 'https://shop.test' })).not.toThrow();
+  });
+
+  it('needs a base', () => {
+    expect(() => surfaceFinder([])).toThrow('no surface is mounted at the root');
+  });
+});
