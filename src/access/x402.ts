@@ -32,9 +32,6 @@ import {
 } from './x402-contract.ts';
 import { bazaarOf } from './x402-discovery.ts';
 
-/** Prices in USDC, decimal text (jobs-intelligence "Limits"; callback.md "Authentication"). */
-export const PRICES_USDC = { search: '0.02', company: '0.05', signals: '0.09', callback: '0.01' } as const;
-
 /** The recipient of payments, as offers present it. */
 export interface Seller {
   readonly payTo: Address;
@@ -70,7 +67,7 @@ const OFFER_COUNT_MAX = 256;
 
 type Headers = Record<string, string>;
 
-/** Asks one payment of each request: `paid('0.02')`, in USDC as decimal text. */
+/** Asks one payment of each request. */
 class PaymentAccess implements Access<Payer, PaidServices> {
   readonly priceUsdc: string;
   readonly errors: readonly ErrorCode[] = [
@@ -101,9 +98,8 @@ class PaymentAccess implements Access<Payer, PaidServices> {
   };
 }
 
-/** @param price a name of {@link PRICES_USDC}, or USDC as decimal text */
-export const paid = (price: keyof typeof PRICES_USDC | `${number}`): Access<Payer, PaidServices> =>
-  new PaymentAccess(price in PRICES_USDC ? PRICES_USDC[price as keyof typeof PRICES_USDC] : price);
+/** @param priceUsdc USDC as decimal text: `paid('0.02')` */
+export const paid = (priceUsdc: `${number}`): Access<Payer, PaidServices> => new PaymentAccess(priceUsdc);
 
 /** Price of an operation in USDC, or undefined for one that does not accept payments. */
 export const priceOf = (access: readonly WayIn[]): string | undefined =>

@@ -26,7 +26,7 @@ const hostOf = (host: string): string =>
 
 const rootOr = (path: string): string => (path === '' ? 'the root' : path);
 
-/** @param config option name to value; @throws Error when two surfaces claim one path, below the base or on a host */
+/** @param config option name to value; @throws Error for two surfaces at one place, and for an unknown setting */
 export function mountsOf(
   definitions: readonly SurfaceDefinition[],
   config: { readonly baseUrl: string } & Readonly<Record<string, unknown>>,
@@ -40,6 +40,9 @@ export function mountsOf(
   return definitions.map((definition) => {
     const { name, path, urlSetting } = definition;
     claim(rootOr(path));
+    if (urlSetting !== undefined && !(urlSetting in config)) {
+      throw new Error(`the surface ${name} takes its address from ${urlSetting}, which is no setting of a module`);
+    }
     const given = urlSetting === undefined ? undefined : config[urlSetting];
     const baseUrl = typeof given === 'string' ? given : `${config.baseUrl}${path}`;
     const { host, pathname } = new URL(baseUrl);

@@ -86,7 +86,7 @@ export interface Access<P extends object = object, S = never> {
 
 /**
  * Several ways in of which a request uses one: the first whose credential it carries, else the last. "A key or a payment"
- * is `anyOf(apiKey('retries:write'), paid('retry'))`; where the request has a key, its payment header is ignored.
+ * is `anyOf(apiKey('retries:write'), paid('0.001'))`; where the request has a key, its payment header is ignored.
  */
 export interface Alternatives<P extends object = object, S = never> {
   readonly anyOf: readonly Access<P, S>[];

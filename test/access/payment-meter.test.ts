@@ -20,7 +20,7 @@ const PAYER = `0x${'1'.repeat(40)}` as typeof PAYEE;
 function setUp(checkout: Partial<Checkout>) {
   const meters = new PaymentMeters();
   const services = { paid: { checkout, seller: { payTo: PAYEE }, meters } } as unknown as PaidServices;
-  const gate = paid('search').open(services, searchJobs, MOUNT);
+  const gate = paid('0.02').open(services, searchJobs, MOUNT);
   const counted = (): Record<string, number> => {
     const page = new Exposition();
     page.family('payments_total', 'counter', 'Payments.');

@@ -59,11 +59,17 @@ describe('the surface of a request', () => {
 
   it('is one only: two at one path, or at one address, are refused at start', () => {
     const at = (path: '' | `/${string}`): SurfaceDefinition => surface(path);
-    const config = { baseUrl: BASE, '/a': 'https://shop.test/x', '/b': 'https://SHOP.test:443/x' };
+    const config = { baseUrl: BASE, '': null, '/a': 'https://shop.test/x', '/b': 'https://SHOP.test:443/x' };
     expect(() => mountsOf([at('/a'), at('/a')], config)).toThrow('two surfaces are mounted at /a');
     expect(() => mountsOf([at(''), at('')], config)).toThrow('two surfaces are mounted at the root');
     expect(() => mountsOf([at('/a'), at('/b')], config)).toThrow('two surfaces are mounted at shop.test/x');
-    expect(() => mountsOf([at('/a'), at('/b')], { baseUrl: 'https://shop.test' })).not.toThrow();
+    expect(() => mountsOf([at('/a'), at('/b')], { ...config, baseUrl: 'https://shop.test' })).not.toThrow();
+  });
+
+  it('takes its address from a setting that exists', () => {
+    expect(() => mountsOf([surface('/data')], { baseUrl: BASE })).toThrow(
+      'the surface data takes its address from /data, which is no setting of a module',
+    );
   });
 
   it('needs a base', () => {

@@ -27,6 +27,7 @@ export const demoKey: Access<Account, DemoKeyServices> = {
     sentence: 'Needs `Authorization: Bearer <demo key>`',
     security: { name: 'demoKey', scheme: { type: 'http', scheme: 'bearer', description: 'A demo key' } },
   },
+  isPresented: (request) => request.header('authorization') !== null,
   isBeforeInput: true,
   isPrivate: true,
   open: ({ keys }) => ({

@@ -46,7 +46,7 @@ export const searchJobs = route<JobsServices>()({
   path: '/v1/jobs/search',
   summary: 'Search up to 10 observed jobs',
   description: 'Active jobs of the monitored catalogue that match every filter, most recently observed first.',
-  access: [perClient, paid('search')],
+  access: [perClient, paid('0.02')],
   query: v.strictObject({
     keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),

@@ -58,7 +58,7 @@ export const findSignals = route<JobsServices>()({
   summary: 'Find up to 5 companies with evidence of hiring activity',
   description:
     'Companies with active jobs that match every filter; companies with the most recently observed jobs come first.',
-  access: [perClient, paid('signals')],
+  access: [perClient, paid('0.09')],
   query: v.strictObject({
     role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
