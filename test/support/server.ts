@@ -14,7 +14,7 @@ export type Runtime = (typeof RUNTIMES)[number];
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = join(PROJECT, 'src', 'main.ts');
 const START_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 12_000;
+const STOP_TIMEOUT_MS = 20_000;
 
 /** The pinned binary of a runtime; `PAYGRADE_NODE` names another Node (the runtime matrix tests the oldest one with it). */
 export function binaryOf(runtime: Runtime): string {
