@@ -2,6 +2,7 @@
  * Claims the capacity for a callback before the client pays for it (decisions §5; reliability 126, 127): a full server answers
  * 503 and makes no offer. When the payment settles, the new callback commits the claim; otherwise the gate releases it.
  */
+import { chain } from '../base/maybe-promise.ts';
 import type { CallbackCapacity } from '../callback/callbacks.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { defineErrors, RETRY_AFTER, type Refusal, refuse } from '../http/errors.ts';
@@ -35,8 +36,7 @@ export const callbackCapacity: Access<object, CapacityServices> = {
     };
     return {
       admit() {
-        const isClaimed = capacity.tryClaim();
-        return isClaimed instanceof Promise ? isClaimed.then(decisionOf) : decisionOf(isClaimed);
+        return chain(capacity.tryClaim(), decisionOf);
       },
     };
   },

@@ -2,7 +2,7 @@
  * Limits the requests of one client address in any sliding minute (jobs-intelligence "Errors", 429; decisions §2
  * `RATE_LIMIT_PER_MINUTE`). Only requests that passed validation count. All operations of a module share one count.
  */
-import type { MaybePromise } from '../base/maybe-promise.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter } from '../base/rate-limits.ts';
 import type { Access } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
@@ -34,8 +34,7 @@ export const perClient: Access<object, RatedServices> = {
     };
     return {
       admit(request): MaybePromise<Refusal | undefined> {
-        const waitMs = limiter.tryPass(request.clientAddress());
-        return waitMs instanceof Promise ? waitMs.then(decisionOf) : decisionOf(waitMs);
+        return chain(limiter.tryPass(request.clientAddress()), decisionOf);
       },
     };
   },

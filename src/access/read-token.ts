@@ -3,6 +3,7 @@
  * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. The handler receives the callback
  * as `principal.callback`.
  */
+import { chain } from '../base/maybe-promise.ts';
 import type { Authorized, CallbackHandle, Callbacks } from '../callback/callbacks.ts';
 import { CALLBACK_ID_FORM, parseCallbackId } from '../callback/identifier.ts';
 import type { Access, Admission } from '../http/access.ts';
@@ -70,8 +71,7 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
       if (id === undefined) return invalidCallbackId();
       const token = bearerToken(request.header('authorization'));
       if (typeof token !== 'string') return token;
-      const authorized = callbacks.authorize(id, token);
-      return authorized instanceof Promise ? authorized.then(decisionOf) : decisionOf(authorized);
+      return chain(callbacks.authorize(id, token), decisionOf);
     },
   }),
 };

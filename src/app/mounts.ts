@@ -4,7 +4,7 @@
  */
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Mount } from '../http/access.ts';
-import { targetOf } from '../http/target.ts';
+import { type Target, targetOf } from '../http/target.ts';
 import type { SurfaceDefinition } from './modules.ts';
 import type { Surface } from './surface.ts';
 
@@ -88,15 +88,15 @@ export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest
     .filter(({ host }) => host !== undefined)
     .sort((a, b) => b.hostPath.length - a.hostPath.length);
 
-  const byPath: HandleRequest = (request, client, startMs) => {
-    const target = targetOf(request.url);
+  const byPath = (request: Request, target: Target, client: ClientConnection, startMs: number) => {
     for (const { definition, surface } of others) {
       const path = pathBelow(definition.path, target.path);
       if (path !== undefined) return surface.handle(request, path, target, startMs, client);
     }
     return base.surface.handle(request, target.path, target, startMs, client);
   };
-  if (withHost.length === 0) return byPath;
+  if (withHost.length === 0)
+    return (request, client, startMs) => byPath(request, targetOf(request.url), client, startMs);
 
   return (request, client, startMs) => {
     const header = client.header === undefined ? request.headers.get('host') : client.header('host');
@@ -106,6 +106,6 @@ export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest
       const path = one.host === host ? pathBelow(one.hostPath, target.path) : undefined;
       if (path !== undefined) return one.surface.handle(request, path, target, startMs, client);
     }
-    return byPath(request, client, startMs);
+    return byPath(request, target, client, startMs);
   };
 }

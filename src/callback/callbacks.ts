@@ -26,12 +26,6 @@ export interface CallbackHandle {
 /** Why there is no callback: none ever was or it was deleted, or its ten minutes are over. */
 export type Absent = { readonly kind: 'not-found' } | { readonly kind: 'expired' };
 
-/** Client-facing messages. */
-export const ABSENT_MESSAGES = {
-  'not-found': 'there is no such callback',
-  expired: 'this callback is past its ten minutes',
-} as const;
-
 /**
  * Storage for callbacks, claimed before a creation is paid for (decisions §5; reliability 126, 127). Every callback claims
  * the same number of bytes, CLAIM_BYTES.

@@ -12,7 +12,7 @@
  * than the rest of an unpaid offer (bench/offer.ts).
  */
 import { stackOf } from '../base/failure.ts';
-import type { MaybePromise } from '../base/maybe-promise.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Admission, Gate } from './access.ts';
 import { AfterSettlement, Answer, bodyOf, type HeaderRecord, type Outcome, type Reply } from './answers.ts';
 import { INTERNAL_ERROR, Refusal, refuse } from './errors.ts';
@@ -92,12 +92,8 @@ function admitted(execution: Execution, decision: Admission | Refusal | undefine
 
 const admit =
   (gate: Gate): Step =>
-  (execution) => {
-    const decision = gate.admit(execution.request, execution.principal);
-    return decision instanceof Promise
-      ? decision.then((later) => admitted(execution, later))
-      : admitted(execution, decision);
-  };
+  (execution) =>
+    chain(gate.admit(execution.request, execution.principal), (decision) => admitted(execution, decision));
 
 const decode: Step = (execution) => {
   const { operation, request, given } = execution;
@@ -115,10 +111,8 @@ function bodyRead(execution: Execution, body: unknown): Refusal | undefined {
 
 const readBody =
   (read: (request: RequestView) => unknown): Step =>
-  (execution) => {
-    const body = read(execution.request);
-    return body instanceof Promise ? body.then((later) => bodyRead(execution, later)) : bodyRead(execution, body);
-  };
+  (execution) =>
+    chain(read(execution.request), (body) => bodyRead(execution, body));
 
 function answered(execution: Execution, answer: unknown): Outcome | undefined {
   if (answer instanceof Refusal) return answer;
@@ -132,12 +126,11 @@ function answered(execution: Execution, answer: unknown): Outcome | undefined {
 
 const callHandler: Step = (execution) => {
   const { operation, input, request, principal } = execution;
-  const answer = operation.handle(input, request, principal);
-  return answer instanceof Promise ? answer.then((later) => answered(execution, later)) : answered(execution, answer);
+  return chain(operation.handle(input, request, principal), (answer) => answered(execution, answer));
 };
 
 /** The payment has settled but the answer could not be created: the refusal carries the receipt. */
-function lostAnswer(failure: unknown, receipt: HeaderRecord | undefined): Refusal {
+function lostAnswer(failure: unknown, receipt: HeaderRecord): Refusal {
   const detail = stackOf(failure);
   const message = 'the payment has settled, but the server could not create the answer; keep the receipt';
   return refuse(INTERNAL_ERROR, message, { headers: receipt, detail });
@@ -163,14 +156,9 @@ async function settleAdmissions(
       if (settled instanceof Refusal) return withReceipt(settled, receipt);
       if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
     }
+    return new Answer(body ?? bodyOf(await (answer as AfterSettlement<unknown>).create()), receipt);
   } catch (failure) {
     if (receipt === undefined) throw failure;
-    return lostAnswer(failure, receipt);
-  }
-  if (body !== undefined) return new Answer(body, receipt);
-  try {
-    return new Answer(bodyOf(await (answer as AfterSettlement<unknown>).create()), receipt);
-  } catch (failure) {
     return lostAnswer(failure, receipt);
   }
 }
