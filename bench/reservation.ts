@@ -9,6 +9,7 @@ import { systemRandom } from '../src/base/random.ts';
 import { type ReservationKey, reservationKeyOf } from '../src/payment/protocol/order.ts';
 import { MemoryReservations } from '../src/storage/memory/reservations.ts';
 import { NOW_MS, NOW_SECONDS, orderFor } from '../test/payment/fixture.ts';
+import { SALE } from '../test/support/sale.ts';
 import { type Context, type Figure, heapBytes, sized, timed, timedAsync } from './harness.ts';
 
 const PAYER = `0x${'ab'.repeat(20)}`;
@@ -27,7 +28,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
   for (let i = 0; i < liveCount; i++) {
     const reserved = reservations.reserve(newKey(), VALID_BEFORE_SECONDS);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-    await reservations.recordIntent(reserved.reservation, order);
+    await reservations.recordIntent(reserved.reservation, order, SALE);
     await reservations.recordSettled(reserved.reservation, order.signature.slice(0, 66));
   }
   const bytesEach = (heapBytes() - before) / liveCount;
@@ -36,7 +37,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
   const used = newKey();
   const reserved = reservations.reserve(used, VALID_BEFORE_SECONDS);
   ok(reserved.kind === 'reserved');
-  await reservations.recordIntent(reserved.reservation, order);
+  await reservations.recordIntent(reserved.reservation, order, SALE);
   await reservations.recordSettled(reserved.reservation, order.signature.slice(0, 66));
   deepStrictEqual(reservations.reserve(used, VALID_BEFORE_SECONDS).kind, 'taken');
   const keys = Array.from({ length: 4096 }, newKey);
@@ -56,7 +57,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
     await timedAsync('reserved, intended, released', size, async () => {
       const reserved = reservations.reserve(keys[turn++ % keys.length]!, VALID_BEFORE_SECONDS);
       if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-      await reservations.recordIntent(reserved.reservation, order);
+      await reservations.recordIntent(reserved.reservation, order, SALE);
       await reservations.recordReleased(reserved.reservation);
     }),
     await timed('a used one refused', size, () => reservations.reserve(used, VALID_BEFORE_SECONDS)),

@@ -25,6 +25,7 @@ import { PAYMENTS, type PaymentOperation } from '../src/storage/sqlite/tables/pa
 import type { OpenWriter } from '../src/storage/sqlite/writer-messages.ts';
 import { orderFor } from '../test/payment/fixture.ts';
 import { promptWorker, trustingWorker } from '../test/support/recovery.ts';
+import { SALES_KEPT_MS } from '../test/support/sale.ts';
 import {
   decodeHeader,
   encodeHeader,
@@ -349,8 +350,15 @@ function fill(stateDir: string, count: number): void {
           payer: `0x${'ab'.repeat(20)}`,
           valueAtomic: 20_000n,
           order,
+          sale: '{}',
         },
-        { table: PAYMENTS, kind: 'end', serial, end: { kind: 'settled', key, validBeforeSeconds, transaction } },
+        {
+          table: PAYMENTS,
+          kind: 'end',
+          serial,
+          end: { kind: 'settled', key, validBeforeSeconds, transaction },
+          sale: undefined,
+        },
       );
     }
     const result = database.apply(batch);
@@ -391,7 +399,7 @@ async function usedFigures(size: Size): Promise<Figure[]> {
 
 const openFolder = (stateDir: string): Promise<Backend> =>
   openSqliteBackend(
-    { stateDir, sync: 'full', mayReset: false, play: undefined, callbackBytes: 0 },
+    { stateDir, sync: 'full', mayReset: false, salesKeptMs: SALES_KEPT_MS, play: undefined, callbackBytes: 0 },
     { clock: systemClock, timers: systemTimers, random: systemRandom, onFault() {}, onCallbackFault() {} },
   );
 

@@ -12,6 +12,7 @@ import { type ErrorCode, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../ht
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
+import type { Books, SaleFacts } from '../payment/books.ts';
 import type { Begun, Checkout, Purchase, Settled } from '../payment/checkout.ts';
 import { decodePayment, type PaymentFault } from '../payment/protocol/envelope.ts';
 import type { Address } from '../payment/protocol/network.ts';
@@ -45,6 +46,9 @@ export interface PaidServices {
     readonly checkout: Checkout;
     readonly seller: Seller;
     readonly meters: PaymentMeters;
+    readonly books: Books;
+    /** True: the books keep the query of what is sold here (SALES_PARAMETERS). */
+    readonly keepsParameters?: boolean;
   };
 }
 
@@ -94,7 +98,7 @@ class PaymentAccess implements Access<Payer, PaidServices> {
   readonly open = ({ paid }: PaidServices, contract: Contract, mount: Mount): Gate<Payer> => {
     const labels = { operation: contract.operation, ...mount.labels };
     const offer = offerOf(contract, this.priceUsdc, paid.seller, mount);
-    return new PaymentGate(paid.checkout, offer, this.priceUsdc, paid.meters.open(labels));
+    return new PaymentGate(paid, offer, this.priceUsdc, contract.operation, paid.meters.open(labels));
   };
 }
 
@@ -165,14 +169,26 @@ function pending({ payer, transaction, detail }: Settled & { kind: 'pending' }):
 
 class PaymentGate implements Gate<Payer> {
   readonly #checkout: Checkout;
+  readonly #books: Books;
+  readonly #keepsParameters: boolean;
+  readonly #operation: string;
   readonly #offer: Offer;
   readonly #meter: PaymentMeter;
   readonly #offerMessage: string;
   /** Gives the refusal with the offer, by the text of the query. */
   readonly #offerFor: (search: string) => Refusal;
 
-  constructor(checkout: Checkout, offer: Offer, priceUsdc: string, meter: PaymentMeter) {
+  constructor(
+    { checkout, books, keepsParameters = false }: PaidServices['paid'],
+    offer: Offer,
+    priceUsdc: string,
+    operation: string,
+    meter: PaymentMeter,
+  ) {
     this.#checkout = checkout;
+    this.#books = books;
+    this.#keepsParameters = keepsParameters;
+    this.#operation = operation;
     this.#offer = offer;
     this.#meter = meter;
     this.#offerMessage = `This answer costs ${priceUsdc} USDC; pay as the PAYMENT-REQUIRED header describes (x402 v2).`;
@@ -252,13 +268,24 @@ class PaymentGate implements Gate<Payer> {
     return {
       principal: { payer: purchase.order.payer },
       settle: async () => {
-        const settled = await this.#meter.countSettled(this.#checkout.settle(purchase));
+        const settled = await this.#meter.countSettled(this.#checkout.settle(purchase, this.#saleOf(request)));
         return this.#receiptOf(request, settled);
       },
       release: () => {
         this.#meter.counts.released++;
         return this.#checkout.release(purchase);
       },
+      delivered: () => this.#books.markDelivered(purchase.reservation.serial),
+    };
+  }
+
+  /** What the books say about the request. */
+  #saleOf({ requestId, method, path, search }: RequestView): SaleFacts {
+    return {
+      operation: this.#operation,
+      requestId,
+      question: this.#books.digestOf(`${method} ${path}${search}`),
+      parameters: this.#keepsParameters ? search : null,
     };
   }
 

@@ -10,6 +10,7 @@ import { COMPONENT_NAMES } from '../modules/service/ready.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
+import { Deliveries } from './deliveries.ts';
 import { SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
@@ -96,11 +97,14 @@ async function openOn(
   const { backend, payments } = parts;
   const { reservations, callbacks, rateLimits } = backend;
   const { paid, paymentStatusOf } = payments;
+  const deliveries = new Deliveries(parts.timers, (failure) => log.failed(failure, 'deliveries'));
+  server.add(deliveries);
   const surfaceParts: SurfaceParts = {
     clock,
     random,
     responder: new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false),
     log,
+    deliveries,
     trustProxy: config.trustProxy,
     preflight: preflightHeaders(config.corsOrigin),
   };
@@ -112,6 +116,7 @@ async function openOn(
     callbacks,
     rateLimits,
     paid,
+    books: backend.books,
     paymentStatusOf,
     pageFiles: openPageFiles(),
     hookBaseUrl: config.hookBaseUrl,

@@ -54,6 +54,8 @@ export interface Parts {
   readonly notices: readonly string[];
 }
 
+const DAY_MS = 86_400_000;
+
 function stateComponent(backend: Backend): Component {
   return {
     readiness: () => ({ state: backend.fault() === undefined }),
@@ -89,6 +91,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
       stateDir,
       sync: config.stateSync,
       mayReset: config.stateReset,
+      salesKeptMs: config.salesDays * DAY_MS,
       callbackBytes: config.callbackBytes,
       play: config.settlement === 'local' ? { openingAtomic: config.localBalance } : undefined,
     },
@@ -104,12 +107,13 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   const verification = await verifying;
   const catalogue = openCatalogue(await loading, config.snapshot !== NO_CATALOGUE, clock);
   server.add(catalogue.component);
-  const { reservations, playLedger } = backend;
+  const { reservations, playLedger, books } = backend;
   const payments = await openPayments(config, stateDir ?? null, {
     clock,
     random,
     timers,
     reservations,
+    books,
     playLedger,
     recoveries: verification.queue,
     facilitatorFetch: ports.facilitatorFetch,

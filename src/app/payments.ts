@@ -8,9 +8,10 @@ import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Component, ModuleContext, SharedConfig } from '../modules/module.ts';
+import type { Books } from '../payment/books.ts';
 import { Checkout } from '../payment/checkout.ts';
-import { reservationKeyOf } from '../payment/protocol/order.ts';
-import type { Reservations } from '../payment/reservations.ts';
+import { type ReservationKey, reservationKeyOf } from '../payment/protocol/order.ts';
+import type { ReservationStatus, Reservations } from '../payment/reservations.ts';
 import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-ledger.ts';
 import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts';
 import type { Settlement } from '../payment/settlement/settlement.ts';
@@ -28,6 +29,7 @@ export interface PaymentParts {
   readonly random: Random;
   readonly timers: Timers;
   readonly reservations: Reservations;
+  readonly books: Books;
   /** Defined with SETTLEMENT=local. */
   readonly playLedger: PlayLedger | undefined;
   readonly recoveries: RecoveryQueue;
@@ -65,6 +67,18 @@ function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettleme
   return { settlement, isReachable: () => settlement.isReachable(), stop: () => settlement.stop() };
 }
 
+/** What became of an authorization: what the reservations know, then what the books still say. */
+async function statusOf(
+  key: ReservationKey,
+  reservations: Reservations,
+  books: Books,
+): Promise<ReservationStatus | undefined> {
+  const status = await reservations.statusOf(key);
+  if (status !== undefined) return status;
+  const sale = await books.find(key);
+  return sale === undefined ? undefined : { kind: 'settled', transaction: sale.transaction };
+}
+
 const PLAY_NOTICE =
   'SETTLEMENT=local: the server verifies signatures, but payments move play money and nothing reaches a chain';
 
@@ -77,7 +91,7 @@ export async function openPayments(
   stateDir: string | null,
   parts: PaymentParts,
 ): Promise<OpenPayments> {
-  const { clock, random, timers, reservations, recoveries } = parts;
+  const { clock, random, timers, reservations, books, recoveries } = parts;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
   const { settlement, isReachable, stop } = openSettlement(config, parts);
   const reportCounts = Object.fromEntries(CASE_REPORT_KINDS.map((kind) => [kind, 0])) as Record<
@@ -115,7 +129,15 @@ export async function openPayments(
         'Settlements whose outcome is not known or not recorded.',
         openCount,
       )
-      .single('paygrade_reservations', 'gauge', 'Authorizations that are used or in use.', reservations.count);
+      .single('paygrade_reservations', 'gauge', 'Authorizations that are used or in use.', reservations.count)
+      .single(
+        'paygrade_sales_undelivered',
+        'gauge',
+        'Sales whose answer did not go out, or not yet.',
+        books.undeliveredCount,
+      )
+      .family('paygrade_sales_total', 'counter', 'Settled payments, by operation.');
+    for (const [operation, count] of books.saleCounts) page.sample(count, { operation });
   };
 
   return {
@@ -131,8 +153,9 @@ export async function openPayments(
       checkout: new Checkout({ reservations, settlement, reconciler, recoveries, clock }),
       seller: { payTo, serviceName: SERVICE_NAME },
       meters,
+      books,
     },
-    paymentStatusOf: (payer, nonce) => reservations.statusOf(reservationKeyOf(payer, nonce)),
+    paymentStatusOf: async (payer, nonce) => statusOf(reservationKeyOf(payer, nonce), reservations, books),
     notices: config.settlement === 'local' ? [PLAY_NOTICE] : [],
     unknownCount: () => reconciler.openCount,
   };

@@ -7,6 +7,7 @@ import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Random } from '../base/random.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Target } from '../http/target.ts';
+import type { Delivery } from './deliveries.ts';
 
 export const newRequestId = (random: Random): string => `req_${random.uuid()}`;
 
@@ -75,6 +76,13 @@ export class HttpRequestView implements RequestView, LoggedRequest {
   isDisconnected(): boolean {
     const client = this.#client;
     return client.isDisconnected === undefined ? this.body.signal.aborted : client.isDisconnected();
+  }
+
+  /** A listener that cannot tell says no more than that the client was there until now. */
+  delivery(): Delivery {
+    const client = this.#client;
+    if (client.delivery !== undefined) return client.delivery();
+    return this.isDisconnected() ? 'lost' : 'done';
   }
 
   onDisconnect(listener: DisconnectListener): void {

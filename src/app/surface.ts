@@ -6,7 +6,7 @@ import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Mount } from '../http/access.ts';
-import { type Answer, type Outcome, outcomeOf } from '../http/answers.ts';
+import { Answer, type Outcome, outcomeOf } from '../http/answers.ts';
 import type { Variant } from '../http/contract.ts';
 import { INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, Refusal, refuse } from '../http/errors.ts';
 import { type Execute, executorOf } from '../http/execute.ts';
@@ -16,6 +16,7 @@ import { errorsOf, type MountedOperation, type Operation } from '../http/operati
 import type { Responder } from '../http/respond.ts';
 import { type FindPath, type Match, pathFinder } from '../http/router.ts';
 import type { Target } from '../http/target.ts';
+import type { Deliveries } from './deliveries.ts';
 import { HttpRequestView, type LoggedRequest, newRequestId } from './request.ts';
 import type { RequestLog } from './request-log.ts';
 
@@ -25,6 +26,7 @@ export interface SurfaceParts {
   readonly random: Random;
   readonly responder: Responder;
   readonly log: RequestLog;
+  readonly deliveries: Pick<Deliveries, 'watch'>;
   readonly trustProxy: boolean;
   /** Headers of the answer to a preflight; undefined where browsers of other origins have no access. */
   readonly preflight: Readonly<Record<string, string>> | undefined;
@@ -163,7 +165,12 @@ export class Surface {
   }
 
   #answer(view: HttpRequestView, operation: ServedOperation, outcome: Outcome): Response | Promise<Response> {
-    if (!(outcome instanceof DeferredAnswer)) return this.#respond(view, operation, outcome);
+    if (!(outcome instanceof DeferredAnswer)) {
+      if (outcome instanceof Answer && outcome.delivered !== undefined) {
+        this.#parts.deliveries.watch(view, outcome.delivered);
+      }
+      return this.#respond(view, operation, outcome);
+    }
     return new Promise((resolve) => outcome.deliverTo(new DeferredRequest(view, operation, this, resolve)));
   }
 

@@ -30,6 +30,14 @@ export const switchOn: Parse<boolean> = (text) => trueOrFalse(text) === 'true';
 
 export const notBlank: Parse<string> = (text) => (text.trim() === '' ? refuse('not blank') : text);
 
+/** A secret that goes into a header: visible ASCII, at least `lengthMin` characters. The refusal does not repeat it. */
+export const secretText =
+  (lengthMin: number): Parse<string> =>
+  (text) =>
+    text.length >= lengthMin && /^[!-~]+$/.test(text)
+      ? text
+      : refuse(`at least ${lengthMin} characters of visible ASCII without blanks`);
+
 /** Longest public address in characters: every offer carries it in a header. */
 const WEB_ADDRESS_LENGTH_MAX = 200;
 

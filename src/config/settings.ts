@@ -1,5 +1,15 @@
 /** The settings that belong to the server as a whole. A module declares its own settings in its folder. */
-import { atomicAmount, notBlank, oneOf, origin, payee, switchOn, webAddress, wholeNumber } from './parsers.ts';
+import {
+  atomicAmount,
+  notBlank,
+  oneOf,
+  origin,
+  payee,
+  secretText,
+  switchOn,
+  webAddress,
+  wholeNumber,
+} from './parsers.ts';
 import { setting, when } from './setting.ts';
 
 /** From the quietest to the most talkative. */
@@ -49,6 +59,14 @@ export const SERVER_SETTINGS = {
     default: null,
     help: 'origin, or `*`, that browsers may call from',
     detail: 'Without it the server sends no CORS headers and answers OPTIONS with 405.',
+  }),
+  adminToken: setting({
+    variable: 'ADMIN_TOKEN',
+    parse: secretText(32),
+    default: null,
+    help: 'token, at least 32 characters, that opens `/admin/v1/*` and the pages of the operator',
+    detail: 'Without it these paths are 404.',
+    isSecret: true,
   }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
@@ -136,6 +154,20 @@ export const PAYMENT_SETTINGS = {
     parse: oneOf(['auto', 'noble']),
     default: 'auto',
     help: '`auto`: the fastest signature library that passes its self-test at start; `noble`: only noble',
+  }),
+  salesDays: setting({
+    variable: 'SALES_DAYS',
+    parse: wholeNumber(1, 36_500),
+    default: '400',
+    help: 'days that a sale stays in the books',
+  }),
+  salesParameters: setting({
+    variable: 'SALES_PARAMETERS',
+    parse: switchOn,
+    default: 'false',
+    help: '`true`: the books keep the parameters of jobs questions',
+    detail:
+      'Without it a sale holds a keyed digest of its question: it shows that two questions are the same, not what was asked.',
   }),
   workers: setting({
     variable: 'WORKERS',

@@ -22,6 +22,8 @@ export interface Admission<P extends object = object> {
    * @returns the receipt (header fields of the answer), nothing, or a refusal that replaces the answer
    */
   settle?(answer: unknown): MaybePromise<HeaderRecord | Refusal | undefined>;
+  /** Called once after the answer was handed whole to a connection that was still there. Never for a refusal. Must not wait. */
+  delivered?(): void;
   /** The refusal leaves after this is done. A failure goes to the log and changes no outcome. */
   release?(): MaybePromise<void>;
 }

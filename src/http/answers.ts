@@ -51,10 +51,13 @@ export class Answer {
   readonly body: string | Reply;
   /** Headers that the ways in add, such as the receipt of a payment. */
   readonly receipt: HeaderRecord | undefined;
+  /** To be called once the answer was handed whole to a connection that was still there. */
+  readonly delivered: (() => void) | undefined;
 
-  constructor(body: string | Reply, receipt: HeaderRecord | undefined) {
+  constructor(body: string | Reply, receipt: HeaderRecord | undefined, delivered?: () => void) {
     this.body = body;
     this.receipt = receipt;
+    this.delivered = delivered;
   }
 }
 

@@ -142,6 +142,15 @@ function withReceipt(refusal: Refusal, receipt: HeaderRecord | undefined): Refus
   return new Refusal(refusal, refusal.message, { ...extras, headers: { ...extras.headers, ...receipt } });
 }
 
+/** The calls that follow once the answer has left; undefined where no admission wants one. */
+function deliveredOf(admissions: readonly Admission[]): (() => void) | undefined {
+  const wanting = admissions.filter(({ delivered }) => delivered !== undefined);
+  if (wanting.length === 0) return undefined;
+  return () => {
+    for (const admission of wanting) admission.delivered?.();
+  };
+}
+
 /** Settles the admissions, the last one first. When one refuses, the caller releases the others. */
 async function settleAdmissions(
   execution: Execution,
@@ -149,6 +158,7 @@ async function settleAdmissions(
   body: string | Reply | undefined,
 ): Promise<Outcome> {
   const { answer } = execution;
+  const settledAdmissions = [...admissions];
   let receipt: HeaderRecord | undefined;
   try {
     for (let admission = admissions.pop(); admission !== undefined; admission = admissions.pop()) {
@@ -156,7 +166,8 @@ async function settleAdmissions(
       if (settled instanceof Refusal) return withReceipt(settled, receipt);
       if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
     }
-    return new Answer(body ?? bodyOf(await (answer as AfterSettlement<unknown>).create()), receipt);
+    const finished = body ?? bodyOf(await (answer as AfterSettlement<unknown>).create());
+    return new Answer(finished, receipt, deliveredOf(settledAdmissions));
   } catch (failure) {
     if (receipt === undefined) throw failure;
     return lostAnswer(failure, receipt);

@@ -17,6 +17,7 @@ import type { Mount } from '../http/access.ts';
 import type { Operation } from '../http/operation.ts';
 import type { Route } from '../http/route.ts';
 import type { StaticFiles } from '../http/static-files.ts';
+import type { Books } from '../payment/books.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 
 /** A part of the running server with readiness, metrics and a lifecycle. */
@@ -74,6 +75,7 @@ export interface ModuleContext {
   readonly rateLimits: RateLimits;
   /** Services of paid operations. */
   readonly paid: PaidServices['paid'];
+  readonly books: Books;
   /** The status of an authorization, by payer (0x and 40 hex digits) and nonce (0x and 64), any case. */
   paymentStatusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
   /** Style sheets, scripts and pictures for browsers. */

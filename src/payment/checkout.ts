@@ -20,6 +20,7 @@
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import type { SaleFacts } from './books.ts';
 import {
   type Authorization,
   authorizationStruct,
@@ -188,8 +189,8 @@ export class Checkout {
     return this.#parts.reservations.release(reservation);
   }
 
-  /** Moves the money. Rejects only for a bug. */
-  async settle({ order, reservation, client }: Purchase): Promise<Settled> {
+  /** Moves the money. @param sale what the books will say about the request. Rejects only for a bug. */
+  async settle({ order, reservation, client }: Purchase, sale: SaleFacts): Promise<Settled> {
     const { reservations, reconciler } = this.#parts;
     const { payer } = order;
     if (client.isDisconnected()) {
@@ -197,7 +198,7 @@ export class Checkout {
       return { kind: 'abandoned' };
     }
     try {
-      await reservations.recordIntent(reservation, order);
+      await reservations.recordIntent(reservation, order, sale);
     } catch (failure) {
       // An intent that may be on record is settled after the next start, so the client must not sign another.
       if (failure instanceof RecordInDoubtError) {

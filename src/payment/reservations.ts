@@ -17,6 +17,7 @@
  * - A key becomes free again only when it is certain that no money moved.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { SaleFacts } from './books.ts';
 import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
 
 /** A used authorization is kept this long after its `validBefore`, in seconds (x402-v2 §6.3). */
@@ -35,6 +36,8 @@ export type ReservationStatus =
 /** The right to settle one authorization. The object itself is the right: the store refuses a copy. */
 export interface Reservation {
   readonly key: ReservationKey;
+  /** Its number, and that of the sale that it becomes. */
+  readonly serial: number;
   readonly validBeforeSeconds: number;
 }
 
@@ -73,9 +76,12 @@ export interface Reservations {
   statusOf(key: ReservationKey): MaybePromise<ReservationStatus | undefined>;
   /** reserved -> free. */
   release(reservation: Reservation): MaybePromise<void>;
-  /** reserved -> settling: the intent. Must resolve before the caller asks the settlement to move money. */
-  recordIntent(reservation: Reservation, order: PaymentOrder): Promise<void>;
-  /** settling or unknown -> settled. */
+  /**
+   * reserved -> settling: the intent. Must resolve before the caller asks the settlement to move money.
+   * @param sale what the books will say about the request, should the payment settle
+   */
+  recordIntent(reservation: Reservation, order: PaymentOrder, sale: SaleFacts): Promise<void>;
+  /** settling or unknown -> settled. The sale is in the books with the same commit. */
   recordSettled(reservation: Reservation, transaction: string): Promise<void>;
   /** settling or unknown -> unknown; '' leaves a known hash as it is. */
   recordUnknown(reservation: Reservation, transaction: string): Promise<void>;

@@ -7,6 +7,7 @@ import type { Random } from '../base/random.ts';
 import type { RateLimits } from '../base/rate-limits.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Callbacks } from '../callback/callbacks.ts';
+import type { Books } from '../payment/books.ts';
 import type { Reservations } from '../payment/reservations.ts';
 import type { PlayLedger } from '../payment/settlement/play-ledger.ts';
 
@@ -23,6 +24,7 @@ export interface Backend {
   readonly playLedger: PlayLedger | undefined;
   readonly callbacks: Callbacks;
   readonly rateLimits: RateLimits;
+  readonly books: Books;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;

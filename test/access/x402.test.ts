@@ -22,9 +22,11 @@ import type {
 } from '../../src/payment/settlement/settlement.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { type Recover, recoverWithNoble } from '../../src/payment/signature/signature.ts';
+import { MemoryBooks } from '../../src/storage/memory/books.ts';
 import { MemoryPlayLedger } from '../../src/storage/memory/play-ledger.ts';
 import { MemoryReservations } from '../../src/storage/memory/reservations.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
+import { Chance } from '../support/chance.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { promptWorker } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
@@ -109,7 +111,9 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     clock: time,
     ...change,
   });
-  const services: PaidServices = { paid: { checkout, seller: { payTo: PAYEE }, meters: new PaymentMeters() } };
+  const services: PaidServices = {
+    paid: { checkout, seller: { payTo: PAYEE }, meters: new PaymentMeters(), books: new MemoryBooks(new Chance(1)) },
+  };
   const gate = gateOf(services);
   const admit = async (header: string | null, one: RequestView = visit(header)): Promise<Pass | Refusal> => {
     const admitted = await gate.admit(one, {});

@@ -19,6 +19,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { openSqliteState } from '../../src/storage/sqlite/state.ts';
 import { FakeFacilitator } from '../support/fake-facilitator.ts';
+import { SALES_KEPT_MS } from '../support/sale.ts';
 import { NOW_MS, type Ran, run } from './captured-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-doctor-'));
@@ -49,7 +50,7 @@ const wordsOf = (report: Report, check: string): string[] =>
 
 async function madeState(name: string): Promise<string> {
   const stateDir = join(folder, name);
-  const options = { stateDir, sync: 'full', isPlay: true, mayReset: false } as const;
+  const options = { stateDir, sync: 'full', isPlay: true, mayReset: false, salesKeptMs: SALES_KEPT_MS } as const;
   const state = await openSqliteState(options, { clock: systemClock, timers: systemTimers, onFault: () => {} });
   await state.close();
   return stateDir;

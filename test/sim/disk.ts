@@ -16,7 +16,14 @@ import type { Backend, StoreOptions } from '../../src/storage/backend.ts';
 import { backendOver, type SqlitePorts } from '../../src/storage/sqlite/backend.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 import { Journal } from '../../src/storage/sqlite/journal.ts';
-import { type LoadedState, loadState, openSqliteState, STATE_FILE, stateOver } from '../../src/storage/sqlite/state.ts';
+import {
+  type LoadedState,
+  loadState,
+  openSqliteState,
+  readerOver,
+  STATE_FILE,
+  stateOver,
+} from '../../src/storage/sqlite/state.ts';
 import { CALLBACKS, type EventQuery } from '../../src/storage/sqlite/tables/callbacks.ts';
 import type { Operation, Query } from '../../src/storage/sqlite/tables/table.ts';
 import type {
@@ -27,6 +34,7 @@ import type {
   WriterRequest,
 } from '../../src/storage/sqlite/writer-messages.ts';
 import type { Chance } from '../support/chance.ts';
+import { SALES_KEPT_MS } from '../support/sale.ts';
 import type { Profile } from './profile.ts';
 import { Records } from './records.ts';
 import type { World } from './world.ts';
@@ -152,13 +160,20 @@ export class Disk {
       const loaded = this.#loaded(ports.clock);
       const journal = new Journal({ path: '', sync }, wired);
       return backendOver(
-        stateOver(journal, loaded, this.#isPlay, ports.clock, () => {}),
+        stateOver(
+          { journal, reader: readerOver(journal), loaded, release: () => {} },
+          { isPlay: this.#isPlay, salesKeptMs: SALES_KEPT_MS },
+          wired,
+        ),
         options,
         wired,
       );
     }
     this.#compare(this.#folder, ports.clock);
-    const state = await openSqliteState({ stateDir: this.#folder, sync, isPlay: this.#isPlay, mayReset: false }, wired);
+    const state = await openSqliteState(
+      { stateDir: this.#folder, sync, isPlay: this.#isPlay, mayReset: false, salesKeptMs: SALES_KEPT_MS },
+      wired,
+    );
     if (state.journal === undefined) this.#world.fail('D1 disk', `the state is damaged: ${state.fault()}`);
     else this.#database = new StateDatabase({ path: join(this.#folder, STATE_FILE), sync });
     return backendOver(state, options, wired);
@@ -214,12 +229,11 @@ export class Disk {
           return;
         case 'read': {
           const { id, query } = request;
-          const { eventId } = query as EventQuery;
           const isFailing = !this.isHealed && this.#profile.diskFaultsPerMinute > 0 && this.#chance.is(0.01);
           const found = this.records.database.read(query);
           if (this.#database !== undefined) this.#compareRead(this.#database, query, found);
           if (isFailing) {
-            this.unreadMs.set(eventId, this.#world.nowMs);
+            if (query.table === CALLBACKS) this.unreadMs.set((query as EventQuery).eventId, this.#world.nowMs);
             this.onFault(0);
           }
           reply({ kind: 'read', id, found, ...(isFailing ? { fault: 'disk I/O error' } : {}) }, this.#latencyMs());
@@ -249,7 +263,11 @@ export class Disk {
   }
 
   #compareRead(database: StateDatabase, query: Query, found: unknown): void {
-    if (query.table !== CALLBACKS) throw new Error(`nobody compares reads of ${query.table} here`);
+    if (query.table !== CALLBACKS) {
+      const [real, model] = [database.read(query), found];
+      if (!isDeepStrictEqual(real, model)) this.#world.fail('D1 disk', `another answer to a read of ${query.table}`);
+      return;
+    }
     const textOf = (event: EventRecord | undefined): string =>
       event === undefined ? 'none' : `${event.id} ${Buffer.from(event.bytes).toString('hex')}`;
     const [real, model] = [database.read(query), found].map((each) => textOf(each as EventRecord | undefined));

@@ -7,6 +7,7 @@ import type { Backend } from '../../src/storage/backend.ts';
 import { orderFor } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { webhookOf } from '../support/opened-inbox.ts';
+import { SALE } from '../support/sale.ts';
 
 /** Of every payer, atomic units: two orders' worth. */
 export const OPENING_ATOMIC = 40_000n;
@@ -36,7 +37,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
   async function settling({ reservations }: Backend, order: PaymentOrder): Promise<Reservation> {
     const reserved = await reservations.reserve(order.key, order.authorization.validBeforeSeconds);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-    await reservations.recordIntent(reserved.reservation, order);
+    await reservations.recordIntent(reserved.reservation, order, SALE);
     return reserved.reservation;
   }
 

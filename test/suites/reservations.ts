@@ -6,6 +6,7 @@ import type { Reservation, ReservationStatus, Reservations, Reserved } from '../
 import { orderFor } from '../payment/fixture.ts';
 import { Chance } from '../support/chance.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
+import { SALE } from '../support/sale.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const OTHER_HASH = `0x${'cd'.repeat(32)}`;
@@ -75,7 +76,7 @@ export function describeReservations(
       const { store, order, taken, reserve } = await setUp();
       const one = order();
       const held = await taken(one);
-      const recording = store.recordIntent(held, one);
+      const recording = store.recordIntent(held, one, SALE);
       const during = await Promise.all(Array.from({ length: 10 }, () => reserve(one)));
       await recording;
       await store.recordSettled(held, HASH);
@@ -89,11 +90,11 @@ export function describeReservations(
       ReservationStatus | undefined,
     ][] = [
       ['a release', async (store, held) => store.release(held), undefined],
-      ['an intent', (store, held, one) => store.recordIntent(held, one), { kind: 'settling' }],
+      ['an intent', (store, held, one) => store.recordIntent(held, one, SALE), { kind: 'settling' }],
       [
         'a settlement',
         async (store, held, one) => {
-          await store.recordIntent(held, one);
+          await store.recordIntent(held, one, SALE);
           await store.recordSettled(held, HASH);
         },
         { kind: 'settled', transaction: HASH },
@@ -101,7 +102,7 @@ export function describeReservations(
       [
         'a refused settlement',
         async (store, held, one) => {
-          await store.recordIntent(held, one);
+          await store.recordIntent(held, one, SALE);
           await store.recordReleased(held);
         },
         undefined,
@@ -109,7 +110,7 @@ export function describeReservations(
       [
         'an unknown end',
         async (store, held, one) => {
-          await store.recordIntent(held, one);
+          await store.recordIntent(held, one, SALE);
           await store.recordUnknown(held, '');
         },
         { kind: 'unknown', transaction: '' },
@@ -117,7 +118,7 @@ export function describeReservations(
       [
         'an unknown end whose hash is learnt and then not repeated',
         async (store, held, one) => {
-          await store.recordIntent(held, one);
+          await store.recordIntent(held, one, SALE);
           await store.recordUnknown(held, '');
           await store.recordUnknown(held, OTHER_HASH);
           await store.recordUnknown(held, '');
@@ -127,7 +128,7 @@ export function describeReservations(
       [
         'an unknown end that turns out settled',
         async (store, held, one) => {
-          await store.recordIntent(held, one);
+          await store.recordIntent(held, one, SALE);
           await store.recordUnknown(held, OTHER_HASH);
           await store.recordSettled(held, HASH);
         },
@@ -136,7 +137,7 @@ export function describeReservations(
       [
         'an unknown end that turns out refused',
         async (store, held, one) => {
-          await store.recordIntent(held, one);
+          await store.recordIntent(held, one, SALE);
           await store.recordUnknown(held, '');
           await store.recordReleased(held);
         },
@@ -145,7 +146,7 @@ export function describeReservations(
       [
         'an unknown end that is never learnt',
         async (store, held, one) => {
-          await store.recordIntent(held, one);
+          await store.recordIntent(held, one, SALE);
           await store.recordUnknown(held, HASH);
           await store.recordDead(held);
         },
@@ -168,7 +169,7 @@ export function describeReservations(
       const held = await taken(one);
       await expect((async () => store.recordSettled(held, HASH))()).rejects.toThrow();
       await expect((async () => store.recordDead(held))()).rejects.toThrow();
-      await store.recordIntent(held, one);
+      await store.recordIntent(held, one, SALE);
       await expect((async () => store.release(held))()).rejects.toThrow();
       await store.recordSettled(held, HASH);
       await expect((async () => store.recordReleased(held))()).rejects.toThrow();
@@ -202,7 +203,7 @@ export function describeReservations(
       const { store, order, reserve, taken } = await setUp(3);
       const [a, b, c] = [order(), order(), order()];
       const held = [await taken(a), await taken(b), await taken(c)] as const;
-      await store.recordIntent(held[0], a);
+      await store.recordIntent(held[0], a, SALE);
       await store.recordSettled(held[0], HASH);
       for (let i = 0; i < 10; i++) expect(await reserve(order())).toEqual({ kind: 'full' });
       expect(await reserve(a)).toEqual({ kind: 'taken', status: { kind: 'settled', transaction: HASH } });
@@ -214,7 +215,7 @@ export function describeReservations(
     const settledOne = async (kit: Awaited<ReturnType<typeof setUp>>): Promise<PaymentOrder> => {
       const one = kit.order();
       const held = await kit.taken(one);
-      await kit.store.recordIntent(held, one);
+      await kit.store.recordIntent(held, one, SALE);
       await kit.store.recordSettled(held, HASH);
       return one;
     };
@@ -274,7 +275,7 @@ export function describeReservations(
       const kit = await setUp();
       const one = kit.order();
       const held = await kit.taken(one);
-      await kit.store.recordIntent(held, one);
+      await kit.store.recordIntent(held, one, SALE);
       await kit.store.recordUnknown(held, '');
       kit.time.pass(DAY);
       for (let i = 0; i < 10; i++) await kit.reserve(kit.order());

@@ -51,6 +51,11 @@ class NodeConnection implements ClientConnection {
     return this.#outgoing.destroyed;
   }
 
+  delivery(): 'pending' | 'done' | 'lost' {
+    if (this.#outgoing.writableFinished) return 'done';
+    return this.#outgoing.destroyed ? 'lost' : 'pending';
+  }
+
   onDisconnect(listener: DisconnectListener): void {
     this.#outgoing.on('close', () => listener.handleEvent());
   }

@@ -15,6 +15,8 @@ export interface ClientConnection {
   header?(name: string): string | null;
   /** As `Request.signal.aborted`. */
   isDisconnected?(): boolean;
+  /** What became of the answer, once it was handed over: whether the system has taken all of it, or the connection ended before. */
+  delivery?(): 'pending' | 'done' | 'lost';
   /**
    * Calls the listener once when the client disconnects, as `Request.signal` would; may also call it after the answer has gone
    * out. Costs less memory per held request than a listener on the signal (Bun) or the signal itself (Node).

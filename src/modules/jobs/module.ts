@@ -21,7 +21,7 @@ export const jobs = defineModule({
     const services: JobsServices = {
       catalogue,
       clock,
-      paid,
+      paid: { ...paid, keepsParameters: config.salesParameters },
       clientRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
       signalsMemo: new SignalsMemo(),
     };

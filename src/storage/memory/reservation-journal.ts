@@ -1,4 +1,5 @@
 /** The journal of the reservations in memory (a port): it records what must outlive the process and gives it back at start. */
+import type { Sale, SaleFacts } from '../../payment/books.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import type { UsedAuthorization } from './used-authorizations.ts';
 
@@ -9,10 +10,13 @@ import type { UsedAuthorization } from './used-authorizations.ts';
 export interface ReservationJournal {
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
-  recordIntent(serial: number, order: PaymentOrder): Promise<void>;
+  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts): Promise<void>;
   recordUnknown(serial: number, transaction: string): Promise<void>;
-  /** Records the outcome; from then on the journal holds only the key and its outcome. */
-  recordEnd(serial: number, end: UsedAuthorization): Promise<void>;
+  /**
+   * Records the outcome; from then on the journal holds only the key and its outcome.
+   * @param sale the entry of the books for a settled payment, written in the same commit; undefined for a dead one
+   */
+  recordEnd(serial: number, end: UsedAuthorization, sale: Sale | undefined): Promise<void>;
   recordReleased(serial: number): Promise<void>;
   /** Permits the journal to remove the record of a used authorization whose retention is over. */
   forget(serial: number): void;
@@ -22,6 +26,7 @@ export interface ReservationJournal {
 export interface RecordedCase {
   readonly serial: number;
   readonly order: PaymentOrder;
+  readonly sale: SaleFacts;
   /** Transaction hash; '' when none is known. */
   readonly transaction: string;
   /** False: another kind of settlement began it, so this process does not repeat it and the authorization stays unknown. */
@@ -37,7 +42,7 @@ export interface LoadedReservations {
    * record. 0 = no state was lost.
    */
   readonly usedBeforeSeconds: number;
-  /** The highest serial so far. */
+  /** The highest serial so far, in the books too. */
   readonly lastSerial: number;
 }
 

@@ -11,6 +11,7 @@
  * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; no scan and no timer.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { Sale, SaleFacts, SettlementKind } from '../../payment/books.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
@@ -39,6 +40,11 @@ const NO_CASES: readonly UnsettledCase[] = [];
 /** `ended` = settled or dead, and a used authorization now. */
 type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
 
+interface Intent {
+  readonly order: PaymentOrder;
+  readonly sale: SaleFacts;
+}
+
 /** A reservation until its outcome is known. */
 class OpenReservation implements Reservation {
   readonly key: ReservationKey;
@@ -47,6 +53,8 @@ class OpenReservation implements Reservation {
   readonly serial: number;
   state: State = 'reserved';
   transaction = '';
+  /** What a sale of it would say; known from the intent on. */
+  intent: Intent | undefined;
 
   constructor(key: ReservationKey, validBeforeSeconds: number, serial: number) {
     this.key = key;
@@ -82,6 +90,7 @@ export class MemoryReservations implements Reservations {
   readonly #clock: Clock;
   readonly #countMax: number;
   readonly #journal: ReservationJournal;
+  readonly #settlement: SettlementKind;
   readonly #usedBeforeSeconds: number;
   #serial: number;
   readonly #open = new Map<ReservationKey, OpenReservation>();
@@ -94,20 +103,23 @@ export class MemoryReservations implements Reservations {
     countMax: number = RESERVATION_COUNT_MAX,
     journal: ReservationJournal = NO_JOURNAL,
     loaded: LoadedReservations = NOTHING_LOADED,
+    settlement: SettlementKind = 'local',
   ) {
     this.#clock = clock;
     this.#countMax = countMax;
     this.#journal = journal;
+    this.#settlement = settlement;
     this.#usedBeforeSeconds = loaded.usedBeforeSeconds;
     this.#serial = loaded.lastSerial;
     for (const end of loaded.ends) {
       this.#refuseSecond(end.key);
       this.#used.add(end, end.serial, this.#dueMsOf(end.validBeforeSeconds));
     }
-    this.#unsettled = loaded.cases.flatMap(({ serial, order, transaction, isRepeatable }) => {
+    this.#unsettled = loaded.cases.flatMap(({ serial, order, sale, transaction, isRepeatable }) => {
       const reservation = new OpenReservation(order.key, order.authorization.validBeforeSeconds, serial);
       reservation.state = 'unknown';
       reservation.transaction = transaction;
+      reservation.intent = { order, sale };
       this.#refuseSecond(order.key);
       this.#open.set(order.key, reservation);
       return isRepeatable ? [{ reservation, order }] : [];
@@ -149,11 +161,12 @@ export class MemoryReservations implements Reservations {
     this.#close(this.#openOf(reservation, 'reserved'), 'free');
   }
 
-  async recordIntent(reservation: Reservation, order: PaymentOrder): Promise<void> {
+  async recordIntent(reservation: Reservation, order: PaymentOrder, sale: SaleFacts): Promise<void> {
     const open = this.#openOf(reservation, 'reserved');
     open.state = 'settling';
+    open.intent = { order, sale };
     try {
-      await this.#journal.recordIntent(open.serial, order);
+      await this.#journal.recordIntent(open.serial, order, sale);
     } catch (failure) {
       if (!(failure instanceof RecordInDoubtError)) open.state = 'reserved';
       throw failure;
@@ -193,10 +206,29 @@ export class MemoryReservations implements Reservations {
 
   async #recordEnd(open: OpenReservation, end: UsedAuthorization): Promise<void> {
     checkTransaction(end.transaction);
-    await this.#journal.recordEnd(open.serial, end);
+    await this.#journal.recordEnd(open.serial, end, end.kind === 'settled' ? this.#saleOf(open, end) : undefined);
     if (open.state === 'ended') return;
     this.#used.add(end, open.serial, this.#clock.monotonicMs() + RETAINED_MS);
     this.#close(open, 'ended');
+  }
+
+  /** The entry of the books for a payment that has just settled. */
+  #saleOf({ serial, intent }: OpenReservation, { transaction }: UsedAuthorization): Sale {
+    if (intent === undefined) throw new Error('a settlement without an intent');
+    const { order, sale } = intent;
+    const { authorization, offer, payer } = order;
+    return {
+      ...sale,
+      serial,
+      timeMs: this.#clock.nowMs(),
+      amountAtomic: authorization.valueAtomic,
+      network: offer.requirements.network,
+      payer,
+      nonce: authorization.nonce,
+      transaction,
+      settlement: this.#settlement,
+      isDelivered: false,
+    };
   }
 
   #close(open: OpenReservation, state: 'ended' | 'free'): void {

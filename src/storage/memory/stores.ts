@@ -5,6 +5,7 @@
 
 import type { EventStore } from '../../callback/inbox/event-store.ts';
 import { Inbox } from '../../callback/inbox/inbox.ts';
+import type { Books } from '../../payment/books.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { type LoadedLedger, MemoryPlayLedger, TRANSFER_COUNT_MAX } from './play-ledger.ts';
 import { MemoryRateLimits } from './rate-limits.ts';
@@ -17,18 +18,25 @@ export interface Persistence {
   readonly reservations: LoadedReservations;
   readonly ledger: LoadedLedger;
   readonly events: EventStore;
+  readonly books: Books;
 }
 
-export type MemoryStores = Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits'>;
+export type MemoryStores = Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits' | 'books'>;
 
 /** Opens the stores with the records of earlier processes. */
 export async function openMemoryStores(
   { callbackBytes, play }: StoreOptions,
   ports: BackendPorts,
-  { journal, reservations: loaded, ledger, events }: Persistence,
+  { journal, reservations: loaded, ledger, events, books }: Persistence,
 ): Promise<MemoryStores> {
   const { clock, random, timers } = ports;
-  const reservations = new MemoryReservations(clock, RESERVATION_COUNT_MAX, journal, loaded);
+  const reservations = new MemoryReservations(
+    clock,
+    RESERVATION_COUNT_MAX,
+    journal,
+    loaded,
+    play === undefined ? 'facilitator' : 'local',
+  );
   const playLedger =
     play === undefined ? undefined : new MemoryPlayLedger(play.openingAtomic, clock, TRANSFER_COUNT_MAX, ledger);
   const inbox = new Inbox(callbackBytes, {
@@ -39,5 +47,5 @@ export async function openMemoryStores(
     onStoreFault: (fault) => ports.onCallbackFault(fault),
   });
   await inbox.load();
-  return { reservations, playLedger, callbacks: inbox, rateLimits: new MemoryRateLimits(clock) };
+  return { reservations, playLedger, callbacks: inbox, rateLimits: new MemoryRateLimits(clock), books };
 }

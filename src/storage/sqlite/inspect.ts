@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../base/failure.ts';
-import { APPLICATION_ID, formatProblem } from './database.ts';
+import { problemOfFile } from './database.ts';
 import { LOCK_FILE } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker } from './marker.ts';
@@ -45,8 +45,7 @@ function problemOf(path: string, generationMin: number): string | undefined {
   const database = new DatabaseSync(url, { readOnly: true });
   try {
     const first = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
-    if (first('PRAGMA application_id') !== APPLICATION_ID) return 'it is not a state file';
-    const problem = formatProblem(first('PRAGMA user_version') as number);
+    const problem = problemOfFile(database);
     if (problem !== undefined) return problem;
     const verdict = String(first('PRAGMA quick_check(1)'));
     if (verdict !== 'ok') return `it is damaged: ${verdict.split('\n')[0]}`;

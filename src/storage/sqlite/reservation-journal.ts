@@ -1,4 +1,5 @@
 /** The journal of the reservations, over the state file. */
+import type { Sale, SaleFacts } from '../../payment/books.ts';
 import { orderTextOf, type PaymentOrder } from '../../payment/protocol/order.ts';
 import type { ReservationJournal } from '../memory/reservation-journal.ts';
 import type { UsedAuthorization } from '../memory/used-authorizations.ts';
@@ -8,21 +9,26 @@ import { PAYMENTS, type PaymentOperation } from './tables/payments.ts';
 export class SqliteReservationJournal implements ReservationJournal {
   readonly #journal: Journal;
   readonly #isPlay: boolean;
+  readonly #onSold: (sale: Sale) => void;
   /** Serials of records to remove with the next removal. */
   #forgotten: number[] = [];
   #isForgetting = false;
 
-  /** @param isPlay settlements move play money, whose sums the state file stores too */
-  constructor(journal: Journal, isPlay: boolean) {
+  /**
+   * @param isPlay settlements move play money, whose sums the state file stores too
+   * @param onSold called with each sale that is on record
+   */
+  constructor(journal: Journal, isPlay: boolean, onSold: (sale: Sale) => void) {
     this.#journal = journal;
     this.#isPlay = isPlay;
+    this.#onSold = onSold;
   }
 
   fault(): string | undefined {
     return this.#journal.fault();
   }
 
-  recordIntent(serial: number, order: PaymentOrder): Promise<void> {
+  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts): Promise<void> {
     const { from, valueAtomic } = order.authorization;
     return this.#write({
       table: PAYMENTS,
@@ -32,6 +38,7 @@ export class SqliteReservationJournal implements ReservationJournal {
       payer: from,
       valueAtomic,
       order: orderTextOf(order),
+      sale: JSON.stringify(sale),
     });
   }
 
@@ -39,8 +46,9 @@ export class SqliteReservationJournal implements ReservationJournal {
     return this.#write({ table: PAYMENTS, kind: 'unknown', serial, transaction });
   }
 
-  recordEnd(serial: number, end: UsedAuthorization): Promise<void> {
-    return this.#write({ table: PAYMENTS, kind: 'end', serial, end });
+  async recordEnd(serial: number, end: UsedAuthorization, sale: Sale | undefined): Promise<void> {
+    await this.#write({ table: PAYMENTS, kind: 'end', serial, end, sale });
+    if (sale !== undefined) this.#onSold(sale);
   }
 
   recordReleased(serial: number): Promise<void> {

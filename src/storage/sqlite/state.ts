@@ -13,7 +13,9 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { keyedDigest } from '../../base/digest.ts';
 import { firstLineOf } from '../../base/failure.ts';
+import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
@@ -23,6 +25,7 @@ import { makeFolder } from '../make-folder.ts';
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
 import type { Persistence } from '../memory/stores.ts';
+import { SqliteBooks } from './books.ts';
 import { DamagedError } from './checksum.ts';
 import { isDamage, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
@@ -30,9 +33,11 @@ import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
 import { lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
+import { ReaderThread, type StateReader } from './reader-thread.ts';
 import { SqliteReservationJournal } from './reservation-journal.ts';
 import { loadCallbacks } from './tables/callbacks.ts';
 import { loadCases, loadEnds, loadSpent } from './tables/payments.ts';
+import { type BooksStart, loadBooks } from './tables/sales.ts';
 import type { DatabaseOptions } from './writer-messages.ts';
 
 export const STATE_FILE = 'state.db';
@@ -53,6 +58,8 @@ export interface StateOptions {
    * been used before until their windows are over.
    */
   readonly mayReset: boolean;
+  /** How long a sale stays in the books, milliseconds. */
+  readonly salesKeptMs: number;
   /** For tests and benches: see DatabaseOptions. */
   readonly commitDelayMs?: number | undefined;
 }
@@ -77,12 +84,15 @@ export interface LoadedState {
   readonly reservations: LoadedReservations;
   readonly ledger: LoadedLedger;
   readonly callbacks: readonly LoadedCallback[];
+  readonly books: BooksStart;
   readonly notices: readonly string[];
 }
 
 /** Name in `meta`: see `LoadedReservations.usedBeforeSeconds`. */
 const USED_BEFORE = 'used_before_seconds';
 const GENERATION = 'generation';
+/** Length of the key of the books' digests. */
+const SECRET_BYTES = 32;
 
 /** The state file is not the one that this folder used last. */
 class Lost extends Error {}
@@ -131,23 +141,40 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
     }
   }
   const database: DatabaseOptions = { path, sync: options.sync, commitDelayMs: options.commitDelayMs };
-  return stateOver(new Journal(database, ports), loaded, options.isPlay, ports.clock, release);
+  const journal = new Journal(database, ports);
+  // A writer that is not a thread of this process has a file of its own kind.
+  const reader = ports.openWriter === undefined ? new ReaderThread(path) : readerOver(journal);
+  return stateOver({ journal, reader, loaded, release }, options, ports);
 }
 
-/**
- * The state over an open journal, with the records that the start loaded.
- * @param release called after the journal is closed
- */
+/** Reads through the journal's writer. */
+export const readerOver = (journal: Journal): StateReader => ({
+  read: (query) => journal.read(query),
+  close: async () => {},
+});
+
+/** An open state file. */
+export interface StateParts {
+  readonly journal: Journal;
+  readonly reader: StateReader;
+  /** The records that the start loaded. */
+  readonly loaded: LoadedState;
+  /** Called after the journal is closed. */
+  readonly release: () => void;
+}
+
+/** The state over an open file. */
 export function stateOver(
-  journal: Journal,
-  { callbacks, reservations, ledger, notices }: LoadedState,
-  isPlay: boolean,
-  clock: Clock,
-  release: () => void,
+  { journal, reader, loaded, release }: StateParts,
+  { isPlay, salesKeptMs }: Pick<StateOptions, 'isPlay' | 'salesKeptMs'>,
+  { clock, timers }: JournalPorts,
 ): SqliteState {
+  const { callbacks, reservations, ledger, notices } = loaded;
+  const books = new SqliteBooks(journal, reader, loaded.books, salesKeptMs, { timers, nowMs: () => clock.nowMs() });
   return {
     persistence: {
-      journal: new SqliteReservationJournal(journal, isPlay),
+      journal: new SqliteReservationJournal(journal, isPlay, (sale) => books.sold(sale)),
+      books,
       reservations,
       ledger,
       events: new SqliteEventStore(journal, clock, callbacks),
@@ -157,6 +184,7 @@ export function stateOver(
     notices,
     journal,
     async close() {
+      await books.close();
       await journal.close();
       release();
     },
@@ -198,15 +226,17 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
   const ends = loadEnds(connection, Math.floor(nowMs / 1000) - RETENTION_SECONDS);
   const cases = loadCases(connection).map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
   const spent = isPlay ? loadSpent(connection) : [];
+  const books = loadBooks(connection, () => systemRandom.bytes(SECRET_BYTES));
   return {
     reservations: {
       ends,
       cases,
       usedBeforeSeconds: database.meta(USED_BEFORE),
-      lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0),
+      lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0, books.lastSerial),
     },
     ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
     callbacks: loadCallbacks(connection, nowMs, nowMs - TOMBSTONE_MS),
+    books,
     notices: noticesOf(cases),
   };
 }
@@ -255,6 +285,15 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
       },
       reservations: NOTHING_LOADED,
       ledger: NOTHING_SPENT,
+      books: {
+        digestOf: keyedDigest(systemRandom.bytes(SECRET_BYTES)),
+        list: refuse,
+        find: refuse,
+        days: refuse,
+        markDelivered: () => {},
+        saleCounts: new Map(),
+        undeliveredCount: 0,
+      },
       events: {
         create: refuse,
         append: refuse,

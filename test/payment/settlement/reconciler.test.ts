@@ -5,6 +5,7 @@ import { type CaseReport, Reconciler } from '../../../src/payment/settlement/rec
 import type { Settlement, SettleOutcome } from '../../../src/payment/settlement/settlement.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
+import { SALE } from '../../support/sale.ts';
 import { orderFor } from '../fixture.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -49,7 +50,7 @@ async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
     const order = orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
     const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-    await reservations.recordIntent(reserved.reservation, order);
+    await reservations.recordIntent(reserved.reservation, order, SALE);
     await reservations.recordUnknown(reserved.reservation, '');
     reconciler.watch(reserved.reservation, order);
     return { order, reservation: reserved.reservation };

@@ -3,6 +3,7 @@ import { MemoryReservations } from '../../../src/storage/memory/reservations.ts'
 import { orderFor } from '../../payment/fixture.ts';
 import { describeReservations } from '../../suites/reservations.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { SALE } from '../../support/sale.ts';
 
 describeReservations('reservations in memory', (time, countMax) => new MemoryReservations(time, countMax));
 
@@ -20,14 +21,14 @@ describe('reservations in memory, over the records of a journal', () => {
 
   it('refuse two records of one authorization', () => {
     const order = orderFor();
-    const cases = [1, 2].map((serial) => ({ serial, order, transaction: '', isRepeatable: true }));
+    const cases = [1, 2].map((serial) => ({ serial, order, sale: SALE, transaction: '', isRepeatable: true }));
     const loaded = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 2 };
     expect(() => new MemoryReservations(new ManualTime(), 100, undefined, loaded)).toThrow('two records');
   });
 
   it('keep a case of another kind of settlement as unknown and do not hand it over', () => {
     const order = orderFor();
-    const cases = [{ serial: 1, order, transaction: '', isRepeatable: false }];
+    const cases = [{ serial: 1, order, sale: SALE, transaction: '', isRepeatable: false }];
     const loaded = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 1 };
     const store = new MemoryReservations(new ManualTime(), 100, undefined, loaded);
     expect(store.takeUnsettled()).toEqual([]);
@@ -50,6 +51,6 @@ describe('reservations in memory, in size', () => {
   it('accept only their own reservations', () => {
     const store = new MemoryReservations(new ManualTime());
     const { key } = orderFor();
-    expect(() => store.release({ key, validBeforeSeconds: 0 })).toThrow();
+    expect(() => store.release({ key, serial: 1, validBeforeSeconds: 0 })).toThrow();
   });
 });

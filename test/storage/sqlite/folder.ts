@@ -10,6 +10,7 @@ import { openSqliteBackend } from '../../../src/storage/sqlite/backend.ts';
 import { openSqliteState, type SqliteState, type StateOptions } from '../../../src/storage/sqlite/state.ts';
 import { Chance } from '../../support/chance.ts';
 import type { ManualTime } from '../../support/manual-time.ts';
+import { SALES_KEPT_MS } from '../../support/sale.ts';
 
 export class Folder {
   readonly path: string = mkdtempSync(join(tmpdir(), 'paygrade-state-'));
@@ -18,7 +19,7 @@ export class Folder {
 
   async open(options: Partial<StateOptions> = {}, clock: Clock = systemClock): Promise<SqliteState> {
     const state = await openSqliteState(
-      { stateDir: this.path, sync: 'full', isPlay: true, mayReset: false, ...options },
+      { stateDir: this.path, sync: 'full', isPlay: true, mayReset: false, salesKeptMs: SALES_KEPT_MS, ...options },
       { clock, timers: systemTimers, onFault: (fault) => this.faults.push(fault) },
     );
     this.#open.push(state);
@@ -28,7 +29,7 @@ export class Folder {
   /** All stores; a fault of the callbacks in the background fails the test. */
   async openBackend(options: StoreOptions, time: ManualTime): Promise<Backend> {
     const backend = await openSqliteBackend(
-      { stateDir: this.path, sync: 'normal', mayReset: false, ...options },
+      { stateDir: this.path, sync: 'normal', mayReset: false, salesKeptMs: SALES_KEPT_MS, ...options },
       {
         clock: time,
         timers: time,

@@ -19,6 +19,7 @@ import { CALLBACKS, loadCallbacks, readEvent } from '../../../src/storage/sqlite
 import { loadCases, loadEnds, loadSpent } from '../../../src/storage/sqlite/tables/payments.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { SALE } from '../../support/sale.ts';
 import { Folder } from './folder.ts';
 
 export const NOW_MS = Date.UTC(2026, 7, 1, 12);
@@ -140,7 +141,7 @@ export class History {
       const order = orderFor({ validBeforeSeconds: NOW_MS / 1000 + 120 });
       const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
       if (reserved.kind !== 'reserved') throw new Error(`expected a reservation, got ${reserved.kind}`);
-      await reservations.recordIntent(reserved.reservation, order);
+      await reservations.recordIntent(reserved.reservation, order, SALE);
       payments[keyText(order.key)] = 'open ';
       note('intent');
       return { order, reservation: reserved.reservation };

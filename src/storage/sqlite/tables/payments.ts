@@ -3,12 +3,14 @@
  * (end-record.ts); `spent`, the play ledger's sums. Serials ascend, and only memory finds payments by their keys: without an
  * index on random digests, a commit touches only the ends of two tables.
  */
+import type { Sale, SaleFacts } from '../../../payment/books.ts';
 import { orderOfText } from '../../../payment/protocol/order.ts';
 import type { RecordedCase } from '../../memory/reservation-journal.ts';
 import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
 import { endOfRecord, endRecord } from './end-record.ts';
+import { insertSale } from './sales.ts';
 import type { Table } from './table.ts';
 
 export const PAYMENTS = 'payments';
@@ -28,12 +30,20 @@ export interface Intent extends OfPayments {
   readonly valueAtomic: bigint;
   /** As `orderTextOf` writes it. */
   readonly order: string;
+  /** JSON of the {@link SaleFacts}. */
+  readonly sale: string;
 }
 
 export type PaymentOperation =
   | Intent
   | (OfPayments & { readonly kind: 'unknown'; readonly serial: number; readonly transaction: string })
-  | (OfPayments & { readonly kind: 'end'; readonly serial: number; readonly end: UsedAuthorization })
+  | (OfPayments & {
+      readonly kind: 'end';
+      readonly serial: number;
+      readonly end: UsedAuthorization;
+      /** The entry of the books for a settled payment. */
+      readonly sale: Sale | undefined;
+    })
   | (OfPayments & { readonly kind: 'release'; readonly serial: number })
   /** Used authorizations whose retention is over. */
   | (OfPayments & { readonly kind: 'forget'; readonly serials: readonly number[] });
@@ -46,26 +56,28 @@ export type LoadedCase = Omit<RecordedCase, 'isRepeatable'> & { readonly isPlay:
 const SCHEMA = `
   CREATE TABLE pending (
     serial INTEGER PRIMARY KEY, is_play INTEGER NOT NULL, payer TEXT NOT NULL, value INTEGER NOT NULL,
-    "transaction" TEXT NOT NULL, terms TEXT NOT NULL, checksum INTEGER NOT NULL
+    "transaction" TEXT NOT NULL, terms TEXT NOT NULL, sale TEXT NOT NULL, checksum INTEGER NOT NULL
   );
   CREATE TABLE used (serial INTEGER PRIMARY KEY, record BLOB NOT NULL);
   CREATE TABLE spent (payer TEXT PRIMARY KEY, atomic INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-function applyIntent(connection: Connection, { serial, isPlay, payer, valueAtomic, order }: Intent): void {
+function applyIntent(connection: Connection, { serial, isPlay, payer, valueAtomic, order, sale }: Intent): void {
   const playFlag = isPlay ? 1 : 0;
   connection.run(
-    `INSERT INTO pending (serial, is_play, payer, value, "transaction", terms, checksum) VALUES (?, ?, ?, ?, '', ?, ?)`,
+    `INSERT INTO pending (serial, is_play, payer, value, "transaction", terms, sale, checksum)
+     VALUES (?, ?, ?, ?, '', ?, ?, ?)`,
     serial,
     playFlag,
     payer,
     valueAtomic,
     order,
-    checksumOfFields(serial, playFlag, payer, String(valueAtomic), order),
+    sale,
+    checksumOfFields(serial, playFlag, payer, String(valueAtomic), order, sale),
   );
 }
 
-function applyEnd(connection: Connection, serial: number, end: UsedAuthorization): void {
+function applyEnd(connection: Connection, serial: number, end: UsedAuthorization, sale: Sale | undefined): void {
   if (end.kind === 'settled') {
     connection.run(
       `INSERT INTO spent (payer, atomic) SELECT payer, value FROM pending WHERE serial = ? AND is_play = 1
@@ -75,6 +87,7 @@ function applyEnd(connection: Connection, serial: number, end: UsedAuthorization
   }
   connection.runOnOne('DELETE FROM pending WHERE serial = ?', serial);
   connection.run('INSERT INTO used (serial, record) VALUES (?, ?)', serial, endRecord(serial, end));
+  if (sale !== undefined) insertSale(connection, sale);
 }
 
 function forget(connection: Connection, serials: readonly number[]): void {
@@ -95,7 +108,7 @@ export const payments: Table<PaymentOperation> = {
         return;
       }
       case 'end':
-        applyEnd(connection, operation.serial, operation.end);
+        applyEnd(connection, operation.serial, operation.end, operation.sale);
         return;
       case 'release':
         connection.runOnOne('DELETE FROM pending WHERE serial = ?', operation.serial);
@@ -130,16 +143,23 @@ function caseOf(row: Row): LoadedCase {
   const serial = row.serial as number;
   const isPlay = row.is_play === 1;
   const terms = row.terms as string;
-  const checksum = checksumOfFields(serial, isPlay ? 1 : 0, row.payer as string, row.value as string, terms);
+  const sale = row.sale as string;
+  const checksum = checksumOfFields(serial, isPlay ? 1 : 0, row.payer as string, row.value as string, terms, sale);
   if (checksum !== row.checksum) throw new DamagedError(`settlement ${serial}`);
-  return { serial, isPlay, order: orderOfText(terms), transaction: row.hash as string };
+  return {
+    serial,
+    isPlay,
+    order: orderOfText(terms),
+    sale: JSON.parse(sale) as SaleFacts,
+    transaction: row.hash as string,
+  };
 }
 
 /** Loads the settlements without an outcome, by serial. @throws DamagedError */
 export function loadCases(connection: Connection): LoadedCase[] {
   return connection
     .all(
-      'SELECT serial, is_play, payer, CAST(value AS TEXT) AS value, "transaction" AS hash, terms, checksum FROM pending ORDER BY serial',
+      'SELECT serial, is_play, payer, CAST(value AS TEXT) AS value, "transaction" AS hash, terms, sale, checksum FROM pending ORDER BY serial',
     )
     .map(caseOf);
 }

@@ -2,10 +2,11 @@
 import { callbacks } from './callbacks.ts';
 import { payments } from './payments.ts';
 import { probe } from './probe.ts';
+import { sales } from './sales.ts';
 import type { Operation, Query, Table } from './table.ts';
 
 /** In the order in which the schemas run. */
-const TABLES: readonly Table[] = [payments, callbacks, probe];
+const TABLES: readonly Table[] = [payments, sales, callbacks, probe];
 
 export const SCHEMA: string = TABLES.map(({ schema }) => schema).join('');
 

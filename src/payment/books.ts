@@ -1,0 +1,96 @@
+/**
+ * The books: one entry for every sale, written in the same commit as its settlement (decisions §4). A sale says who paid how
+ * much for which operation, and whether the answer went out; never what was asked, to whom, or with which headers.
+ *
+ * What every implementation promises: a settled payment is in the books from the moment its settlement is on record; a sale
+ * never turns from delivered to undelivered; an entry stays for the retention that the operator set, and is read by pages, so
+ * that a long history holds up no payment.
+ */
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { Address } from './protocol/network.ts';
+import type { ReservationKey } from './protocol/order.ts';
+
+/** How a sale moved its money. Sales of different settlements are never added up together. */
+export type SettlementKind = 'local' | 'facilitator';
+
+/** What the books keep of the request that paid. */
+export interface SaleFacts {
+  /** Operation id, as in metrics and the log. */
+  readonly operation: string;
+  /** `req_` and a UUID: joins the sale with the log line and the answer's `X-Request-Id`. */
+  readonly requestId: string;
+  /** {@link Books.digestOf} of the question: joins repeated questions without stating any. */
+  readonly question: string;
+  /** The query text; null unless the operator keeps the parameters of jobs questions. */
+  readonly parameters: string | null;
+}
+
+export interface Sale extends SaleFacts {
+  /** Number of the reservation that it began as. */
+  readonly serial: number;
+  /** When the settlement was recorded: wall clock, milliseconds since 1970. */
+  readonly timeMs: number;
+  readonly amountAtomic: bigint;
+  /** CAIP-2 id of the chain. */
+  readonly network: string;
+  readonly payer: Address;
+  /** `0x` and 64 lower-case hex digits. */
+  readonly nonce: string;
+  /** `0x` and 64 lower-case hex digits. */
+  readonly transaction: string;
+  readonly settlement: SettlementKind;
+  /** The answer was handed whole to a connection that was still there. */
+  readonly isDelivered: boolean;
+}
+
+/** Position after a sale in the order of the books: time, then serial. */
+export interface SaleCursor {
+  readonly timeMs: number;
+  readonly serial: number;
+}
+
+/** Asks for a page of sales, oldest first. */
+export interface SalesQuery {
+  /** Milliseconds since 1970; earlier sales are left out. */
+  readonly sinceMs: number;
+  /** Only sales whose answer did not go out. */
+  readonly isUndeliveredOnly: boolean;
+  /** Sales after this one; undefined = from the first. */
+  readonly after: SaleCursor | undefined;
+  /** At most {@link PAGE_COUNT_MAX}. */
+  readonly limit: number;
+}
+
+/** The sales of one operation on one day (UTC). */
+export interface SalesDay {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly settlement: SettlementKind;
+  readonly operation: string;
+  readonly saleCount: number;
+  readonly amountAtomic: bigint;
+  readonly undeliveredCount: number;
+}
+
+/** Sales of one page: small enough that reading one takes a few milliseconds. */
+export const PAGE_COUNT_MAX = 500;
+
+export interface Books {
+  /** A keyed digest, 32 lower-case hex digits. The key lives in the state, so nobody else can try questions against it. */
+  digestOf(question: string): string;
+  /** A page, oldest first. @throws Error by rejecting, when the books cannot be read */
+  list(query: SalesQuery): Promise<readonly Sale[]>;
+  /** The sale of an authorization; undefined = none that is still in the books. */
+  find(key: ReservationKey): MaybePromise<Sale | undefined>;
+  /** The days from `day` on (`YYYY-MM-DD`), oldest first. */
+  days(day: string): Promise<readonly SalesDay[]>;
+  /** Notes that the answer of a sale went out; a later commit makes it durable. Repeating is harmless. */
+  markDelivered(serial: number): void;
+  /** Sales since the start of the process, by operation. */
+  readonly saleCounts: ReadonlyMap<string, number>;
+  /** Sales in the books whose answer did not go out, or has not yet. */
+  readonly undeliveredCount: number;
+}
+
+/** The UTC day of a time, `YYYY-MM-DD`. */
+export const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);

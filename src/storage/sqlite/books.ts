@@ -1,0 +1,130 @@
+/**
+ * The books over the state file. Sales are written with their settlements (tables/payments.ts); this file notes deliveries,
+ * removes what is past its retention, and reads through a thread of its own, so that no long history holds up a payment.
+ */
+import { type Digest, keyedDigest } from '../../base/digest.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { Books, Sale, SalesDay, SalesQuery } from '../../payment/books.ts';
+import type { ReservationKey } from '../../payment/protocol/order.ts';
+import { SaleCounts } from '../memory/sale-counts.ts';
+import type { Journal } from './journal.ts';
+import type { StateReader } from './reader-thread.ts';
+import { type BooksStart, SALES, type SalesOperation, type SalesRead, type SalesTotals } from './tables/sales.ts';
+
+/** Deliveries wait this long for a commit that others need anyway; a kill leaves those of this time undelivered in the books. */
+const DELIVERED_PAUSE_MS = 50;
+/** Between two looks at what the books hold: the gauge of undelivered sales is exact after each. */
+const LOOK_PAUSE_MS = 5000;
+/** Between two removals while there is more to remove. */
+const PRUNE_PAUSE_MS = 100;
+
+export interface BooksPorts {
+  readonly timers: Timers;
+  nowMs(): number;
+}
+
+export class SqliteBooks implements Books {
+  readonly digestOf: Digest;
+  readonly #journal: Journal;
+  readonly #reader: StateReader;
+  readonly #ports: BooksPorts;
+  readonly #keptMs: number;
+  readonly #counts: SaleCounts;
+  /** Serials of sales whose delivery is not on record yet. */
+  #delivered: number[] = [];
+  #isScheduled = false;
+  #cancelDelivered = (): void => {};
+  #cancelLook = (): void => {};
+
+  /** @param keptMs how long a sale stays */
+  constructor(journal: Journal, reader: StateReader, start: BooksStart, keptMs: number, ports: BooksPorts) {
+    this.digestOf = keyedDigest(start.secret);
+    this.#journal = journal;
+    this.#reader = reader;
+    this.#ports = ports;
+    this.#keptMs = keptMs;
+    this.#counts = new SaleCounts(start.undeliveredCount);
+    this.#lookLater(LOOK_PAUSE_MS);
+  }
+
+  get saleCounts(): ReadonlyMap<string, number> {
+    return this.#counts.byOperation;
+  }
+
+  get undeliveredCount(): number {
+    return this.#counts.undeliveredCount;
+  }
+
+  /** Counts a sale whose settlement is on record. */
+  sold({ operation }: Sale): void {
+    this.#counts.sold(operation);
+  }
+
+  markDelivered(serial: number): void {
+    this.#delivered.push(serial);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#cancelDelivered = this.#ports.timers.after(DELIVERED_PAUSE_MS, () => void this.#recordDelivered());
+  }
+
+  list(query: SalesQuery): Promise<readonly Sale[]> {
+    return this.#read({ table: SALES, kind: 'page', query }) as Promise<readonly Sale[]>;
+  }
+
+  find(key: ReservationKey): Promise<Sale | undefined> {
+    return this.#read({ table: SALES, kind: 'find', key }) as Promise<Sale | undefined>;
+  }
+
+  days(from: string): Promise<readonly SalesDay[]> {
+    return this.#read({ table: SALES, kind: 'days', from }) as Promise<readonly SalesDay[]>;
+  }
+
+  /** Records the deliveries that still wait and ends the reading. Never rejects. */
+  async close(): Promise<void> {
+    this.#cancelDelivered();
+    this.#cancelLook();
+    await this.#recordDelivered();
+    await this.#reader.close();
+  }
+
+  #read(read: SalesRead): Promise<unknown> {
+    return this.#reader.read(read);
+  }
+
+  #write(operation: SalesOperation): Promise<void> {
+    return this.#journal.write(operation);
+  }
+
+  /** Records what has gathered. What the state refuses now is recorded with the next ones. */
+  async #recordDelivered(): Promise<void> {
+    this.#isScheduled = false;
+    const serials = this.#delivered;
+    if (serials.length === 0) return;
+    this.#delivered = [];
+    try {
+      await this.#write({ table: SALES, kind: 'delivered', serials });
+    } catch {
+      this.#delivered = serials.concat(this.#delivered);
+    }
+  }
+
+  #lookLater(pauseMs: number): void {
+    this.#cancelLook = this.#ports.timers.after(pauseMs, () => {
+      this.#look().then(
+        (isMore) => this.#lookLater(isMore ? PRUNE_PAUSE_MS : LOOK_PAUSE_MS),
+        () => this.#lookLater(LOOK_PAUSE_MS),
+      );
+    });
+  }
+
+  /** Counts what is undelivered and removes what is too old. @returns true when there may be more to remove */
+  async #look(): Promise<boolean> {
+    const read: SalesRead = { table: SALES, kind: 'totals' };
+    const { undeliveredCount, oldestMs } = (await this.#journal.read(read)) as SalesTotals;
+    this.#counts.undeliveredCount = undeliveredCount;
+    const beforeMs = this.#ports.nowMs() - this.#keptMs;
+    if (oldestMs === null || oldestMs >= beforeMs) return false;
+    await this.#write({ table: SALES, kind: 'prune', beforeMs });
+    return true;
+  }
+}

@@ -1,0 +1,91 @@
+/** Reads of the state file that may be long, on a thread that starts with the first of them. */
+import { Worker } from 'node:worker_threads';
+import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import type { Query } from './tables/table.ts';
+
+export interface ReaderRequest {
+  readonly id: number;
+  readonly query: Query;
+}
+
+export interface ReaderReply {
+  readonly id: number;
+  readonly found: unknown;
+  /** Why the query failed; undefined = it did not. */
+  readonly fault?: string;
+}
+
+/** Answers queries of the tables (a port). */
+export interface StateReader {
+  /** @throws Error by rejecting */
+  read(query: Query): Promise<unknown>;
+  /** Rejects what still waits. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Reads that may wait; beyond it new ones are refused, so that nobody gathers them in memory. */
+const WAITING_COUNT_MAX = 1024;
+
+/** Same ending as this file: run as it is or from the build. */
+const READER = new URL(`./reader${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+interface Waiting {
+  readonly resolve: (found: unknown) => void;
+  readonly reject: (failure: Error) => void;
+}
+
+export class ReaderThread implements StateReader {
+  readonly #path: string;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #count = 0;
+  #isClosed = false;
+
+  /** @param path of the state file */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  read(query: Query): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(new Error('the state is closed'));
+    if (this.#waiting.size >= WAITING_COUNT_MAX) return Promise.reject(new Error('too many reads of the state wait'));
+    const worker = this.#open();
+    const id = ++this.#count;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      worker.ref();
+      worker.postMessage({ id, query } satisfies ReaderRequest);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#fail('the state is closed');
+    await this.#worker?.terminate();
+  }
+
+  #open(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const worker = new Worker(READER, { workerData: this.#path, ...QUIET_THREAD });
+    worker.on('message', ({ id, found, fault }: ReaderReply) => {
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (this.#waiting.size === 0) worker.unref();
+      if (fault === undefined) waiting?.resolve(found);
+      else waiting?.reject(new Error(fault));
+    });
+    worker.on('error', ({ message }: Error) => this.#fail(`the reader of the state failed: ${message}`));
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined;
+      this.#fail('the reader of the state ended');
+    });
+    this.#worker = worker;
+    return worker;
+  }
+
+  #fail(why: string): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(new Error(why));
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * The books in the state file: `sale`, one row a sale, whose number is that of its reservation; `sale_day`, their sums by day,
+ * kept in the same transactions; `secret`, the key of the digests. A payment's outcome and its sale are one operation of
+ * payments.ts, which calls {@link insertSale}. The start reads none of the sales: the books may be as long as years of them.
+ */
+import { dayOf, type Sale, type SaleCursor, type SalesDay, type SalesQuery } from '../../../payment/books.ts';
+import { checksummed } from '../../../payment/protocol/network.ts';
+import { type ReservationKey, reservationKeyOf } from '../../../payment/protocol/order.ts';
+import { checksumOfFields, DamagedError } from '../checksum.ts';
+import type { Connection, Row } from '../connection.ts';
+import type { Table } from './table.ts';
+
+export const SALES = 'sales';
+
+interface OfSales {
+  readonly table: typeof SALES;
+}
+
+export type SalesOperation =
+  /** Answers that went out. */
+  | (OfSales & { readonly kind: 'delivered'; readonly serials: readonly number[] })
+  /** Removes sales from before a time, {@link PRUNED_COUNT_MAX} at most. */
+  | (OfSales & { readonly kind: 'prune'; readonly beforeMs: number });
+
+export type SalesRead =
+  | (OfSales & { readonly kind: 'page'; readonly query: SalesQuery })
+  | (OfSales & { readonly kind: 'find'; readonly key: ReservationKey })
+  | (OfSales & { readonly kind: 'days'; readonly from: string })
+  /** Asks for {@link SalesTotals}. */
+  | (OfSales & { readonly kind: 'totals' });
+
+/** Of the whole books, from their sums and an index. */
+export interface SalesTotals {
+  readonly undeliveredCount: number;
+  /** Time of the oldest sale, milliseconds since 1970; null without sales. */
+  readonly oldestMs: number | null;
+  /** The highest number of a sale; 0 without sales. */
+  readonly lastSerial: number;
+}
+
+/** Bounds the time that one commit spends on the removal of old sales. */
+export const PRUNED_COUNT_MAX = 500;
+
+/** `number` finds a sale by its authorization: 48 bits of the reservation key, so two sales may share one. */
+export const SALES_SCHEMA = `
+  CREATE TABLE sale (
+    serial INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, number INTEGER NOT NULL, operation TEXT NOT NULL,
+    amount INTEGER NOT NULL, network TEXT NOT NULL, payer TEXT NOT NULL, nonce TEXT NOT NULL, hash TEXT NOT NULL,
+    request TEXT NOT NULL, question TEXT NOT NULL, parameters TEXT, settlement TEXT NOT NULL,
+    is_delivered INTEGER NOT NULL, checksum INTEGER NOT NULL
+  );
+  CREATE INDEX sale_by_time ON sale (time_ms, serial);
+  CREATE INDEX sale_by_number ON sale (number);
+  CREATE INDEX sale_undelivered ON sale (time_ms, serial) WHERE is_delivered = 0;
+  CREATE TABLE sale_day (
+    day TEXT NOT NULL, settlement TEXT NOT NULL, operation TEXT NOT NULL, sales INTEGER NOT NULL,
+    amount INTEGER NOT NULL, undelivered INTEGER NOT NULL, PRIMARY KEY (day, settlement, operation)
+  ) WITHOUT ROWID;
+  CREATE TABLE secret (name TEXT PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;
+`;
+
+/** The tables that grow with the history; the integrity pass of the start leaves them out. */
+export const HISTORY_TABLES: readonly string[] = ['sale'];
+
+const numberOf = (key: ReservationKey): number => Buffer.from(key, 'latin1').readUIntBE(0, 6);
+
+const checksumOf = (sale: Sale): number =>
+  checksumOfFields(
+    sale.serial,
+    sale.timeMs,
+    sale.operation,
+    String(sale.amountAtomic),
+    sale.network,
+    sale.payer,
+    sale.nonce,
+    sale.transaction,
+    sale.requestId,
+    sale.question,
+    sale.parameters ?? '',
+    sale.settlement,
+  );
+
+/** Enters a sale, in the transaction of its settlement. */
+export function insertSale(connection: Connection, sale: Sale): void {
+  connection.run(
+    `INSERT INTO sale (serial, time_ms, number, operation, amount, network, payer, nonce, hash, request, question,
+       parameters, settlement, is_delivered, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+    sale.serial,
+    sale.timeMs,
+    numberOf(reservationKeyOf(sale.payer, sale.nonce)),
+    sale.operation,
+    sale.amountAtomic,
+    sale.network,
+    sale.payer,
+    sale.nonce,
+    sale.transaction,
+    sale.requestId,
+    sale.question,
+    sale.parameters,
+    sale.settlement,
+    checksumOf(sale),
+  );
+  connection.run(
+    `INSERT INTO sale_day (day, settlement, operation, sales, amount, undelivered) VALUES (?, ?, ?, 1, ?, 1)
+     ON CONFLICT DO UPDATE SET sales = sales + 1, amount = amount + excluded.amount, undelivered = undelivered + 1`,
+    dayOf(sale.timeMs),
+    sale.settlement,
+    sale.operation,
+    sale.amountAtomic,
+  );
+}
+
+const COLUMNS = `serial, time_ms, operation, CAST(amount AS TEXT) AS amount, network, payer, nonce, hash, request, question,
+  parameters, settlement, is_delivered, checksum`;
+
+/** @throws DamagedError */
+function saleOf(row: Row): Sale {
+  const sale: Sale = {
+    serial: row.serial as number,
+    timeMs: row.time_ms as number,
+    operation: row.operation as string,
+    amountAtomic: BigInt(row.amount as string),
+    network: row.network as string,
+    payer: checksummed((row.payer as string).toLowerCase()),
+    nonce: row.nonce as string,
+    transaction: row.hash as string,
+    requestId: row.request as string,
+    question: row.question as string,
+    parameters: row.parameters as string | null,
+    settlement: row.settlement as Sale['settlement'],
+    isDelivered: row.is_delivered === 1,
+  };
+  if (checksumOf(sale) !== row.checksum) throw new DamagedError(`sale ${sale.serial}`);
+  return sale;
+}
+
+/** Before every sale of a time. */
+const BEFORE_ALL = -1;
+
+function page(connection: Connection, { sinceMs, isUndeliveredOnly, after, limit }: SalesQuery): Sale[] {
+  const { timeMs, serial }: SaleCursor =
+    after !== undefined && after.timeMs >= sinceMs ? after : { timeMs: sinceMs, serial: BEFORE_ALL };
+  const wanted = isUndeliveredOnly ? 'AND is_delivered = 0' : '';
+  const rows = connection
+    .prepared(`SELECT ${COLUMNS} FROM sale WHERE (time_ms, serial) > (?, ?) ${wanted} ORDER BY time_ms, serial LIMIT ?`)
+    .all(timeMs, serial, limit) as Row[];
+  return rows.map(saleOf);
+}
+
+function find(connection: Connection, key: ReservationKey): Sale | undefined {
+  const rows = connection.prepared(`SELECT ${COLUMNS} FROM sale WHERE number = ?`).all(numberOf(key)) as Row[];
+  return rows.map(saleOf).find(({ payer, nonce }) => reservationKeyOf(payer, nonce) === key);
+}
+
+function days(connection: Connection, from: string): SalesDay[] {
+  const rows = connection
+    .prepared(
+      `SELECT day, settlement, operation, sales, CAST(amount AS TEXT) AS amount, undelivered FROM sale_day
+       WHERE day >= ? ORDER BY day, settlement, operation`,
+    )
+    .all(from) as Row[];
+  return rows.map((row) => ({
+    day: row.day as string,
+    settlement: row.settlement as Sale['settlement'],
+    operation: row.operation as string,
+    saleCount: row.sales as number,
+    amountAtomic: BigInt(row.amount as string),
+    undeliveredCount: row.undelivered as number,
+  }));
+}
+
+function markDelivered(connection: Connection, serial: number): void {
+  const sold = connection.prepared(
+    'SELECT time_ms, settlement, operation FROM sale WHERE serial = ? AND is_delivered = 0',
+  );
+  const row = sold.get(serial) as Row | undefined;
+  if (row === undefined) return;
+  connection.run('UPDATE sale SET is_delivered = 1 WHERE serial = ?', serial);
+  connection.run(
+    'UPDATE sale_day SET undelivered = undelivered - 1 WHERE day = ? AND settlement = ? AND operation = ?',
+    dayOf(row.time_ms as number),
+    row.settlement as string,
+    row.operation as string,
+  );
+}
+
+function prune(connection: Connection, beforeMs: number): void {
+  connection.run(
+    'DELETE FROM sale WHERE serial IN (SELECT serial FROM sale WHERE time_ms < ? ORDER BY time_ms, serial LIMIT ?)',
+    beforeMs,
+    PRUNED_COUNT_MAX,
+  );
+  connection.run('DELETE FROM sale_day WHERE day < ?', dayOf(beforeMs));
+}
+
+function totalsOf(connection: Connection): SalesTotals {
+  const row = connection
+    .prepared(
+      `SELECT (SELECT COALESCE(SUM(undelivered), 0) FROM sale_day) AS undelivered, (SELECT MIN(time_ms) FROM sale) AS oldest,
+         (SELECT COALESCE(MAX(serial), 0) FROM sale) AS last`,
+    )
+    .get() as Row;
+  return {
+    undeliveredCount: row.undelivered as number,
+    oldestMs: row.oldest as number | null,
+    lastSerial: row.last as number,
+  };
+}
+
+/** @throws DamagedError */
+export function readSales(
+  connection: Connection,
+  read: SalesRead,
+): readonly Sale[] | readonly SalesDay[] | SalesTotals | Sale | undefined {
+  switch (read.kind) {
+    case 'page':
+      return page(connection, read.query);
+    case 'find':
+      return find(connection, read.key);
+    case 'days':
+      return days(connection, read.from);
+    case 'totals':
+      return totalsOf(connection);
+    default:
+      return read satisfies never;
+  }
+}
+
+export const sales: Table<SalesOperation, SalesRead> = {
+  name: SALES,
+  schema: SALES_SCHEMA,
+  apply(connection, operation) {
+    switch (operation.kind) {
+      case 'delivered':
+        for (const serial of operation.serials) markDelivered(connection, serial);
+        return;
+      case 'prune':
+        prune(connection, operation.beforeMs);
+        return;
+      default:
+        operation satisfies never;
+    }
+  },
+  read: readSales,
+};
+
+/** What the start needs of the books, a few rows whatever their length. */
+export interface BooksStart extends SalesTotals {
+  /** 32 bytes. */
+  readonly secret: Uint8Array;
+}
+
+const SECRET = 'question';
+
+/** @param fresh the secret of a new file */
+export function loadBooks(connection: Connection, fresh: () => Uint8Array): BooksStart {
+  const found = connection.all('SELECT bytes FROM secret WHERE name = ?', SECRET)[0];
+  const secret = (found?.bytes as Uint8Array | undefined) ?? fresh();
+  if (found === undefined) connection.run('INSERT INTO secret (name, bytes) VALUES (?, ?)', SECRET, secret);
+  return { ...totalsOf(connection), secret: new Uint8Array(secret) };
+}
