@@ -85,6 +85,11 @@ export class PaymentMeters {
     return this.#meters.reduce((total, { inFlightCount }) => total + inFlightCount, 0);
   }
 
+  /** The paid operations, by name; two surfaces may share a name. */
+  get operations(): readonly string[] {
+    return this.#meters.map(({ labels }) => labels.operation ?? '');
+  }
+
   writeOutcomes(into: Exposition): void {
     for (const { labels, counts } of this.#meters) {
       for (const outcome of PAYMENT_OUTCOMES) into.sample(counts[outcome], { ...labels, outcome });

@@ -137,7 +137,10 @@ export async function openPayments(
         books.undeliveredCount,
       )
       .family('paygrade_sales_total', 'counter', 'Settled payments, by operation.');
-    for (const [operation, count] of books.saleCounts) page.sample(count, { operation });
+    const { saleCounts } = books;
+    for (const operation of new Set([...meters.operations, ...saleCounts.keys()])) {
+      page.sample(saleCounts.get(operation) ?? 0, { operation });
+    }
   };
 
   return {

@@ -20,7 +20,7 @@ export const isSameDigest = (one: Uint8Array, other: Uint8Array): boolean =>
 /** Maps a text to 32 lower-case hex digits. */
 export type Digest = (text: string) => string;
 
-/** The first half of HMAC-SHA-256 (RFC 2104) under a secret key: nobody else can try texts against its digests. */
+/** The first half of HMAC-SHA-256 (RFC 2104) under a secret key: without the key, texts cannot be tried against its digests. */
 export const keyedDigest =
   (key: Uint8Array): Digest =>
   (text) =>

@@ -76,7 +76,7 @@ export interface SalesDay {
 export const PAGE_COUNT_MAX = 500;
 
 export interface Books {
-  /** A keyed digest, 32 lower-case hex digits. The key lives in the state, so nobody else can try questions against it. */
+  /** A keyed digest, 32 lower-case hex digits. The key lives in the state, so that without the state no question can be tried against it. */
   digestOf(question: string): string;
   /** A page, oldest first. @throws Error by rejecting, when the books cannot be read */
   list(query: SalesQuery): Promise<readonly Sale[]>;

@@ -110,16 +110,24 @@ const IMPURE: readonly RegExp[] = [
   /\bcrypto\.(?:getRandomValues|randomUUID)\(/,
 ];
 
-/** Built-in modules that compute from their input alone; of `node:crypto` only what makes digests. */
+/** Built-in modules that compute from their input alone; of `node:crypto` only digests and ciphers. */
 const PURE_MODULES: ReadonlySet<string> = new Set(['node:zlib', 'node:buffer']);
-const DIGESTS: ReadonlySet<string> = new Set(['hash', 'createHash', 'timingSafeEqual']);
+const CRYPTOGRAPHY: ReadonlySet<string> = new Set([
+  'hash',
+  'createHash',
+  'createHmac',
+  'hkdfSync',
+  'createCipheriv',
+  'createDecipheriv',
+  'timingSafeEqual',
+]);
 
 /** What a file does or imports that depends on more than its input. */
 export function impurities({ code, packages }: Source): string[] {
   const wrong = IMPURE.filter((pattern) => pattern.test(code)).map(String);
   for (const { name, names } of packages) {
     if (!name.startsWith('node:') || PURE_MODULES.has(name)) continue;
-    if (name === 'node:crypto' && names.every((one) => DIGESTS.has(one))) continue;
+    if (name === 'node:crypto' && names.every((one) => CRYPTOGRAPHY.has(one))) continue;
     wrong.push(`imports ${name}`);
   }
   return wrong;

@@ -23,7 +23,7 @@ export interface StateReader {
   close(): Promise<void>;
 }
 
-/** Reads that may wait; beyond it new ones are refused, so that nobody gathers them in memory. */
+/** Reads that may wait; beyond it new ones are refused, so that they do not pile up in memory. */
 const WAITING_COUNT_MAX = 1024;
 
 /** Same ending as this file: run as it is or from the build. */
