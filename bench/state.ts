@@ -351,6 +351,7 @@ function fill(stateDir: string, count: number): void {
           valueAtomic: 20_000n,
           order,
           sale: '{}',
+          answer: undefined,
         },
         {
           table: PAYMENTS,
@@ -358,6 +359,7 @@ function fill(stateDir: string, count: number): void {
           serial,
           end: { kind: 'settled', key, validBeforeSeconds, transaction },
           sale: undefined,
+          answer: undefined,
         },
       );
     }

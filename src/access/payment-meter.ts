@@ -1,6 +1,6 @@
 /** Counts the payment outcomes of paid operations, one meter an operation. An unpaid request costs one addition. */
 import type { Exposition } from '../base/prometheus.ts';
-import type { Begun, Settled } from '../payment/checkout.ts';
+import type { Begun, Settled } from '../payment/purchase.ts';
 
 export const PAYMENT_OUTCOMES = [
   /** The request had no payment; the answer was an offer. */
@@ -18,6 +18,8 @@ export const PAYMENT_OUTCOMES = [
   'unknown',
   /** The settlement or the state was unavailable; nothing was charged. */
   'unavailable',
+  /** The payer had paid for this answer before and asked again under its identifier; nothing was charged. */
+  'resent',
   /** A bug of ours, or too many payments of one client at a time. */
   'failed',
 ] as const;
@@ -27,6 +29,10 @@ export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 const OUTCOME_OF_BEGUN = {
   invalid: 'invalid',
   used: 'repeated',
+  resale: 'resent',
+  'under-way': 'repeated',
+  conflict: 'repeated',
+  'no-room': 'unavailable',
   crowded: 'failed',
   unavailable: 'unavailable',
 } as const satisfies Record<Exclude<Begun['kind'], 'purchase'>, PaymentOutcome>;

@@ -2,6 +2,7 @@
 import type { AccessDocumentation } from '../http/access.ts';
 import { closed } from '../http/documents/openapi.ts';
 import { defineErrors, type HeaderFacts, RETRY_AFTER } from '../http/errors.ts';
+import { PAYMENT_IDENTIFIER } from '../payment/protocol/identifier.ts';
 import { NETWORK } from '../payment/protocol/network.ts';
 
 const OFFER: HeaderFacts = {
@@ -21,6 +22,7 @@ export const {
   PAYMENT_INVALID,
   PAYMENT_NOT_SETTLED,
   PAYMENT_ALREADY_USED,
+  PAYMENT_IDENTIFIER_CONFLICT,
   SETTLEMENT_PENDING,
   SETTLEMENT_UNAVAILABLE,
 } = defineErrors({
@@ -31,6 +33,7 @@ export const {
     status: 409,
     headers: { 'PAYMENT-RESPONSE': sometimes(RECEIPT), 'Retry-After': sometimes(RETRY_AFTER['Retry-After']!) },
   },
+  PAYMENT_IDENTIFIER_CONFLICT: { status: 409 },
   SETTLEMENT_PENDING: { status: 503, headers: { ...RETRY_AFTER, 'PAYMENT-RESPONSE': RECEIPT } },
   SETTLEMENT_UNAVAILABLE: { status: 503, headers: RETRY_AFTER },
 });
@@ -60,6 +63,7 @@ const OFFER_SCHEMAS = {
   }),
   OfferExtensions: closed({
     bazaar: closed({ info: { type: 'object' }, schema: { type: 'object' } }),
+    [PAYMENT_IDENTIFIER]: closed({ info: { type: 'object' }, schema: { type: 'object' } }),
   }),
 };
 
@@ -69,7 +73,9 @@ const GUIDE = `Paid routes speak x402 version 2. Send the request without a paym
 \`PAYMENT-REQUIRED\` header (base64 JSON) states the price. Sign the transfer authorization that it asks for (scheme
 \`exact\`, USDC on Base, EIP-3009) and send the same request again with the payment (base64 JSON) in
 \`PAYMENT-SIGNATURE\`; the answer carries the receipt in \`PAYMENT-RESPONSE\`. One authorization buys one answer. A refused
-question costs nothing. After 503 \`SETTLEMENT_PENDING\` send the same payment again; never sign a second one for it.`;
+question costs nothing. Add an identifier of your own (extension \`payment-identifier\`, 16 to 128 characters that only
+you know) and an answer that got lost is sent again for ten minutes: the same request with the same identifier and a new
+authorization of the same payer gives the same answer and receipt, and charges nothing. After 503 \`SETTLEMENT_PENDING\` send the same payment again; never sign a second one for it.`;
 
 /** Standard base64, padded or not (decisions §4). */
 const PAYMENT_HEADER = {

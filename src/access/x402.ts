@@ -6,24 +6,26 @@
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';
-import type { HeaderRecord } from '../http/answers.ts';
+import { type AfterSettlement, Answer, type HeaderRecord, Reply } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';
-import { type ErrorCode, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
+import { type ErrorCode, OVERLOADED, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Books, SaleFacts } from '../payment/books.ts';
-import type { Begun, Checkout, Purchase, Settled } from '../payment/checkout.ts';
-import { decodePayment, type PaymentFault } from '../payment/protocol/envelope.ts';
+import type { Checkout } from '../payment/checkout.ts';
+import { decodePayment, type PaymentFault, type PaymentPayload } from '../payment/protocol/envelope.ts';
 import type { Address } from '../payment/protocol/network.ts';
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import { type ChallengeError, V1_NOT_SUPPORTED } from '../payment/protocol/reasons.ts';
 import { type Offer, prepareOffer } from '../payment/protocol/requirements.ts';
+import type { Begun, NamedPurchase, Purchase, Resale, Settled } from '../payment/purchase.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 import type { Unavailable } from '../payment/settlement/settlement.ts';
 import type { PaymentMeter, PaymentMeters } from './payment-meter.ts';
 import {
   PAYMENT_ALREADY_USED,
+  PAYMENT_IDENTIFIER_CONFLICT,
   PAYMENT_INVALID,
   PAYMENT_NOT_SETTLED,
   PAYMENT_REQUIRED,
@@ -55,6 +57,8 @@ export interface PaidServices {
 /** The principal of a request with a verified payment. */
 export interface Payer {
   readonly payer: Address;
+  /** The draft of an `AfterSettlement` that was sold before and whose answer may never have been created. */
+  readonly draft?: unknown;
 }
 
 /** `Retry-After` while another request uses the authorization or the recovery queue is full: both end soon. */
@@ -79,7 +83,9 @@ class PaymentAccess implements Access<Payer, PaidServices> {
     PAYMENT_INVALID,
     PAYMENT_NOT_SETTLED,
     PAYMENT_ALREADY_USED,
+    PAYMENT_IDENTIFIER_CONFLICT,
     RATE_LIMIT_EXCEEDED,
+    OVERLOADED,
     SETTLEMENT_PENDING,
     SETTLEMENT_UNAVAILABLE,
   ];
@@ -167,6 +173,49 @@ function pending({ payer, transaction, detail }: Settled & { kind: 'pending' }):
   );
 }
 
+const underWay = (payer: Address): Refusal =>
+  refuse(
+    SETTLEMENT_PENDING,
+    'The purchase of this identifier has not ended yet. Nothing new was reserved; send the same request again.',
+    {
+      headers: {
+        'retry-after': String(SOON_SECONDS),
+        'payment-response': failureHeader(payer, 'settlement_pending', ''),
+      },
+    },
+  );
+
+const conflict = (): Refusal =>
+  refuse(
+    PAYMENT_IDENTIFIER_CONFLICT,
+    'This payment identifier names another purchase; nothing was charged. Use one identifier for one question and payer.',
+  );
+
+const noRoom = (): Refusal =>
+  refuse(OVERLOADED, 'no further answer can be kept for a payment identifier now; nothing was charged', {
+    headers: { 'retry-after': String(UNAVAILABLE_SECONDS) },
+  });
+
+/** What is kept for a client that asks again: an answer as it left, or the draft of one that is created later. */
+type Content =
+  | { readonly body: string; readonly headers?: HeaderRecord; readonly status?: number }
+  | { readonly draft: unknown };
+
+function contentOf(answer: unknown, body: string | Reply | undefined): string {
+  if (body === undefined)
+    return JSON.stringify({ draft: (answer as AfterSettlement<unknown>).draft } satisfies Content);
+  if (!(body instanceof Reply)) return JSON.stringify({ body } satisfies Content);
+  if (typeof body.body !== 'string') throw new Error('an answer of bytes cannot be kept for a payment identifier');
+  return JSON.stringify({ body: body.body, headers: body.headers, status: body.status });
+}
+
+/** The question of a request as one text: method, path, query and the bytes of the body. */
+const questionOf = ({ method, path, search, bodyBytes }: RequestView): string =>
+  `${method} ${path}${search}\n${bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString('base64')}`;
+
+const namedOf = ({ identifier: id }: PaymentPayload, request: RequestView): NamedPurchase | undefined =>
+  id === undefined ? undefined : { id, question: questionOf(request) };
+
 class PaymentGate implements Gate<Payer> {
   readonly #checkout: Checkout;
   readonly #books: Books;
@@ -201,12 +250,12 @@ class PaymentGate implements Gate<Payer> {
     this.#offerFor = memoizeRecent(offerFor, OFFER_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX);
   }
 
-  admit(request: RequestView): MaybePromise<Admission<Payer> | Refusal> {
+  admit(request: RequestView): MaybePromise<Admission<Payer> | Refusal | Answer> {
     const header = request.header('payment-signature');
     if (header === null || header === '') return this.#unpaid(request);
     const decoded = decodePayment(header);
     if (!decoded.ok) return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error });
-    const begun = this.#checkout.begin(decoded.payment, this.#offer, request);
+    const begun = this.#checkout.begin(decoded.payment, this.#offer, request, namedOf(decoded.payment, request));
     if (!(begun instanceof Promise)) return this.#admitted(request, begun);
     return begun.then(
       (later) => this.#admitted(request, later),
@@ -246,17 +295,25 @@ class PaymentGate implements Gate<Payer> {
     return this.#refuseWithOffer(PAYMENT_INVALID, fault.message, request, fault.error, undefined, detail);
   }
 
-  #admitted(request: RequestView, begun: Begun): Admission<Payer> | Refusal {
+  #admitted(request: RequestView, begun: Begun): Admission<Payer> | Refusal | Answer {
     this.#meter.countBegun(begun);
     switch (begun.kind) {
       case 'purchase':
         return this.#admission(request, begun.purchase);
+      case 'resale':
+        return this.#resold(begun.resale);
       case 'invalid':
         return this.#invalid(begun.fault, request, begun.detail);
       case 'used':
         return alreadyUsed(begun.status, begun.payer);
       case 'crowded':
         return crowded();
+      case 'under-way':
+        return underWay(begun.payer);
+      case 'conflict':
+        return conflict();
+      case 'no-room':
+        return noRoom();
       case 'unavailable':
         return unavailable(begun);
       default:
@@ -265,18 +322,37 @@ class PaymentGate implements Gate<Payer> {
   }
 
   #admission(request: RequestView, purchase: Purchase): Admission<Payer> {
+    const { reservation, order, id } = purchase;
     return {
-      principal: { payer: purchase.order.payer },
-      settle: async () => {
-        const settled = await this.#meter.countSettled(this.#checkout.settle(purchase, this.#saleOf(request)));
-        return this.#receiptOf(request, settled);
+      principal: { payer: order.payer },
+      settle: async (answer, body) => {
+        const settling = this.#checkout.settle(purchase, this.#saleOf(request), () => contentOf(answer, body));
+        return this.#receiptOf(request, await this.#meter.countSettled(settling));
       },
       release: () => {
         this.#meter.counts.released++;
         return this.#checkout.release(purchase);
       },
-      delivered: () => this.#books.markDelivered(purchase.reservation.serial),
+      ...(id !== undefined && { created: (body) => this.#checkout.keep(id, reservation, contentOf(undefined, body)) }),
+      delivered: () => this.#books.markDelivered(reservation.serial),
     };
+  }
+
+  /** Sends an answer again that was paid for before; a draft becomes an answer first, by the route's own handler. */
+  #resold({ kept, id, payer, content }: Resale): Admission<Payer> | Answer {
+    const sold = JSON.parse(content) as Content;
+    const receipt = { 'payment-response': receiptHeader(payer, kept.transaction) };
+    const delivered = (): void => this.#books.markDelivered(kept.serial);
+    if ('draft' in sold) {
+      return {
+        principal: { payer, draft: sold.draft },
+        settle: () => receipt,
+        created: (body) => this.#checkout.keep(id, kept, contentOf(undefined, body)),
+        delivered,
+      };
+    }
+    const { body, headers, status } = sold;
+    return new Answer(headers === undefined ? body : new Reply(body, headers, status), receipt, delivered);
   }
 
   /** What the books say about the request. */

@@ -153,7 +153,7 @@ export async function openPayments(
       },
     },
     paid: {
-      checkout: new Checkout({ reservations, settlement, reconciler, recoveries, clock }),
+      checkout: new Checkout({ reservations, settlement, reconciler, recoveries, clock, random }),
       seller: { payTo, serviceName: SERVICE_NAME },
       meters,
       books,

@@ -27,6 +27,7 @@ const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
 export class HttpRequestView implements RequestView, LoggedRequest {
   /** The request itself, as the source of its body. */
   readonly body: Request;
+  bodyBytes: Uint8Array | undefined = undefined;
   readonly requestId: string;
   readonly path: string;
   readonly search: string;

@@ -40,10 +40,14 @@ export interface CallbackCapacity {
   release(): MaybePromise<void>;
 }
 
-export interface Created {
+/** A callback that does not exist yet. Plain JSON. */
+export interface CallbackDraft {
   readonly id: CallbackId;
-  /** Shown to the customer once; only its digest is stored. */
+  /** Shown to the customer; the callbacks store only its digest. */
   readonly readToken: string;
+}
+
+export interface Created extends CallbackDraft {
   /** Wall clock, milliseconds since 1970. */
   readonly expiresAtMs: number;
 }
@@ -116,11 +120,14 @@ export interface CallbackCounts {
 export interface Callbacks {
   readonly capacity: CallbackCapacity;
   readonly counts: CallbackCounts;
+  /** Draws a free id and a read token. Nothing is stored. */
+  draft(): CallbackDraft;
   /**
-   * Makes a callback whose lifetime begins now. The caller has claimed its bytes from `capacity`; from here on the claim is
-   * the callback's, and the callbacks give it back when this rejects.
+   * Makes a callback, of the draft or of a new one, whose lifetime begins now. The caller has claimed its bytes from `capacity`; from here on the claim is
+   * the callback's, and the callbacks give it back when this rejects. A live callback of the same draft is given again as it
+   * is: a crash after the first call may have cost the customer the answer.
    */
-  create(): Promise<Created>;
+  create(draft?: CallbackDraft): Promise<Created>;
   /** The checks of a webhook that need no body: rate, existence, expiry, limit of events. */
   admit(id: CallbackId): MaybePromise<WebhookAdmission>;
   /** Validates a JSON body and stores the webhook; checks expiry and the limit of events again. */

@@ -4,7 +4,7 @@
  * in `access/`.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { HeaderRecord } from './answers.ts';
+import type { Answer, HeaderRecord, Reply } from './answers.ts';
 import type { Contract } from './contract.ts';
 import type { ErrorCode, HeaderFacts, Refusal } from './errors.ts';
 import type { RequestView } from './request-view.ts';
@@ -19,9 +19,12 @@ export interface Admission<P extends object = object> {
   readonly principal?: P;
   /**
    * @param answer as the handler gave it, for charges that depend on it
+   * @param body what will leave; undefined for an answer that is created after the settlement
    * @returns the receipt (header fields of the answer), nothing, or a refusal that replaces the answer
    */
-  settle?(answer: unknown): MaybePromise<HeaderRecord | Refusal | undefined>;
+  settle?(answer: unknown, body: string | Reply | undefined): MaybePromise<HeaderRecord | Refusal | undefined>;
+  /** Called with the body of an answer that was created after the settlement, before it leaves. A failure changes no outcome. */
+  created?(body: string | Reply): MaybePromise<void>;
   /** Called once after the answer was handed whole to a connection that was still there. Never for a refusal. Must not wait. */
   delivered?(): void;
   /** The refusal leaves after this is done. A failure goes to the log and changes no outcome. */
@@ -32,9 +35,10 @@ export interface Gate<P extends object = object> {
   /**
    * Answers synchronously where it can, because a promise would be a large part of the cost of an unpaid offer.
    * @param principal the facts that earlier gates gave
-   * @returns an admission, a refusal, or undefined: the request passes, and there is nothing to settle or release
+   * @returns an admission, a refusal, or undefined: the request passes, and there is nothing to settle or release; or the
+   *   answer itself, when this requester has a right to one that exists already
    */
-  admit(request: RequestView, principal: object): MaybePromise<Admission<P> | Refusal | undefined>;
+  admit(request: RequestView, principal: object): MaybePromise<Admission<P> | Refusal | Answer | undefined>;
 }
 
 /** The surface that serves an operation. */

@@ -38,9 +38,12 @@ export class JsonText {
  * settled. Before the call of `create` nothing exists that a failed settlement would have to undo.
  */
 export class AfterSettlement<T> {
+  /** What creates the same answer again after a crash: goes on record with the payment's intent. Plain JSON. */
+  readonly draft: unknown;
   readonly create: () => T | Reply | Promise<T | Reply>;
 
-  constructor(create: () => T | Reply | Promise<T | Reply>) {
+  constructor(draft: unknown, create: () => T | Reply | Promise<T | Reply>) {
+    this.draft = draft;
     this.create = create;
   }
 }

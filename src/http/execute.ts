@@ -84,8 +84,11 @@ class Execution {
   }
 }
 
-function admitted(execution: Execution, decision: Admission | Refusal | undefined): Refusal | undefined {
-  if (decision instanceof Refusal) return decision;
+function admitted(
+  execution: Execution,
+  decision: Admission | Refusal | Answer | undefined,
+): Refusal | Answer | undefined {
+  if (decision instanceof Refusal || decision instanceof Answer) return decision;
   if (decision !== undefined) execution.addAdmission(decision);
   return undefined;
 }
@@ -151,6 +154,22 @@ function deliveredOf(admissions: readonly Admission[]): (() => void) | undefined
   };
 }
 
+async function createdBody(
+  { report, request }: Execution,
+  answer: AfterSettlement<unknown>,
+  admissions: readonly Admission[],
+): Promise<string | Reply> {
+  const body = bodyOf(await answer.create());
+  for (const admission of admissions) {
+    try {
+      await admission.created?.(body);
+    } catch (failure) {
+      report(failure, request.requestId);
+    }
+  }
+  return body;
+}
+
 /** Settles the admissions, the last one first. When one refuses, the caller releases the others. */
 async function settleAdmissions(
   execution: Execution,
@@ -162,11 +181,11 @@ async function settleAdmissions(
   let receipt: HeaderRecord | undefined;
   try {
     for (let admission = admissions.pop(); admission !== undefined; admission = admissions.pop()) {
-      const settled = await admission.settle?.(answer);
+      const settled = await admission.settle?.(answer, body);
       if (settled instanceof Refusal) return withReceipt(settled, receipt);
       if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
     }
-    const finished = body ?? bodyOf(await (answer as AfterSettlement<unknown>).create());
+    const finished = body ?? (await createdBody(execution, answer as AfterSettlement<unknown>, settledAdmissions));
     return new Answer(finished, receipt, deliveredOf(settledAdmissions));
   } catch (failure) {
     if (receipt === undefined) throw failure;
@@ -220,9 +239,9 @@ function run(steps: readonly Step[], first: number, execution: Execution): Maybe
   throw new Error('an operation ended without an outcome');
 }
 
-/** A refusal waits for the releases, so that the next request finds what it freed. */
+/** The outcome waits for the releases of what did not settle, so that the next request finds what it freed. */
 function ended(execution: Execution, outcome: Outcome): MaybePromise<Outcome> {
-  if (!(outcome instanceof Refusal)) return outcome;
+  if (execution.admissions === undefined) return outcome;
   return execution.releaseAll()?.then(() => outcome) ?? outcome;
 }
 

@@ -16,6 +16,8 @@ export interface RequestView {
   /** Path parameters as sent, still percent-encoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly body: BodySource;
+  /** The body as it arrived, once it was read as input; undefined for a request without one. */
+  bodyBytes: Uint8Array | undefined;
   /** A request header's value, or null; `name` in lower case. Repeated headers arrive joined by `, `. */
   header(name: string): string | null;
   /** The client's address: that of the socket, or the one that a trusted proxy reports. */

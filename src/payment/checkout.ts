@@ -6,7 +6,7 @@
  *            wait for a recovery      crowded, unavailable; nothing was done
  *            compare the signer       invalid
  *            settlement reachable     used, unavailable
- *            reserve                  used, unavailable
+ *            reserve                  used, unavailable; kept, under-way, conflict, no-room
  *            ask the settlement       invalid, unavailable; the authorization is free again
  *   settle   record the intent        unavailable, pending
  *            move the money           refused, unavailable, pending
@@ -20,6 +20,7 @@
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import type { Random } from '../base/random.ts';
 import type { SaleFacts } from './books.ts';
 import {
   type Authorization,
@@ -29,17 +30,21 @@ import {
   signerFault,
 } from './protocol/authorization.ts';
 import { fault, type PaymentFault, type PaymentPayload } from './protocol/envelope.ts';
+import { identifierClaim, type PaymentIdentifier } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';
 import { type PaymentOrder, paymentOrder } from './protocol/order.ts';
-import { type Reason, reasonOf } from './protocol/reasons.ts';
+import { reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
+import type { Begun, NamedPurchase, PayingClient, Purchase, Settled } from './purchase.ts';
 import {
+  type KeptAnswer,
+  type Known,
   RecordInDoubtError,
   type Reservation,
-  type ReservationStatus,
   type Reservations,
   type Reserved,
 } from './reservations.ts';
+import { openAnswer, sealAnswer } from './sealed-answer.ts';
 import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
 import type { Settlement, SettleOutcome, Unavailable } from './settlement/settlement.ts';
 import { ClientShare } from './signature/client-share.ts';
@@ -52,48 +57,8 @@ export interface CheckoutParts {
   readonly reconciler: Reconciler;
   readonly recoveries: RecoveryQueue;
   readonly clock: Clock;
+  readonly random: Random;
 }
-
-/** The client that pays, as far as fairness and abandoned requests need it. */
-export interface PayingClient {
-  /** Address as text. */
-  clientAddress(): string;
-  isDisconnected(): boolean;
-}
-
-/** A payment that is verified and reserved. It is settled once or released once. */
-export interface Purchase {
-  readonly order: PaymentOrder;
-  readonly reservation: Reservation;
-  readonly client: PayingClient;
-}
-
-/** Why a payment is not accepted; nothing was charged, and nothing stays reserved. */
-export type Rejected =
-  /** `detail` is for the log. */
-  | { readonly kind: 'invalid'; readonly fault: PaymentFault; readonly detail: string }
-  | { readonly kind: 'used'; readonly status: ReservationStatus; readonly payer: Address }
-  /** Too many payments of this client wait to be verified. */
-  | { readonly kind: 'crowded' }
-  | Unavailable;
-
-export type Begun = { readonly kind: 'purchase'; readonly purchase: Purchase } | Rejected;
-
-export type Settled =
-  | { readonly kind: 'settled'; readonly payer: Address; readonly transaction: string }
-  /** Certain: no money moved. */
-  | {
-      readonly kind: 'refused';
-      readonly payer: Address;
-      readonly reason: Reason;
-      readonly transaction: string;
-      readonly detail: string;
-    }
-  /** Not known yet, or not on record yet; the authorization stays reserved and is reconciled in the background. */
-  | { readonly kind: 'pending'; readonly payer: Address; readonly transaction: string; readonly detail: string }
-  /** The client went away before anything was settled. */
-  | { readonly kind: 'abandoned' }
-  | Unavailable;
 
 /** Seconds after which a request in flight has ended, or a probe of the facilitator has come round. */
 const SOON_SECONDS = 1;
@@ -139,6 +104,20 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   }
 }
 
+/** A verified order that is still to be reserved. */
+interface Wish {
+  readonly order: PaymentOrder;
+  readonly client: PayingClient;
+  readonly named: NamedPurchase | undefined;
+}
+
+const purchaseOf = ({ order, client, named }: Wish, reservation: Reservation): Purchase => ({
+  order,
+  reservation,
+  client,
+  id: named?.id,
+});
+
 export class Checkout {
   readonly #parts: CheckoutParts;
   /** Signatures of contract wallets that the facilitator is being asked about. */
@@ -159,14 +138,15 @@ export class Checkout {
   }
 
   /** Verifies a payment for an offer and reserves its authorization. */
-  begin(payment: PaymentPayload, offer: Offer, client: PayingClient): MaybePromise<Begun> {
+  begin(payment: PaymentPayload, offer: Offer, client: PayingClient, named?: NamedPurchase): MaybePromise<Begun> {
     const { settlement, recoveries, clock } = this.#parts;
     const checked = checkPayment(payment, offer, clock.nowMs());
     if (!checked.ok) return invalid(checked);
     const { authorization, signature } = checked;
     if (signature.length !== SIGNATURE_BYTES) {
       if (settlement.takesContractSignatures) {
-        return this.#beginContractWallet(paymentOrder(offer, authorization, signature, payment.echoesBazaar), client);
+        const order = paymentOrder(offer, authorization, signature, payment.echoesBazaar);
+        return this.#beginContractWallet({ order, client, named });
       }
       const message = `Signatures of contract wallets are not accepted here; sign with a key (${SIGNATURE_BYTES} bytes).`;
       return invalid(fault('invalid_exact_evm_signature_format', message));
@@ -180,7 +160,8 @@ export class Checkout {
     return chain(recovery, (recovered) => {
       const wrong = this.#signerFault(authorization, recovered, client);
       if (wrong !== undefined) return wrong;
-      return this.#reserveSigned(paymentOrder(offer, authorization, signature, payment.echoesBazaar), client);
+      const order = paymentOrder(offer, authorization, signature, payment.echoesBazaar);
+      return this.#reserveSigned({ order, client, named });
     });
   }
 
@@ -189,16 +170,22 @@ export class Checkout {
     return this.#parts.reservations.release(reservation);
   }
 
-  /** Moves the money. @param sale what the books will say about the request. Rejects only for a bug. */
-  async settle({ order, reservation, client }: Purchase, sale: SaleFacts): Promise<Settled> {
-    const { reservations, reconciler } = this.#parts;
+  /**
+   * Moves the money. Rejects only for a bug.
+   * @param sale what the books will say about the request
+   * @param content what a client that asks again under its identifier gets: kept for ten minutes, sealed
+   */
+  async settle(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
+    const { reservations, reconciler, random } = this.#parts;
+    const { order, reservation, client, id } = purchase;
     const { payer } = order;
     if (client.isDisconnected()) {
       await reservations.release(reservation);
       return { kind: 'abandoned' };
     }
     try {
-      await reservations.recordIntent(reservation, order, sale);
+      const sealed = id === undefined ? undefined : sealAnswer(id, content(), random);
+      await reservations.recordIntent(reservation, order, sale, sealed);
     } catch (failure) {
       // An intent that may be on record is settled after the next start, so the client must not sign another.
       if (failure instanceof RecordInDoubtError) {
@@ -223,6 +210,12 @@ export class Checkout {
     }
   }
 
+  /** Puts the finished answer in the place of what was kept with the intent. */
+  async keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
+    const { reservations, random } = this.#parts;
+    await reservations.replaceKept(sold, sealAnswer(id, content, random));
+  }
+
   /** Why a recovered signature is not this payment's, or undefined. A forgery is charged to its client. */
   #signerFault(authorization: Authorization, recovery: Recovery, client: PayingClient): Begun | undefined {
     const { recoveries, clock } = this.#parts;
@@ -240,9 +233,9 @@ export class Checkout {
   }
 
   /** Reserves before the settlement is asked: the signature has shown that the payer wants this. */
-  #reserveSigned(order: PaymentOrder, client: PayingClient): MaybePromise<Begun> {
-    return chain(this.#reserve(order), (reserved) =>
-      'key' in reserved ? this.#verifyReserved({ order, reservation: reserved, client }) : reserved,
+  #reserveSigned(wish: Wish): MaybePromise<Begun> {
+    return chain(this.#reserve(wish), (reserved) =>
+      'key' in reserved ? this.#verifyReserved(purchaseOf(wish, reserved)) : reserved,
     );
   }
 
@@ -261,8 +254,12 @@ export class Checkout {
   }
 
   /** A contract wallet's signature, which only the chain can check: reserved once the facilitator has vouched for it. */
-  async #beginContractWallet(order: PaymentOrder, client: PayingClient): Promise<Begun> {
+  async #beginContractWallet(wish: Wish): Promise<Begun> {
     const { settlement, reservations } = this.#parts;
+    const { order, client } = wish;
+    // What this server sold for that payer and nonce is public, so a replay needs no proof (decisions §4).
+    const known = await reservations.statusOf(order.key);
+    if (known !== undefined) return { kind: 'used', status: known, payer: order.payer };
     const readiness = settlement.readiness();
     if (readiness.kind !== 'ready') return unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS);
     const faultText = reservations.fault();
@@ -272,40 +269,83 @@ export class Checkout {
     const verified = await settlement.verify(order).finally(giveBack);
     if (verified.kind === 'unavailable') return verified;
     if (verified.kind === 'invalid') {
-      // A facilitator looks at the nonce after the signature, so this is the payer, back with what was sold already.
+      // The same authorization may have been sold while the facilitator was asked.
       const isUsed = verified.reason === 'invalid_exact_evm_nonce_already_used';
       const status = isUsed ? await reservations.statusOf(order.key) : undefined;
       if (status !== undefined) return { kind: 'used', status, payer: order.payer };
       return notVerified(verified.reason, verified.detail);
     }
-    const reserved = await this.#reserve(order);
-    return 'key' in reserved ? { kind: 'purchase', purchase: { order, reservation: reserved, client } } : reserved;
+    const reserved = await this.#reserve(wish);
+    return 'key' in reserved ? { kind: 'purchase', purchase: purchaseOf(wish, reserved) } : reserved;
   }
 
-  /** Takes the authorization, unless it is used or the settlement is away. */
-  #reserve(order: PaymentOrder): MaybePromise<Reservation | Begun> {
+  /** Takes the authorization, unless it is used, its answer was sold before, or the settlement is away. */
+  #reserve(wish: Wish): MaybePromise<Reservation | Begun> {
     const { settlement, reservations } = this.#parts;
+    const { order, named } = wish;
+    const claim = named === undefined ? undefined : identifierClaim(named.id, named.question, order.payer);
     const readiness = settlement.readiness();
     if (readiness.kind !== 'ready') {
-      return chain(reservations.statusOf(order.key), (status) =>
-        status === undefined
+      return chain(reservations.find(order.key, claim), (known) =>
+        known === undefined
           ? unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS)
-          : ({ kind: 'used', status, payer: order.payer } as const),
+          : this.#knownOr(wish, known),
       );
     }
-    const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+    const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds, claim);
     // A store that answered later took time from the authorization's window.
-    if (reserved instanceof Promise) return reserved.then((later) => this.#stillInTime(order, later));
-    return reservedOr(order, reserved);
+    if (reserved instanceof Promise) return reserved.then((later) => this.#stillInTime(wish, later));
+    return this.#reservedOr(wish, reserved);
   }
 
-  async #stillInTime(order: PaymentOrder, reserved: Reserved): Promise<Reservation | Begun> {
+  async #stillInTime(wish: Wish, reserved: Reserved): Promise<Reservation | Begun> {
     const { reservations, clock } = this.#parts;
-    if (reserved.kind !== 'reserved') return reservedOr(order, reserved);
+    if (reserved.kind !== 'reserved') return this.#reservedOr(wish, reserved);
+    const { order } = wish;
     const lapsed = runwayFault(order.authorization.validBeforeSeconds, clock.nowMs());
     if (lapsed === undefined) return reserved.reservation;
     await reservations.release(reserved.reservation);
     return invalid(lapsed);
+  }
+
+  #reservedOr(wish: Wish, reserved: Reserved): MaybePromise<Reservation | Begun> {
+    switch (reserved.kind) {
+      case 'reserved':
+        return reserved.reservation;
+      case 'no-room':
+        return { kind: 'no-room' };
+      case 'full':
+        return unavailable('the store of reservations is full');
+      case 'unavailable':
+        return unavailable(reserved.detail);
+      default:
+        return this.#knownOr(wish, reserved);
+    }
+  }
+
+  #knownOr({ order, named }: Wish, known: Known): MaybePromise<Begun> {
+    switch (known.kind) {
+      case 'taken':
+        return { kind: 'used', status: known.status, payer: order.payer };
+      case 'kept':
+        return this.#resell(known.kept, (named as NamedPurchase).id, order.payer);
+      case 'under-way':
+        return { kind: 'under-way', payer: order.payer };
+      case 'conflict':
+        return { kind: 'conflict' };
+      default:
+        return known satisfies never;
+    }
+  }
+
+  async #resell(kept: KeptAnswer, id: PaymentIdentifier, payer: Address): Promise<Begun> {
+    try {
+      const sealed = await this.#parts.reservations.readKept(kept);
+      if (sealed === undefined) return unavailable('the time of a kept answer has just ended', SOON_SECONDS);
+      return { kind: 'resale', resale: { kept, id, payer, content: openAnswer(id, sealed) } };
+    } catch (failure) {
+      return unavailable(`a kept answer cannot be read: ${messageOf(failure)}`);
+    }
   }
 
   /** The settlement's word as an outcome; a port that throws has broken its promise after money may have moved. */
@@ -352,20 +392,5 @@ export class Checkout {
       default:
         return outcome satisfies never;
     }
-  }
-}
-
-function reservedOr(order: PaymentOrder, reserved: Reserved): Reservation | Begun {
-  switch (reserved.kind) {
-    case 'reserved':
-      return reserved.reservation;
-    case 'taken':
-      return { kind: 'used', status: reserved.status, payer: order.payer };
-    case 'full':
-      return unavailable('the store of reservations is full');
-    case 'unavailable':
-      return unavailable(reserved.detail);
-    default:
-      return reserved satisfies never;
   }
 }

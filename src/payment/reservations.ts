@@ -15,9 +15,13 @@
  * - A key that is reserved, settling, unknown, settled or dead is never handed out again before RETENTION_SECONDS after its
  *   `validBefore`, whatever the load. A full store refuses; it evicts nothing.
  * - A key becomes free again only when it is certain that no money moved.
+ * - A payment identifier is claimed in the same step as the key, by one purchase at a time. While the purchase is under way
+ *   nothing else is reserved under it; from its settlement on it gives the kept answer for {@link KEPT_MS}; it is free again
+ *   when its purchase ends uncharged. The answer is on record with the intent.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { SaleFacts } from './books.ts';
+import type { IdentifierClaim } from './protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
 
 /** A used authorization is kept this long after its `validBefore`, in seconds (x402-v2 §6.3). */
@@ -41,9 +45,33 @@ export interface Reservation {
   readonly validBeforeSeconds: number;
 }
 
+/** Milliseconds for which an identifier gives its answer, from the settlement (decisions §4). */
+export const KEPT_MS = 600_000;
+/** Longest sealed answer, bytes: more than any answer of a paid route. */
+export const ANSWER_BYTES_MAX = 65_536;
+
+/** A sealed answer that the store keeps. */
+export interface KeptAnswer {
+  /** Number of the sale. */
+  readonly serial: number;
+  readonly transaction: string;
+}
+
+/** Why a purchase reserves nothing, whatever room there is. */
+export type Known =
+  | { readonly kind: 'taken'; readonly status: ReservationStatus }
+  /** The same purchase has settled under this identifier. */
+  | { readonly kind: 'kept'; readonly kept: KeptAnswer }
+  /** The same purchase is in flight under this identifier, or its outcome is unknown. */
+  | { readonly kind: 'under-way' }
+  /** Another purchase has this identifier. */
+  | { readonly kind: 'conflict' };
+
 export type Reserved =
   | { readonly kind: 'reserved'; readonly reservation: Reservation }
-  | { readonly kind: 'taken'; readonly status: ReservationStatus }
+  | Known
+  /** The store cannot keep the answer of another identifier. */
+  | { readonly kind: 'no-room' }
   /** The store holds as many live authorizations as it can. */
   | { readonly kind: 'full' }
   /** The store cannot record anything now, or cannot tell whether this authorization was used before. */
@@ -70,8 +98,13 @@ export interface Reservations {
   fault(): string | undefined;
   /** Live authorizations: all keys that are not free. */
   readonly count: number;
-  /** One indivisible step: takes the key if it is free, otherwise says its status. */
-  reserve(key: ReservationKey, validBeforeSeconds: number): MaybePromise<Reserved>;
+  /**
+   * One indivisible step: takes the key, and the identifier where there is one, if they are free; otherwise says what is known.
+   * A used key comes before the identifier.
+   */
+  reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): MaybePromise<Reserved>;
+  /** What {@link reserve} would say without reserving; undefined = both are free. */
+  find(key: ReservationKey, claim?: IdentifierClaim): MaybePromise<Known | undefined>;
   /** undefined = the key is free. */
   statusOf(key: ReservationKey): MaybePromise<ReservationStatus | undefined>;
   /** reserved -> free. */
@@ -79,8 +112,9 @@ export interface Reservations {
   /**
    * reserved -> settling: the intent. Must resolve before the caller asks the settlement to move money.
    * @param sale what the books will say about the request, should the payment settle
+   * @param sealed the answer, for a reservation with an identifier; at most {@link ANSWER_BYTES_MAX}
    */
-  recordIntent(reservation: Reservation, order: PaymentOrder, sale: SaleFacts): Promise<void>;
+  recordIntent(reservation: Reservation, order: PaymentOrder, sale: SaleFacts, sealed?: Uint8Array): Promise<void>;
   /** settling or unknown -> settled. The sale is in the books with the same commit. */
   recordSettled(reservation: Reservation, transaction: string): Promise<void>;
   /** settling or unknown -> unknown; '' leaves a known hash as it is. */
@@ -89,6 +123,10 @@ export interface Reservations {
   recordReleased(reservation: Reservation): Promise<void>;
   /** unknown -> dead. */
   recordDead(reservation: Reservation): Promise<void>;
+  /** The sealed answer; undefined when its time has just ended. @throws Error by rejecting, when it cannot be read */
+  readKept(kept: KeptAnswer): Promise<Uint8Array | undefined>;
+  /** Puts a sealed answer in the place of its draft; without effect once its time has ended. */
+  replaceKept(kept: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void>;
   /**
    * Hands over once, at start, the cases that an earlier process left for this one to bring to an end. A case begun with
    * another kind of settlement is not among them and stays unknown.

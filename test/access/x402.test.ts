@@ -5,6 +5,7 @@ import { type PaidServices, paid } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import type { Admission, Gate, Mount } from '../../src/http/access.ts';
 import type { HeaderRecord } from '../../src/http/answers.ts';
+import { Answer } from '../../src/http/answers.ts';
 import type { Contract } from '../../src/http/contract.ts';
 import { Refusal } from '../../src/http/errors.ts';
 import type { RequestView } from '../../src/http/request-view.ts';
@@ -45,7 +46,7 @@ const gateOf = (services: PaidServices, contract: Contract = ROUTE): Gate =>
   paid('0.02').open(services, contract, MOUNT);
 
 const passOf = (admission: Admission): Pass => ({
-  settle: async () => (await admission.settle?.(undefined)) as HeaderRecord | Refusal,
+  settle: async () => (await admission.settle?.(undefined, '{}')) as HeaderRecord | Refusal,
   release: () => admission.release?.(),
 });
 
@@ -82,6 +83,7 @@ function visit(
     method: 'GET',
     params: {},
     body: request,
+    bodyBytes: undefined,
     onDisconnect: () => {},
     path: ROUTE.path,
     search,
@@ -109,6 +111,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     reconciler,
     recoveries: new RecoveryQueue([place ?? promptWorker(recover)], time, time),
     clock: time,
+    random: new Chance(1),
     ...change,
   });
   const services: PaidServices = {
@@ -117,7 +120,8 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
   const gate = gateOf(services);
   const admit = async (header: string | null, one: RequestView = visit(header)): Promise<Pass | Refusal> => {
     const admitted = await gate.admit(one, {});
-    if (admitted === undefined) throw new Error('a paid operation let a request through with nothing held');
+    if (admitted === undefined || admitted instanceof Answer)
+      throw new Error('a paid operation let a request through with nothing held');
     return admitted instanceof Refusal ? admitted : passOf(admitted);
   };
   const refused = async (header: string | null, one?: RequestView): Promise<Refusal> => {

@@ -40,6 +40,7 @@ const REQUEST: RequestView = {
   search: '',
   params: {},
   body: new Request('http://h/ask'),
+  bodyBytes: undefined,
   header: () => null,
   clientAddress: () => '',
   isDisconnected: () => false,
@@ -325,7 +326,7 @@ describe('a request through its operation', () => {
 
   it('creates an after-settlement answer only once every admission has settled', async () => {
     let made = 0;
-    const after = () => new AfterSettlement(() => ({ made: ++made }));
+    const after = () => new AfterSettlement(null, () => ({ made: ++made }));
     const paid = setUp({ handle: after, gates: [gate('paid')] });
     expect(await (await paid.ask()).json()).toEqual({ made: 1 });
     const unpaid = setUp({ handle: after, gates: [gate('paid', unsettled)] });
@@ -351,7 +352,7 @@ describe('a request through its operation', () => {
 
   it('sends the receipt even when the paid answer cannot be created', async () => {
     const failing = () =>
-      new AfterSettlement(() => {
+      new AfterSettlement(null, () => {
         throw new Error('disk');
       });
     const { ask, outcome } = setUp({ handle: failing, gates: [gate('paid', { 'payment-response': 'abc' })] });

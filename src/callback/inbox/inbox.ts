@@ -11,6 +11,7 @@ import type {
   Absent,
   Authorized,
   CallbackCounts,
+  CallbackDraft,
   CallbackHandle,
   Callbacks,
   Client,
@@ -121,12 +122,22 @@ export class Inbox implements Callbacks {
     this.#lifetimes.add(callback, leftMs);
   }
 
-  async create(): Promise<Created> {
-    const { clock, random, store } = this.#ports;
-    const lifetimes = this.#lifetimes;
+  draft(): CallbackDraft {
+    const { random } = this.#ports;
     let id = newCallbackId(random);
-    while (lifetimes.isTaken(id)) id = newCallbackId(random);
-    const readToken = newReadToken(random);
+    while (this.#lifetimes.isTaken(id)) id = newCallbackId(random);
+    return { id, readToken: newReadToken(random) };
+  }
+
+  async create({ id, readToken }: CallbackDraft = this.draft()): Promise<Created> {
+    const { clock, store } = this.#ports;
+    const lifetimes = this.#lifetimes;
+    if (lifetimes.isTaken(id)) {
+      lifetimes.capacity.release();
+      const authorized = this.authorize(id, readToken);
+      if (authorized.kind === 'allowed') return { id, readToken, expiresAtMs: authorized.callback.expiresAtMs };
+      throw new Error(`the callback ${id} of a draft has ended`);
+    }
     const expiresAtMs = clock.nowMs() + LIFETIME_MS;
     const callback = new Callback(id, digestOf(readToken), expiresAtMs, clock.monotonicMs() + LIFETIME_MS);
     lifetimes.capacity.commit();

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { callbackCapacity } from '../../access/capacity.ts';
 import { paid } from '../../access/x402.ts';
+import type { CallbackDraft } from '../../callback/callbacks.ts';
 import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
@@ -35,6 +36,7 @@ const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 async function checkBody(request: RequestView, { timers }: CallbackServices): Promise<BodyRefusal | undefined> {
   const read = await readBody(request.body, BOUNDS, timers);
   if (!read.ok) return read.kind === 'too-large' ? tooLarge(CREATION_BYTES_MAX) : lateBody();
+  request.bodyBytes = read.bytes;
   if (read.bytes.length === 0) return undefined;
   const contentType = request.header('content-type');
   const form = contentType === null ? undefined : bodyFormOf(contentType);
@@ -60,9 +62,10 @@ export const createCallback = route<CallbackServices>()({
   answer: callbackAnswer,
   errors: [UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, INVALID_BODY],
   readBody: (request, services) => (isBodyless(request.body) ? undefined : checkBody(request, services)),
-  handle: (_, { callbacks, baseUrl, hookBaseUrl }) =>
-    new AfterSettlement(async () => {
-      const { id, readToken, expiresAtMs } = await callbacks.create();
+  handle(_, { callbacks, baseUrl, hookBaseUrl }, _request, { draft }) {
+    const planned = (draft as CallbackDraft | undefined) ?? callbacks.draft();
+    return new AfterSettlement(planned, async () => {
+      const { id, readToken, expiresAtMs } = await callbacks.create(planned);
       return {
         id,
         callback_url: `${hookBaseUrl}/hooks/${id}`,
@@ -72,5 +75,6 @@ export const createCallback = route<CallbackServices>()({
         expires_at: new Date(expiresAtMs).toISOString(),
         limits: { events: EVENT_COUNT_MAX, payload_bytes: PAYLOAD_BYTES_MAX } as const,
       };
-    }),
+    });
+  },
 });

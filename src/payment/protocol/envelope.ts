@@ -8,6 +8,7 @@
  */
 import { decodeBase64, decodeUtf8Latin1 } from '../../base/codec.ts';
 import { isDeeperThan } from '../../base/json-depth.ts';
+import { IDENTIFIER_FORM, PAYMENT_IDENTIFIER, type PaymentIdentifier, parsePaymentIdentifier } from './identifier.ts';
 import { NETWORK, SCHEME, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
 
@@ -44,6 +45,8 @@ export interface PaymentPayload {
   readonly resourceUrl: string | undefined;
   /** True when the client echoed `extensions.bazaar`, which asks the facilitator to list the route. */
   readonly echoesBazaar: boolean;
+  /** The client's own name of this purchase; undefined = it gave none. Unsigned. */
+  readonly identifier: PaymentIdentifier | undefined;
 }
 
 /** Why a payment is refused: the protocol's code, and a sentence for people. Neither repeats the client's text. */
@@ -127,6 +130,18 @@ function acceptedOf(value: unknown): AcceptedTerms | PaymentFault {
   };
 }
 
+/** The identifier, where the client added one to the extension that every offer declares. */
+function identifierOf(extensions: Fields): PaymentIdentifier | PaymentFault | undefined {
+  const extension = extensions[PAYMENT_IDENTIFIER];
+  if (extension === undefined) return undefined;
+  const info = fieldsOf(fieldsOf(extension)?.info);
+  if (info === undefined) return malformed(`\`extensions.${PAYMENT_IDENTIFIER}.info\` must be an object.`);
+  if (info.id === undefined) return undefined;
+  return (
+    parsePaymentIdentifier(info.id) ?? malformed(`\`extensions.${PAYMENT_IDENTIFIER}.info.id\`: ${IDENTIFIER_FORM}.`)
+  );
+}
+
 /** Decodes the header; never throws. The forms of addresses, numbers and signature are left to `checkPayment`. */
 export function decodePayment(header: string): DecodedPayment {
   const decoded = decodeJson(header);
@@ -161,6 +176,8 @@ export function decodePayment(header: string): DecodedPayment {
   }
   const extensions = envelope.extensions === undefined ? {} : fieldsOf(envelope.extensions);
   if (extensions === undefined) return malformed('`extensions` must be an object.');
+  const identifier = identifierOf(extensions);
+  if (typeof identifier === 'object') return identifier;
   return {
     ok: true,
     payment: {
@@ -169,6 +186,7 @@ export function decodePayment(header: string): DecodedPayment {
       signature,
       resourceUrl,
       echoesBazaar: fieldsOf(extensions.bazaar) !== undefined,
+      identifier,
     },
   };
 }

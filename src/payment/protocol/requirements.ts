@@ -8,6 +8,7 @@
  */
 import { encodeBase64, encodeUtf8 } from '../../base/codec.ts';
 import { usdcAtomicOf } from './amount.ts';
+import { IDENTIFIER_DECLARATION, PAYMENT_IDENTIFIER } from './identifier.ts';
 import {
   type Address,
   MAX_TIMEOUT_SECONDS,
@@ -57,6 +58,7 @@ export interface Offer {
   readonly amountAtomic: bigint;
   /** Its `url` is canonical and has no query. */
   readonly resource: ResourceInfo;
+  /** `bazaar` alone, which a listed order repeats to the facilitator; undefined where it must not be listed. */
   readonly extensions: Extensions | undefined;
   /**
    * @param search the request's query with its `?`, or the empty string; above 1 KiB the URL goes without it
@@ -164,9 +166,8 @@ export function prepareOffer(terms: OfferTerms): Offer {
   const urlEnd = `"${url}`;
   const resourceText = JSON.stringify(resource);
   const afterUrl = resourceText.slice(resourceText.indexOf(urlEnd) + urlEnd.length + 1);
-  const tail = `${afterUrl},"accepts":[${JSON.stringify(requirements)}]${
-    extensions === undefined ? '' : `,"extensions":${JSON.stringify(extensions)}`
-  }`;
+  const declared = { ...extensions, [PAYMENT_IDENTIFIER]: IDENTIFIER_DECLARATION };
+  const tail = `${afterUrl},"accepts":[${JSON.stringify(requirements)}],"extensions":${JSON.stringify(declared)}`;
   const encodedTail = encodeBase64(encodeUtf8(`${tail}}`));
   const headOf = (error: string): string => {
     const head = `"x402Version":${X402_VERSION},"error":${JSON.stringify(error)},"resource":{"url":"${url}`;

@@ -2,19 +2,15 @@
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { MemoryBooks } from './books.ts';
 import { MemoryEventStore } from './event-store.ts';
+import { MemoryJournal } from './memory-journal.ts';
 import { NOTHING_SPENT } from './play-ledger.ts';
-import { NO_JOURNAL, NOTHING_LOADED } from './reservation-journal.ts';
+import { NOTHING_LOADED } from './reservation-journal.ts';
 import { openMemoryStores } from './stores.ts';
 
 export async function openMemoryBackend(options: StoreOptions, ports: BackendPorts): Promise<Backend> {
   const books = new MemoryBooks(ports.random);
   const stores = await openMemoryStores(options, ports, {
-    journal: {
-      ...NO_JOURNAL,
-      async recordEnd(_serial, _end, sale) {
-        if (sale !== undefined) books.add(sale);
-      },
-    },
+    journal: new MemoryJournal(books),
     books,
     reservations: NOTHING_LOADED,
     ledger: NOTHING_SPENT,

@@ -1,5 +1,7 @@
 /** The journal of the reservations in memory (a port): it records what must outlive the process and gives it back at start. */
+
 import type { Sale, SaleFacts } from '../../payment/books.ts';
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import type { UsedAuthorization } from './used-authorizations.ts';
 
@@ -10,16 +12,45 @@ import type { UsedAuthorization } from './used-authorizations.ts';
 export interface ReservationJournal {
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
-  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts): Promise<void>;
+  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts, answer: AnswerToKeep | undefined): Promise<void>;
   recordUnknown(serial: number, transaction: string): Promise<void>;
   /**
    * Records the outcome; from then on the journal holds only the key and its outcome.
    * @param sale the entry of the books for a settled payment, written in the same commit; undefined for a dead one
+   * @param claim its identifier, whose answer is kept for ten minutes from a sale, and dropped otherwise
    */
-  recordEnd(serial: number, end: UsedAuthorization, sale: Sale | undefined): Promise<void>;
+  recordEnd(
+    serial: number,
+    end: UsedAuthorization,
+    sale: Sale | undefined,
+    claim: IdentifierClaim | undefined,
+  ): Promise<void>;
+  /** Drops the answer of its identifier too. */
   recordReleased(serial: number): Promise<void>;
+  /** The sealed answer of a payment; undefined = it has none. */
+  readAnswer(serial: number): Promise<Uint8Array | undefined>;
+  replaceAnswer(serial: number, sealed: Uint8Array): Promise<void>;
+  /** Permits the journal to remove a kept answer whose time is over. */
+  forgetAnswer(serial: number): void;
   /** Permits the journal to remove the record of a used authorization whose retention is over. */
   forget(serial: number): void;
+}
+
+/** The answer that comes with an intent, for an identifier. */
+export interface AnswerToKeep {
+  readonly claim: IdentifierClaim;
+  readonly sealed: Uint8Array;
+}
+
+/** A kept answer from before a restart, without its text. */
+export interface LoadedAnswer {
+  readonly claim: IdentifierClaim;
+  readonly serial: number;
+  readonly byteCount: number;
+  /** '' while its payment has not settled. */
+  readonly transaction: string;
+  /** Milliseconds since 1970; undefined while its payment has not settled. */
+  readonly keptUntilMs: number | undefined;
 }
 
 /** A settlement from before a restart without a recorded outcome. */
@@ -37,6 +68,8 @@ export interface RecordedCase {
 export interface LoadedReservations {
   readonly ends: Iterable<UsedAuthorization & { readonly serial: number }>;
   readonly cases: readonly RecordedCase[];
+  /** In the order of their ends. */
+  readonly answers: readonly LoadedAnswer[];
   /**
    * Seconds since 1970. The state was lost, so authorizations with an earlier `validBefore` may have been used without a
    * record. 0 = no state was lost.
@@ -47,7 +80,13 @@ export interface LoadedReservations {
 }
 
 /** For a process without a journal. */
-export const NOTHING_LOADED: LoadedReservations = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: 0 };
+export const NOTHING_LOADED: LoadedReservations = {
+  ends: [],
+  cases: [],
+  answers: [],
+  usedBeforeSeconds: 0,
+  lastSerial: 0,
+};
 
 /** Records nothing: nothing outlives the process. */
 export const NO_JOURNAL: ReservationJournal = {
@@ -56,5 +95,8 @@ export const NO_JOURNAL: ReservationJournal = {
   recordUnknown: async () => {},
   recordEnd: async () => {},
   recordReleased: async () => {},
+  readAnswer: async () => undefined,
+  replaceAnswer: async () => {},
+  forgetAnswer: () => {},
   forget: () => {},
 };

@@ -12,9 +12,14 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Sale, SaleFacts, SettlementKind } from '../../payment/books.ts';
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
+  ANSWER_BYTES_MAX,
+  KEPT_MS,
+  type KeptAnswer,
+  type Known,
   RETENTION_SECONDS,
   RecordInDoubtError,
   type Reservation,
@@ -23,11 +28,15 @@ import {
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
+import { type AnswerRoom, KeptAnswers, type KeptEntry } from './kept-answers.ts';
 import { type LoadedReservations, NO_JOURNAL, NOTHING_LOADED, type ReservationJournal } from './reservation-journal.ts';
 import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
 /** The most open and used authorizations: about 85 MB when all are settled, enough for 1,300 new ones a second. */
 export const RESERVATION_COUNT_MAX = 1_000_000;
+
+/** Answers that are kept for payment identifiers, and their bytes. In memory only, they lie in the process itself. */
+export const ANSWER_ROOM: AnswerRoom = { countMax: 100_000, bytesMax: 268_435_456 };
 
 /** Milliseconds until even the latest permitted `validBefore` and the retention after it are over. */
 const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
@@ -55,6 +64,8 @@ class OpenReservation implements Reservation {
   transaction = '';
   /** What a sale of it would say; known from the intent on. */
   intent: Intent | undefined;
+  /** Its identifier; undefined = none. */
+  answer: KeptEntry | undefined;
 
   constructor(key: ReservationKey, validBeforeSeconds: number, serial: number) {
     this.key = key;
@@ -82,6 +93,12 @@ function statusOfOpen({ state, transaction }: OpenReservation): ReservationStatu
   }
 }
 
+/** @throws Error for an answer that is too long to be kept: a route whose answers are has to raise the limit */
+function checkedAnswer(sealed: Uint8Array): Uint8Array {
+  if (sealed.length > ANSWER_BYTES_MAX) throw new Error(`an answer of ${sealed.length} bytes is too long to be kept`);
+  return sealed;
+}
+
 /**
  * A reservation changes its state only when the journal has recorded the change, so an authorization is free only once its
  * release is on record. The exception is settling, which begins before the intent is recorded.
@@ -95,6 +112,7 @@ export class MemoryReservations implements Reservations {
   #serial: number;
   readonly #open = new Map<ReservationKey, OpenReservation>();
   readonly #used = new UsedAuthorizations();
+  readonly #answers: KeptAnswers;
   #unsettled: readonly UnsettledCase[];
 
   /** @throws Error when the loaded reservations contain one key twice */
@@ -104,22 +122,26 @@ export class MemoryReservations implements Reservations {
     journal: ReservationJournal = NO_JOURNAL,
     loaded: LoadedReservations = NOTHING_LOADED,
     settlement: SettlementKind = 'local',
+    room: AnswerRoom = ANSWER_ROOM,
   ) {
     this.#clock = clock;
     this.#countMax = countMax;
     this.#journal = journal;
     this.#settlement = settlement;
+    this.#answers = new KeptAnswers(room);
     this.#usedBeforeSeconds = loaded.usedBeforeSeconds;
     this.#serial = loaded.lastSerial;
     for (const end of loaded.ends) {
       this.#refuseSecond(end.key);
       this.#used.add(end, end.serial, this.#dueMsOf(end.validBeforeSeconds));
     }
+    const answers = this.#restoreAnswers(loaded.answers);
     this.#unsettled = loaded.cases.flatMap(({ serial, order, sale, transaction, isRepeatable }) => {
       const reservation = new OpenReservation(order.key, order.authorization.validBeforeSeconds, serial);
       reservation.state = 'unknown';
       reservation.transaction = transaction;
       reservation.intent = { order, sale };
+      reservation.answer = answers.get(serial);
       this.#refuseSecond(order.key);
       this.#open.set(order.key, reservation);
       return isRepeatable ? [{ reservation, order }] : [];
@@ -134,10 +156,22 @@ export class MemoryReservations implements Reservations {
     return this.#open.size + this.#used.count;
   }
 
-  reserve(key: ReservationKey, validBeforeSeconds: number): Reserved {
-    this.#removeDue();
+  /** Bytes of kept answers, and of those that purchases in flight may leave. */
+  get answerBytes(): number {
+    return this.#answers.bytes;
+  }
+
+  find(key: ReservationKey, claim?: IdentifierClaim): Known | undefined {
     const status = this.statusOf(key);
     if (status !== undefined) return { kind: 'taken', status };
+    const found = claim === undefined ? undefined : this.#answers.find(claim);
+    return found?.kind === 'kept' ? { kind: 'kept', kept: found.entry } : found;
+  }
+
+  reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): Reserved {
+    this.#removeDue();
+    const known = this.find(key, claim);
+    if (known !== undefined) return known;
     const fault = this.#journal.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
     if (validBeforeSeconds <= this.#usedBeforeSeconds) {
@@ -147,7 +181,9 @@ export class MemoryReservations implements Reservations {
       };
     }
     if (this.count >= this.#countMax) return { kind: 'full' };
+    if (claim !== undefined && !this.#answers.hasRoom()) return { kind: 'no-room' };
     const reservation = new OpenReservation(key, validBeforeSeconds, ++this.#serial);
+    if (claim !== undefined) reservation.answer = this.#answers.claim(claim, reservation.serial);
     this.#open.set(key, reservation);
     return { kind: 'reserved', reservation };
   }
@@ -161,12 +197,22 @@ export class MemoryReservations implements Reservations {
     this.#close(this.#openOf(reservation, 'reserved'), 'free');
   }
 
-  async recordIntent(reservation: Reservation, order: PaymentOrder, sale: SaleFacts): Promise<void> {
+  async recordIntent(
+    reservation: Reservation,
+    order: PaymentOrder,
+    sale: SaleFacts,
+    sealed?: Uint8Array,
+  ): Promise<void> {
     const open = this.#openOf(reservation, 'reserved');
+    const { answer: claim } = open;
+    if ((claim === undefined) !== (sealed === undefined))
+      throw new Error('an identifier and an answer belong together');
+    const answer = claim === undefined || sealed === undefined ? undefined : { claim, sealed: checkedAnswer(sealed) };
     open.state = 'settling';
     open.intent = { order, sale };
+    if (answer !== undefined) this.#answers.resize(answer.claim, answer.sealed.length);
     try {
-      await this.#journal.recordIntent(open.serial, order, sale);
+      await this.#journal.recordIntent(open.serial, order, sale, answer);
     } catch (failure) {
       if (!(failure instanceof RecordInDoubtError)) open.state = 'reserved';
       throw failure;
@@ -198,6 +244,14 @@ export class MemoryReservations implements Reservations {
     return this.#recordEnd(open, open.end('dead', open.transaction));
   }
 
+  readKept({ serial }: KeptAnswer): Promise<Uint8Array | undefined> {
+    return this.#journal.readAnswer(serial);
+  }
+
+  replaceKept({ serial }: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void> {
+    return this.#journal.replaceAnswer(serial, checkedAnswer(sealed));
+  }
+
   takeUnsettled(): readonly UnsettledCase[] {
     const cases = this.#unsettled;
     this.#unsettled = NO_CASES;
@@ -206,8 +260,13 @@ export class MemoryReservations implements Reservations {
 
   async #recordEnd(open: OpenReservation, end: UsedAuthorization): Promise<void> {
     checkTransaction(end.transaction);
-    await this.#journal.recordEnd(open.serial, end, end.kind === 'settled' ? this.#saleOf(open, end) : undefined);
+    const sale = end.kind === 'settled' ? this.#saleOf(open, end) : undefined;
+    await this.#journal.recordEnd(open.serial, end, sale, open.answer);
     if (open.state === 'ended') return;
+    if (sale !== undefined && open.answer !== undefined) {
+      this.#answers.settle(open.answer, end.transaction, this.#clock.monotonicMs());
+      open.answer = undefined;
+    }
     this.#used.add(end, open.serial, this.#clock.monotonicMs() + RETAINED_MS);
     this.#close(open, 'ended');
   }
@@ -233,6 +292,7 @@ export class MemoryReservations implements Reservations {
 
   #close(open: OpenReservation, state: 'ended' | 'free'): void {
     if (this.#open.get(open.key) === open) this.#open.delete(open.key);
+    if (open.answer !== undefined) this.#answers.free(open.answer);
     open.state = state;
   }
 
@@ -259,8 +319,28 @@ export class MemoryReservations implements Reservations {
     return reservation;
   }
 
+  /** @returns those of payments that have not settled, by serial */
+  #restoreAnswers(loaded: LoadedReservations['answers']): ReadonlyMap<number, KeptEntry> {
+    const open = new Map<number, KeptEntry>();
+    for (const { claim, serial, byteCount, transaction, keptUntilMs } of loaded) {
+      const entry = this.#answers.restore(claim, serial, byteCount);
+      if (keptUntilMs === undefined) {
+        open.set(serial, entry);
+        continue;
+      }
+      const leftMs = Math.min(Math.max(keptUntilMs - this.#clock.nowMs(), 0), KEPT_MS);
+      this.#answers.settle(entry, transaction, this.#clock.monotonicMs(), leftMs);
+    }
+    return open;
+  }
+
   #removeDue(): void {
     const monotonicMs = this.#clock.monotonicMs();
+    for (let i = 0; i < REMOVALS_MAX; i++) {
+      const due = this.#answers.removeDue(monotonicMs);
+      if (due === undefined) break;
+      this.#journal.forgetAnswer(due.serial);
+    }
     for (let i = 0; i < REMOVALS_MAX; i++) {
       const due = this.#used.removeDue(monotonicMs);
       if (due === undefined) return;

@@ -1,44 +1,53 @@
 /** The journal of the reservations, over the state file. */
 import type { Sale, SaleFacts } from '../../payment/books.ts';
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { orderTextOf, type PaymentOrder } from '../../payment/protocol/order.ts';
-import type { ReservationJournal } from '../memory/reservation-journal.ts';
+import { KEPT_MS } from '../../payment/reservations.ts';
+import type { AnswerToKeep, ReservationJournal } from '../memory/reservation-journal.ts';
 import type { UsedAuthorization } from '../memory/used-authorizations.ts';
 import type { Journal } from './journal.ts';
+import { Removals } from './removals.ts';
+import { ANSWERS, type AnswerOperation, type AnswerQuery } from './tables/answers.ts';
 import { PAYMENTS, type PaymentOperation } from './tables/payments.ts';
+
+export interface ReservationJournalOptions {
+  /** Settlements move play money, whose sums the state file stores too. */
+  readonly isPlay: boolean;
+  /** Wall clock, milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** Called with each sale that is on record. */
+  readonly onSold: (sale: Sale) => void;
+}
 
 export class SqliteReservationJournal implements ReservationJournal {
   readonly #journal: Journal;
-  readonly #isPlay: boolean;
-  readonly #onSold: (sale: Sale) => void;
-  /** Serials of records to remove with the next removal. */
-  #forgotten: number[] = [];
-  #isForgetting = false;
+  readonly #options: ReservationJournalOptions;
+  readonly #used: Removals;
+  readonly #answers: Removals;
 
-  /**
-   * @param isPlay settlements move play money, whose sums the state file stores too
-   * @param onSold called with each sale that is on record
-   */
-  constructor(journal: Journal, isPlay: boolean, onSold: (sale: Sale) => void) {
+  constructor(journal: Journal, options: ReservationJournalOptions) {
     this.#journal = journal;
-    this.#isPlay = isPlay;
-    this.#onSold = onSold;
+    this.#options = options;
+    this.#used = new Removals((serials) => this.#write({ table: PAYMENTS, kind: 'forget', serials }));
+    this.#answers = new Removals((serials) => this.#write({ table: ANSWERS, kind: 'forget', serials }));
   }
 
   fault(): string | undefined {
     return this.#journal.fault();
   }
 
-  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts): Promise<void> {
+  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts, answer: AnswerToKeep | undefined): Promise<void> {
     const { from, valueAtomic } = order.authorization;
     return this.#write({
       table: PAYMENTS,
       kind: 'intent',
       serial,
-      isPlay: this.#isPlay,
+      isPlay: this.#options.isPlay,
       payer: from,
       valueAtomic,
       order: orderTextOf(order),
       sale: JSON.stringify(sale),
+      answer,
     });
   }
 
@@ -46,37 +55,39 @@ export class SqliteReservationJournal implements ReservationJournal {
     return this.#write({ table: PAYMENTS, kind: 'unknown', serial, transaction });
   }
 
-  async recordEnd(serial: number, end: UsedAuthorization, sale: Sale | undefined): Promise<void> {
-    await this.#write({ table: PAYMENTS, kind: 'end', serial, end, sale });
-    if (sale !== undefined) this.#onSold(sale);
+  async recordEnd(
+    serial: number,
+    end: UsedAuthorization,
+    sale: Sale | undefined,
+    claim: IdentifierClaim | undefined,
+  ): Promise<void> {
+    const answer = claim === undefined ? undefined : { claim, keptUntilMs: this.#options.nowMs() + KEPT_MS };
+    await this.#write({ table: PAYMENTS, kind: 'end', serial, end, sale, answer });
+    if (sale !== undefined) this.#options.onSold(sale);
   }
 
   recordReleased(serial: number): Promise<void> {
     return this.#write({ table: PAYMENTS, kind: 'release', serial });
   }
 
-  /** Collects serials for one removal. A removal that fails is repeated with the next one, and at the next start. */
+  readAnswer(serial: number): Promise<Uint8Array | undefined> {
+    const query: AnswerQuery = { table: ANSWERS, serial };
+    return this.#journal.read(query) as Promise<Uint8Array | undefined>;
+  }
+
+  replaceAnswer(serial: number, sealed: Uint8Array): Promise<void> {
+    return this.#write({ table: ANSWERS, kind: 'replace', serial, sealed });
+  }
+
+  forgetAnswer(serial: number): void {
+    this.#answers.add(serial);
+  }
+
   forget(serial: number): void {
-    this.#forgotten.push(serial);
-    if (!this.#isForgetting) void this.#removeForgotten();
+    this.#used.add(serial);
   }
 
-  #write(operation: PaymentOperation): Promise<void> {
+  #write(operation: PaymentOperation | AnswerOperation): Promise<void> {
     return this.#journal.write(operation);
-  }
-
-  async #removeForgotten(): Promise<void> {
-    this.#isForgetting = true;
-    while (this.#forgotten.length > 0) {
-      const serials = this.#forgotten;
-      this.#forgotten = [];
-      try {
-        await this.#write({ table: PAYMENTS, kind: 'forget', serials });
-      } catch {
-        this.#forgotten = [...serials, ...this.#forgotten];
-        break;
-      }
-    }
-    this.#isForgetting = false;
   }
 }

@@ -35,6 +35,7 @@ import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
 import { ReaderThread, type StateReader } from './reader-thread.ts';
 import { SqliteReservationJournal } from './reservation-journal.ts';
+import { loadAnswers } from './tables/answers.ts';
 import { loadCallbacks } from './tables/callbacks.ts';
 import { loadCases, loadEnds, loadSpent } from './tables/payments.ts';
 import { type BooksStart, loadBooks } from './tables/sales.ts';
@@ -173,7 +174,11 @@ export function stateOver(
   const books = new SqliteBooks(journal, reader, loaded.books, salesKeptMs, { timers, nowMs: () => clock.nowMs() });
   return {
     persistence: {
-      journal: new SqliteReservationJournal(journal, isPlay, (sale) => books.sold(sale)),
+      journal: new SqliteReservationJournal(journal, {
+        isPlay,
+        nowMs: () => clock.nowMs(),
+        onSold: (sale) => books.sold(sale),
+      }),
       books,
       reservations,
       ledger,
@@ -231,6 +236,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
     reservations: {
       ends,
       cases,
+      answers: loadAnswers(connection, nowMs),
       usedBeforeSeconds: database.meta(USED_BEFORE),
       lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0, books.lastSerial),
     },
@@ -281,6 +287,9 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
         recordUnknown: refuse,
         recordEnd: refuse,
         recordReleased: refuse,
+        readAnswer: refuse,
+        replaceAnswer: refuse,
+        forgetAnswer: () => {},
         forget: () => {},
       },
       reservations: NOTHING_LOADED,

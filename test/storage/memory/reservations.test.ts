@@ -10,7 +10,7 @@ describeReservations('reservations in memory', (time, countMax) => new MemoryRes
 describe('reservations in memory, over the records of a journal', () => {
   it('refuse an authorization that may have been used before a state was lost, until its window is over', () => {
     const usedBeforeSeconds = 2_000_000_150;
-    const loaded = { ends: [], cases: [], usedBeforeSeconds, lastSerial: 0 };
+    const loaded = { ends: [], cases: [], answers: [], usedBeforeSeconds, lastSerial: 0 };
     const store = new MemoryReservations(new ManualTime(), 100, undefined, loaded);
     const reserved = (validBeforeSeconds: number): string =>
       store.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
@@ -22,14 +22,14 @@ describe('reservations in memory, over the records of a journal', () => {
   it('refuse two records of one authorization', () => {
     const order = orderFor();
     const cases = [1, 2].map((serial) => ({ serial, order, sale: SALE, transaction: '', isRepeatable: true }));
-    const loaded = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 2 };
+    const loaded = { ends: [], cases, answers: [], usedBeforeSeconds: 0, lastSerial: 2 };
     expect(() => new MemoryReservations(new ManualTime(), 100, undefined, loaded)).toThrow('two records');
   });
 
   it('keep a case of another kind of settlement as unknown and do not hand it over', () => {
     const order = orderFor();
     const cases = [{ serial: 1, order, sale: SALE, transaction: '', isRepeatable: false }];
-    const loaded = { ends: [], cases, usedBeforeSeconds: 0, lastSerial: 1 };
+    const loaded = { ends: [], cases, answers: [], usedBeforeSeconds: 0, lastSerial: 1 };
     const store = new MemoryReservations(new ManualTime(), 100, undefined, loaded);
     expect(store.takeUnsettled()).toEqual([]);
     expect(store.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });

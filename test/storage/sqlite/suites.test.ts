@@ -19,7 +19,7 @@ afterAll(() => folder.remove());
 /** One file under all stores of this suite: their serials are kept apart. */
 let opened = 0;
 describeReservations('reservations over a state file', (time, countMax) => {
-  const loaded = { ends: [], cases: [], usedBeforeSeconds: 0, lastSerial: ++opened * 1_000_000 };
+  const loaded = { ends: [], cases: [], answers: [], usedBeforeSeconds: 0, lastSerial: ++opened * 1_000_000 };
   return new MemoryReservations(time, countMax, state.persistence.journal, loaded);
 });
 

@@ -5,10 +5,11 @@
  */
 import type { Sale, SaleFacts } from '../../../payment/books.ts';
 import { orderOfText } from '../../../payment/protocol/order.ts';
-import type { RecordedCase } from '../../memory/reservation-journal.ts';
+import type { AnswerToKeep, RecordedCase } from '../../memory/reservation-journal.ts';
 import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
+import { type AnswerRecord, dropAnswer, insertAnswer, keepAnswer } from './answers.ts';
 import { endOfRecord, endRecord } from './end-record.ts';
 import { insertSale } from './sales.ts';
 import type { Table } from './table.ts';
@@ -32,18 +33,25 @@ export interface Intent extends OfPayments {
   readonly order: string;
   /** JSON of the {@link SaleFacts}. */
   readonly sale: string;
+  /** For a payment with an identifier. */
+  readonly answer: AnswerToKeep | undefined;
+}
+
+/** The final outcome of a settlement. */
+export interface End extends OfPayments {
+  readonly kind: 'end';
+  readonly serial: number;
+  readonly end: UsedAuthorization;
+  /** The entry of the books for a settled payment. */
+  readonly sale: Sale | undefined;
+  /** For a payment with an identifier; `keptUntilMs` counts for a settled one. */
+  readonly answer: { readonly claim: AnswerRecord; readonly keptUntilMs: number } | undefined;
 }
 
 export type PaymentOperation =
   | Intent
   | (OfPayments & { readonly kind: 'unknown'; readonly serial: number; readonly transaction: string })
-  | (OfPayments & {
-      readonly kind: 'end';
-      readonly serial: number;
-      readonly end: UsedAuthorization;
-      /** The entry of the books for a settled payment. */
-      readonly sale: Sale | undefined;
-    })
+  | End
   | (OfPayments & { readonly kind: 'release'; readonly serial: number })
   /** Used authorizations whose retention is over. */
   | (OfPayments & { readonly kind: 'forget'; readonly serials: readonly number[] });
@@ -62,7 +70,8 @@ const SCHEMA = `
   CREATE TABLE spent (payer TEXT PRIMARY KEY, atomic INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-function applyIntent(connection: Connection, { serial, isPlay, payer, valueAtomic, order, sale }: Intent): void {
+function applyIntent(connection: Connection, intent: Intent): void {
+  const { serial, isPlay, payer, valueAtomic, order, sale, answer } = intent;
   const playFlag = isPlay ? 1 : 0;
   connection.run(
     `INSERT INTO pending (serial, is_play, payer, value, "transaction", terms, sale, checksum)
@@ -75,9 +84,10 @@ function applyIntent(connection: Connection, { serial, isPlay, payer, valueAtomi
     sale,
     checksumOfFields(serial, playFlag, payer, String(valueAtomic), order, sale),
   );
+  if (answer !== undefined) insertAnswer(connection, serial, answer.claim, answer.sealed);
 }
 
-function applyEnd(connection: Connection, serial: number, end: UsedAuthorization, sale: Sale | undefined): void {
+function applyEnd(connection: Connection, { serial, end, sale, answer }: End): void {
   if (end.kind === 'settled') {
     connection.run(
       `INSERT INTO spent (payer, atomic) SELECT payer, value FROM pending WHERE serial = ? AND is_play = 1
@@ -88,6 +98,9 @@ function applyEnd(connection: Connection, serial: number, end: UsedAuthorization
   connection.runOnOne('DELETE FROM pending WHERE serial = ?', serial);
   connection.run('INSERT INTO used (serial, record) VALUES (?, ?)', serial, endRecord(serial, end));
   if (sale !== undefined) insertSale(connection, sale);
+  if (answer === undefined) return;
+  if (sale === undefined) dropAnswer(connection, serial);
+  else keepAnswer(connection, serial, answer.claim, answer.keptUntilMs, end.transaction);
 }
 
 function forget(connection: Connection, serials: readonly number[]): void {
@@ -108,10 +121,11 @@ export const payments: Table<PaymentOperation> = {
         return;
       }
       case 'end':
-        applyEnd(connection, operation.serial, operation.end, operation.sale);
+        applyEnd(connection, operation);
         return;
       case 'release':
         connection.runOnOne('DELETE FROM pending WHERE serial = ?', operation.serial);
+        dropAnswer(connection, operation.serial);
         return;
       case 'forget':
         forget(connection, operation.serials);
@@ -120,6 +134,7 @@ export const payments: Table<PaymentOperation> = {
         operation satisfies never;
     }
   },
+  bodyBytesOf: (operation) => (operation.kind === 'intent' ? (operation.answer?.sealed.length ?? 0) : 0),
 };
 
 /**

@@ -1,0 +1,78 @@
+/** What goes into the checkout and what comes out of it: purchases, resales and their outcomes, as plain values. */
+
+import type { PaymentFault } from './protocol/envelope.ts';
+import type { PaymentIdentifier } from './protocol/identifier.ts';
+import type { Address } from './protocol/network.ts';
+import type { PaymentOrder } from './protocol/order.ts';
+import type { Reason } from './protocol/reasons.ts';
+import type { KeptAnswer, Reservation, ReservationStatus } from './reservations.ts';
+import type { Unavailable } from './settlement/settlement.ts';
+
+/** The client that pays, as far as fairness and abandoned requests need it. */
+export interface PayingClient {
+  /** Address as text. */
+  clientAddress(): string;
+  isDisconnected(): boolean;
+}
+
+/** A purchase as the client names it, to ask for its answer again (decisions §4). */
+export interface NamedPurchase {
+  readonly id: PaymentIdentifier;
+  /** Method, path, query and body, as text. */
+  readonly question: string;
+}
+
+/** A payment that is verified and reserved. It is settled once or released once. */
+export interface Purchase {
+  readonly order: PaymentOrder;
+  readonly reservation: Reservation;
+  readonly client: PayingClient;
+  /** The identifier whose answer is kept; undefined = the client gave none. */
+  readonly id: PaymentIdentifier | undefined;
+}
+
+/** An answer that was sold before, for the same payer under the same identifier. */
+export interface Resale {
+  readonly kept: KeptAnswer;
+  readonly id: PaymentIdentifier;
+  readonly payer: Address;
+  /** As it was given to {@link Checkout.settle} or {@link Checkout.keep}. */
+  readonly content: string;
+}
+
+/** Why a payment is not accepted; nothing was charged, and nothing stays reserved. */
+export type Rejected =
+  /** `detail` is for the log. */
+  | { readonly kind: 'invalid'; readonly fault: PaymentFault; readonly detail: string }
+  | { readonly kind: 'used'; readonly status: ReservationStatus; readonly payer: Address }
+  /** Too many payments of this client wait to be verified. */
+  | { readonly kind: 'crowded' }
+  /** The purchase of this name is in flight, or its outcome is unknown. */
+  | { readonly kind: 'under-way'; readonly payer: Address }
+  /** The identifier names another purchase. */
+  | { readonly kind: 'conflict' }
+  /** No further answer can be kept. */
+  | { readonly kind: 'no-room' }
+  | Unavailable;
+
+export type Begun =
+  | { readonly kind: 'purchase'; readonly purchase: Purchase }
+  /** Nothing is reserved or charged: the answer was paid for before. */
+  | { readonly kind: 'resale'; readonly resale: Resale }
+  | Rejected;
+
+export type Settled =
+  | { readonly kind: 'settled'; readonly payer: Address; readonly transaction: string }
+  /** Certain: no money moved. */
+  | {
+      readonly kind: 'refused';
+      readonly payer: Address;
+      readonly reason: Reason;
+      readonly transaction: string;
+      readonly detail: string;
+    }
+  /** Not known yet, or not on record yet; the authorization stays reserved and is reconciled in the background. */
+  | { readonly kind: 'pending'; readonly payer: Address; readonly transaction: string; readonly detail: string }
+  /** The client went away before anything was settled. */
+  | { readonly kind: 'abandoned' }
+  | Unavailable;

@@ -1,0 +1,111 @@
+/**
+ * Payment identifiers and how much room their kept answers take. It decides in memory; the sealed answers themselves lie with
+ * the journal. An identifier is claimed with its reservation, answers from its settlement on, and is free again after
+ * {@link KEPT_MS} or when its purchase ends uncharged. Nothing is evicted: without room, a purchase with an identifier is
+ * refused before it is paid for.
+ */
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
+import { ANSWER_BYTES_MAX, KEPT_MS } from '../../payment/reservations.ts';
+
+/** A purchase under an identifier. */
+export interface KeptEntry extends IdentifierClaim {
+  readonly serial: number;
+  /** What it takes of the room, bytes: the most that an answer may have, until the answer is known. */
+  bytes: number;
+  /** Of the settlement; '' while there is none. */
+  transaction: string;
+  /** Monotonic time of its removal; undefined until it has settled. */
+  dueMs: number | undefined;
+}
+
+export interface AnswerRoom {
+  readonly countMax: number;
+  readonly bytesMax: number;
+}
+
+export type Found = { readonly kind: 'kept'; readonly entry: KeptEntry } | { readonly kind: 'under-way' | 'conflict' };
+
+export class KeptAnswers {
+  readonly #room: AnswerRoom;
+  readonly #byDigest = new Map<string, KeptEntry>();
+  /** Settled ones, in the order of their removal. */
+  readonly #due = new Set<KeptEntry>();
+  #bytes = 0;
+
+  constructor(room: AnswerRoom) {
+    this.#room = room;
+  }
+
+  get count(): number {
+    return this.#byDigest.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** What an identifier says about a purchase; undefined = it is free. */
+  find({ digest, fingerprint }: IdentifierClaim): Found | undefined {
+    const entry = this.#byDigest.get(digest);
+    if (entry === undefined) return undefined;
+    if (entry.fingerprint !== fingerprint) return { kind: 'conflict' };
+    return entry.dueMs === undefined ? { kind: 'under-way' } : { kind: 'kept', entry };
+  }
+
+  hasRoom(): boolean {
+    return this.#byDigest.size < this.#room.countMax && this.#bytes + ANSWER_BYTES_MAX <= this.#room.bytesMax;
+  }
+
+  /** Claims a free identifier. The caller has asked {@link find} and {@link hasRoom}. */
+  claim({ digest, fingerprint }: IdentifierClaim, serial: number): KeptEntry {
+    const entry: KeptEntry = {
+      digest,
+      fingerprint,
+      serial,
+      bytes: ANSWER_BYTES_MAX,
+      transaction: '',
+      dueMs: undefined,
+    };
+    this.#byDigest.set(digest, entry);
+    this.#bytes += entry.bytes;
+    return entry;
+  }
+
+  /** Takes over an identifier of an earlier process, room or not. */
+  restore(claim: IdentifierClaim, serial: number, bytes: number): KeptEntry {
+    const entry = this.claim(claim, serial);
+    this.resize(entry, bytes);
+    return entry;
+  }
+
+  /** The size of the answer is known now. */
+  resize(entry: KeptEntry, bytes: number): void {
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+  }
+
+  /** From now on the identifier answers. */
+  settle(entry: KeptEntry, transaction: string, nowMs: number, leftMs: number = KEPT_MS): void {
+    entry.transaction = transaction;
+    entry.dueMs = nowMs + leftMs;
+    this.#due.add(entry);
+  }
+
+  /** The purchase ended uncharged, or its time is over: the identifier is free. */
+  free(entry: KeptEntry): void {
+    if (this.#byDigest.get(entry.digest) !== entry) return;
+    this.#byDigest.delete(entry.digest);
+    this.#due.delete(entry);
+    this.#bytes -= entry.bytes;
+  }
+
+  /** Frees and returns the oldest identifier whose time is over; undefined = there is none. */
+  removeDue(nowMs: number): KeptEntry | undefined {
+    for (const entry of this.#due) {
+      if (entry.dueMs === undefined || entry.dueMs > nowMs) return undefined;
+      this.free(entry);
+      return entry;
+    }
+    return undefined;
+  }
+}

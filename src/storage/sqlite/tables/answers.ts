@@ -1,0 +1,127 @@
+/**
+ * Kept answers in the state file: what a payment identifier may ask for again. A row comes with the intent of its payment, gets
+ * its time with the settlement, and goes when the payment ends uncharged or its time is over. It holds the digest of the
+ * identifier and the sealed answer, which only the identifier opens.
+ */
+import type { LoadedAnswer } from '../../memory/reservation-journal.ts';
+import { checksumOfFields, DamagedError } from '../checksum.ts';
+import type { Connection, Row } from '../connection.ts';
+import type { Table } from './table.ts';
+
+export const ANSWERS = 'answers';
+
+interface OfAnswers {
+  readonly table: typeof ANSWERS;
+}
+
+export type AnswerOperation =
+  /** A draft became an answer. */
+  | (OfAnswers & { readonly kind: 'replace'; readonly serial: number; readonly sealed: Uint8Array })
+  | (OfAnswers & { readonly kind: 'forget'; readonly serials: readonly number[] });
+
+/** Asks for the sealed answer of a payment; the answer is its bytes or undefined. */
+export interface AnswerQuery extends OfAnswers {
+  readonly serial: number;
+}
+
+/** An identifier as a payment's operations carry it; both are 32 code units 0..255. */
+export interface AnswerRecord {
+  readonly digest: string;
+  readonly fingerprint: string;
+}
+
+const SCHEMA = `
+  CREATE TABLE answer (
+    serial INTEGER PRIMARY KEY, digest BLOB NOT NULL, fingerprint BLOB NOT NULL, kept_until_ms INTEGER NOT NULL,
+    hash TEXT NOT NULL, sealed BLOB NOT NULL, checksum INTEGER NOT NULL
+  );
+`;
+
+/** `kept_until_ms` of an answer whose payment has not settled. */
+const OPEN = 0;
+
+const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+const checksumOf = (serial: number, { digest, fingerprint }: AnswerRecord, keptUntilMs: number, hash: string): number =>
+  checksumOfFields(serial, bytesOf(digest), bytesOf(fingerprint), keptUntilMs, hash);
+
+/** Records the answer of a payment that is about to be settled. */
+export function insertAnswer(connection: Connection, serial: number, answer: AnswerRecord, sealed: Uint8Array): void {
+  connection.run(
+    'INSERT INTO answer (serial, digest, fingerprint, kept_until_ms, hash, sealed, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    serial,
+    bytesOf(answer.digest),
+    bytesOf(answer.fingerprint),
+    OPEN,
+    '',
+    sealed,
+    checksumOf(serial, answer, OPEN, ''),
+  );
+}
+
+/** The payment has settled: the answer is kept until then. */
+export function keepAnswer(
+  connection: Connection,
+  serial: number,
+  answer: AnswerRecord,
+  keptUntilMs: number,
+  hash: string,
+): void {
+  connection.run(
+    'UPDATE answer SET kept_until_ms = ?, hash = ?, checksum = ? WHERE serial = ?',
+    keptUntilMs,
+    hash,
+    checksumOf(serial, answer, keptUntilMs, hash),
+    serial,
+  );
+}
+
+export function dropAnswer(connection: Connection, serial: number): void {
+  connection.run('DELETE FROM answer WHERE serial = ?', serial);
+}
+
+export const answers: Table<AnswerOperation, AnswerQuery> = {
+  name: ANSWERS,
+  schema: SCHEMA,
+  apply(connection, operation) {
+    switch (operation.kind) {
+      case 'replace':
+        connection.run('UPDATE answer SET sealed = ? WHERE serial = ?', operation.sealed, operation.serial);
+        return;
+      case 'forget':
+        for (const serial of operation.serials) dropAnswer(connection, serial);
+        return;
+      default:
+        operation satisfies never;
+    }
+  },
+  read(connection, { serial }) {
+    const row = connection.prepared('SELECT sealed FROM answer WHERE serial = ?').get(serial) as Row | undefined;
+    return row === undefined ? undefined : new Uint8Array(row.sealed as Uint8Array);
+  },
+  bodyBytesOf: (operation) => (operation.kind === 'replace' ? operation.sealed.length : 0),
+};
+
+/** Loads the kept answers without their texts, by serial. Removes those whose time is over. @throws DamagedError */
+export function loadAnswers(connection: Connection, nowMs: number): LoadedAnswer[] {
+  connection.run('DELETE FROM answer WHERE kept_until_ms > ? AND kept_until_ms <= ?', OPEN, nowMs);
+  const rows = connection.all(
+    'SELECT serial, digest, fingerprint, kept_until_ms, hash, LENGTH(sealed) AS size, checksum FROM answer ORDER BY kept_until_ms, serial',
+  );
+  return rows.map((row) => {
+    const serial = row.serial as number;
+    const claim = { digest: textOf(row.digest as Uint8Array), fingerprint: textOf(row.fingerprint as Uint8Array) };
+    const keptUntilMs = row.kept_until_ms as number;
+    const transaction = row.hash as string;
+    if (checksumOf(serial, claim, keptUntilMs, transaction) !== row.checksum)
+      throw new DamagedError(`answer ${serial}`);
+    return {
+      claim,
+      serial,
+      byteCount: row.size as number,
+      transaction,
+      keptUntilMs: keptUntilMs === OPEN ? undefined : keptUntilMs,
+    };
+  });
+}
