@@ -12,7 +12,7 @@ export function x402ListingOf(
   const items = operations.flatMap((operation) => {
     const priceUsdc = priceOf(operation.access);
     if (priceUsdc === undefined) return [];
-    const { resource, requirements, extensions } = offerOf(operation, priceUsdc, seller, mount);
+    const { resource, requirements, declared } = offerOf(operation, priceUsdc, seller, mount);
     const { url, ...described } = resource;
     return [
       {
@@ -22,7 +22,7 @@ export function x402ListingOf(
         x402Version: X402_VERSION,
         ...described,
         accepts: [requirements],
-        extensions,
+        extensions: declared,
       },
     ];
   });

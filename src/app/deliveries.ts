@@ -1,5 +1,5 @@
 /**
- * Watches paid answers until they have left: handed whole to a connection that was still there (decisions §4, `delivered`). A
+ * Watches paid answers until they have left: handed whole to a connection that was still there (decisions §4). A
  * look at the connections a moment later is cheaper than a listener on each of them, and lets the runtimes answer alike: Bun
  * says nothing of an answer that went out, only of a client that went away before.
  */

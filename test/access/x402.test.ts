@@ -401,16 +401,14 @@ describe('verification by the settlement', () => {
     ]);
     expect(kit.recoverCount()).toBe(0);
     await (admitted.find((one) => !(one instanceof Refusal)) as Pass).settle();
-    kit.settlement.verified = async () => ({
-      kind: 'invalid',
-      reason: 'invalid_exact_evm_nonce_already_used',
-      detail: 'd',
-    });
+    const askedCount = kit.settlement.verifyCount;
     const replay = await kit.refused(header);
     expect(replay.code).toBe('PAYMENT_ALREADY_USED');
     expect(responseOf(replay.extras.headers)).toMatchObject({ success: true, transaction: HASH });
+    expect(kit.settlement.verifyCount).toBe(askedCount); // a replay is known before the facilitator is asked
     kit.settlement.verified = async () => ({ kind: 'invalid', reason: 'invalid_exact_evm_signature', detail: 'd' });
-    expect((await kit.refused(header)).code).toBe('PAYMENT_INVALID');
+    const forged = edited(await signedPayment(), 'payload.signature', `0x${'cd'.repeat(66)}`);
+    expect((await kit.refused(forged)).code).toBe('PAYMENT_INVALID');
   });
 });
 

@@ -9,6 +9,7 @@ describe('the configuration', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
       port: 8402,
+      adminToken: null,
       baseUrl: null,
       hookBaseUrl: null,
       snapshot: 'sample',
@@ -23,6 +24,8 @@ describe('the configuration', () => {
       signatures: 'auto',
       workers: 1,
       rateLimitPerMinute: 600,
+      salesDays: 400,
+      salesParameters: false,
       trustProxy: false,
       callbackBytes: 21_474_836_480,
       corsOrigin: null,

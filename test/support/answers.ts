@@ -107,7 +107,10 @@ export function expectOffer(answer: Answer): PaymentRequired {
       extra: { name: 'USD Coin', version: '2' },
     },
   ]);
-  expect(offer.extensions).toEqual({ bazaar: { info: expect.any(Object), schema: expect.any(Object) } });
+  expect(offer.extensions).toEqual({
+    bazaar: { info: expect.any(Object), schema: expect.any(Object) },
+    'payment-identifier': { info: { required: false }, schema: expect.any(Object) },
+  });
   const { error: _, ...mirrored } = offer;
   const { error: __, ...members } = JSON.parse(answer.text) as Record<string, unknown>;
   expect(members).toEqual(mirrored);

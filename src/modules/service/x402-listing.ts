@@ -3,9 +3,11 @@
  * There is no standard yet: x402scan reads `version` and `resources`; `items` has the entries of a facilitator's discovery
  * list.
  */
+
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
+import { PAYMENT_IDENTIFIER } from '../../payment/protocol/identifier.ts';
 import type { ServiceServices } from './services.ts';
 
 const requirements = v.strictObject({
@@ -27,7 +29,7 @@ const item = v.strictObject({
   mimeType: v.string(),
   serviceName: v.string(),
   accepts: v.array(requirements),
-  extensions: v.strictObject({ bazaar: v.looseObject({}) }),
+  extensions: v.strictObject({ bazaar: v.looseObject({}), [PAYMENT_IDENTIFIER]: v.looseObject({}) }),
 });
 
 export const x402Listing = route<ServiceServices>()({

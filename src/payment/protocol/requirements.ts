@@ -60,6 +60,8 @@ export interface Offer {
   readonly resource: ResourceInfo;
   /** `bazaar` alone, which a listed order repeats to the facilitator; undefined where it must not be listed. */
   readonly extensions: Extensions | undefined;
+  /** All extensions, as clients see them. */
+  readonly declared: Extensions;
   /**
    * @param search the request's query with its `?`, or the empty string; above 1 KiB the URL goes without it
    * @param error the protocol's code for why the client must pay, or pay again
@@ -207,6 +209,7 @@ export function prepareOffer(terms: OfferTerms): Offer {
     amountAtomic,
     resource,
     extensions,
+    declared,
     challenge(search: string, error: ChallengeError = HEADER_REQUIRED): Challenge {
       const query = searchInUrl(search);
       if (query === '' && error === HEADER_REQUIRED) return withoutSearch;

@@ -99,6 +99,14 @@ export class KeptAnswers {
     this.#bytes -= entry.bytes;
   }
 
+  /** Frees and returns an identifier whose time is over, out of turn; undefined = it is free or its time goes on. */
+  removeIfDue({ digest }: IdentifierClaim, nowMs: number): KeptEntry | undefined {
+    const entry = this.#byDigest.get(digest);
+    if (entry?.dueMs === undefined || entry.dueMs > nowMs) return undefined;
+    this.free(entry);
+    return entry;
+  }
+
   /** Frees and returns the oldest identifier whose time is over; undefined = there is none. */
   removeDue(nowMs: number): KeptEntry | undefined {
     for (const entry of this.#due) {

@@ -164,7 +164,10 @@ export class MemoryReservations implements Reservations {
   find(key: ReservationKey, claim?: IdentifierClaim): Known | undefined {
     const status = this.statusOf(key);
     if (status !== undefined) return { kind: 'taken', status };
-    const found = claim === undefined ? undefined : this.#answers.find(claim);
+    if (claim === undefined) return undefined;
+    const due = this.#answers.removeIfDue(claim, this.#clock.monotonicMs());
+    if (due !== undefined) this.#journal.forgetAnswer(due.serial);
+    const found = this.#answers.find(claim);
     return found?.kind === 'kept' ? { kind: 'kept', kept: found.entry } : found;
   }
 

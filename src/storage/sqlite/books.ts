@@ -33,6 +33,7 @@ export class SqliteBooks implements Books {
   /** Serials of sales whose delivery is not on record yet. */
   #delivered: number[] = [];
   #isScheduled = false;
+  #isClosed = false;
   #cancelDelivered = (): void => {};
   #cancelLook = (): void => {};
 
@@ -62,7 +63,7 @@ export class SqliteBooks implements Books {
 
   markDelivered(serial: number): void {
     this.#delivered.push(serial);
-    if (this.#isScheduled) return;
+    if (this.#isScheduled || this.#isClosed) return;
     this.#isScheduled = true;
     this.#cancelDelivered = this.#ports.timers.after(DELIVERED_PAUSE_MS, () => void this.#recordDelivered());
   }
@@ -81,6 +82,7 @@ export class SqliteBooks implements Books {
 
   /** Records the deliveries that still wait and ends the reading. Never rejects. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#cancelDelivered();
     this.#cancelLook();
     await this.#recordDelivered();
@@ -109,6 +111,7 @@ export class SqliteBooks implements Books {
   }
 
   #lookLater(pauseMs: number): void {
+    if (this.#isClosed) return;
     this.#cancelLook = this.#ports.timers.after(pauseMs, () => {
       this.#look().then(
         (isMore) => this.#lookLater(isMore ? PRUNE_PAUSE_MS : LOOK_PAUSE_MS),

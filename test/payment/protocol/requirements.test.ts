@@ -1,6 +1,8 @@
+import { declarePaymentIdentifierExtension } from '@x402/extensions/payment-identifier';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { uint256Of, usdcAtomicOf } from '../../../src/payment/protocol/amount.ts';
+import { IDENTIFIER_DECLARATION } from '../../../src/payment/protocol/identifier.ts';
 import { HEADER_REQUIRED } from '../../../src/payment/protocol/reasons.ts';
 import {
   DESCRIPTION_LENGTH_MAX,
@@ -47,7 +49,7 @@ const expectedFor = (url: string, error: string): unknown => ({
       extra: { name: 'USD Coin', version: '2' },
     },
   ],
-  extensions: { bazaar: TERMS.bazaar },
+  extensions: { bazaar: TERMS.bazaar, 'payment-identifier': IDENTIFIER_DECLARATION },
 });
 
 describe('an offer', () => {
@@ -142,10 +144,15 @@ describe('an offer', () => {
     expect(() => prepareOffer({ ...TERMS, description: 'x'.repeat(DESCRIPTION_LENGTH_MAX) })).not.toThrow();
   });
 
-  it('has no extensions without a Bazaar block', () => {
-    expect(decoded(prepareOffer({ ...TERMS, bazaar: undefined }).challenge('').header)).not.toHaveProperty(
-      'extensions',
-    );
+  it('declares the payment identifier of the official library', () => {
+    const { info, schema } = declarePaymentIdentifierExtension(false);
+    const { $schema: _dialect, ...ours } = schema as unknown as Record<string, unknown>;
+    expect(IDENTIFIER_DECLARATION).toEqual({ info, schema: ours });
+  });
+
+  it('declares the payment identifier alone without a Bazaar block', () => {
+    const { extensions } = decoded(prepareOffer({ ...TERMS, bazaar: undefined }).challenge('').header);
+    expect(extensions).toEqual({ 'payment-identifier': IDENTIFIER_DECLARATION });
   });
 });
 

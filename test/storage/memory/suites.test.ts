@@ -3,7 +3,9 @@ import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openMemoryBackend } from '../../../src/storage/memory/backend.ts';
 import { describeBackend, OPENING_ATOMIC } from '../../suites/backend.ts';
+import { describeBooks } from '../../suites/books.ts';
 import { describeCallbacks } from '../../suites/callbacks.ts';
+import { describeIdentifiers } from '../../suites/identifiers.ts';
 import { describePlayLedger } from '../../suites/play-ledger.ts';
 import { describeRateLimits } from '../../suites/rate-limits.ts';
 import { Chance } from '../../support/chance.ts';
@@ -24,6 +26,16 @@ const open = (time: ManualTime, openingAtomic = OPENING_ATOMIC, callbackCount = 
   );
 
 describeBackend('the memory backend', async (time) => {
+  const backend = await open(time);
+  return { backend, remove: () => backend.close() };
+});
+
+describeBooks('the books in memory', async (time) => {
+  const backend = await open(time);
+  return { backend, remove: () => backend.close() };
+});
+
+describeIdentifiers('payment identifiers in memory', async (time) => {
   const backend = await open(time);
   return { backend, remove: () => backend.close() };
 });

@@ -4,8 +4,10 @@ import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { describeBackend, OPENING_ATOMIC } from '../../suites/backend.ts';
+import { describeBooks } from '../../suites/books.ts';
 import { describeCallbacks } from '../../suites/callbacks.ts';
 import { describeEventStore } from '../../suites/event-store.ts';
+import { describeIdentifiers } from '../../suites/identifiers.ts';
 import { describePlayLedger } from '../../suites/play-ledger.ts';
 import { describeRateLimits } from '../../suites/rate-limits.ts';
 import { describeReservations } from '../../suites/reservations.ts';
@@ -42,7 +44,8 @@ describeEventStore('a state file', async () => {
   };
 });
 
-describeBackend('the backend of a state folder', async (time) => {
+/** An empty folder, and what a kill leaves of it. */
+const inFolder = async (time: ManualTime) => {
   const place = new Folder();
   const places = [place];
   const options = { callbackBytes: 100 * CLAIM_BYTES, play: { openingAtomic: OPENING_ATOMIC } };
@@ -57,7 +60,11 @@ describeBackend('the backend of a state folder', async (time) => {
       for (const one of places) await one.remove();
     },
   };
-});
+};
+
+describeBackend('the backend of a state folder', inFolder);
+describeBooks('the books of a state folder', inFolder);
+describeIdentifiers('payment identifiers over a state folder', inFolder);
 
 /** A folder for one store. */
 async function opening<T>(

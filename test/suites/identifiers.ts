@@ -1,0 +1,189 @@
+/** What every store promises of payment identifiers and their kept answers (decisions §4). The test owns the clock. */
+import { describe, expect, it } from 'vitest';
+import { identifierClaim, type PaymentIdentifier } from '../../src/payment/protocol/identifier.ts';
+import type { PaymentOrder } from '../../src/payment/protocol/order.ts';
+import { KEPT_MS, type Reservation, type Reserved } from '../../src/payment/reservations.ts';
+import type { Backend } from '../../src/storage/backend.ts';
+import { orderFor } from '../payment/fixture.ts';
+import { ManualTime } from '../support/manual-time.ts';
+import { SALE } from '../support/sale.ts';
+
+const HASH = `0x${'ab'.repeat(32)}`;
+const SEALED = Uint8Array.of(1, 2, 3);
+
+export interface IdentifierKit {
+  readonly backend: Backend;
+  /** Opens what a kill at this moment would leave; undefined = nothing outlives the process. */
+  readonly reopen?: () => Promise<Backend>;
+  remove(): Promise<void>;
+}
+
+/** @param open an empty backend */
+export function describeIdentifiers(name: string, open: (time: ManualTime) => Promise<IdentifierKit>): void {
+  const idOf = (n: number): PaymentIdentifier => `pay_${String(n).padStart(20, '0')}` as PaymentIdentifier;
+
+  const using = async (test: (kit: Kit, time: ManualTime) => Promise<void>): Promise<void> => {
+    const time = new ManualTime();
+    const opened = await open(time);
+    try {
+      await test(new Kit(opened, time), time);
+    } finally {
+      await opened.remove();
+    }
+  };
+
+  class Kit {
+    backend: Backend;
+    readonly #opened: IdentifierKit;
+    readonly #time: ManualTime;
+
+    constructor(opened: IdentifierKit, time: ManualTime) {
+      this.backend = opened.backend;
+      this.#opened = opened;
+      this.#time = time;
+    }
+
+    order(): PaymentOrder {
+      return orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(this.#time.nowMs() / 1000) + 120 });
+    }
+
+    async reserve(order: PaymentOrder, n = 1, question = 'GET /ask'): Promise<Reserved> {
+      const claim = identifierClaim(idOf(n), question, order.payer);
+      return this.backend.reservations.reserve(order.key, order.authorization.validBeforeSeconds, claim);
+    }
+
+    async taken(order: PaymentOrder, n = 1): Promise<Reservation> {
+      const reserved = await this.reserve(order, n);
+      if (reserved.kind !== 'reserved') throw new Error(`expected a reservation, got ${reserved.kind}`);
+      return reserved.reservation;
+    }
+
+    async settling(n = 1): Promise<Reservation> {
+      const order = this.order();
+      const held = await this.taken(order, n);
+      await this.backend.reservations.recordIntent(held, order, SALE, SEALED);
+      return held;
+    }
+
+    async settled(n = 1): Promise<Reservation> {
+      const held = await this.settling(n);
+      await this.backend.reservations.recordSettled(held, HASH);
+      return held;
+    }
+
+    /** @returns false where nothing outlives the process */
+    async restart(): Promise<boolean> {
+      if (this.#opened.reopen === undefined) return false;
+      this.backend = await this.#opened.reopen();
+      return true;
+    }
+  }
+
+  describe(name, () => {
+    it('reserve nothing more under an identifier while its purchase is under way', () =>
+      using(async (kit) => {
+        const held = await kit.taken(kit.order());
+        expect(await kit.reserve(kit.order())).toEqual({ kind: 'under-way' });
+        await kit.backend.reservations.recordIntent(held, kit.order(), SALE, SEALED);
+        expect(await kit.reserve(kit.order())).toEqual({ kind: 'under-way' });
+        await kit.backend.reservations.recordUnknown(held, HASH);
+        expect(await kit.reserve(kit.order())).toEqual({ kind: 'under-way' });
+        expect((await kit.reserve(kit.order(), 2)).kind).toBe('reserved');
+      }));
+
+    it('give the kept answer for ten minutes from the settlement, and then the identifier', () =>
+      using(async (kit, time) => {
+        const held = await kit.settled();
+        const again = await kit.reserve(kit.order());
+        expect(again).toMatchObject({ kind: 'kept', kept: { serial: held.serial, transaction: HASH } });
+        if (again.kind !== 'kept') return;
+        expect(await kit.backend.reservations.readKept(again.kept)).toEqual(SEALED);
+        time.pass(KEPT_MS - 1);
+        expect((await kit.reserve(kit.order())).kind).toBe('kept');
+        time.pass(1);
+        expect((await kit.reserve(kit.order())).kind).toBe('reserved');
+      }));
+
+    it('are free when their time is over, however many others are', () =>
+      using(async (kit, time) => {
+        for (let n = 1; n <= 20; n++) await kit.settled(n);
+        time.pass(KEPT_MS);
+        expect((await kit.reserve(kit.order(), 20)).kind).toBe('reserved');
+        expect((await kit.reserve(kit.order(), 20)).kind).toBe('under-way');
+      }));
+
+    it('say first that an authorization is used, then what its identifier says', () =>
+      using(async (kit) => {
+        const order = kit.order();
+        const held = await kit.taken(order);
+        expect((await kit.reserve(order)).kind).toBe('taken');
+        await kit.backend.reservations.recordIntent(held, order, SALE, SEALED);
+        await kit.backend.reservations.recordSettled(held, HASH);
+        expect(await kit.reserve(order)).toEqual({ kind: 'taken', status: { kind: 'settled', transaction: HASH } });
+        expect((await kit.backend.reservations.find(order.key))?.kind).toBe('taken');
+      }));
+
+    it('refuse another question and another payer under an identifier', () =>
+      using(async (kit) => {
+        await kit.settled();
+        expect(await kit.reserve(kit.order(), 1, 'GET /other')).toEqual({ kind: 'conflict' });
+        const other = { ...kit.order(), payer: `0x${'12'.repeat(20)}` as PaymentOrder['payer'] };
+        expect(await kit.reserve(other)).toEqual({ kind: 'conflict' });
+      }));
+
+    it('free an identifier whose purchase ends uncharged', () =>
+      using(async (kit) => {
+        const { reservations } = kit.backend;
+        await reservations.release(await kit.taken(kit.order()));
+        await reservations.recordReleased(await kit.settling());
+        const dead = await kit.settling();
+        await reservations.recordUnknown(dead, '');
+        await reservations.recordDead(dead);
+        expect((await kit.reserve(kit.order())).kind).toBe('reserved');
+      }));
+
+    it('put an answer in the place of its draft', () =>
+      using(async (kit) => {
+        const held = await kit.settled();
+        await kit.backend.reservations.replaceKept(held, Uint8Array.of(9));
+        const again = await kit.reserve(kit.order());
+        if (again.kind !== 'kept') throw new Error(again.kind);
+        expect(await kit.backend.reservations.readKept(again.kept)).toEqual(Uint8Array.of(9));
+      }));
+
+    it('take no answer without an identifier, and none that is too long', () =>
+      using(async (kit) => {
+        const order = kit.order();
+        const { reservations } = kit.backend;
+        const plain = await reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+        if (plain.kind !== 'reserved') throw new Error(plain.kind);
+        await expect(reservations.recordIntent(plain.reservation, order, SALE, SEALED)).rejects.toThrow('belong');
+        const other = kit.order();
+        const named = await kit.taken(other);
+        await expect(reservations.recordIntent(named, other, SALE)).rejects.toThrow('belong');
+        await expect(reservations.recordIntent(named, other, SALE, new Uint8Array(65_537))).rejects.toThrow('too long');
+      }));
+
+    it('know after a kill what was under way, what was kept and for how long', () =>
+      using(async (kit, time) => {
+        await kit.settled(1);
+        await kit.settling(2);
+        await kit.taken(kit.order(), 3);
+        await kit.backend.reservations.recordReleased(await kit.settling(4));
+        time.pass(KEPT_MS - 1000);
+        if (!(await kit.restart())) return;
+        const kept = await kit.reserve(kit.order(), 1);
+        if (kept.kind !== 'kept') throw new Error(kept.kind);
+        expect(kept.kept.transaction).toBe(HASH);
+        expect(await kit.backend.reservations.readKept(kept.kept)).toEqual(SEALED);
+        expect(await kit.reserve(kit.order(), 2)).toEqual({ kind: 'under-way' });
+        expect((await kit.reserve(kit.order(), 3)).kind).toBe('reserved');
+        expect((await kit.reserve(kit.order(), 4)).kind).toBe('reserved');
+        const [unsettled] = await kit.backend.reservations.takeUnsettled();
+        await kit.backend.reservations.recordSettled(unsettled!.reservation, HASH);
+        expect((await kit.reserve(kit.order(), 2)).kind).toBe('kept');
+        time.pass(1000);
+        expect((await kit.reserve(kit.order(), 1)).kind).toBe('reserved');
+      }));
+  });
+}
