@@ -9,7 +9,7 @@ import { Responder } from '../http/respond.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
-import { corsHeaders, preflightHeaders } from './cors.ts';
+import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
 import { SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
@@ -85,6 +85,14 @@ const componentNamesOf = (definitions: readonly SurfaceDefinition[]): readonly s
   ]),
 ];
 
+/** Chooses by path whether a response has headers for browsers of other origins. */
+function responderFinder(corsOrigin: string | null, copies: boolean): SurfaceParts['responderFor'] {
+  const withoutCors = new Responder({}, copies);
+  if (corsOrigin === null) return () => withoutCors;
+  const withCors = new Responder(corsHeaders(corsOrigin), copies);
+  return (path) => (isOperatorPath(path) ? withoutCors : withCors);
+}
+
 async function openOn(
   server: Server,
   definitions: readonly SurfaceDefinition[],
@@ -102,11 +110,11 @@ async function openOn(
   const surfaceParts: SurfaceParts = {
     clock,
     random,
-    responder: new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false),
+    responderFor: responderFinder(config.corsOrigin, ports.copiesIntoResponse ?? false),
     log,
     deliveries,
     trustProxy: config.trustProxy,
-    preflight: preflightHeaders(config.corsOrigin),
+    preflightFor: (path) => (isOperatorPath(path) ? undefined : preflightHeaders(config.corsOrigin)),
   };
   const shared = {
     clock,

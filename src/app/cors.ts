@@ -7,15 +7,20 @@ const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Requ
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Headers of every response. @param origin the permitted origin, or `*`; null: no other origin */
-export function corsHeaders(origin: string | null): Headers {
-  if (origin === null) return {};
+/** Headers of every response but the operator's. @param origin the permitted origin, or `*` */
+export function corsHeaders(origin: string): Headers {
   return {
     'access-control-allow-origin': origin,
     'access-control-expose-headers': EXPOSED_HEADERS,
     ...(origin === '*' ? {} : { vary: 'Origin' }),
   };
 }
+
+/** Paths of the operator: no page of another origin may ask or read them, whatever CORS_ORIGIN permits elsewhere. */
+const OPERATOR_PATH = /^\/(?:admin|sales)(?:\/|$)/;
+
+/** Whether a path never has headers for browsers of other origins; 404, 405 and preflights below it neither. */
+export const isOperatorPath = (path: string): boolean => OPERATOR_PATH.test(path);
 
 /** Headers of the answer to a preflight, beside the methods of the path; undefined: the server answers no preflights. */
 export const preflightHeaders = (origin: string | null): Headers | undefined =>

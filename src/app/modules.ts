@@ -1,6 +1,7 @@
 /**
  * The one list of surfaces and of the modules on each. A new module or surface is a folder in `modules/` and a line here.
  */
+import { admin } from '../modules/admin/module.ts';
 import { callbacks } from '../modules/callbacks/module.ts';
 import { jobs } from '../modules/jobs/module.ts';
 import type { Module } from '../modules/module.ts';
@@ -26,7 +27,7 @@ export const SURFACES = [
     title: 'paygrade',
     description: 'Answers about hiring, one paid request at a time, and webhook addresses for ten minutes.',
     path: '',
-    modules: [jobs, callbacks, payments, service, pages],
+    modules: [jobs, callbacks, payments, admin, service, pages],
   },
 ] as const satisfies readonly SurfaceDefinition[];
 

@@ -24,12 +24,13 @@ import type { RequestLog } from './request-log.ts';
 export interface SurfaceParts {
   readonly clock: Clock;
   readonly random: Random;
-  readonly responder: Responder;
+  /** Makes the responses at a path: those of the operator's paths have no headers for browsers of other origins. */
+  readonly responderFor: (path: string) => Responder;
   readonly log: RequestLog;
   readonly deliveries: Pick<Deliveries, 'watch'>;
   readonly trustProxy: boolean;
   /** Headers of the answer to a preflight; undefined where browsers of other origins have no access. */
-  readonly preflight: Readonly<Record<string, string>> | undefined;
+  readonly preflightFor: (path: string) => Readonly<Record<string, string>> | undefined;
 }
 
 interface ServedOperation extends MountedOperation {
@@ -177,7 +178,7 @@ export class Surface {
   #respond(request: LoggedRequest, operation: ServedOperation, outcome: Answer | Refusal): Response {
     let response: Response;
     try {
-      response = this.#parts.responder.respond(operation, outcome, request.requestId);
+      response = this.#parts.responderFor(request.path).respond(operation, outcome, request.requestId);
     } catch (failure) {
       return this.#failed(request, operation, failure);
     }
@@ -185,10 +186,10 @@ export class Surface {
   }
 
   #failed(request: LoggedRequest, operation: ServedOperation | undefined, failure: unknown): Response {
-    const { log, responder } = this.#parts;
+    const { log, responderFor } = this.#parts;
     log.failed(failure, request.requestId);
     const refusal = refuse(INTERNAL_ERROR, 'an unexpected error occurred');
-    return this.#recorded(request, operation, responder.refusal(refusal, request.requestId), refusal);
+    return this.#recorded(request, operation, responderFor(request.path).refusal(refusal, request.requestId), refusal);
   }
 
   #recorded(
@@ -207,7 +208,8 @@ export class Surface {
 
   /** Answers 404 for an unknown path, else 405, or a preflight. */
   #unmatched(view: HttpRequestView, match: Match<ServedOperation> | undefined): Response {
-    const { responder, preflight } = this.#parts;
+    const { responderFor, preflightFor } = this.#parts;
+    const responder = responderFor(view.path);
     const variant = match === undefined ? undefined : variantOf(match);
     if (match === undefined || !isOffered(variant, view)) {
       const headers = variant === undefined ? undefined : { vary: capitalized(variant.header) };
@@ -215,7 +217,8 @@ export class Surface {
       return this.#recorded(view, undefined, responder.refusal(refusal, view.requestId), refusal);
     }
     const { allow } = match.table;
-    if (view.method === 'OPTIONS' && preflight !== undefined) {
+    const preflight = view.method === 'OPTIONS' ? preflightFor(view.path) : undefined;
+    if (preflight !== undefined) {
       const headers = { allow, 'access-control-allow-methods': allow, ...preflight };
       return this.#recorded(view, undefined, responder.empty(headers, view.requestId), undefined);
     }

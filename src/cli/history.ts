@@ -1,6 +1,7 @@
 /** `history`: what opened, changed, closed and reopened in a catalogue, or its feeds, oldest first. */
+
+import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
-import { dateTimeOf, parseDateTime } from '../ingest/input/date-time.ts';
 import { HistoryDatabase, HistoryError, type HistoryQuery } from '../storage/history/database.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';

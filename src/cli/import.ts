@@ -1,6 +1,6 @@
 /** `import`: files of job boards into the history of a catalogue. */
 import { resolve } from 'node:path';
-import { parseDateTime } from '../ingest/input/date-time.ts';
+import { parseDateTime } from '../base/date-time.ts';
 import { SHAPES } from '../ingest/shapes/shapes.ts';
 import { command, UsageError } from './command.ts';
 import { importFiles } from './import/import-files.ts';

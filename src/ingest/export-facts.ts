@@ -5,8 +5,8 @@
  * unknown key, "snapshot" means nothing to other readers.
  */
 import * as v from 'valibot';
+import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
 import type { BuildFacts } from '../catalogue/snapshot/build.ts';
-import { dateTimeOf, parseDateTime } from './input/date-time.ts';
 
 const exportFacts = v.object({
   content: v.string(),

@@ -4,10 +4,11 @@
  * has one key more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has no
  * facts either.
  */
+
+import { dateTimeOf } from '../base/date-time.ts';
 import type { Job } from '../catalogue/job.ts';
 import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';
 import { exportFactsOf } from './export-facts.ts';
-import { dateTimeOf } from './input/date-time.ts';
 import type { NativeRecord } from './native.ts';
 
 export function nativeOf(job: Job): Required<Omit<NativeRecord, 'description'>> {

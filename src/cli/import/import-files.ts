@@ -3,8 +3,9 @@
  * names and leaves out a file that it cannot read and a feed that looks broken. If the process dies, the catalogue is as it
  * was before or after the import.
  */
+
+import { dateInName, dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
-import { dateInName, dateTimeOf } from '../../ingest/input/date-time.ts';
 import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';

@@ -1,6 +1,7 @@
 /** `snapshot build`: a new catalogue file, from job records or from the history of a catalogue. */
+
+import { parseDateTime } from '../../base/date-time.ts';
 import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { parseDateTime } from '../../ingest/input/date-time.ts';
 import { NAME_LENGTH_MAX } from '../../ingest/native.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';

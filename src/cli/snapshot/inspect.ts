@@ -1,9 +1,9 @@
 /** `snapshot inspect`: the contents and origin of a catalogue file. */
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
-import { dateTimeOf } from '../../ingest/input/date-time.ts';
 import { CommandError, command, EXIT_OK } from '../command.ts';
 
 /** @throws CommandError with the one line that says why the file is refused */

@@ -3,10 +3,10 @@
  * `--as-of` give the same bytes; the file therefore states `--as-of` as the time it was built.
  */
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { parseDateTime } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
-import { parseDateTime } from '../../ingest/input/date-time.ts';
 import { type NativeRecord, parseNative } from '../../ingest/native.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { synthRecords } from '../../ingest/synth/synth.ts';

@@ -2,7 +2,7 @@
  * Readers for the fields of other people's records: text with stray blanks and entities, addresses, flags, times. Pure. A value
  * that a reader does not understand is null, never a guess and never an error: one odd date must not cost a row.
  */
-import { parseDateTime } from './date-time.ts';
+import { parseDateTime } from '../../base/date-time.ts';
 import { decodedEntities } from './html-text.ts';
 
 export type SourceRecord = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 /** A shape from its mapping: the fields that a source has, by the names that the catalogue uses. */
+
+import { dateTimeOf } from '../../base/date-time.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
-import { dateTimeOf } from '../input/date-time.ts';
 import { objectOf, type SourceRecord } from '../input/source-field.ts';
 import { hashOf } from './job-id.ts';
 import type { RefusedRecord, Shape, ShapeContext, Shaped } from './shape.ts';

@@ -6,10 +6,8 @@ import * as v from 'valibot';
 import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES } from '../../catalogue/job.ts';
 import { TERM_COUNT_MAX, termCountOf } from '../../catalogue/terms.ts';
-import type { ParameterRule } from '../../http/query.ts';
+import { rule } from '../parameter-rules.ts';
 import { UNSUPPORTED_PERIOD } from './refusals.ts';
-
-const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
 
 /** Whether the text has `min` to `max` code points. More code units than twice the maximum are too many without counting. */
 function codePointsWithin(text: string, min: number, max: number): boolean {
@@ -46,16 +44,6 @@ export const companyDomain = v.pipe(
     jsonSchema: { maxLength: COMPANY_DOMAIN_LENGTH_MAX },
   }),
 );
-
-export function integer(min: number, max: number) {
-  return v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(min),
-    v.maxValue(max),
-    rule({ rule: `a whole number from ${min} to ${max}, written without sign, blank or leading zero` }),
-  );
-}
 
 export const remote = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));
 

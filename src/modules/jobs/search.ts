@@ -7,10 +7,11 @@ import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { search } from '../../catalogue/questions/search.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
+import { integer } from '../parameter-rules.ts';
 import { dateTime, periodEndingAt } from './answer-period.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
-import { companyDomain, employmentType, integer, remote, terms } from './parameters.ts';
+import { companyDomain, employmentType, remote, terms } from './parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   fromCatalogue,

@@ -5,11 +5,12 @@ import { paid } from '../../access/x402.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { type SignalFilters, signals } from '../../catalogue/questions/signals.ts';
 import { route } from '../../http/route.ts';
+import { integer } from '../parameter-rules.ts';
 import { dateTime, observationPeriod, periodOf } from './answer-period.ts';
 import { companyName } from './company.ts';
 import { count, envelope, isoTimeOrNull, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD, exampleMeta } from './examples.ts';
-import { integer, period, terms } from './parameters.ts';
+import { period, terms } from './parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from './refusals.ts';
 import type { JobsServices } from './services.ts';
 

@@ -3,10 +3,12 @@
  * nonce (256 random bits) before settlement. The answer has state and transaction, and nothing about the purchase.
  */
 import * as v from 'valibot';
-import { NOT_FOUND, refuse } from '../../http/errors.ts';
+import { defineErrors, refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { checksummed, NETWORK } from '../../payment/protocol/network.ts';
 import type { PaymentServices } from './services.ts';
+
+export const { PAYMENT_NOT_FOUND } = defineErrors({ PAYMENT_NOT_FOUND: { status: 404 } });
 
 const PAYMENT_STATES = ['reserved', 'settling', 'unknown', 'settled', 'dead'] as const;
 
@@ -50,13 +52,13 @@ export const paymentStatus = route<PaymentServices>()({
     state: v.picklist(PAYMENT_STATES),
     transaction: v.nullable(v.pipe(v.string(), v.regex(NONCE_FORM))),
   }),
-  errors: [NOT_FOUND],
+  errors: [PAYMENT_NOT_FOUND],
   async handle(_, services, { params }) {
     const payer = decoded(params.payer);
     const nonce = decoded(params.nonce);
     const isNamed = decoded(params.network) === NETWORK && PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
     const status = isNamed ? await services.statusOf(payer, nonce) : undefined;
-    if (status === undefined) return refuse(NOT_FOUND, 'this server knows no such payment');
+    if (status === undefined) return refuse(PAYMENT_NOT_FOUND, 'this server knows no such payment');
     const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
     return {
       network: NETWORK,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dateTimeOf, parseDateTime } from '../../../src/ingest/input/date-time.ts';
+import { dateTimeOf, parseDateTime } from '../../src/base/date-time.ts';
 
 describe('a date-time is read strictly', () => {
   const taken: readonly [text: string, iso: string, because: string][] = [
