@@ -101,6 +101,12 @@ export const PROGRAM: CommandGroup = {
     callback,
     {
       kind: 'stub',
+      name: 'sales',
+      summary: 'Lists what was sold, from a state folder or a running server',
+      load: async () => (await import('./sales.ts')).sales,
+    },
+    {
+      kind: 'stub',
       name: 'demo',
       summary: 'Buys one answer of each kind from a running server, with a throwaway wallet and the official client',
       load: async () => (await import('./demo.ts')).demo,

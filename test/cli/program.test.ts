@@ -33,6 +33,7 @@ describe('the list of commands', () => {
       'callback events',
       'callback rm',
       'callback verify',
+      'sales',
       'demo',
       'load',
       'doctor',

@@ -20,7 +20,15 @@ const seen = (
 describe('a response as published', () => {
   it.each([
     ['a success', seen({})],
-    ['a refusal', seen({ method: 'GET', path: '/v1/payments/a/b/c', status: 404, body: ERROR })],
+    [
+      'a refusal',
+      seen({
+        method: 'GET',
+        path: '/v1/payments/a/b/c',
+        status: 404,
+        body: { error: { ...ERROR.error, code: 'PAYMENT_NOT_FOUND' } },
+      }),
+    ],
     ['a path that nobody has', seen({ path: '/nothing', status: 404, body: ERROR })],
     [
       'a method that the path does not have',

@@ -16,6 +16,11 @@ function declared(tag: string, route: Route): Operation {
   return { ...route, tag, publicUrl, mount };
 }
 
+/** The operations of the operator, which no public document names. */
+export const ADMIN_OPERATIONS: readonly Operation[] = MODULES.filter(({ tag }) => tag === 'admin').flatMap(
+  ({ tag, routes }) => routes.map((route) => declared(tag, route)),
+);
+
 const published = MODULES.filter((module) => 'summary' in module && module.summary !== undefined);
 
 /** Every published operation. */

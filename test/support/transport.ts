@@ -2,7 +2,7 @@
  * How a test's request reaches a server: through the handler in this very process, or over a socket. A case is written once
  * against `Transport` and runs either way.
  */
-import { publishedContract } from './published.ts';
+import { faultOf } from './published.ts';
 
 export interface Transport {
   /** Public address, without a trailing slash. */
@@ -59,7 +59,7 @@ export function inProcess(handler: Handler, url: string, address = '127.0.0.1'):
     const response = request.method === 'HEAD' ? new Response(null, answer) : answer;
     const { status, headers } = response;
     const bytes = new Uint8Array(await response.clone().arrayBuffer());
-    const fault = publishedContract().fault({
+    const fault = faultOf({
       method: request.method,
       path: new URL(request.url).pathname,
       status,

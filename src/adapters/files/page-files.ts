@@ -18,6 +18,8 @@ const OWN_FILES: Readonly<Record<string, string>> = {
   'docs.css': CSS,
   'docs.js': SCRIPT,
   'inbox.js': SCRIPT,
+  'sales.css': CSS,
+  'sales.js': SCRIPT,
   'bytes.js': SCRIPT,
   'json-text.js': SCRIPT,
   'copy.js': SCRIPT,

@@ -49,7 +49,8 @@ const NAVIGATION = [
   ['/inbox', 'Inbox'],
 ] as const;
 
-type PagePath = (typeof NAVIGATION)[number][0];
+/** The operator's page is in no navigation. */
+type PagePath = (typeof NAVIGATION)[number][0] | '/sales';
 
 /** Address of a page file, relative to any page. */
 const fileUrl = (name: string, { files }: PageServices): string => `pages/${files.digest}/${name}`;

@@ -9,14 +9,17 @@ import { docs } from './docs.ts';
 import { pageFile } from './file.ts';
 import { home } from './home.ts';
 import { inbox } from './inbox.ts';
+import { sales } from './sales.ts';
 import type { PageServices } from './services.ts';
 
 const ROUTES = [home, docs, inbox, pageFile];
+/** Pages of the operator: unknown paths without `ADMIN_TOKEN`. */
+const OPERATOR_ROUTES = [sales];
 
 export const pages = defineModule({
   tag: 'pages',
   settings: {},
-  routes: ROUTES,
+  routes: [...ROUTES, ...OPERATOR_ROUTES],
   open({ config, server, surface, catalogue, clock, paid, pageFiles, hookBaseUrl }) {
     const services: PageServices = {
       catalogue,
@@ -32,6 +35,7 @@ export const pages = defineModule({
         payTo: paid.seller.payTo,
       },
     };
-    return { operations: bind('pages', ROUTES, services) };
+    const routes = config.adminToken === null ? ROUTES : [...ROUTES, ...OPERATOR_ROUTES];
+    return { operations: bind('pages', routes, services) };
   },
 });

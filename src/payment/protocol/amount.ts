@@ -1,4 +1,4 @@
-/** Money: decimal text to atomic units of USDC (6 decimals), never through a float. */
+/** Money: decimal text to atomic units of USDC (6 decimals) and back, never through a float. */
 import { USDC_DECIMALS } from './network.ts';
 
 /** At most 12 digits before the point, which keeps every sum far below 2^63. */
@@ -9,6 +9,12 @@ export function usdcAtomicOf(text: string): bigint | undefined {
   const match = USDC_TEXT.exec(text);
   if (match === null) return undefined;
   return BigInt(match[1]! + (match[2] ?? '').padEnd(USDC_DECIMALS, '0'));
+}
+
+/** `20000n` -> `"0.02"`: at least two decimal places, no group marks. @param atomic not negative */
+export function usdcTextOf(atomic: bigint): string {
+  const digits = String(atomic).padStart(USDC_DECIMALS + 1, '0');
+  return `${digits.slice(0, -USDC_DECIMALS)}.${digits.slice(-USDC_DECIMALS).replace(/0{1,4}$/, '')}`;
 }
 
 /** An amount or time of an authorization on the wire (x402-v2 §2.5). `BigInt()` alone accepts blanks, signs and hex. */

@@ -1,0 +1,82 @@
+/** Where `paygrade sales` reads: the folder of a state, or a server by its admin routes. Both give pages, oldest first. */
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+import { messageOf } from '../../base/failure.ts';
+import { isoTime } from '../../base/iso-time.ts';
+import { type SaleRecord, saleRecordOf } from '../../modules/admin/sale-record.ts';
+import { salesAnswer } from '../../modules/admin/sales.ts';
+import { PAGE_COUNT_MAX, type SaleCursor } from '../../payment/books.ts';
+import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
+import { exchange, refused } from '../callback/callback-client.ts';
+import { CommandError, UsageError } from '../command.ts';
+import type { Io } from '../io.ts';
+
+export interface SalesWanted {
+  /** Milliseconds since 1970. */
+  readonly sinceMs: number;
+  readonly isUndeliveredOnly: boolean;
+}
+
+export type SalesPages = AsyncIterable<readonly SaleRecord[]>;
+
+/** @throws CommandError */
+export async function* pagesOfFolder(stateDir: string, wanted: SalesWanted): SalesPages {
+  let file: BooksFile | undefined;
+  try {
+    file = new BooksFile(stateDir);
+    let after: SaleCursor | undefined;
+    for (;;) {
+      const sales = file.list({ ...wanted, after, limit: PAGE_COUNT_MAX });
+      yield sales.map(saleRecordOf);
+      after = sales.at(-1);
+      if (sales.length < PAGE_COUNT_MAX) return;
+    }
+  } catch (failure) {
+    throw failure instanceof BooksFileError ? new CommandError(failure.message) : failure;
+  } finally {
+    file?.close();
+  }
+}
+
+/** @param base without a trailing slash @throws CommandError */
+export async function* pagesOfServer(base: string, token: string, wanted: SalesWanted, send: typeof fetch): SalesPages {
+  const query = new URLSearchParams({ limit: String(PAGE_COUNT_MAX), since: isoTime(wanted.sinceMs) });
+  if (wanted.isUndeliveredOnly) query.set('undelivered', 'true');
+  // A redirect would be an answer of another server: it is shown as the status that it is.
+  const init: RequestInit = { headers: { authorization: `Bearer ${token}` }, redirect: 'manual' };
+  for (;;) {
+    const target = `${base}/admin/v1/sales?${query}`;
+    const answer = await exchange(target, init, send);
+    if (answer.status !== 200) throw refused(answer);
+    const page = v.safeParse(salesAnswer, jsonOf(answer.text));
+    if (!page.success) throw new CommandError(`${base} does not answer as a server of this release does`);
+    const { sales, next_cursor } = page.output.data;
+    yield sales;
+    if (next_cursor === null) return;
+    query.set('cursor', next_cursor);
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The token from a file or the environment: on the command line other users of the machine would see it. @throws UsageError */
+export function adminTokenOf(file: string | undefined, env: Io['env']): string {
+  const token = (file === undefined ? (env.ADMIN_TOKEN ?? '') : readText(file)).trim();
+  if (token === '') throw new UsageError('the admin token is missing: set ADMIN_TOKEN, or --admin-token-file');
+  if (!/^[!-~]+$/.test(token)) throw new UsageError('the admin token must be visible ASCII without blanks');
+  return token;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (failure) {
+    throw new UsageError(`--admin-token-file cannot be read: ${messageOf(failure)}`);
+  }
+}

@@ -1,0 +1,62 @@
+/** Sums of the listed sales by settlement and operation. Play money and real settlement are never added up together. */
+import { grouped } from '../../base/grouped.ts';
+import type { SaleRecord } from '../../modules/admin/sale-record.ts';
+import { usdcTextOf } from '../../payment/protocol/amount.ts';
+import { escaped } from '../callback/printable.ts';
+
+interface Sum {
+  saleCount: number;
+  amountAtomic: bigint;
+  undeliveredCount: number;
+}
+
+const TITLES: Readonly<Record<SaleRecord['settlement'], string>> = {
+  facilitator: 'real settlement (facilitator)',
+  local: 'play money (local)',
+};
+
+const addTo = (sums: Map<string, Sum>, name: string, sale: SaleRecord): void => {
+  let sum = sums.get(name);
+  if (sum === undefined) {
+    sum = { saleCount: 0, amountAtomic: 0n, undeliveredCount: 0 };
+    sums.set(name, sum);
+  }
+  sum.saleCount++;
+  sum.amountAtomic += BigInt(sale.amount_atomic);
+  if (!sale.delivered) sum.undeliveredCount++;
+};
+
+export class SalesTotals {
+  /** Settlement -> operation -> sum; there are as many entries as operations, however many sales. */
+  readonly #bySettlement = new Map<SaleRecord['settlement'], Map<string, Sum>>();
+
+  add(sale: SaleRecord): void {
+    let sums = this.#bySettlement.get(sale.settlement);
+    if (sums === undefined) {
+      sums = new Map();
+      this.#bySettlement.set(sale.settlement, sums);
+    }
+    addTo(sums, sale.operation, sale);
+    addTo(sums, ALL, sale);
+  }
+
+  /** Lines for people. */
+  text(): string {
+    if (this.#bySettlement.size === 0) return 'no sales\n';
+    return [...this.#bySettlement].map(([settlement, sums]) => `${TITLES[settlement]}\n${linesOf(sums)}`).join('');
+  }
+}
+
+/** No operation has this name. */
+const ALL = 'all together';
+
+function linesOf(sums: ReadonlyMap<string, Sum>): string {
+  const rows = [...sums].sort(([a], [b]) => Number(a === ALL) - Number(b === ALL) || (a < b ? -1 : 1));
+  return rows
+    .map(([name, { saleCount, amountAtomic, undeliveredCount }]) => {
+      const amount = `${usdcTextOf(amountAtomic)} USDC`;
+      const text = `  ${name.padEnd(20)}  ${grouped(saleCount).padStart(11)} sold  ${amount.padStart(18)}`;
+      return `${escaped(`${text}  ${grouped(undeliveredCount)} undelivered`)}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,93 @@
+/**
+ * Reads the books of a state folder from another process, whether or not a server runs on it, and changes nothing of the state.
+ *
+ * With a log (a server runs, or was killed) SQLite reads file and log together through its shared index, which it may build
+ * again; it can neither make a checkpoint nor remove the log, because it has the file open for reading only. Without a log it
+ * would leave an empty one behind, so each page is then read from the file alone, as immutable. A page beside which a server has
+ * written does not count, and is read again.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../base/failure.ts';
+import type { Sale, SalesQuery } from '../../payment/books.ts';
+import { DamagedError } from './checksum.ts';
+import { Connection } from './connection.ts';
+import { problemOfFile } from './database.ts';
+import { openReadOnly } from './read-only.ts';
+import { STATE_FILE } from './state.ts';
+import { readSales, SALES } from './tables/sales.ts';
+
+/** The books cannot be read; the message is one line. */
+export class BooksFileError extends Error {}
+
+/** @throws Error with one line, when it is not a state file of this format; Error of node:sqlite when it cannot be read */
+function openImmutable(path: string): Connection {
+  const url = pathToFileURL(path);
+  url.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(url, { readOnly: true });
+  try {
+    const problem = problemOfFile(database);
+    if (problem !== undefined) throw new Error(`${path}: ${problem}`);
+  } catch (failure) {
+    database.close();
+    throw failure;
+  }
+  return new Connection(database);
+}
+
+export class BooksFile {
+  readonly #path: string;
+  /** Open from the first page that was read with a log: each opening may read the whole log. */
+  #withLog: Connection | undefined;
+
+  /** @throws BooksFileError when the folder has no state */
+  constructor(stateDir: string) {
+    this.#path = resolve(join(stateDir, STATE_FILE));
+    if (!existsSync(this.#path)) throw new BooksFileError(`${stateDir} has no ${STATE_FILE}: no server has used it`);
+  }
+
+  /** A page, oldest first. @throws BooksFileError */
+  list(query: SalesQuery): readonly Sale[] {
+    try {
+      for (;;) {
+        const before = this.#withLog === undefined ? this.#versionAtRest() : undefined;
+        if (before === undefined) {
+          this.#withLog ??= openReadOnly(this.#path);
+          return pageOf(this.#withLog, query);
+        }
+        const sales = this.#pageAtRest(query);
+        if (this.#versionAtRest() === before) return sales;
+      }
+    } catch (failure) {
+      const what = failure instanceof DamagedError ? 'it is damaged: ' : '';
+      throw new BooksFileError(`${this.#path}: ${what}${messageOf(failure).replace(`${this.#path}: `, '')}`);
+    }
+  }
+
+  close(): void {
+    this.#withLog?.close();
+    this.#withLog = undefined;
+  }
+
+  #pageAtRest(query: SalesQuery): readonly Sale[] {
+    const connection = openImmutable(this.#path);
+    try {
+      return pageOf(connection, query);
+    } finally {
+      connection.close();
+    }
+  }
+
+  /** Changes whenever a server has written the file; undefined while there is a log. */
+  #versionAtRest(): string | undefined {
+    const log = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
+    if (log !== undefined && log.size > 0) return undefined;
+    const { mtimeNs, size } = statSync(this.#path, { bigint: true });
+    return `${mtimeNs} ${size}`;
+  }
+}
+
+const pageOf = (connection: Connection, query: SalesQuery): readonly Sale[] =>
+  readSales(connection, { table: SALES, kind: 'page', query }) as readonly Sale[];
