@@ -22,7 +22,7 @@ const SETTLEMENTS = {
 /** Colours in sales.css; further operations repeat them. */
 const PART_COUNT = 8;
 /** Undelivered sales a request. */
-const SALES_LIMIT = 50;
+const SALES_LIMIT = 20;
 const DAY_MS = 86_400_000;
 const ATOMIC_DIGITS = 6;
 const SVG = 'http://www.w3.org/2000/svg';

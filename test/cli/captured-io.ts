@@ -13,6 +13,7 @@ export interface Surroundings {
   readonly stdin?: string | Uint8Array;
   readonly nowMs?: number;
   readonly isTerminal?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -22,7 +23,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Each look at the monotonic clock is `stepMs` later, so that progress has something to show. */
-export function capturedIo({ stdin = '', nowMs = NOW_MS, isTerminal = false }: Surroundings, stepMs = 1000) {
+export function capturedIo({ stdin = '', nowMs = NOW_MS, isTerminal = false, env = {} }: Surroundings, stepMs = 1000) {
   const written = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
     write(text) {
@@ -37,7 +38,7 @@ export function capturedIo({ stdin = '', nowMs = NOW_MS, isTerminal = false }: S
     stdout: output('stdout'),
     stderr: output('stderr'),
     stdin: { bytes: once(typeof stdin === 'string' ? Buffer.from(stdin) : stdin), isTerminal: false },
-    env: {},
+    env,
     clock: {
       nowMs: () => nowMs,
       monotonicMs: () => {

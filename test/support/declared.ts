@@ -1,6 +1,7 @@
 /** The operations of the base surface as they are declared, for tests that read declarations and call no handler. */
 import { priceOf } from '../../src/access/x402.ts';
 import { MODULES } from '../../src/app/modules.ts';
+import { NOT_FOUND } from '../../src/http/errors.ts';
 import { errorsOf, type Operation } from '../../src/http/operation.ts';
 import type { Route } from '../../src/http/route.ts';
 import { SERVICE_SUMMARY, SURFACE_ROUTES } from '../../src/modules/service/module.ts';
@@ -43,7 +44,7 @@ export const PAGE_PATHS: ReadonlySet<string> = new Set(pages.map(({ path }) => p
 
 export const PAGE_ROUTES: readonly Route[] = MODULES.flatMap(({ tag, routes }) => (tag === 'pages' ? routes : []));
 
-/** Every error code of the base surface. */
+/** Every error code of the base surface; an unknown path has one that no operation needs. */
 export const ERROR_CODES: readonly string[] = [
-  ...new Set(OPERATIONS.flatMap((operation) => errorsOf(operation).map(({ code }) => code))),
+  ...new Set([NOT_FOUND.code, ...OPERATIONS.flatMap((operation) => errorsOf(operation).map(({ code }) => code))]),
 ];

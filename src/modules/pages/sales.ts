@@ -27,8 +27,8 @@ const MAIN = html`<h1>Sales</h1>
 </div>
 <div id="settlements"></div>
 <section aria-labelledby="undelivered-title">
-<h2 id="undelivered-title" tabindex="-1">Charged, answer not gone out</h2>
-<p class="hint">The client was gone before the whole answer had left, or the server was killed right after. The answer may have arrived all the same.</p>
+<h2 id="undelivered-title" tabindex="-1">Undelivered sales</h2>
+<p class="hint">Paid, but the client had left before the whole answer went out, or the server was killed right after it. An answer of the last moments before a kill may have arrived all the same.</p>
 <ol id="undelivered" class="undelivered"></ol>
 <p id="none-undelivered" class="empty" hidden>Nothing in this period.</p>
 <p class="actions"><button type="button" id="more" class="plain" hidden>Show more</button></p>
@@ -40,7 +40,7 @@ const MAIN = html`<h1>Sales</h1>
 <dl class="figures">
 <div><dt>Sales</dt><dd data-part="sales"></dd></div>
 <div><dt>USDC</dt><dd data-part="amount"></dd></div>
-<div><dt>Not gone out</dt><dd data-part="undelivered"></dd></div>
+<div><dt>Undelivered</dt><dd data-part="undelivered"></dd></div>
 </dl>
 <figure class="chart">
 <figcaption><span data-part="measure"></span> a day <span class="faint">by operation, UTC</span></figcaption>
@@ -49,7 +49,7 @@ const MAIN = html`<h1>Sales</h1>
 <ul class="legend" data-part="legend"></ul>
 </figure>
 <div class="days-box" data-part="days-box" role="region" tabindex="0">
-<table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Operation</th><th scope="col">Sales</th><th scope="col">USDC</th><th scope="col">Not gone out</th></tr></thead>
+<table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Operation</th><th scope="col">Sales</th><th scope="col">USDC</th><th scope="col">Undelivered</th></tr></thead>
 <tbody data-part="days"></tbody></table>
 </div>
 </section></template>

@@ -36,7 +36,11 @@ describe('a request for a page', () => {
 describe('pages', () => {
   let app: Paygrade;
   beforeAll(async () => {
-    app = await createPaygrade({ stateDir: ':memory:', baseUrl: 'https://api.example.com/pay' });
+    app = await createPaygrade({
+      stateDir: ':memory:',
+      baseUrl: 'https://api.example.com/pay',
+      adminToken: 'a'.repeat(32),
+    });
   });
   afterAll(() => app.close());
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>

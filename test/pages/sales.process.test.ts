@@ -1,0 +1,175 @@
+/** The operator's page in a real browser: what it asks, shows, keeps and forgets. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { axeViolations, CHROMIUM, isWiderThanWindow, openBrowser, openPage } from '../support/browser.ts';
+import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { buy, wallet } from '../support/wallet.ts';
+
+const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
+const LOOKS = [
+  { name: 'light, desktop', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+] as const;
+const AXE_TIMEOUT_MS = 120_000;
+
+async function open(page: Page, token: string): Promise<void> {
+  await page.fill('#token', token);
+  await page.keyboard.press('Enter');
+}
+
+const opened = (page: Page) => page.waitForSelector('#state[data-kind="watching"]');
+
+describe.skipIf(CHROMIUM === undefined).each(RUNTIMES)('the sales page of a server under %s', (runtime) => {
+  let server: RunningServer;
+  let browser: Browser;
+  const account = wallet();
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(runtime, { SNAPSHOT: 'none', ADMIN_TOKEN }), openBrowser()]);
+    for (let count = 0; count < 3; count++) {
+      expect((await buy(`${server.url}/v1/callbacks`, account, { method: 'POST' })).status).toBe(201);
+    }
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('shows the days as a chart and a table, with the token in one header alone', async () => {
+    const { page, faults, requests, close } = await openPage(browser);
+    await page.goto(`${server.url}/sales`);
+    await open(page, ADMIN_TOKEN);
+    await opened(page);
+    expect(await page.locator('#settlements h2').allInnerTexts()).toEqual(['Play money']);
+    expect(await page.locator('.figures dd').allInnerTexts()).toEqual(['3', '0.03', expect.stringMatching(/^[0-3]$/)]);
+    expect(await page.locator('.plot rect').count()).toBe(1);
+    const today = new Date().toISOString().slice(0, 10);
+    const cells = await page.locator('.days tbody tr').first().locator('th, td').allInnerTexts();
+    expect(cells.slice(1, 4)).toEqual(['createCallback', '3', '0.03']);
+    expect([today, await page.locator('[data-part="last-day"]').innerText()]).toContain(cells[0]);
+    await page.selectOption('#measure', 'amount');
+    expect(await page.locator('[data-part="max"]').innerText()).toBe('0.03 USDC');
+    await page.selectOption('#period', '400');
+    await page.waitForFunction(() => !document.querySelector('#state')?.textContent?.startsWith('Reading'));
+
+    const asked = requests.filter(({ url }) => url.includes('/admin/'));
+    expect(asked.length).toBeGreaterThanOrEqual(2);
+    for (const { headers } of asked) expect(headers.authorization).toBe(`Bearer ${ADMIN_TOKEN}`);
+    const others = requests.filter((one) => !asked.includes(one));
+    expect(others.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
+    expect(requests.filter(({ url }) => url.includes('operator-') || !url.startsWith(server.url))).toEqual([]);
+    const stored = await page.evaluate(() => [
+      document.cookie,
+      localStorage.length,
+      sessionStorage.length,
+      location.href,
+    ]);
+    expect(stored).toEqual(['', 0, 0, `${server.url}/sales`]);
+    expect(await page.content()).not.toContain(ADMIN_TOKEN);
+    expect(await page.inputValue('#token')).toBe('');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('says what is wrong with a token, and forgets one when it is told to', async () => {
+    const { page, requests, close } = await openPage(browser);
+    await page.goto(`${server.url}/sales`);
+    await open(page, '');
+    await page.getByText('Enter the admin token.').waitFor();
+    await open(page, 'wrong');
+    await page.getByText('this is not the admin token of this server').waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('token');
+    expect(await page.locator('#books').isVisible()).toBe(false);
+    await open(page, ADMIN_TOKEN);
+    await opened(page);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H2');
+    await page.click('#forget');
+    expect(await page.locator('#books').isVisible()).toBe(false);
+    expect(await page.locator('#settlements').innerHTML()).toBe('');
+    const count = requests.length;
+    await page.keyboard.press('Enter');
+    await page.getByText('Enter the admin token.').waitFor();
+    expect(requests).toHaveLength(count);
+    await close();
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
+  let server: RunningServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer('node', { SNAPSHOT: 'none', ADMIN_TOKEN }), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(await server.stop()).toBe(0);
+  });
+
+  /** Days and undelivered sales of both settlements, as text of others may be. */
+  async function showBooks(page: Page): Promise<void> {
+    const today = new Date().toISOString().slice(0, 10);
+    const operations = ['searchJobs', 'findSignals', '<img src=x onerror=alert(1)>', 'd', 'e', 'f', 'g', 'h', 'i'];
+    const days = (['facilitator', 'local'] as const).flatMap((settlement) =>
+      operations.map((operation, i) => ({
+        day: today,
+        settlement,
+        operation,
+        sales: 1000 * (i + 1),
+        amount_atomic: String(12_345_678_901n * BigInt(i + 1)),
+        undelivered: i,
+      })),
+    );
+    const sale = (settlement: string, i: number) => ({
+      time: `${today}T00:00:00.00${i}Z`,
+      operation: operations[i],
+      amount_atomic: '20000',
+      network: 'eip155:8453',
+      payer: `0x${'5a'.repeat(20)}`,
+      nonce: `0x${'3c'.repeat(32)}`,
+      transaction: `0x${'9e'.repeat(32)}`,
+      request_id: `req_7c9e6679-7425-40de-944b-e07fc1f90ae${i}`,
+      delivered: false,
+      settlement,
+      question: '5f'.repeat(16),
+      parameters: null,
+    });
+    const json = (data: unknown) => ({ json: { data, meta: { generated_at: `${today}T00:00:00.000Z` } } });
+    await page.route('**/admin/v1/sales/days?*', (route) => route.fulfill(json({ days })));
+    await page.route('**/admin/v1/sales?*', (route) => {
+      const isSecond = route.request().url().includes('cursor=next-1');
+      const sales = isSecond ? [sale('local', 2)] : [sale('facilitator', 0), sale('local', 1)];
+      return route.fulfill(json({ sales, next_cursor: isSecond ? null : 'next-1' }));
+    });
+    await page.goto(`${server.url}/sales`);
+    await open(page, ADMIN_TOKEN);
+    await opened(page);
+  }
+
+  it('keeps play money apart from real settlement, and shows more undelivered sales', async () => {
+    const { page, faults, close } = await openPage(browser);
+    await showBooks(page);
+    expect(await page.locator('#settlements h2').allInnerTexts()).toEqual(['Real settlement', 'Play money']);
+    const figures = await page.locator('.figures dd').allInnerTexts();
+    expect(figures).toEqual(['45,000', '555,555.550545', '36', '45,000', '555,555.550545', '36']);
+    expect(await page.locator('.sale h3').allInnerTexts()).toEqual([
+      '0.02 USDC searchJobs',
+      '0.02 USDC, play money findSignals',
+    ]);
+    await page.click('#more');
+    await page.getByText('req_7c9e6679-7425-40de-944b-e07fc1f90ae2').waitFor();
+    expect(await page.locator('.sale').count()).toBe(3);
+    expect(await page.locator('#more').isVisible()).toBe(false);
+    expect(await page.locator('img[src="x"]').count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it.each(LOOKS)('axe finds nothing, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
+    const { page, close } = await openPage(browser, look);
+    await page.goto(`${server.url}/sales`);
+    expect(await axeViolations(page)).toEqual([]);
+    await showBooks(page);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await isWiderThanWindow(page)).toBe(false);
+    await close();
+  });
+});

@@ -1,0 +1,23 @@
+/** Sales as the books have them, made up. */
+import type { Sale } from '../../src/payment/books.ts';
+import { checksummed } from '../../src/payment/protocol/network.ts';
+
+const digits = (number: number, length: number): string => number.toString(16).padStart(length, '0');
+
+/** The sale with this number; numbers differ in everything that tells sales apart. */
+export const soldWith = (serial: number, changes: Partial<Sale> = {}): Sale => ({
+  serial,
+  timeMs: Date.UTC(2026, 10, 20) + serial * 1000,
+  operation: 'searchJobs',
+  amountAtomic: 20_000n,
+  network: 'eip155:8453',
+  payer: checksummed(`0x${digits(serial, 40)}`),
+  nonce: `0x${digits(serial, 64)}`,
+  transaction: `0x${digits(serial, 64)}`,
+  requestId: `req_00000000-0000-4000-8000-${digits(serial, 12)}`,
+  question: digits(serial, 32),
+  parameters: null,
+  settlement: 'local',
+  isDelivered: false,
+  ...changes,
+});
