@@ -1,7 +1,7 @@
 import { declarePaymentIdentifierExtension } from '@x402/extensions/payment-identifier';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { uint256Of, usdcAtomicOf } from '../../../src/payment/protocol/amount.ts';
+import { uint256Of, usdcAtomicOf, usdcTextOf } from '../../../src/payment/protocol/amount.ts';
 import { IDENTIFIER_DECLARATION } from '../../../src/payment/protocol/identifier.ts';
 import { HEADER_REQUIRED } from '../../../src/payment/protocol/reasons.ts';
 import {
@@ -206,4 +206,17 @@ describe('amounts', () => {
       expect(uint256Of(text)).toBeUndefined();
     },
   );
+});
+
+it.each([
+  [0n, '0.00'],
+  [1n, '0.000001'],
+  [20_000n, '0.02'],
+  [123_450n, '0.12345'],
+  [1_000_000n, '1.00'],
+  [1_500_000n, '1.50'],
+  [12_345_678_901_234n, '12345678.901234'],
+])('%s atomic units are %s USDC', (atomic, text) => {
+  expect(usdcTextOf(atomic)).toBe(text);
+  expect(usdcAtomicOf(text)).toBe(atomic);
 });
