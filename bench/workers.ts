@@ -169,6 +169,7 @@ async function paidPerSecond(WORKERS: string, seconds: number): Promise<number> 
     { binary: process.execPath, entry: MAIN },
     {
       RATE_LIMIT_PER_MINUTE: '0',
+      CALLBACK_LIMIT_PER_MINUTE: '0',
       LOCAL_BALANCE: '1000000000000',
       LOG_LEVEL: 'error',
       SIGNATURES: 'noble',

@@ -142,7 +142,10 @@ function withReceipt(refusal: Refusal, receipt: HeaderRecord | undefined): Refus
   return new Refusal(refusal, refusal.message, { ...extras, headers: { ...extras.headers, ...receipt } });
 }
 
-/** Settles the admissions, the last one first. When one refuses, the caller releases the others. */
+/**
+ * Settles the admissions, the last one first. When one refuses, the caller releases the others. One that has nothing to settle
+ * only holds something for the answer, so it stays releasable until all others have settled.
+ */
 async function settleAdmissions(
   execution: Execution,
   admissions: Admission[],
@@ -151,11 +154,15 @@ async function settleAdmissions(
   const { answer } = execution;
   let receipt: HeaderRecord | undefined;
   try {
-    for (let admission = admissions.pop(); admission !== undefined; admission = admissions.pop()) {
-      const settled = await admission.settle?.(answer);
+    for (let i = admissions.length - 1; i >= 0; i--) {
+      const admission = admissions[i] as Admission;
+      if (admission.settle === undefined) continue;
+      admissions.splice(i, 1);
+      const settled = await admission.settle(answer);
       if (settled instanceof Refusal) return withReceipt(settled, receipt);
       if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
     }
+    admissions.length = 0;
     return new Answer(body ?? bodyOf(await (answer as AfterSettlement<unknown>).create()), receipt);
   } catch (failure) {
     if (receipt === undefined) throw failure;

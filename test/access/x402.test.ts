@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
+import { clientNetworkOf } from '../../src/base/client-network.ts';
 import type { Admission, Gate, Mount } from '../../src/http/access.ts';
 import type { HeaderRecord } from '../../src/http/answers.ts';
 import type { Contract } from '../../src/http/contract.ts';
@@ -86,6 +87,7 @@ function visit(
     isGone: false,
     header: (name) => (name === 'payment-signature' ? payment : (headers[name] ?? null)),
     clientAddress: () => client,
+    clientNetwork: () => clientNetworkOf(client),
     isDisconnected() {
       return this.isGone;
     },

@@ -23,6 +23,7 @@ describe('the configuration', () => {
       signatures: 'auto',
       workers: 1,
       rateLimitPerMinute: 600,
+      callbackLimitPerMinute: 600,
       trustProxy: false,
       callbackBytes: 21_474_836_480,
       corsOrigin: null,
