@@ -5,9 +5,9 @@
  *   begin    compare with the offer   invalid
  *            wait for a recovery      crowded, unavailable; nothing was done
  *            compare the signer       invalid
- *            settlement reachable     used, unavailable
+ *            settlement open          used, crowded, unavailable
  *            reserve                  used, unavailable
- *            ask the settlement       invalid, unavailable; the authorization is free again
+ *            ask it when in turn      invalid, crowded, unavailable; the authorization is free again
  *   settle   record the intent        unavailable, pending
  *            move the money           refused, unavailable, pending
  *            record the outcome       settled, pending
@@ -17,7 +17,6 @@
  * cause for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
 
-import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import {
@@ -40,23 +39,28 @@ import {
   type Reserved,
 } from './reservations.ts';
 import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
-import type { Settlement, SettleOutcome, Unavailable } from './settlement/settlement.ts';
-import { ClientShare } from './signature/client-share.ts';
+import type { SettleOutcome, Unavailable } from './settlement/settlement.ts';
+import type { Turn } from './settlement/settlement-turns.ts';
+import {
+  type Closed,
+  CROWDED,
+  Verification,
+  type VerificationParts,
+  type Verified,
+} from './settlement/verification.ts';
 import type { Recovery, RecoveryQueue } from './signature/recovery-queue.ts';
 import { SIGNATURE_BYTES } from './signature/signature.ts';
 
-export interface CheckoutParts {
+export interface CheckoutParts extends VerificationParts {
   readonly reservations: Reservations;
-  readonly settlement: Settlement;
   readonly reconciler: Reconciler;
   readonly recoveries: RecoveryQueue;
-  readonly clock: Clock;
 }
 
 /** The client that pays, as far as fairness and abandoned requests need it. */
 export interface PayingClient {
-  /** Address as text. */
-  clientAddress(): string;
+  /** What counts as one client (client-network.ts). */
+  clientNetwork(): string;
   isDisconnected(): boolean;
 }
 
@@ -65,6 +69,8 @@ export interface Purchase {
   readonly order: PaymentOrder;
   readonly reservation: Reservation;
   readonly client: PayingClient;
+  /** Its turn with the settlement, which ends with the purchase; undefined where none is needed. */
+  readonly turn: Turn | undefined;
 }
 
 /** Why a payment is not accepted; nothing was charged, and nothing stays reserved. */
@@ -72,9 +78,8 @@ export type Rejected =
   /** `detail` is for the log. */
   | { readonly kind: 'invalid'; readonly fault: PaymentFault; readonly detail: string }
   | { readonly kind: 'used'; readonly status: ReservationStatus; readonly payer: Address }
-  /** Too many payments of this client wait to be verified. */
-  | { readonly kind: 'crowded' }
-  | Unavailable;
+  /** `crowded`: too many payments of this client wait to be verified, or are being settled. */
+  | Closed;
 
 export type Begun = { readonly kind: 'purchase'; readonly purchase: Purchase } | Rejected;
 
@@ -97,16 +102,11 @@ export type Settled =
 /** Seconds after which a request in flight has ended, or a probe of the facilitator has come round. */
 const SOON_SECONDS = 1;
 
-/** A sixteenth of what the facilitator is asked at a time, so that junk leaves room for payments. */
-const CONTRACT_WALLET_COUNT_MAX = 16;
-
 const unavailable = (detail: string, retryAfterSeconds?: number): Unavailable => ({
   kind: 'unavailable',
   detail,
   retryAfterSeconds,
 });
-
-const CROWDED = { kind: 'crowded' } as const;
 
 const invalid = (found: PaymentFault, detail: string = found.error): Begun => ({
   kind: 'invalid',
@@ -114,14 +114,12 @@ const invalid = (found: PaymentFault, detail: string = found.error): Begun => ({
   detail,
 });
 
-const notVerified = (reason: string | undefined, detail: string): Begun =>
-  invalid(
-    fault(
-      reasonOf(reason, 'invalid_exact_evm_verification_failed'),
-      'The payment did not pass verification; nothing was charged.',
-    ),
-    detail,
-  );
+function notVerified(verified: Exclude<Verified, { kind: 'valid' }>): Begun {
+  if (verified.kind === 'lapsed') return invalid(verified.fault);
+  if (verified.kind !== 'invalid') return verified;
+  const reason = reasonOf(verified.reason, 'invalid_exact_evm_verification_failed');
+  return invalid(fault(reason, 'The payment did not pass verification; nothing was charged.'), verified.detail);
+}
 
 /** What is certain after an outcome, or undefined. */
 function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
@@ -140,11 +138,11 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
 
 export class Checkout {
   readonly #parts: CheckoutParts;
-  /** Signatures of contract wallets that the facilitator is being asked about. */
-  readonly #contractWallets = new ClientShare(CONTRACT_WALLET_COUNT_MAX);
+  readonly #verification: Verification;
 
   constructor(parts: CheckoutParts) {
     this.#parts = parts;
+    this.#verification = new Verification(parts);
   }
 
   /** Why no offer should be made now, so that no client signs in vain; undefined = offers go on. */
@@ -173,7 +171,7 @@ export class Checkout {
     const recovery = recoveries.recover({
       struct: authorizationStruct(authorization),
       signature,
-      client: client.clientAddress(),
+      network: client.clientNetwork(),
       isDisconnected: () => client.isDisconnected(),
     });
     return chain(recovery, (recovered) => {
@@ -184,12 +182,21 @@ export class Checkout {
   }
 
   /** Gives a purchase up before it was settled. */
-  release({ reservation }: Purchase): MaybePromise<void> {
+  release({ reservation, turn }: Purchase): MaybePromise<void> {
+    turn?.end();
     return this.#parts.reservations.release(reservation);
   }
 
   /** Moves the money. Rejects only for a bug. */
-  async settle({ order, reservation, client }: Purchase): Promise<Settled> {
+  async settle(purchase: Purchase): Promise<Settled> {
+    try {
+      return await this.#settleInTurn(purchase);
+    } finally {
+      purchase.turn?.end();
+    }
+  }
+
+  async #settleInTurn({ order, reservation, client }: Purchase): Promise<Settled> {
     const { reservations, reconciler } = this.#parts;
     const { payer } = order;
     if (client.isDisconnected()) {
@@ -231,7 +238,7 @@ export class Checkout {
     }
     const forged = signerFault(authorization, recovery);
     if (forged !== undefined) {
-      recoveries.chargeForgery(client.clientAddress());
+      recoveries.chargeForgery(client.clientNetwork());
       return invalid(forged);
     }
     const lapsed = runwayFault(authorization.validBeforeSeconds, clock.nowMs());
@@ -240,56 +247,61 @@ export class Checkout {
 
   /** Reserves before the settlement is asked: the signature has shown that the payer wants this. */
   #reserveSigned(order: PaymentOrder, client: PayingClient): MaybePromise<Begun> {
-    return chain(this.#reserve(order), (reserved) =>
-      'key' in reserved ? this.#verifyReserved({ order, reservation: reserved, client }) : reserved,
+    return chain(this.#reserve(order, this.#verification.closedFor(client)), (reserved) =>
+      'key' in reserved ? this.#verifyReserved(order, reserved, client) : reserved,
     );
   }
 
-  async #verifyReserved(purchase: Purchase): Promise<Begun> {
-    const { settlement, reservations } = this.#parts;
-    let verified: Awaited<ReturnType<Settlement['verify']>>;
+  async #verifyReserved(order: PaymentOrder, reservation: Reservation, client: PayingClient): Promise<Begun> {
+    const { reservations } = this.#parts;
+    let verified: Verified;
     try {
-      verified = await settlement.verify(purchase.order);
+      verified = await this.#verification.verify(order, client);
     } catch (failure) {
-      await reservations.release(purchase.reservation);
+      await reservations.release(reservation);
       throw failure;
     }
-    if (verified.kind === 'valid') return { kind: 'purchase', purchase };
-    await reservations.release(purchase.reservation);
-    return verified.kind === 'invalid' ? notVerified(verified.reason, verified.detail) : verified;
+    if (verified.kind === 'valid') {
+      return { kind: 'purchase', purchase: { order, reservation, client, turn: verified.turn } };
+    }
+    await reservations.release(reservation);
+    return notVerified(verified);
   }
 
   /** A contract wallet's signature, which only the chain can check: reserved once the facilitator has vouched for it. */
   async #beginContractWallet(order: PaymentOrder, client: PayingClient): Promise<Begun> {
-    const { settlement, reservations } = this.#parts;
-    const readiness = settlement.readiness();
-    if (readiness.kind !== 'ready') return unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS);
+    const { reservations } = this.#parts;
+    const closed = this.#verification.closedFor(client);
+    if (closed !== undefined) return closed;
     const faultText = reservations.fault();
     if (faultText !== undefined) return unavailable(faultText);
-    const giveBack = this.#contractWallets.tryTake(client.clientAddress());
-    if (giveBack === undefined) return CROWDED;
-    const verified = await settlement.verify(order).finally(giveBack);
-    if (verified.kind === 'unavailable') return verified;
-    if (verified.kind === 'invalid') {
-      // A facilitator looks at the nonce after the signature, so this is the payer, back with what was sold already.
-      const isUsed = verified.reason === 'invalid_exact_evm_nonce_already_used';
-      const status = isUsed ? await reservations.statusOf(order.key) : undefined;
+    const verified = await this.#verification.verifyContractWallet(order, client);
+    if (verified.kind === 'valid') return this.#reserveVerified(order, client, verified.turn);
+    // A facilitator looks at the nonce after the signature, so this is the payer, back with what was sold already.
+    if (verified.kind === 'invalid' && verified.reason === 'invalid_exact_evm_nonce_already_used') {
+      const status = await reservations.statusOf(order.key);
       if (status !== undefined) return { kind: 'used', status, payer: order.payer };
-      return notVerified(verified.reason, verified.detail);
     }
-    const reserved = await this.#reserve(order);
-    return 'key' in reserved ? { kind: 'purchase', purchase: { order, reservation: reserved, client } } : reserved;
+    return notVerified(verified);
   }
 
-  /** Takes the authorization, unless it is used or the settlement is away. */
-  #reserve(order: PaymentOrder): MaybePromise<Reservation | Begun> {
-    const { settlement, reservations } = this.#parts;
-    const readiness = settlement.readiness();
-    if (readiness.kind !== 'ready') {
+  async #reserveVerified(order: PaymentOrder, client: PayingClient, turn: Turn | undefined): Promise<Begun> {
+    let reserved: Reservation | Begun | undefined;
+    try {
+      reserved = await this.#reserve(order, this.#verification.closed());
+    } finally {
+      if (reserved === undefined || !('key' in reserved)) turn?.end();
+    }
+    if (!('key' in reserved)) return reserved;
+    return { kind: 'purchase', purchase: { order, reservation: reserved, client, turn } };
+  }
+
+  /** Takes the authorization, unless it is used or `closed` says why not. */
+  #reserve(order: PaymentOrder, closed: Closed | undefined): MaybePromise<Reservation | Begun> {
+    const { reservations } = this.#parts;
+    if (closed !== undefined) {
       return chain(reservations.statusOf(order.key), (status) =>
-        status === undefined
-          ? unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS)
-          : ({ kind: 'used', status, payer: order.payer } as const),
+        status === undefined ? closed : ({ kind: 'used', status, payer: order.payer } as const),
       );
     }
     const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
@@ -323,14 +335,16 @@ export class Checkout {
     client: PayingClient,
     outcome: SettleOutcome,
   ): Promise<Settled> {
-    const { reservations, reconciler, recoveries } = this.#parts;
+    const { reservations, reconciler, recoveries, turns } = this.#parts;
     const { payer } = order;
     switch (outcome.kind) {
       case 'settled':
         await reservations.recordSettled(reservation, outcome.transaction);
-        recoveries.markPaid(client.clientAddress());
+        recoveries.markPaid(client.clientNetwork());
+        turns?.notePaid(client.clientNetwork());
         return { kind: 'settled', payer, transaction: outcome.transaction };
       case 'refused': {
+        turns?.noteRefused(client.clientNetwork());
         await reservations.recordReleased(reservation);
         const { transaction, detail } = outcome;
         return {

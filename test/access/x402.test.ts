@@ -108,6 +108,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     settlement,
     reconciler,
     recoveries: new RecoveryQueue([place ?? promptWorker(recover)], time, time),
+    turns: undefined,
     clock: time,
     ...change,
   });
