@@ -196,7 +196,7 @@ export class Checkout {
     }
   }
 
-  async #settleInTurn({ order, reservation, client }: Purchase): Promise<Settled> {
+  async #settleInTurn({ order, reservation, client, turn }: Purchase): Promise<Settled> {
     const { reservations, reconciler } = this.#parts;
     const { payer } = order;
     if (client.isDisconnected()) {
@@ -214,6 +214,8 @@ export class Checkout {
       return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
     }
     const outcome = await this.#moveMoney(order);
+    if (outcome.kind === 'settled') turn?.notePaid();
+    if (outcome.kind === 'refused') turn?.noteRefused();
     try {
       return await this.#record(order, reservation, client, outcome);
     } catch (failure) {
@@ -335,16 +337,14 @@ export class Checkout {
     client: PayingClient,
     outcome: SettleOutcome,
   ): Promise<Settled> {
-    const { reservations, reconciler, recoveries, turns } = this.#parts;
+    const { reservations, reconciler, recoveries } = this.#parts;
     const { payer } = order;
     switch (outcome.kind) {
       case 'settled':
         await reservations.recordSettled(reservation, outcome.transaction);
         recoveries.markPaid(client.clientNetwork());
-        turns?.notePaid(client.clientNetwork());
         return { kind: 'settled', payer, transaction: outcome.transaction };
       case 'refused': {
-        turns?.noteRefused(client.clientNetwork());
         await reservations.recordReleased(reservation);
         const { transaction, detail } = outcome;
         return {

@@ -25,6 +25,7 @@ export class WasteBudget {
     return Math.max(0, -this.#left / this.#refillPerMs);
   }
 
+  /** @param cost below zero for a refund */
   charge(cost: number, nowMs: number): void {
     this.pauseMs(nowMs);
     this.#left -= cost;

@@ -8,8 +8,9 @@
  *     a flood comes from many networks.
  *   - A payment that the settlement refuses halves what its network may hold, down to {@link REFUSED_COUNT_MIN}, until one
  *     settles or {@link REFUSALS_FORGOTTEN_MS} have passed without a refusal.
- *   - Refused payments are charged to their lane, newcomers or known payers, like forgeries in the recovery queue: the lane
- *     pauses while it wastes more than {@link REFUSALS_PER_SECOND} in the long run, so that the facilitator does not refuse us.
+ *   - Refused payments are charged to their lane, newcomers or known payers, like forgeries in the recovery queue: each lane
+ *     may waste {@link REFUSALS_PER_SECOND} in the long run, so that a flood does not make the facilitator refuse us. A turn is
+ *     charged when it begins and refunded when it ends without a refusal, so payments that settle are never slowed down.
  *   - Who finds no turn waits in the fair queue of its lane, for {@link WAIT_MS_MAX} at most. Lanes are served alternately.
  *
  * Invariant: each `enter` gets one answer, each turn ends once, and whoever waits can be served when a turn ends or a lane's
@@ -27,7 +28,7 @@ import { WasteBudget } from '../waste-budget.ts';
 export const TURN_COUNT_MAX = 256;
 /** Three quarters, so that known payers always find some. */
 export const NEWCOMER_COUNT_MAX = 192;
-/** Purchases that wait in one lane; at 100 ms a verification a full lane is served in a tenth of a second. */
+/** Purchases that wait in one lane: as many as are served within the wait when every one of them is refused. */
 export const WAITING_COUNT_MAX = 256;
 /** Half of the least runway of an authorization (6 s), which is checked again after the wait. */
 export const WAIT_MS_MAX = 3000;
@@ -36,13 +37,16 @@ export const REFUSED_COUNT_MIN = 2;
 export const REFUSALS_FORGOTTEN_MS = 60_000;
 /** Networks whose payments were refused lately, about 100 bytes each. */
 const REFUSED_NETWORK_COUNT_MAX = 4096;
-/** Refused payments of one lane in the long run: half of what a facilitator answers with ten calls at a time of 100 ms. */
-export const REFUSALS_PER_SECOND = 50;
-/** Refused payments of one lane at once, after a quiet while: 50 nonces of one empty wallet twice over (reliability 83). */
-export const REFUSALS_BURST = 100;
+/** Refused payments of one lane in the long run: what a facilitator answers with ten calls at a time of 100 ms each. */
+export const REFUSALS_PER_SECOND = 100;
+if ((WAITING_COUNT_MAX / REFUSALS_PER_SECOND) * 1000 > WAIT_MS_MAX) throw new Error('a full lane outlasts its wait');
 
 /** The right of one purchase to ask the settlement. */
 export interface Turn {
+  /** The settlement has refused the payment. Called before the end, at most once. */
+  noteRefused(): void;
+  /** The payment has settled. */
+  notePaid(): void;
   /** To be called once. */
   end(): void;
 }
@@ -80,17 +84,18 @@ export interface TurnCounts {
   readonly rejected: number;
 }
 
-const openLane = (): Lane => ({
+/** @param turnCountMax the most turns that the lane may hold, all of which may be charged at once */
+const openLane = (turnCountMax: number): Lane => ({
   queue: new FairQueue(WAITING_COUNT_MAX),
-  refusals: new WasteBudget(REFUSALS_BURST, REFUSALS_PER_SECOND / 1000),
+  refusals: new WasteBudget(turnCountMax, REFUSALS_PER_SECOND / 1000),
 });
 
 export class SettlementTurns {
   readonly #ports: TurnsPorts;
   readonly #all = new ClientShare(TURN_COUNT_MAX);
   readonly #newcomers = new ClientShare(NEWCOMER_COUNT_MAX);
-  readonly #knownLane = openLane();
-  readonly #newcomerLane = openLane();
+  readonly #knownLane = openLane(TURN_COUNT_MAX);
+  readonly #newcomerLane = openLane(NEWCOMER_COUNT_MAX);
   readonly #refused = new LRUCache<string, Refusals>({ max: REFUSED_NETWORK_COUNT_MAX });
   #isTurnOfKnown = true;
   #isPaused = false;
@@ -137,18 +142,6 @@ export class SettlementTurns {
     });
   }
 
-  /** Notes that the settlement refused a payment of this network. */
-  noteRefused(network: string): void {
-    const nowMs = this.#ports.clock.monotonicMs();
-    this.#refused.set(network, { count: this.#refusalsOf(network) + 1, lastMs: nowMs });
-    this.#laneOf(network).refusals.charge(1, nowMs);
-  }
-
-  /** Notes that a payment of this network has settled. */
-  notePaid(network: string): void {
-    this.#refused.delete(network);
-  }
-
   #laneOf(network: string): Lane {
     return this.#ports.isKnownPayer(network) ? this.#knownLane : this.#newcomerLane;
   }
@@ -184,10 +177,22 @@ export class SettlementTurns {
   #begin(network: string): Turn {
     const releaseAll = this.#all.tryTake(network);
     const releaseNewcomer = this.#ports.isKnownPayer(network) ? undefined : this.#newcomers.tryTake(network);
+    const { clock } = this.#ports;
+    const { refusals } = this.#laneOf(network);
+    refusals.charge(1, clock.monotonicMs());
+    let isRefused = false;
     return {
+      noteRefused: () => {
+        isRefused = true;
+        this.#refused.set(network, { count: this.#refusalsOf(network) + 1, lastMs: clock.monotonicMs() });
+      },
+      notePaid: () => {
+        this.#refused.delete(network);
+      },
       end: () => {
         releaseNewcomer?.();
         releaseAll?.();
+        if (!isRefused) refusals.charge(-1, clock.monotonicMs());
         this.#serve();
       },
     };

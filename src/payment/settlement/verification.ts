@@ -74,7 +74,27 @@ export class Verification {
   }
 
   /** Rejects only for a bug, and then has ended the turn. */
-  async verify(order: PaymentOrder, client: VerifyingClient): Promise<Verified> {
+  verify(order: PaymentOrder, client: VerifyingClient): Promise<Verified> {
+    return this.#verify(order, client, ({ kind }) => kind === 'invalid');
+  }
+
+  /** As {@link verify}, for a signature that was not recovered here. */
+  async verifyContractWallet(order: PaymentOrder, client: VerifyingClient): Promise<Verified> {
+    const giveBack = this.#contractWallets.tryTake(client.clientNetwork());
+    if (giveBack === undefined) return CROWDED;
+    try {
+      // A signature over which the facilitator fails is the client's own doing as well.
+      return await this.#verify(order, client, ({ kind }) => kind !== 'valid');
+    } finally {
+      giveBack();
+    }
+  }
+
+  async #verify(
+    order: PaymentOrder,
+    client: VerifyingClient,
+    isRefused: (verified: VerifyOutcome) => boolean,
+  ): Promise<Verified> {
     const { settlement, turns, clock } = this.#parts;
     if (turns === undefined) {
       const verified = await settlement.verify(order);
@@ -90,24 +110,10 @@ export class Verification {
       if (lapsed !== undefined) return { kind: 'lapsed', fault: lapsed };
       const verified = await settlement.verify(order);
       isVerified = verified.kind === 'valid';
-      if (verified.kind === 'invalid') turns.noteRefused(client.clientNetwork());
+      if (isRefused(verified)) turn.noteRefused();
       return verified.kind === 'valid' ? { kind: 'valid', turn } : verified;
     } finally {
       if (!isVerified) turn.end();
-    }
-  }
-
-  /** As {@link verify}, for a signature that was not recovered here. */
-  async verifyContractWallet(order: PaymentOrder, client: VerifyingClient): Promise<Verified> {
-    const giveBack = this.#contractWallets.tryTake(client.clientNetwork());
-    if (giveBack === undefined) return CROWDED;
-    try {
-      const verified = await this.verify(order, client);
-      // A signature over which the facilitator fails is the client's own doing as well.
-      if (verified.kind === 'unavailable') this.#parts.turns?.noteRefused(client.clientNetwork());
-      return verified;
-    } finally {
-      giveBack();
     }
   }
 }

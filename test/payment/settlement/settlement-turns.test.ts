@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   NEWCOMER_COUNT_MAX,
-  REFUSALS_BURST,
   REFUSALS_FORGOTTEN_MS,
   REFUSALS_PER_SECOND,
   REFUSED_COUNT_MIN,
@@ -42,10 +41,11 @@ function setUp() {
 
 const hasTurn = ({ given }: Asked): boolean => typeof given === 'object';
 const held = (asked: readonly Asked[]): number => asked.filter(hasTurn).length;
-const end = ({ given }: Asked): void => {
-  if (typeof given !== 'object') throw new Error(`no turn to end but ${given}`);
-  given.end();
+const turnOf = ({ given }: Asked): Turn => {
+  if (typeof given !== 'object') throw new Error(`no turn but ${given}`);
+  return given;
 };
+const end = (asked: Asked): void => turnOf(asked).end();
 
 describe('turns with the facilitator', () => {
   it('are never all held by one network: it holds half of them, the rest waits, what does not fit is refused', async () => {
@@ -122,27 +122,29 @@ describe('turns with the facilitator', () => {
   });
 
   it('are fewer for a network whose payments are refused, until one settles or a minute has passed', () => {
-    const { time, turns, many } = setUp();
+    const { time, many } = setUp();
     const shares = [];
     for (let refusals = 0; refusals < 10; refusals++) {
       const asked = many(TURN_COUNT_MAX, FLOOD).filter(hasTurn);
       shares.push(asked.length);
       time.pass(WAIT_MS_MAX);
+      turnOf(asked[0] as Asked).noteRefused();
       for (const one of asked) end(one);
-      turns.noteRefused(FLOOD);
     }
     expect(shares).toEqual([96, 64, 32, 16, 8, 4, 2, 2, 2, REFUSED_COUNT_MIN]);
     time.pass(REFUSALS_FORGOTTEN_MS);
     expect(held(many(8, FLOOD))).toBe(REFUSED_COUNT_MIN);
     time.pass(1);
     expect(held(many(8, FLOOD))).toBe(8);
-    turns.noteRefused('192.0.2.9');
-    turns.notePaid('192.0.2.9');
-    expect(held(many(60, '192.0.2.9'))).toBeGreaterThan(40);
+    const [refused, paid] = many(2, HONEST) as [Asked, Asked];
+    turnOf(refused).noteRefused();
+    turnOf(paid).notePaid();
+    for (const one of [refused, paid]) end(one);
+    expect(held(many(100, HONEST))).toBeGreaterThan(80);
   });
 
   it('are given to newcomers no faster than their lane may waste, while known payers go on', async () => {
-    const { time, turns, ask } = setUp();
+    const { time, ask } = setUp();
     let refusedCount = 0;
     let paidCount = 0;
     const SECONDS = 20;
@@ -159,7 +161,7 @@ describe('turns with the facilitator', () => {
         asked.splice(i, 1);
         if (!hasTurn(one)) continue;
         refusedCount++;
-        turns.noteRefused(one.network);
+        turnOf(one).noteRefused();
         end(one);
       }
       if (ms % 50 === 0) {
@@ -172,7 +174,7 @@ describe('turns with the facilitator', () => {
       time.pass(1);
     }
     expect(refusedCount).toBeGreaterThan(SECONDS * REFUSALS_PER_SECOND * 0.9);
-    expect(refusedCount).toBeLessThan(SECONDS * REFUSALS_PER_SECOND + REFUSALS_BURST + 10);
+    expect(refusedCount).toBeLessThan(SECONDS * REFUSALS_PER_SECOND + NEWCOMER_COUNT_MAX + 10);
     expect(paidCount).toBe(SECONDS * 20);
   });
 
@@ -189,14 +191,15 @@ describe('turns with the facilitator', () => {
       const choice = below(10);
       if (choice < 6) open.push(ask(network));
       else if (choice === 6) known.add(network);
-      else if (choice === 7) turns.noteRefused(network);
       else time.pass(below(300));
       await Promise.resolve();
       for (let i = open.length - 1; i >= 0 && below(3) > 0; i--) {
         const one = open[i] as Asked;
         if (one.given === undefined) continue;
         open.splice(i, 1);
-        if (hasTurn(one)) end(one);
+        if (!hasTurn(one)) continue;
+        if (below(2) === 0) turnOf(one).noteRefused();
+        end(one);
       }
       expect(turns.counts().held).toBeLessThanOrEqual(TURN_COUNT_MAX);
     }
