@@ -23,8 +23,8 @@ export interface LoggedRequest {
 
 /**
  * Whose request it is. Behind a trusted proxy the last entry of X-Forwarded-For: the proxy wrote that one, the client may have
- * sent the others. An entry that is no address (`unknown`, a name, nothing behind a comma) is nobody's: the request counts as
- * the proxy's, because a client must not choose what it is counted as.
+ * sent the others. An entry that is no address (`unknown`, a name, nothing behind a comma) does not count: the request is
+ * the proxy's then, because a client must not choose what it is counted as.
  */
 function clientAddressOf(peer: string, forwarded: string | null): ClientAddress {
   const reported =

@@ -101,13 +101,14 @@ export class FacilitatorSignals {
       'Authorizations settled with the transaction of another authorization.',
       this.#repeatedCount,
     );
-    page.family(
+    const skewSeconds = this.skewSeconds();
+    if (skewSeconds === undefined) return;
+    page.single(
       'paygrade_clock_skew_seconds',
       'gauge',
       'How far the clock of this server is ahead of the clock of the facilitator.',
+      skewSeconds,
     );
-    const skewSeconds = this.skewSeconds();
-    if (skewSeconds !== undefined) page.sample(skewSeconds);
   }
 
   /** A contract wallet's signature was not checked here, so nothing about it diverges. */

@@ -141,7 +141,9 @@ describe('the circuit', () => {
   }, 20_000);
 
   it('opens after five calls that never connected', async () => {
-    const adapter = adapterAt('http://127.0.0.1:9');
+    const closed = await new FakeFacilitator({}).listen();
+    await closed.close();
+    const adapter = adapterAt(closed.url);
     for (let i = 0; i < 4; i++) await adapter.verify(orderFor());
     await adapter.settle(orderFor());
     expect(adapter.readiness()).toEqual({ kind: 'unreachable' });
