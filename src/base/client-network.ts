@@ -22,6 +22,8 @@ export interface ClientAddress {
 /** 45 for the longest IPv6 address, 6 for a port, 2 brackets, and the zone, which is the name of an interface. */
 const TEXT_LENGTH_MAX = 100;
 const GROUP_COUNT = 8;
+/** All ones in an IPv4-mapped address, zeros before it, the IPv4 address behind it. */
+const MAPPED_GROUP = 5;
 const GROUP_DIGITS_MAX = 4;
 const OCTET_COUNT = 4;
 const OCTET_DIGITS_MAX = 3;
@@ -33,6 +35,9 @@ const ZERO = 0x30;
 
 /** Scratch: the groups of 16 bits that {@link readGroups} read. */
 const groups = new Uint16Array(GROUP_COUNT);
+
+const groupAt = (index: number): number => groups[index] as number; // index < GROUP_COUNT
+const hexAt = (index: number): string => groupAt(index).toString(16);
 
 /** Value of a hex digit, or -1. */
 function hexDigitOf(code: number): number {
@@ -129,13 +134,13 @@ function parseIpv6(text: string, start: number, end: number): ClientAddress | un
   const zone = text.indexOf('%', start);
   const last = zone < 0 || zone > end ? end : zone;
   if (last === start || !readGroups(text, start, last)) return undefined;
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
-  if ((a | b | c | d | e) === 0 && f === 0xffff) return ipv4Address(((g << 16) | h) >>> 0);
-  const hex = (group: number): string => group.toString(16);
-  return {
-    address: text.slice(start, last).toLowerCase(),
-    network: `${hex(a)}:${hex(b)}:${hex(c)}:${hex(d)}::/64`,
-  };
+  let front = 0;
+  for (let i = 0; i < MAPPED_GROUP; i++) front |= groupAt(i);
+  if (front === 0 && groupAt(MAPPED_GROUP) === 0xffff) {
+    return ipv4Address(((groupAt(MAPPED_GROUP + 1) << 16) | groupAt(MAPPED_GROUP + 2)) >>> 0);
+  }
+  const network = `${hexAt(0)}:${hexAt(1)}:${hexAt(2)}:${hexAt(3)}::/64`;
+  return { address: text.slice(start, last).toLowerCase(), network };
 }
 
 /** Whether the text is digits of a port, from `start` to its end. */
