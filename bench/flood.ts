@@ -284,6 +284,7 @@ async function main(): Promise<void> {
     {
       TRUST_PROXY: 'true',
       RATE_LIMIT_PER_MINUTE: '0',
+      CALLBACK_LIMIT_PER_MINUTE: '0',
       LOCAL_BALANCE: '1000000000000',
       LOG_LEVEL: 'error',
       ...(values.workers === undefined ? {} : { WORKERS: values.workers }),

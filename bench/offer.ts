@@ -22,7 +22,12 @@ const BASE_URL = 'http://127.0.0.1:8402';
 const SEARCH = '?role=engineer&location=germany';
 
 export async function measure({ size, cataloguePath }: Context): Promise<Figure[]> {
-  const config = CONFIGURATION.read({ SNAPSHOT: cataloguePath, STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0' });
+  const config = CONFIGURATION.read({
+    SNAPSHOT: cataloguePath,
+    STATE_DIR: ':memory:',
+    RATE_LIMIT_PER_MINUTE: '0',
+    CALLBACK_LIMIT_PER_MINUTE: '0',
+  });
   const failures: unknown[] = [];
   const app = await openApp(
     { ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },

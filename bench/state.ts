@@ -88,6 +88,7 @@ async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifyi
   const config = CONFIGURATION.fromOptions({
     baseUrl: BASE_URL,
     rateLimitPerMinute: 0,
+    callbackLimitPerMinute: 0,
     stateDir: ':memory:',
     localBalance: String(10 ** 15),
     callbackBytes: 2 ** 40,

@@ -107,7 +107,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
   const struct = randomBytes(STRUCT_BYTES);
   const first = signatures[0] as Uint8Array;
   deepStrictEqual(
-    await verification.queue.recover({ struct, signature: first, client: '', isDisconnected: () => false }),
+    await verification.queue.recover({ struct, signature: first, network: '', isDisconnected: () => false }),
     recoverWithNoble(digestOf(struct), first),
   );
   let count = 0;
@@ -118,7 +118,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
       const recovery = await verification.queue.recover({
         struct: randomBytes(STRUCT_BYTES),
         signature,
-        client: '',
+        network: '',
         isDisconnected: () => false,
       });
       if (recovery.ok === 'rejected') throw new Error(recovery.reason);
@@ -169,6 +169,7 @@ async function paidPerSecond(WORKERS: string, seconds: number): Promise<number> 
     { binary: process.execPath, entry: MAIN },
     {
       RATE_LIMIT_PER_MINUTE: '0',
+      CALLBACK_LIMIT_PER_MINUTE: '0',
       LOCAL_BALANCE: '1000000000000',
       LOG_LEVEL: 'error',
       SIGNATURES: 'noble',

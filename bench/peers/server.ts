@@ -63,6 +63,7 @@ async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> 
     SNAPSHOT: values.catalogue,
     STATE_DIR: ':memory:',
     RATE_LIMIT_PER_MINUTE: '0',
+    CALLBACK_LIMIT_PER_MINUTE: '0',
     LOCAL_BALANCE: '1000000000000',
     PAY_TO,
   });

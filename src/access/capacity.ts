@@ -1,6 +1,8 @@
 /**
- * Claims the capacity for a callback before the client pays for it (decisions §5; reliability 126, 127): a full server answers
- * 503 and makes no offer. When the payment settles, the new callback commits the claim; otherwise the gate releases it.
+ * Capacity for a new callback (decisions §5; reliability 126, 127), in two ways in: one before the payment and one after it. A
+ * full server answers 503 and makes no offer; a claim is made only for a payment that is verified and reserved, so forged
+ * payments hold no capacity. A claim that fails releases the authorization. When the payment settles, the new callback commits
+ * the claim; otherwise the gate releases it.
  */
 import { chain } from '../base/maybe-promise.ts';
 import type { CallbackCapacity } from '../callback/callbacks.ts';
@@ -19,25 +21,32 @@ export interface CapacityServices {
 /** Callbacks live ten minutes, so a full server is likely to have capacity again this soon. */
 const RETRY_AFTER_SECONDS = '30';
 
-export const callbackCapacity: Access<object, CapacityServices> = {
+const exceeded = (): Refusal =>
+  refuse(CALLBACK_CAPACITY_EXCEEDED, 'this server has no capacity for another callback now; try again later', {
+    headers: { 'retry-after': RETRY_AFTER_SECONDS },
+  });
+
+/** Stands before the payment: passes while there is capacity, and holds none. */
+export const freeCapacity: Access<object, CapacityServices> = {
+  errors: [CALLBACK_CAPACITY_EXCEEDED],
+  documentation: {},
+  open({ callbacks: { capacity } }) {
+    const decisionOf = (isFree: boolean): Refusal | undefined => (isFree ? undefined : exceeded());
+    return {
+      admit: () => chain(capacity.isFree(), decisionOf),
+    };
+  },
+};
+
+/** Stands after the payment: claims the capacity of one callback. */
+export const capacityClaim: Access<object, CapacityServices> = {
   errors: [CALLBACK_CAPACITY_EXCEEDED],
   documentation: {},
   open({ callbacks: { capacity } }) {
     const claim: Admission = { release: () => capacity.release() };
-    const decisionOf = (isClaimed: boolean): Admission | Refusal => {
-      if (isClaimed) return claim;
-      return refuse(
-        CALLBACK_CAPACITY_EXCEEDED,
-        'this server has no capacity for another callback now; try again later',
-        {
-          headers: { 'retry-after': RETRY_AFTER_SECONDS },
-        },
-      );
-    };
+    const decisionOf = (isClaimed: boolean): Admission | Refusal => (isClaimed ? claim : exceeded());
     return {
-      admit() {
-        return chain(capacity.tryClaim(), decisionOf);
-      },
+      admit: () => chain(capacity.tryClaim(), decisionOf),
     };
   },
 };

@@ -1,9 +1,10 @@
 /**
- * Limits the requests of one client address in any sliding minute (jobs-intelligence "Errors", 429; decisions §2
- * `RATE_LIMIT_PER_MINUTE`). Only requests that passed validation count. All operations of a module share one count.
+ * Limits the requests of one client network in any sliding minute (jobs-intelligence "Errors", 429; decisions §2
+ * `RATE_LIMIT_PER_MINUTE`, `CALLBACK_LIMIT_PER_MINUTE`). Only requests that passed validation count. The operations of a
+ * module that list it share one count.
  */
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
-import type { RateLimiter } from '../base/rate-limits.ts';
+import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
 
@@ -18,9 +19,17 @@ export interface ClientRate {
   readonly limiter: RateLimiter;
 }
 
+const MINUTE_MS = 60_000;
+
+/** @param limitPerMinute 0 = no limit */
+export const openClientRate = (rateLimits: RateLimits, limitPerMinute: number): ClientRate => ({
+  limitPerMinute,
+  limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS),
+});
+
 const OPEN_GATE = { admit: () => undefined };
 
-/** Admits a limited number of requests a minute from one client address. */
+/** Admits a limited number of requests a minute from one client network. */
 export const perClient: Access<object, RatedServices> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
@@ -34,7 +43,7 @@ export const perClient: Access<object, RatedServices> = {
     };
     return {
       admit(request): MaybePromise<Refusal | undefined> {
-        return chain(limiter.tryPass(request.clientAddress()), decisionOf);
+        return chain(limiter.tryPass(request.clientNetwork()), decisionOf);
       },
     };
   },

@@ -3,6 +3,7 @@
  * payments. Ports that are not given default to the runtime's own.
  */
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
+import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import { catalogueSource, NO_CATALOGUE } from '../adapters/files/catalogue-source.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { openVerification } from '../adapters/verification/open-verification.ts';
@@ -38,6 +39,10 @@ export interface PartsPorts {
   onFailure(failure: unknown, source: string): void;
   /** Called with each report of the reconciler. */
   onCaseReport(report: CaseReport): void;
+  /** The facilitator became reachable or unreachable. */
+  onFacilitatorReachable?(isReachable: boolean): void;
+  /** An authorization was settled with the transaction of another. */
+  onRepeatedTransaction?(repeated: RepeatedTransaction): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
@@ -118,6 +123,8 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     recoveries: verification.queue,
     facilitatorFetch: ports.facilitatorFetch,
     onCaseReport: (report) => ports.onCaseReport(report),
+    onReachable: (isReachable) => ports.onFacilitatorReachable?.(isReachable),
+    onRepeatedTransaction: (repeated) => ports.onRepeatedTransaction?.(repeated),
   });
   server.add(payments.component);
   return {

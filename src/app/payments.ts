@@ -2,6 +2,7 @@
 import { PaymentMeters } from '../access/payment-meter.ts';
 import type { PaidServices } from '../access/x402.ts';
 import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
+import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Random } from '../base/random.ts';
@@ -15,6 +16,7 @@ import type { ReservationStatus, Reservations } from '../payment/reservations.ts
 import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-ledger.ts';
 import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts';
 import type { Settlement } from '../payment/settlement/settlement.ts';
+import { SettlementTurns } from '../payment/settlement/settlement-turns.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 import { throwawayPayee } from '../storage/payee-file.ts';
 
@@ -37,6 +39,8 @@ export interface PaymentParts {
   readonly facilitatorFetch: FacilitatorFetch | undefined;
   /** Called with each report of the reconciler. */
   onCaseReport(report: CaseReport): void;
+  onReachable(isReachable: boolean): void;
+  onRepeatedTransaction(repeated: RepeatedTransaction): void;
 }
 
 export interface OpenPayments {
@@ -51,20 +55,44 @@ export interface OpenPayments {
 
 interface OpenSettlement {
   readonly settlement: Settlement;
+  readonly turns: SettlementTurns | undefined;
   isReachable(): boolean;
+  start(): void;
   stop(): void;
+  writeMetrics(page: Exposition): void;
+}
+
+function writeTurns(page: Exposition, turns: SettlementTurns): void {
+  const { held, waiting, rejected } = turns.counts();
+  page
+    .single('paygrade_settlement_turns', 'gauge', 'Purchases that hold a turn with the facilitator.', held)
+    .single('paygrade_settlement_turns_waiting', 'gauge', 'Payments that wait for a turn.', waiting)
+    .single('paygrade_settlement_turns_rejected_total', 'counter', 'Payments that got no turn.', rejected);
 }
 
 function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettlement {
-  const { playLedger, clock, timers, facilitatorFetch: fetch } = parts;
+  const { playLedger, clock, timers, recoveries, facilitatorFetch: fetch, onReachable, onRepeatedTransaction } = parts;
   if (playLedger !== undefined) {
-    return { settlement: new LocalSettlement(playLedger), isReachable: () => true, stop: () => {} };
+    const none = (): void => {};
+    const settlement = new LocalSettlement(playLedger);
+    return { settlement, turns: undefined, isReachable: () => true, start: none, stop: none, writeMetrics: none };
   }
   const { facilitatorUrl: url, facilitatorToken: token } = config;
   if (url === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
-  const settlement = new HttpFacilitator({ url, token, clock, timers, fetch });
-  settlement.start();
-  return { settlement, isReachable: () => settlement.isReachable(), stop: () => settlement.stop() };
+  const options = { url, token, clock, timers, fetch, onReachable, onRepeatedTransaction };
+  const settlement = new HttpFacilitator(options);
+  const turns = new SettlementTurns({ clock, timers, isKnownPayer: (network) => recoveries.isKnownPayer(network) });
+  return {
+    settlement,
+    turns,
+    isReachable: () => settlement.isReachable(),
+    start: () => settlement.start(),
+    stop: () => settlement.stop(),
+    writeMetrics(page) {
+      writeTurns(page, turns);
+      settlement.signals.writeMetrics(page);
+    },
+  };
 }
 
 /** What became of an authorization: what the reservations know, then what the books still say. */
@@ -93,7 +121,8 @@ export async function openPayments(
 ): Promise<OpenPayments> {
   const { clock, random, timers, reservations, books, recoveries } = parts;
   const payTo = config.payTo ?? throwawayPayee(stateDir, random);
-  const { settlement, isReachable, stop } = openSettlement(config, parts);
+  const opened = openSettlement(config, parts);
+  const { settlement, turns } = opened;
   const reportCounts = Object.fromEntries(CASE_REPORT_KINDS.map((kind) => [kind, 0])) as Record<
     CaseReport['kind'],
     number
@@ -141,19 +170,21 @@ export async function openPayments(
     for (const operation of new Set([...meters.operations, ...saleCounts.keys()])) {
       page.sample(saleCounts.get(operation) ?? 0, { operation });
     }
+    opened.writeMetrics(page);
   };
 
   return {
     component: {
-      readiness: () => ({ settlement: isReachable() }),
+      readiness: () => ({ settlement: opened.isReachable() }),
       metrics: writeMetrics,
+      start: () => opened.start(),
       close() {
         reconciler.stop();
-        stop();
+        opened.stop();
       },
     },
     paid: {
-      checkout: new Checkout({ reservations, settlement, reconciler, recoveries, clock, random }),
+      checkout: new Checkout({ reservations, settlement, reconciler, recoveries, turns, clock, random }),
       seller: { payTo, serviceName: SERVICE_NAME },
       meters,
       books,

@@ -3,6 +3,7 @@
  * at their first use.
  */
 import type { ClientConnection } from '../adapters/listen/listen.ts';
+import { type ClientAddress, parseClientAddress } from '../base/client-network.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Random } from '../base/random.ts';
 import type { RequestView } from '../http/request-view.ts';
@@ -21,8 +22,16 @@ export interface LoggedRequest {
   clientAddress(): string;
 }
 
-/** An address as proxies write it: IPv4 or IPv6, maybe with a port or a zone. The server ignores any other text. */
-const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
+/**
+ * Whose request it is. Behind a trusted proxy the last entry of X-Forwarded-For: the proxy wrote that one, the client may have
+ * sent the others. An entry that is no address (`unknown`, a name, nothing behind a comma) does not count: the request is
+ * the proxy's then, because a client must not choose what it is counted as.
+ */
+function clientAddressOf(peer: string, forwarded: string | null): ClientAddress {
+  const reported =
+    forwarded === null ? undefined : parseClientAddress(forwarded.slice(forwarded.lastIndexOf(',') + 1).trim());
+  return reported ?? parseClientAddress(peer) ?? { address: peer, network: peer };
+}
 
 export class HttpRequestView implements RequestView, LoggedRequest {
   /** The request itself, as the source of its body. */
@@ -35,6 +44,8 @@ export class HttpRequestView implements RequestView, LoggedRequest {
   readonly startMs: number;
   readonly #client: ClientConnection;
   readonly #trustProxy: boolean;
+  /** Parsed at the first use. */
+  #clientAddress: ClientAddress | undefined;
 
   constructor(
     request: Request,
@@ -64,14 +75,20 @@ export class HttpRequestView implements RequestView, LoggedRequest {
     return client.header === undefined ? this.body.headers.get(name) : client.header(name);
   }
 
-  /** Behind a trusted proxy the last entry of X-Forwarded-For: the proxy wrote that one, the client may have sent the others. */
   clientAddress(): string {
-    if (this.#trustProxy) {
-      const forwarded = this.header('x-forwarded-for');
-      const last = forwarded?.slice(forwarded.lastIndexOf(',') + 1).trim();
-      if (last !== undefined && ADDRESS_FORM.test(last)) return last;
-    }
-    return this.#client.address;
+    return this.#clientFacts().address;
+  }
+
+  clientNetwork(): string {
+    return this.#clientFacts().network;
+  }
+
+  #clientFacts(): ClientAddress {
+    this.#clientAddress ??= clientAddressOf(
+      this.#client.address,
+      this.#trustProxy ? this.header('x-forwarded-for') : null,
+    );
+    return this.#clientAddress;
   }
 
   isDisconnected(): boolean {

@@ -1,29 +1,193 @@
-/** A /64 in groups of 16 bits. */
-const NETWORK_GROUPS = 4;
+/**
+ * Addresses of clients, read by one parser wherever they come from: a socket, or the header of a trusted proxy. Shares, rates
+ * and limits count networks; the log shows addresses.
+ *
+ * Accepted: IPv4, with or without a port; IPv6 of every spelling of RFC 4291 §2.2, with or without a zone (RFC 4007 §11),
+ * alone or in brackets with or without a port. Leading zeros say nothing. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) is
+ * its IPv4 address. Everything else is no address: a host name, `unknown` and `_name` (RFC 7239 §6), an empty text.
+ *
+ * Cost: one pass without a regular expression; an IPv4 address in plain spelling is returned as it came.
+ */
+
+export interface ClientAddress {
+  /** Without port, zone and brackets, in lower case. */
+  readonly address: string;
+  /**
+   * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, because a host that has one address of a /64
+   * can use all of them (RFC 4291 §2.5.1).
+   */
+  readonly network: string;
+}
+
+/** 45 for the longest IPv6 address, 6 for a port, 2 brackets, and the zone, which is the name of an interface. */
+const TEXT_LENGTH_MAX = 100;
 const GROUP_COUNT = 8;
-const MAPPED = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
+/** All ones in an IPv4-mapped address, zeros before it, the IPv4 address behind it. */
+const MAPPED_GROUP = 5;
+const GROUP_DIGITS_MAX = 4;
+const OCTET_COUNT = 4;
+const OCTET_DIGITS_MAX = 3;
+const PORT_DIGITS_MAX = 5;
+
+const DOT = 0x2e;
+const COLON = 0x3a;
+const ZERO = 0x30;
+
+/** Scratch: the groups of 16 bits that {@link readGroups} read. */
+const groups = new Uint16Array(GROUP_COUNT);
+
+const groupAt = (index: number): number => groups[index] as number; // index < GROUP_COUNT
+const hexAt = (index: number): string => groupAt(index).toString(16);
+
+/** Value of a hex digit, or -1. */
+function hexDigitOf(code: number): number {
+  const digit = code - ZERO;
+  if (digit >= 0 && digit <= 9) return digit;
+  const letter = (code | 0x20) - 0x61;
+  return letter >= 0 && letter <= 5 ? letter + 10 : -1;
+}
+
+/** The 32 bits of an IPv4 address in decimal octets, or -1. */
+function ipv4Of(text: string, start: number, end: number): number {
+  let bits = 0;
+  let octet = 0;
+  let octetCount = 0;
+  let digitCount = 0;
+  for (let i = start; i <= end; i++) {
+    const code = i === end ? DOT : text.charCodeAt(i);
+    if (code === DOT) {
+      if (digitCount === 0 || octetCount === OCTET_COUNT) return -1;
+      bits = bits * 256 + octet;
+      octet = 0;
+      octetCount++;
+      digitCount = 0;
+      continue;
+    }
+    const digit = code - ZERO;
+    if (digit < 0 || digit > 9 || digitCount === OCTET_DIGITS_MAX) return -1;
+    octet = octet * 10 + digit;
+    digitCount++;
+    if (octet > 255) return -1;
+  }
+  return octetCount === OCTET_COUNT ? bits : -1;
+}
+
+const ipv4Text = (bits: number): string =>
+  `${bits >>> 24}.${(bits >>> 16) & 0xff}.${(bits >>> 8) & 0xff}.${bits & 0xff}`;
+
+/** Moves the groups behind `::` to the end and fills the gap with zeros. @returns false when there is nothing to fill */
+function expand(gap: number, count: number): boolean {
+  if (gap < 0) return count === GROUP_COUNT;
+  if (count === GROUP_COUNT) return false;
+  groups.copyWithin(GROUP_COUNT - (count - gap), gap, count);
+  groups.fill(0, gap, GROUP_COUNT - (count - gap));
+  return true;
+}
+
+/** Reads an IPv6 address without a zone into {@link groups}. */
+function readGroups(text: string, start: number, end: number): boolean {
+  let count = 0;
+  let gap = -1;
+  let i = start;
+  if (text.startsWith('::', start)) {
+    gap = 0;
+    i += 2;
+  }
+  while (i < end) {
+    if (count === GROUP_COUNT) return false;
+    let group = 0;
+    let at = i;
+    for (let digit = 0; at < end; at++) {
+      digit = hexDigitOf(text.charCodeAt(at));
+      if (digit < 0) break;
+      if (at - i === GROUP_DIGITS_MAX) return false;
+      group = group * 16 + digit;
+    }
+    if (at === i) return false;
+    if (at < end && text.charCodeAt(at) === DOT) {
+      // An IPv4 address takes the last two groups.
+      const bits = count > GROUP_COUNT - 2 ? -1 : ipv4Of(text, i, end);
+      if (bits < 0) return false;
+      groups[count++] = bits >>> 16;
+      groups[count++] = bits & 0xffff;
+      break;
+    }
+    groups[count++] = group;
+    if (at === end) break;
+    if (text.charCodeAt(at) !== COLON || at + 1 === end) return false;
+    i = at + 1;
+    if (text.charCodeAt(i) === COLON) {
+      if (gap >= 0) return false;
+      gap = count;
+      i++;
+    }
+  }
+  return expand(gap, count);
+}
+
+function ipv4Address(bits: number): ClientAddress {
+  const address = ipv4Text(bits);
+  return { address, network: address };
+}
+
+function parseIpv6(text: string, start: number, end: number): ClientAddress | undefined {
+  const zone = text.indexOf('%', start);
+  const last = zone < 0 || zone > end ? end : zone;
+  if (last === start || !readGroups(text, start, last)) return undefined;
+  let front = 0;
+  for (let i = 0; i < MAPPED_GROUP; i++) front |= groupAt(i);
+  if (front === 0 && groupAt(MAPPED_GROUP) === 0xffff) {
+    return ipv4Address(((groupAt(MAPPED_GROUP + 1) << 16) | groupAt(MAPPED_GROUP + 2)) >>> 0);
+  }
+  const network = `${hexAt(0)}:${hexAt(1)}:${hexAt(2)}:${hexAt(3)}::/64`;
+  return { address: text.slice(start, last).toLowerCase(), network };
+}
+
+/** Whether the text is digits of a port, from `start` to its end. */
+function isPort(text: string, start: number): boolean {
+  const digitCount = text.length - start;
+  if (digitCount < 1 || digitCount > PORT_DIGITS_MAX) return false;
+  for (let i = start; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - ZERO;
+    if (digit < 0 || digit > 9) return false;
+  }
+  return true;
+}
+
+/** An IPv4 address in the spelling in which it is shown: no leading zeros. */
+const isPlain = (text: string, bits: number): boolean => text.length === ipv4Length(bits);
+
+const octetLength = (octet: number): number => (octet < 10 ? 1 : octet < 100 ? 2 : OCTET_DIGITS_MAX);
+const ipv4Length = (bits: number): number =>
+  octetLength(bits >>> 24) +
+  octetLength((bits >>> 16) & 0xff) +
+  octetLength((bits >>> 8) & 0xff) +
+  octetLength(bits & 0xff) +
+  (OCTET_COUNT - 1);
+
+/** Reads the address of a client; undefined for text that is none. */
+export function parseClientAddress(text: string): ClientAddress | undefined {
+  const { length } = text;
+  if (length === 0 || length > TEXT_LENGTH_MAX) return undefined;
+  if (text.startsWith('[')) {
+    const close = text.indexOf(']');
+    if (close < 0) return undefined;
+    const isEnded = close === length - 1 || (text.charCodeAt(close + 1) === COLON && isPort(text, close + 2));
+    return isEnded ? parseIpv6(text, 1, close) : undefined;
+  }
+  const colon = text.indexOf(':');
+  if (colon >= 0 && text.indexOf(':', colon + 1) >= 0) return parseIpv6(text, 0, length);
+  if (colon >= 0 && !isPort(text, colon + 1)) return undefined;
+  const bits = ipv4Of(text, 0, colon < 0 ? length : colon);
+  if (bits < 0) return undefined;
+  return isPlain(text, bits) ? { address: text, network: text } : ipv4Address(bits);
+}
 
 /**
- * The network that counts as one client: an IPv4 address; the /64 of an IPv6 address, because a host that has one address
- * of a /64 can use all of them (RFC 4291 §2.5.1). An IPv4-mapped IPv6 address counts as its IPv4 address. Text of any other
- * form (a proxy's own name for a client, or the empty string for an unknown one) is returned as it is.
+ * The network of a client address, for callers that need no more.
+ * @param address text of another form, such as the empty one of an unknown client, stands for itself; text that a client can
+ *   choose must go through {@link parseClientAddress} instead
  */
 export function clientNetworkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const mapped = MAPPED.exec(address);
-  if (mapped !== null) return mapped[1] as string;
-  const zone = address.indexOf('%');
-  const [front = '', back, ...more] = (zone < 0 ? address : address.slice(0, zone)).toLowerCase().split('::');
-  if (more.length > 0) return address;
-  const groups = front === '' ? [] : front.split(':');
-  if (back !== undefined) {
-    const behind = back === '' ? [] : back.split(':');
-    // An embedded IPv4 address at the end takes two groups, and never one of the first four.
-    const behindCount = behind.length + (behind.at(-1)?.includes('.') ? 1 : 0);
-    for (let missing = GROUP_COUNT - groups.length - behindCount; missing > 0; missing--) groups.push('0');
-    groups.push(...behind);
-  }
-  if (groups.length < NETWORK_GROUPS) return address;
-  const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.replace(/^0+(?=.)/, ''));
-  return `${network.join(':')}::/64`;
+  return parseClientAddress(address)?.network ?? address;
 }

@@ -27,13 +27,15 @@ export interface CallbackHandle {
 export type Absent = { readonly kind: 'not-found' } | { readonly kind: 'expired' };
 
 /**
- * Storage for callbacks, claimed before a creation is paid for (decisions §5; reliability 126, 127). Every callback claims
- * the same number of bytes, CLAIM_BYTES.
+ * Storage for callbacks, claimed once the payment for a creation is verified and before it is settled (decisions §5;
+ * reliability 126, 127). Every callback claims the same number of bytes, CLAIM_BYTES.
  */
 export interface CallbackCapacity {
   readonly capacityBytes: number;
-  /** Bytes claimed by live callbacks and by requests that are still to be paid. */
+  /** Bytes claimed by live callbacks and by creations whose payment is being settled. */
   readonly claimedBytes: number;
+  /** Whether a claim would succeed now. Claims nothing, so another request may be faster. */
+  isFree(): MaybePromise<boolean>;
   /** One indivisible step: claims the bytes of one callback, or answers false when they are not free. */
   tryClaim(): MaybePromise<boolean>;
   /** Gives back a claim that did not become a callback. */

@@ -78,7 +78,7 @@ export const load = command({
   summary: 'Puts a running server of your own under load: open or closed loop, latency percentiles, errors by code',
   notes: [
     'With --rate the test sends requests at that rate, independent of the answers (open loop), and counts each latency from when the request was due, so that a stall shows. Without it a fixed number of requests is under way (closed loop).',
-    'Paid requests and callbacks need a server with SETTLEMENT=local: the throwaway wallets that pay have money only there. Start it with RATE_LIMIT_PER_MINUTE=0 and LOG_LEVEL=error for the test.',
+    'Paid requests and callbacks need a server with SETTLEMENT=local: the throwaway wallets that pay have money only there. Start it with RATE_LIMIT_PER_MINUTE=0, CALLBACK_LIMIT_PER_MINUTE=0 and LOG_LEVEL=error for the test.',
     'unpaid expects 402; paid expects 200 with a receipt; webhook expects 200 (410 and 429 above the limits of a callback); wait expects the event of a webhook sent just before, and its latency counts from when that webhook was due.',
     'Prints the result on stderr, with --json on stdout. Exit code 1: no answer, or more than --unexpected-max percent of unexpected answers. Ctrl-C ends the run with the results so far.',
   ],

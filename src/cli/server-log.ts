@@ -28,7 +28,16 @@ function requestLine(record: RequestRecord, nowMs: number): string {
   });
 }
 
-type LogPorts = Pick<AppPorts, 'onRequest' | 'onFailure' | 'onStateFault' | 'onVerificationFault' | 'onCaseReport'>;
+type LogPorts = Pick<
+  AppPorts,
+  | 'onRequest'
+  | 'onFailure'
+  | 'onStateFault'
+  | 'onVerificationFault'
+  | 'onCaseReport'
+  | 'onFacilitatorReachable'
+  | 'onRepeatedTransaction'
+>;
 
 /** Writes the app's reports as lines of the log, at this level and above. */
 export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPorts {
@@ -53,6 +62,18 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
     onVerificationFault(fault) {
       if (fault === undefined) note('warn', { message: 'a verification thread works again' });
       else note('error', { message: 'a verification thread failed and is being restarted', fault });
+    },
+    onFacilitatorReachable(isReachable) {
+      note('warn', { message: `the facilitator can${isReachable ? '' : 'not'} be reached` });
+    },
+    onRepeatedTransaction({ transaction, order }) {
+      const { payer, authorization } = order;
+      note('warn', {
+        message: 'an authorization was settled with the transaction of another one',
+        payer,
+        nonce: authorization.nonce,
+        transaction,
+      });
     },
     onCaseReport(report) {
       const { kind, order } = report;

@@ -11,8 +11,8 @@ import type { RequestView } from './request-view.ts';
 
 /**
  * A right to one answer. The kit calls `settle` once, after the handler has answered and before any of the answer leaves, or
- * `release` when there is no answer. Admissions settle in the reverse order of the gates, so that a claim made before the
- * payment can still be released when the payment fails.
+ * `release` when there is no answer. Admissions settle in the reverse order of the gates. One without `settle`, such as a claim
+ * of capacity, is released when any other refuses to settle, wherever its gate stands.
  */
 export interface Admission<P extends object = object> {
   /** Facts about the requester (the callback, the account, the payer), for later gates and for the handler. */

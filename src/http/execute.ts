@@ -170,7 +170,10 @@ async function createdBody(
   return body;
 }
 
-/** Settles the admissions, the last one first. When one refuses, the caller releases the others. */
+/**
+ * Settles the admissions, the last one first. When one refuses, the caller releases the others. One that has nothing to settle
+ * only holds something for the answer, so it stays releasable until all others have settled.
+ */
 async function settleAdmissions(
   execution: Execution,
   admissions: Admission[],
@@ -180,11 +183,15 @@ async function settleAdmissions(
   const settledAdmissions = [...admissions];
   let receipt: HeaderRecord | undefined;
   try {
-    for (let admission = admissions.pop(); admission !== undefined; admission = admissions.pop()) {
-      const settled = await admission.settle?.(answer, body);
+    for (let i = admissions.length - 1; i >= 0; i--) {
+      const admission = admissions[i] as Admission;
+      if (admission.settle === undefined) continue;
+      admissions.splice(i, 1);
+      const settled = await admission.settle(answer, body);
       if (settled instanceof Refusal) return withReceipt(settled, receipt);
       if (settled !== undefined) receipt = receipt === undefined ? settled : { ...receipt, ...settled };
     }
+    admissions.length = 0;
     const finished = body ?? (await createdBody(execution, answer as AfterSettlement<unknown>, settledAdmissions));
     return new Answer(finished, receipt, deliveredOf(settledAdmissions));
   } catch (failure) {

@@ -20,8 +20,10 @@ export interface RequestView {
   bodyBytes: Uint8Array | undefined;
   /** A request header's value, or null; `name` in lower case. Repeated headers arrive joined by `, `. */
   header(name: string): string | null;
-  /** The client's address: that of the socket, or the one that a trusted proxy reports. */
+  /** The client's address, for the log: that of the socket, or the one that a trusted proxy reports; no port, no zone. */
   clientAddress(): string;
+  /** What counts as one client, for rates and shares: the IPv4 address, or the /64 of the IPv6 address. */
+  clientNetwork(): string;
   isDisconnected(): boolean;
   /** Calls the listener at most once: when the client disconnects, or after the answer was sent. */
   onDisconnect(listener: DisconnectListener): void;

@@ -21,7 +21,7 @@ import { LoadError } from './target.ts';
 const COMPANY_COUNT = 5;
 
 /** Advice for an answer 429. */
-export const RATE_LIMIT_ADVICE = 'start the server with RATE_LIMIT_PER_MINUTE=0';
+export const RATE_LIMIT_ADVICE = 'start the server with RATE_LIMIT_PER_MINUTE=0 and CALLBACK_LIMIT_PER_MINUTE=0';
 
 /** What a run created and must remove after it, last in, first out. */
 export class CleanUp {

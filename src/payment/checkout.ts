@@ -5,9 +5,9 @@
  *   begin    compare with the offer   invalid
  *            wait for a recovery      crowded, unavailable; nothing was done
  *            compare the signer       invalid
- *            settlement reachable     used, unavailable
+ *            settlement open          used, crowded, unavailable
  *            reserve                  used, unavailable; kept, under-way, conflict, no-room
- *            ask the settlement       invalid, unavailable; the authorization is free again
+ *            ask it when in turn      invalid, crowded, unavailable; the authorization is free again
  *   settle   record the intent        unavailable, pending
  *            move the money           refused, unavailable, pending
  *            record the outcome       settled, pending
@@ -17,7 +17,6 @@
  * cause for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
 
-import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Random } from '../base/random.ts';
@@ -30,41 +29,30 @@ import {
   signerFault,
 } from './protocol/authorization.ts';
 import { fault, type PaymentFault, type PaymentPayload } from './protocol/envelope.ts';
-import { identifierClaim, type PaymentIdentifier } from './protocol/identifier.ts';
-import type { Address } from './protocol/network.ts';
+import type { PaymentIdentifier } from './protocol/identifier.ts';
 import { type PaymentOrder, paymentOrder } from './protocol/order.ts';
 import { reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
 import type { Begun, NamedPurchase, PayingClient, Purchase, Settled } from './purchase.ts';
-import {
-  type KeptAnswer,
-  type Known,
-  RecordInDoubtError,
-  type Reservation,
-  type Reservations,
-  type Reserved,
-} from './reservations.ts';
-import { openAnswer, sealAnswer } from './sealed-answer.ts';
+import { type KeptAnswer, RecordInDoubtError, type Reservation, type Reservations } from './reservations.ts';
+import { type NotReserved, Reserving, type Wish } from './reserving.ts';
+import { sealAnswer } from './sealed-answer.ts';
 import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
-import type { Settlement, SettleOutcome, Unavailable } from './settlement/settlement.ts';
-import { ClientShare } from './signature/client-share.ts';
+import type { SettleOutcome, Unavailable } from './settlement/settlement.ts';
+import type { Turn } from './settlement/settlement-turns.ts';
+import { CROWDED, Verification, type VerificationParts, type Verified } from './settlement/verification.ts';
 import type { Recovery, RecoveryQueue } from './signature/recovery-queue.ts';
 import { SIGNATURE_BYTES } from './signature/signature.ts';
 
-export interface CheckoutParts {
+export interface CheckoutParts extends VerificationParts {
   readonly reservations: Reservations;
-  readonly settlement: Settlement;
   readonly reconciler: Reconciler;
   readonly recoveries: RecoveryQueue;
-  readonly clock: Clock;
   readonly random: Random;
 }
 
 /** Seconds after which a request in flight has ended, or a probe of the facilitator has come round. */
 const SOON_SECONDS = 1;
-
-/** A sixteenth of what the facilitator is asked at a time, so that junk leaves room for payments. */
-const CONTRACT_WALLET_COUNT_MAX = 16;
 
 const unavailable = (detail: string, retryAfterSeconds?: number): Unavailable => ({
   kind: 'unavailable',
@@ -72,22 +60,18 @@ const unavailable = (detail: string, retryAfterSeconds?: number): Unavailable =>
   retryAfterSeconds,
 });
 
-const CROWDED = { kind: 'crowded' } as const;
-
 const invalid = (found: PaymentFault, detail: string = found.error): Begun => ({
   kind: 'invalid',
   fault: found,
   detail,
 });
 
-const notVerified = (reason: string | undefined, detail: string): Begun =>
-  invalid(
-    fault(
-      reasonOf(reason, 'invalid_exact_evm_verification_failed'),
-      'The payment did not pass verification; nothing was charged.',
-    ),
-    detail,
-  );
+function notVerified(verified: Exclude<Verified, { kind: 'valid' }>): Begun {
+  if (verified.kind === 'lapsed') return invalid(verified.fault);
+  if (verified.kind !== 'invalid') return verified;
+  const reason = reasonOf(verified.reason, 'invalid_exact_evm_verification_failed');
+  return invalid(fault(reason, 'The payment did not pass verification; nothing was charged.'), verified.detail);
+}
 
 /** What is certain after an outcome, or undefined. */
 function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
@@ -104,27 +88,20 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   }
 }
 
-/** A verified order that is still to be reserved. */
-interface Wish {
-  readonly order: PaymentOrder;
-  readonly client: PayingClient;
-  readonly named: NamedPurchase | undefined;
-}
-
-const purchaseOf = ({ order, client, named }: Wish, reservation: Reservation): Purchase => ({
-  order,
-  reservation,
-  client,
-  id: named?.id,
+const purchaseOf = ({ order, client, named }: Wish, reservation: Reservation, turn: Turn | undefined): Begun => ({
+  kind: 'purchase',
+  purchase: { order, reservation, client, id: named?.id, turn },
 });
 
 export class Checkout {
   readonly #parts: CheckoutParts;
-  /** Signatures of contract wallets that the facilitator is being asked about. */
-  readonly #contractWallets = new ClientShare(CONTRACT_WALLET_COUNT_MAX);
+  readonly #verification: Verification;
+  readonly #reserving: Reserving;
 
   constructor(parts: CheckoutParts) {
     this.#parts = parts;
+    this.#verification = new Verification(parts);
+    this.#reserving = new Reserving(parts.reservations, parts.clock);
   }
 
   /** Why no offer should be made now, so that no client signs in vain; undefined = offers go on. */
@@ -154,7 +131,7 @@ export class Checkout {
     const recovery = recoveries.recover({
       struct: authorizationStruct(authorization),
       signature,
-      client: client.clientAddress(),
+      network: client.clientNetwork(),
       isDisconnected: () => client.isDisconnected(),
     });
     return chain(recovery, (recovered) => {
@@ -166,7 +143,8 @@ export class Checkout {
   }
 
   /** Gives a purchase up before it was settled. */
-  release({ reservation }: Purchase): MaybePromise<void> {
+  release({ reservation, turn }: Purchase): MaybePromise<void> {
+    turn?.end();
     return this.#parts.reservations.release(reservation);
   }
 
@@ -176,8 +154,22 @@ export class Checkout {
    * @param content what a client that asks again under its identifier gets: kept for ten minutes, sealed
    */
   async settle(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
+    try {
+      return await this.#settleInTurn(purchase, sale, content);
+    } finally {
+      purchase.turn?.end();
+    }
+  }
+
+  /** Puts the finished answer in the place of what was kept with the intent. */
+  async keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
+    const { reservations, random } = this.#parts;
+    await reservations.replaceKept(sold, sealAnswer(id, content, random));
+  }
+
+  async #settleInTurn(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
     const { reservations, reconciler, random } = this.#parts;
-    const { order, reservation, client, id } = purchase;
+    const { order, reservation, client, turn, id } = purchase;
     const { payer } = order;
     if (client.isDisconnected()) {
       await reservations.release(reservation);
@@ -195,6 +187,8 @@ export class Checkout {
       return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
     }
     const outcome = await this.#moveMoney(order);
+    if (outcome.kind === 'settled') turn?.notePaid();
+    if (outcome.kind === 'refused') turn?.noteRefused();
     try {
       return await this.#record(order, reservation, client, outcome);
     } catch (failure) {
@@ -210,12 +204,6 @@ export class Checkout {
     }
   }
 
-  /** Puts the finished answer in the place of what was kept with the intent. */
-  async keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
-    const { reservations, random } = this.#parts;
-    await reservations.replaceKept(sold, sealAnswer(id, content, random));
-  }
-
   /** Why a recovered signature is not this payment's, or undefined. A forgery is charged to its client. */
   #signerFault(authorization: Authorization, recovery: Recovery, client: PayingClient): Begun | undefined {
     const { recoveries, clock } = this.#parts;
@@ -225,7 +213,7 @@ export class Checkout {
     }
     const forged = signerFault(authorization, recovery);
     if (forged !== undefined) {
-      recoveries.chargeForgery(client.clientAddress());
+      recoveries.chargeForgery(client.clientNetwork());
       return invalid(forged);
     }
     const lapsed = runwayFault(authorization.validBeforeSeconds, clock.nowMs());
@@ -234,118 +222,54 @@ export class Checkout {
 
   /** Reserves before the settlement is asked: the signature has shown that the payer wants this. */
   #reserveSigned(wish: Wish): MaybePromise<Begun> {
-    return chain(this.#reserve(wish), (reserved) =>
-      'key' in reserved ? this.#verifyReserved(purchaseOf(wish, reserved)) : reserved,
+    return chain(this.#reserving.reserve(wish, this.#verification.closedFor(wish.client)), (reserved) =>
+      'key' in reserved ? this.#verifyReserved(wish, reserved) : reserved,
     );
   }
 
-  async #verifyReserved(purchase: Purchase): Promise<Begun> {
-    const { settlement, reservations } = this.#parts;
-    let verified: Awaited<ReturnType<Settlement['verify']>>;
+  async #verifyReserved(wish: Wish, reservation: Reservation): Promise<Begun> {
+    const { reservations } = this.#parts;
+    let verified: Verified;
     try {
-      verified = await settlement.verify(purchase.order);
+      verified = await this.#verification.verify(wish.order, wish.client);
     } catch (failure) {
-      await reservations.release(purchase.reservation);
+      await reservations.release(reservation);
       throw failure;
     }
-    if (verified.kind === 'valid') return { kind: 'purchase', purchase };
-    await reservations.release(purchase.reservation);
-    return verified.kind === 'invalid' ? notVerified(verified.reason, verified.detail) : verified;
+    if (verified.kind === 'valid') return purchaseOf(wish, reservation, verified.turn);
+    await reservations.release(reservation);
+    return notVerified(verified);
   }
 
   /** A contract wallet's signature, which only the chain can check: reserved once the facilitator has vouched for it. */
   async #beginContractWallet(wish: Wish): Promise<Begun> {
-    const { settlement, reservations } = this.#parts;
+    const { reservations } = this.#parts;
     const { order, client } = wish;
     // What this server sold for that payer and nonce is public, so a replay needs no proof (decisions §4).
     const known = await reservations.statusOf(order.key);
     if (known !== undefined) return { kind: 'used', status: known, payer: order.payer };
-    const readiness = settlement.readiness();
-    if (readiness.kind !== 'ready') return unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS);
+    const closed = this.#verification.closedFor(client);
+    if (closed !== undefined) return closed;
     const faultText = reservations.fault();
     if (faultText !== undefined) return unavailable(faultText);
-    const giveBack = this.#contractWallets.tryTake(client.clientAddress());
-    if (giveBack === undefined) return CROWDED;
-    const verified = await settlement.verify(order).finally(giveBack);
-    if (verified.kind === 'unavailable') return verified;
-    if (verified.kind === 'invalid') {
-      // The same authorization may have been sold while the facilitator was asked.
-      const isUsed = verified.reason === 'invalid_exact_evm_nonce_already_used';
-      const status = isUsed ? await reservations.statusOf(order.key) : undefined;
+    const verified = await this.#verification.verifyContractWallet(order, client);
+    if (verified.kind === 'valid') return this.#reserveVerified(wish, verified.turn);
+    // The same authorization may have been sold while the facilitator was asked.
+    if (verified.kind === 'invalid' && verified.reason === 'invalid_exact_evm_nonce_already_used') {
+      const status = await reservations.statusOf(order.key);
       if (status !== undefined) return { kind: 'used', status, payer: order.payer };
-      return notVerified(verified.reason, verified.detail);
     }
-    const reserved = await this.#reserve(wish);
-    return 'key' in reserved ? { kind: 'purchase', purchase: purchaseOf(wish, reserved) } : reserved;
+    return notVerified(verified);
   }
 
-  /** Takes the authorization, unless it is used, its answer was sold before, or the settlement is away. */
-  #reserve(wish: Wish): MaybePromise<Reservation | Begun> {
-    const { settlement, reservations } = this.#parts;
-    const { order, named } = wish;
-    const claim = named === undefined ? undefined : identifierClaim(named.id, named.question, order.payer);
-    const readiness = settlement.readiness();
-    if (readiness.kind !== 'ready') {
-      return chain(reservations.find(order.key, claim), (known) =>
-        known === undefined
-          ? unavailable(`the settlement is ${readiness.kind}`, SOON_SECONDS)
-          : this.#knownOr(wish, known),
-      );
-    }
-    const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds, claim);
-    // A store that answered later took time from the authorization's window.
-    if (reserved instanceof Promise) return reserved.then((later) => this.#stillInTime(wish, later));
-    return this.#reservedOr(wish, reserved);
-  }
-
-  async #stillInTime(wish: Wish, reserved: Reserved): Promise<Reservation | Begun> {
-    const { reservations, clock } = this.#parts;
-    if (reserved.kind !== 'reserved') return this.#reservedOr(wish, reserved);
-    const { order } = wish;
-    const lapsed = runwayFault(order.authorization.validBeforeSeconds, clock.nowMs());
-    if (lapsed === undefined) return reserved.reservation;
-    await reservations.release(reserved.reservation);
-    return invalid(lapsed);
-  }
-
-  #reservedOr(wish: Wish, reserved: Reserved): MaybePromise<Reservation | Begun> {
-    switch (reserved.kind) {
-      case 'reserved':
-        return reserved.reservation;
-      case 'no-room':
-        return { kind: 'no-room' };
-      case 'full':
-        return unavailable('the store of reservations is full');
-      case 'unavailable':
-        return unavailable(reserved.detail);
-      default:
-        return this.#knownOr(wish, reserved);
-    }
-  }
-
-  #knownOr({ order, named }: Wish, known: Known): MaybePromise<Begun> {
-    switch (known.kind) {
-      case 'taken':
-        return { kind: 'used', status: known.status, payer: order.payer };
-      case 'kept':
-        return this.#resell(known.kept, (named as NamedPurchase).id, order.payer);
-      case 'under-way':
-        return { kind: 'under-way', payer: order.payer };
-      case 'conflict':
-        return { kind: 'conflict' };
-      default:
-        return known satisfies never;
-    }
-  }
-
-  async #resell(kept: KeptAnswer, id: PaymentIdentifier, payer: Address): Promise<Begun> {
+  async #reserveVerified(wish: Wish, turn: Turn | undefined): Promise<Begun> {
+    let reserved: Reservation | NotReserved | undefined;
     try {
-      const sealed = await this.#parts.reservations.readKept(kept);
-      if (sealed === undefined) return unavailable('the time of a kept answer has just ended', SOON_SECONDS);
-      return { kind: 'resale', resale: { kept, id, payer, content: openAnswer(id, sealed) } };
-    } catch (failure) {
-      return unavailable(`a kept answer cannot be read: ${messageOf(failure)}`);
+      reserved = await this.#reserving.reserve(wish, this.#verification.closed());
+    } finally {
+      if (reserved === undefined || !('key' in reserved)) turn?.end();
     }
+    return 'key' in reserved ? purchaseOf(wish, reserved, turn) : reserved;
   }
 
   /** The settlement's word as an outcome; a port that throws has broken its promise after money may have moved. */
@@ -369,7 +293,7 @@ export class Checkout {
     switch (outcome.kind) {
       case 'settled':
         await reservations.recordSettled(reservation, outcome.transaction);
-        recoveries.markPaid(client.clientAddress());
+        recoveries.markPaid(client.clientNetwork());
         return { kind: 'settled', payer, transaction: outcome.transaction };
       case 'refused': {
         await reservations.recordReleased(reservation);

@@ -7,11 +7,13 @@ import type { PaymentOrder } from './protocol/order.ts';
 import type { Reason } from './protocol/reasons.ts';
 import type { KeptAnswer, Reservation, ReservationStatus } from './reservations.ts';
 import type { Unavailable } from './settlement/settlement.ts';
+import type { Turn } from './settlement/settlement-turns.ts';
+import type { Closed } from './settlement/verification.ts';
 
 /** The client that pays, as far as fairness and abandoned requests need it. */
 export interface PayingClient {
-  /** Address as text. */
-  clientAddress(): string;
+  /** What counts as one client (client-network.ts). */
+  clientNetwork(): string;
   isDisconnected(): boolean;
 }
 
@@ -29,6 +31,8 @@ export interface Purchase {
   readonly client: PayingClient;
   /** The identifier whose answer is kept; undefined = the client gave none. */
   readonly id: PaymentIdentifier | undefined;
+  /** Its turn with the settlement, which ends with the purchase; undefined where none is needed. */
+  readonly turn: Turn | undefined;
 }
 
 /** An answer that was sold before, for the same payer under the same identifier. */
@@ -45,15 +49,14 @@ export type Rejected =
   /** `detail` is for the log. */
   | { readonly kind: 'invalid'; readonly fault: PaymentFault; readonly detail: string }
   | { readonly kind: 'used'; readonly status: ReservationStatus; readonly payer: Address }
-  /** Too many payments of this client wait to be verified. */
-  | { readonly kind: 'crowded' }
   /** The purchase of this name is in flight, or its outcome is unknown. */
   | { readonly kind: 'under-way'; readonly payer: Address }
   /** The identifier names another purchase. */
   | { readonly kind: 'conflict' }
   /** No further answer can be kept. */
   | { readonly kind: 'no-room' }
-  | Unavailable;
+  /** `crowded`: too many payments of this client wait to be verified, or are being settled. */
+  | Closed;
 
 export type Begun =
   | { readonly kind: 'purchase'; readonly purchase: Purchase }

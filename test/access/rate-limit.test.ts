@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { perClient } from '../../src/access/rate-limit.ts';
+import { openClientRate, perClient } from '../../src/access/rate-limit.ts';
 import type { Refusal } from '../../src/http/errors.ts';
 import type { RequestView } from '../../src/http/request-view.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
@@ -8,10 +8,10 @@ import { MemoryRateLimits } from '../../src/storage/memory/rate-limits.ts';
 function setUp(limit: number) {
   let now = 1_000;
   const limits = new MemoryRateLimits({ nowMs: () => 0, monotonicMs: () => now });
-  const clientRate = { limitPerMinute: limit, limiter: limits.open(Math.max(1, limit), 60_000) };
+  const clientRate = openClientRate(limits, limit);
   const gate = perClient.open({ clientRate }, searchJobs, { labels: {}, baseUrl: '' });
-  const from = (address: string) =>
-    gate.admit({ clientAddress: () => address } as RequestView, {}) as Refusal | undefined;
+  const from = (network: string) =>
+    gate.admit({ clientNetwork: () => network } as RequestView, {}) as Refusal | undefined;
   return {
     from,
     at: (ms: number) => {
@@ -54,7 +54,7 @@ describe('the usage rate', () => {
     expect(from('a')?.code).toBe('RATE_LIMIT_EXCEEDED');
   });
 
-  it('counts each address separately, and no refused request', () => {
+  it('counts each network separately, and no refused request', () => {
     const { from, at } = setUp(1);
     at(0);
     expect(from('a')).toBeUndefined();

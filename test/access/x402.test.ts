@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
+import { clientNetworkOf } from '../../src/base/client-network.ts';
 import type { Admission, Gate, Mount } from '../../src/http/access.ts';
 import type { HeaderRecord } from '../../src/http/answers.ts';
 import { Answer } from '../../src/http/answers.ts';
@@ -90,6 +91,7 @@ function visit(
     isGone: false,
     header: (name) => (name === 'payment-signature' ? payment : (headers[name] ?? null)),
     clientAddress: () => client,
+    clientNetwork: () => clientNetworkOf(client),
     isDisconnected() {
       return this.isGone;
     },
@@ -110,6 +112,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     settlement,
     reconciler,
     recoveries: new RecoveryQueue([place ?? promptWorker(recover)], time, time),
+    turns: undefined,
     clock: time,
     random: new Chance(1),
     ...change,

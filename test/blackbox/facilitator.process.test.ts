@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
-import { expectAtPaceOf } from '../support/pace.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { altered, encodeHeader, offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';
 import {
@@ -431,43 +430,5 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
     });
     expect(receiptOf(await pay(payment))).toMatchObject({ success: true });
     expect(shop.callsOf(payment, '/settle').length).toBe(1);
-  });
-
-  it('a slow facilitator fills the calls in flight; beyond them 503 before anything is reserved (reliability 99)', async () => {
-    const IN_FLIGHT_MAX = 256;
-    const beyond = 20;
-    const offer = await offerOf(shop.jobs.url(shop.jobs.search));
-    const payments = await Promise.all(
-      Array.from({ length: IN_FLIGHT_MAX + beyond }, () => paymentFor(offer, account)),
-    );
-    let reachedCount = 0;
-    let open = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    for (const payment of payments) {
-      shop.plan(payment, '/verify', async (call) => {
-        reachedCount++;
-        await gate;
-        return valid(call);
-      });
-    }
-    const expectServing = async (): Promise<void> => {
-      expect((await shop.jobs.get('/health')).status).toBe(200);
-      expectError(await shop.jobs.get(shop.jobs.search), 402, 'PAYMENT_REQUIRED');
-    };
-    let under: Promise<Awaited<ReturnType<typeof pay>>[]> = Promise.resolve([]);
-    await expectAtPaceOf(expectServing, async (index) => {
-      if (index === 0) {
-        under = Promise.all(payments.slice(0, IN_FLIGHT_MAX).map((payment) => pay(payment)));
-        await until('a full house', () => reachedCount === IN_FLIGHT_MAX, 20_000);
-      }
-      await expectServing();
-    });
-    for (const payment of payments.slice(IN_FLIGHT_MAX)) expectUnavailable(await pay(payment));
-    expect(reachedCount).toBe(IN_FLIGHT_MAX);
-    open();
-    for (const answer of await under) expect(answer.status).toBe(200);
-    expectPaid(await pay(payments[IN_FLIGHT_MAX]), payer);
   });
 });

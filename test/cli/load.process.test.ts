@@ -89,7 +89,11 @@ const outcomesOf = ({ operations }: LoadResult): Record<string, number> =>
 describe.each(RUNTIMES)('paygrade load on a server under %s', (runtime) => {
   let server: RunningServer;
   beforeAll(async () => {
-    server = await startServer(runtime, { RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'error' });
+    server = await startServer(runtime, {
+      RATE_LIMIT_PER_MINUTE: '0',
+      CALLBACK_LIMIT_PER_MINUTE: '0',
+      LOG_LEVEL: 'error',
+    });
   });
   afterAll(() => server.stop());
 
@@ -212,7 +216,11 @@ describe('paygrade load', () => {
 describe.each(RUNTIMES)('paygrade load run by %s', (runtime) => {
   let server: RunningServer;
   beforeAll(async () => {
-    server = await startServer('node', { RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'info' });
+    server = await startServer('node', {
+      RATE_LIMIT_PER_MINUTE: '0',
+      CALLBACK_LIMIT_PER_MINUTE: '0',
+      LOG_LEVEL: 'info',
+    });
   });
   afterAll(() => server.stop());
 

@@ -26,6 +26,7 @@ describe('the configuration', () => {
       rateLimitPerMinute: 600,
       salesDays: 400,
       salesParameters: false,
+      callbackLimitPerMinute: 600,
       trustProxy: false,
       callbackBytes: 21_474_836_480,
       corsOrigin: null,

@@ -3,9 +3,11 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLAIM_BYTES, LIFETIME_MS } from '../../src/callback/limits.ts';
 import { callbackAnswer } from '../../src/modules/callbacks/answers.ts';
+import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { bearer, type Callback, callbackCounts, outcomeOf } from '../support/callback-client.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
-import { buyOver, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
+import { promptWorker } from '../support/recovery.ts';
+import { altered, buyOver, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
 
 describe(`creating a callback on ${RUNTIME}`, () => {
   let server: OpenedApp;
@@ -104,6 +106,108 @@ describe(`creating a callback on ${RUNTIME}`, () => {
     const response = await server.fetch(`/v1/callbacks`, { method });
     expect(response.headers.get('allow')).toBe('POST');
     expect(await outcomeOf(response)).toBe('405 METHOD_NOT_ALLOWED');
+  });
+
+  describe('the rate of creations (decisions §2, CALLBACK_LIMIT_PER_MINUTE)', () => {
+    const url = '/v1/callbacks';
+    const from = (address: string, more: Record<string, string> = {}) => ({
+      method: 'POST',
+      headers: { 'x-forwarded-for': address, ...more },
+    });
+
+    it('counts by client network the creations whose body passed, paid or not, before the payment', async () => {
+      const rated = await openedApp({ SNAPSHOT: 'none', TRUST_PROXY: 'true', CALLBACK_LIMIT_PER_MINUTE: '3' });
+      const ask = (init: RequestInit) => rated.fetch(url, init).then(outcomeOf);
+      const body = { body: '[', headers: { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.1' } };
+      for (let i = 0; i < 5; i++) expect(await ask({ method: 'POST', ...body })).toBe('400 INVALID_JSON');
+      const offer = await offerFrom(rated.fetch(url, from('192.0.2.1:1')));
+      const payments = await Promise.all([wallet(), wallet()].map((account) => paymentFor(offer, account)));
+      const [first, second] = payments.map((payment) => ({ 'payment-signature': encodeHeader(payment) }));
+      expect(await ask(from('192.0.2.1:2', first))).toBe('201');
+      expect(await ask(from('::ffff:192.0.2.1', first))).toBe('409 PAYMENT_ALREADY_USED');
+      const refused = await rated.fetch(url, from('192.0.2.1', second));
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(refused.headers.get('payment-required')).toBeNull();
+      expect(await outcomeOf(refused)).toBe('429 RATE_LIMIT_EXCEEDED');
+      expect(await ask(from('192.0.2.1'))).toBe('429 RATE_LIMIT_EXCEEDED');
+      // Another client has a count of its own, and the refused payment is still good.
+      expect(await ask(from('192.0.2.2', second))).toBe('201');
+      await rated.close();
+    });
+
+    it('is off at 0', async () => {
+      const open = await openedApp({ SNAPSHOT: 'none', CALLBACK_LIMIT_PER_MINUTE: '0' });
+      for (let i = 0; i < 700; i++) expect((await open.fetch(url, { method: 'POST' })).status).toBe(402);
+      await open.close();
+    });
+  });
+
+  it('holds no capacity for 1,000 forged creations in flight: an honest one finds room (reliability 126, 208)', async () => {
+    const held: (() => void)[] = [];
+    let isHolding = true;
+    const prompt = promptWorker();
+    const worker: RecoveryWorker = {
+      freeCount: () => 4,
+      isHealthy: () => true,
+      recoveryMs: () => 0.1,
+      start: (job, done) => void (isHolding ? held.push(() => prompt.start(job, done)) : prompt.start(job, done)),
+    };
+    const variables = { SNAPSHOT: 'none', TRUST_PROXY: 'true', CALLBACK_BYTES: String(CLAIM_BYTES) };
+    const one = await openedApp(variables, { recoveryWorker: worker });
+    const url = '/v1/callbacks';
+    const offer = await offerFrom(one.fetch(url, { method: 'POST' }));
+    const [mine, forgedFrom] = [await paymentFor(offer, wallet()), await paymentFor(offer, wallet())];
+    const create = (address: string, payment: unknown) =>
+      one.fetch(url, {
+        method: 'POST',
+        headers: { 'x-forwarded-for': address, 'payment-signature': encodeHeader(payment) },
+      });
+    const forgeries = Array.from({ length: 1000 }, (_, i) =>
+      create(
+        `198.51.100.${i % 8}`,
+        altered(forgedFrom, { authorization: { nonce: `0x${i.toString(16).padStart(64, '0')}` } }),
+      ),
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(held.length).toBe(1000);
+    expect(await callbackCounts(one)).toMatchObject({ live: 0, claimedBytes: 0 });
+    isHolding = false;
+    expect((await one.fetch(url, { method: 'POST' })).status).toBe(402);
+    expect(await outcomeOf(await create('192.0.2.1', mine))).toBe('201');
+    for (const start of held) start();
+    for (const response of await Promise.all(forgeries)) expect(await outcomeOf(response)).toBe('402 PAYMENT_INVALID');
+    expect(await callbackCounts(one)).toMatchObject({ live: 1, claimedBytes: CLAIM_BYTES });
+    await one.close();
+  });
+
+  it('frees the authorization when the room was claimed by another payment in the meantime (reliability 127)', async () => {
+    const one = await openedApp({ SNAPSHOT: 'none', CALLBACK_BYTES: String(CLAIM_BYTES) });
+    const url = '/v1/callbacks';
+    const offer = await offerFrom(one.fetch(url, { method: 'POST' }));
+    const payments = await Promise.all(Array.from({ length: 5 }, () => paymentFor(offer, wallet())));
+    const pay = (payment: unknown) =>
+      one.fetch(url, { method: 'POST', headers: { 'payment-signature': encodeHeader(payment) } });
+    const answers = await Promise.all(payments.map(pay));
+    const bought = answers.findIndex(({ status }) => status === 201);
+    const callback = (await answers[bought]!.json()) as Callback;
+    for (const [i, answer] of answers.entries()) {
+      if (i === bought) continue;
+      expect(answer.headers.get('retry-after')).toMatch(/^[1-9]/);
+      expect(answer.headers.get('payment-response')).toBeNull();
+      expect(await outcomeOf(answer)).toBe('503 CALLBACK_CAPACITY_EXCEEDED');
+    }
+    expect(one.app.counts().reservations).toBe(1);
+    await one.fetch(`/v1/callbacks/${callback.id}`, { method: 'DELETE', headers: bearer(callback) });
+    expect(await outcomeOf(await pay(payments[(bought + 1) % payments.length]))).toBe('201');
+    await one.close();
+  });
+
+  it('gives the room back when the settlement refuses', async () => {
+    const one = await openedApp({ SNAPSHOT: 'none', CALLBACK_BYTES: String(CLAIM_BYTES), LOCAL_BALANCE: '0' });
+    const poor = await buyOver(one, '/v1/callbacks', wallet(), { method: 'POST' });
+    expect(await outcomeOf(poor)).toBe('402 PAYMENT_NOT_SETTLED');
+    expect(await callbackCounts(one)).toMatchObject({ live: 0, claimedBytes: 0 });
+    await one.close();
   });
 
   describe('when there is room for two', () => {

@@ -47,4 +47,30 @@ describe(`the usage rate, under ${RUNTIME}`, () => {
     expectError(await jobs.get(jobs.search), 402, 'PAYMENT_REQUIRED');
     await jobs.close();
   });
+
+  it('a client has one rate however the proxy spells its address, and whichever of its /64 it uses', async () => {
+    const jobs = await openJobsApp({ RATE_LIMIT_PER_MINUTE: '2', TRUST_PROXY: 'true', LOCAL_BALANCE: '50000' });
+    const clients = [
+      [
+        '198.51.100.7:1',
+        '198.51.100.7:2',
+        '198.51.100.7:3',
+        '198.51.100.7',
+        '::ffff:198.51.100.7',
+        '[::FFFF:c633:6407]:9',
+      ],
+      ['2001:db8:1:2::1', '[2001:db8:1:2::2]:443', '2001:DB8:1:2:ffff::3', '2001:db8:1:2::1%eth0'],
+      // What is no address counts as the proxy's own, whatever the client made the proxy write.
+      ['unknown', '_hidden', 'x1', '198.51.100.7, ', '"198.51.100.9"', `${'9'.repeat(4000)}`, ','],
+    ] as const;
+    for (const spellings of clients) {
+      for (const [i, spelling] of spellings.entries()) {
+        const answer = await jobs.get(jobs.search, from(spelling));
+        if (i < 2) expectError(answer, 402, 'PAYMENT_REQUIRED');
+        else expectError(answer, 429, 'RATE_LIMIT_EXCEEDED');
+      }
+    }
+    expectError(await jobs.get(jobs.search, from('2001:db8:1:3::1')), 402, 'PAYMENT_REQUIRED');
+    await jobs.close();
+  });
 });

@@ -16,6 +16,7 @@ export class ServerProcess {
       PORT: '0',
       LOG_LEVEL: 'error',
       RATE_LIMIT_PER_MINUTE: '0',
+      CALLBACK_LIMIT_PER_MINUTE: '0',
       ...variables,
     });
     this.exited = this.#started.exited;

@@ -43,6 +43,7 @@ const REQUEST: RequestView = {
   bodyBytes: undefined,
   header: () => null,
   clientAddress: () => '',
+  clientNetwork: () => '',
   isDisconnected: () => false,
   onDisconnect: () => {},
 };
@@ -99,6 +100,16 @@ const gate =
       trail.push(`admit ${name}`);
       const admission = admissionNamed(name, trail, settled);
       return how === 'now' ? admission : Promise.resolve(admission);
+    },
+  });
+
+/** Holds something for the answer and has nothing to settle. */
+const holding =
+  (name: string): MakeGate =>
+  (trail) => ({
+    admit() {
+      trail.push(`admit ${name}`);
+      return { release: () => void trail.push(`release ${name}`) };
     },
   });
 
@@ -203,6 +214,18 @@ describe('a request through its operation', () => {
     expect(response.status).toBe(402);
     expect(await response.text()).not.toContain('secret');
     expect(trail).toEqual(['admit capacity', 'admit paid', 'answer', 'settle paid', 'release capacity']);
+  });
+
+  it('releases what a later gate only holds when settlement refuses (reliability 127)', async () => {
+    const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('paid', unsettled), holding('capacity')] });
+    expect((await ask()).status).toBe(402);
+    expect(trail).toEqual(['admit paid', 'admit capacity', 'answer', 'settle paid', 'release capacity']);
+  });
+
+  it('leaves to the answer what a later gate only holds once all has settled', async () => {
+    const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('paid'), holding('capacity')] });
+    expect((await ask()).status).toBe(200);
+    expect(trail).toEqual(['admit paid', 'admit capacity', 'answer', 'settle paid']);
   });
 
   it('releases the admissions of earlier gates when a settlement throws', async () => {

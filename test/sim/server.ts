@@ -128,6 +128,7 @@ export class Server {
       PAY_TO,
       LOCAL_BALANCE: '100000',
       RATE_LIMIT_PER_MINUTE: String(ratePerMinute),
+      CALLBACK_LIMIT_PER_MINUTE: '0',
       CALLBACK_BYTES: String(this.capacityBytes),
       SNAPSHOT: 'simulated',
       ...(settlement === 'facilitator' ? { FACILITATOR_URL } : {}),

@@ -21,6 +21,11 @@ export async function startJobsServer(
   runtime: Runtime,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<JobsServer> {
-  const server = await startServer(runtime, { RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'error', ...variables });
+  const server = await startServer(runtime, {
+    RATE_LIMIT_PER_MINUTE: '0',
+    CALLBACK_LIMIT_PER_MINUTE: '0',
+    LOG_LEVEL: 'error',
+    ...variables,
+  });
   return new JobsServer(server, await companyDomainFrom(overSocket(server.url), variables));
 }

@@ -20,14 +20,19 @@ export interface OpenedApp extends Transport {
 }
 
 /**
- * @param variables over a test's defaults: state in memory, no limit of requests
+ * @param variables over a test's defaults: state in memory, no limits of rate
  * @param ports over the system's clock and randomness; signatures are verified in this thread, in the turn in which they come
  */
 export async function openedApp(
   variables: Readonly<Record<string, string>> = {},
   ports: Partial<AppPorts> = {},
 ): Promise<OpenedApp> {
-  const config = CONFIGURATION.read({ STATE_DIR: ':memory:', RATE_LIMIT_PER_MINUTE: '0', ...variables });
+  const config = CONFIGURATION.read({
+    STATE_DIR: ':memory:',
+    RATE_LIMIT_PER_MINUTE: '0',
+    CALLBACK_LIMIT_PER_MINUTE: '0',
+    ...variables,
+  });
   const failures: unknown[] = [];
   const baseUrl = config.baseUrl ?? ORIGIN;
   const app = await openApp(

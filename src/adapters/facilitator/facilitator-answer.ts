@@ -104,13 +104,15 @@ export function settleOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder):
   const { status, json } = answer;
   const transaction = transactionOf(json?.transaction);
   const code = reasonOf(json?.errorReason);
-  if (status === 401 || status === 403) return { kind: 'unavailable', detail: `settle: status ${status}` };
+  const hasTransaction = !isAbsent(json?.transaction) && json?.transaction !== '';
+  if ((status === 401 || status === 403) && !hasTransaction) {
+    return { kind: 'unavailable', detail: `settle: status ${status}` };
+  }
   const isRefusal = json?.success === false;
   if (isRefusal && code === 'settlement_pending' && transaction !== '') {
     return { kind: 'pending', transaction, detail: 'settlement_pending' };
   }
   if (status >= 500) return unknown(`status ${status}`, transaction);
-  const hasTransaction = !isAbsent(json?.transaction) && json?.transaction !== '';
   if (isRefusal && isIndeterminate(code, hasTransaction)) return unknown(code ?? 'refused, with a hash', transaction);
   if (status === 429 && !hasTransaction && json?.success !== true) {
     const retryAfterSeconds = retryAfterSecondsOf(answer.retryAfter);

@@ -1,9 +1,7 @@
 /**
  * Settlement through an x402 facilitator over HTTP (x402-v2 §5, decisions §4). `facilitator-answer.ts` judges each answer;
- * `outbound/bounded-call.ts` bounds each request in time and size.
- *
- * The circuit: {@link FAILURES_TO_OPEN} calls in a row that did not reach the facilitator make it `unreachable`. It is then
- * probed every second until one call arrives.
+ * `outbound/bounded-call.ts` bounds each request in time and size; `circuit.ts` knows whether the facilitator can be reached;
+ * `payment/settlement/settlement-turns.ts` bounds the calls in flight.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -15,6 +13,7 @@ import type {
   VerifyOutcome,
 } from '../../payment/settlement/settlement.ts';
 import { boundedCall, type OutboundFetch } from '../outbound/bounded-call.ts';
+import { Circuit } from './circuit.ts';
 import {
   type FacilitatorAnswer,
   facilitatorAnswerOf,
@@ -22,11 +21,10 @@ import {
   settleOutcomeOf,
   verifyOutcomeOf,
 } from './facilitator-answer.ts';
+import { FacilitatorSignals, type RepeatedTransaction } from './facilitator-signals.ts';
 
 /** A verify or settle answer is a few hundred bytes, with extensions a few KB. */
 const ANSWER_BYTES_MAX = 65_536;
-const FAILURES_TO_OPEN = 5;
-const PROBE_PAUSE_MS = 1000;
 /** The least time left in which repeating a pending settlement is worth it. */
 const REPEAT_BUDGET_MS = 1000;
 
@@ -43,24 +41,16 @@ export interface FacilitatorOptions {
   /** For a settlement and the one repeat of a pending one together. */
   readonly settleDeadlineMs?: number;
   readonly probeDeadlineMs?: number;
-  /** Concurrent calls; above it the facilitator is `busy`, and new payments are refused before they are reserved. */
-  readonly inFlightMax?: number;
-  /** Called when the facilitator becomes reachable or unreachable, for log and metrics. */
-  readonly onReachable?: (isReachable: boolean) => void;
+  /** Called when the facilitator becomes reachable or unreachable, for the log. */
+  readonly onReachable?: ((isReachable: boolean) => void) | undefined;
+  /** Called with an authorization that was settled with the transaction of another, for the log. */
+  readonly onRepeatedTransaction?: ((repeated: RepeatedTransaction) => void) | undefined;
   /** Sends the requests; the runtime's own fetch when absent. */
   readonly fetch?: FacilitatorFetch | undefined;
 }
 
 const READY: SettlementReadiness = { kind: 'ready' };
-const BUSY: SettlementReadiness = { kind: 'busy' };
 const UNREACHABLE: SettlementReadiness = { kind: 'unreachable' };
-
-/** Statuses with which a gateway in front of the facilitator says that it is not there. */
-const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
-
-/** A facilitator that answers nonsense was still reached; one that drops the connection was not. */
-const isReachedBy = (answer: FacilitatorAnswer): boolean =>
-  answer.kind === 'answer' ? !GATEWAY_STATUSES.has(answer.status) : answer.kind === 'lost' && !answer.isTransport;
 
 export class HttpFacilitator implements Settlement {
   readonly takesContractSignatures = true;
@@ -68,52 +58,60 @@ export class HttpFacilitator implements Settlement {
   readonly #verifyDeadlineMs: number;
   readonly #settleDeadlineMs: number;
   readonly #probeDeadlineMs: number;
-  readonly #inFlightMax: number;
   readonly #fetch: FacilitatorFetch;
-  #inFlightCount = 0;
-  /** Calls in a row that did not reach the facilitator. */
-  #failureCount = 0;
-  #hasBeenReached = false;
-  #isProbing = false;
-  #cancelProbe: () => void = () => {};
-  #stopped = false;
+  readonly #circuit: Circuit;
+  readonly signals: FacilitatorSignals;
 
   constructor(options: FacilitatorOptions) {
     this.#options = options;
     this.#verifyDeadlineMs = options.verifyDeadlineMs ?? 8000;
     this.#settleDeadlineMs = options.settleDeadlineMs ?? 30_000;
     this.#probeDeadlineMs = options.probeDeadlineMs ?? 5000;
-    this.#inFlightMax = options.inFlightMax ?? 256;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    const { clock, timers } = options;
+    this.#circuit = new Circuit({
+      clock,
+      timers,
+      probe: () => this.#isWell(),
+      onReachable: (isReachable) => options.onReachable?.(isReachable),
+    });
+    this.signals = new FacilitatorSignals((repeated) => options.onRepeatedTransaction?.(repeated));
   }
 
-  /** Sends the first probe, so that `isReachable` is known before the first payment. Does not wait for the answer. */
+  /** Asks the first health question, so that `isReachable` is known before the first payment. Does not wait for the answer. */
   start(): void {
-    this.#probeUntilReached();
+    this.#circuit.ask();
   }
 
-  /** Ends probing. */
+  /** Asks no more health questions. */
   stop(): void {
-    this.#stopped = true;
-    this.#cancelProbe();
+    this.#circuit.stop();
   }
 
-  /** Whether the last call arrived, for the server's readiness. False until the first one did. */
+  /** Whether the facilitator can be reached, for the server's readiness. False until it was reached once. */
   isReachable(): boolean {
-    return this.#hasBeenReached && this.#failureCount === 0;
+    return this.#circuit.isReachable();
   }
 
   readiness(): SettlementReadiness {
-    if (this.#failureCount >= FAILURES_TO_OPEN) return UNREACHABLE;
-    return this.#inFlightCount >= this.#inFlightMax ? BUSY : READY;
+    return this.#circuit.isOpen() ? UNREACHABLE : READY;
   }
 
   async verify(order: PaymentOrder): Promise<VerifyOutcome> {
     const answer = await this.#post('/verify', facilitatorBodyOf(order), this.#verifyDeadlineMs);
-    return verifyOutcomeOf(answer, order);
+    const outcome = verifyOutcomeOf(answer, order);
+    this.signals.noteVerified(order, outcome);
+    return outcome;
   }
 
   async settle(order: PaymentOrder): Promise<SettleOutcome> {
+    const outcome = await this.#settleTwice(order);
+    this.signals.noteSettled(order, outcome);
+    return outcome;
+  }
+
+  /** Repeats a pending settlement once, within the deadline. */
+  async #settleTwice(order: PaymentOrder): Promise<SettleOutcome> {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
     const body = facilitatorBodyOf(order);
@@ -146,14 +144,9 @@ export class HttpFacilitator implements Settlement {
   }
 
   async #post(path: string, body: string, deadlineMs: number): Promise<FacilitatorAnswer> {
-    this.#inFlightCount++;
-    try {
-      const answer = await this.#call('POST', path, body, deadlineMs);
-      this.#noteContact(isReachedBy(answer));
-      return answer;
-    } finally {
-      this.#inFlightCount--;
-    }
+    const answer = await this.#call('POST', path, body, deadlineMs);
+    this.#noteContact(answer);
+    return answer;
   }
 
   /** Never rejects. */
@@ -163,43 +156,32 @@ export class HttpFacilitator implements Settlement {
     body: string | null,
     deadlineMs: number,
   ): Promise<FacilitatorAnswer> {
-    const { url, token, timers } = this.#options;
+    const { url, token, timers, clock } = this.#options;
     const headers = {
       accept: 'application/json',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     };
     const request = { method, url: url + path, headers, body, deadlineMs, answerBytesMax: ANSWER_BYTES_MAX };
-    return facilitatorAnswerOf(await boundedCall(request, this.#fetch, timers));
+    const startMs = clock.monotonicMs();
+    const outcome = await boundedCall(request, this.#fetch, timers);
+    if (outcome.kind === 'answer') {
+      this.signals.noteDate(outcome.headers, clock.nowMs(), clock.monotonicMs() - startMs);
+    }
+    return facilitatorAnswerOf(outcome);
   }
 
-  #noteContact(isReached: boolean): void {
-    const was = this.isReachable();
-    if (isReached) {
-      this.#hasBeenReached = true;
-      this.#failureCount = 0;
-    } else this.#failureCount++;
-    if (was !== this.isReachable()) this.#options.onReachable?.(!was);
-    if (this.#failureCount >= FAILURES_TO_OPEN) this.#probeLater();
+  /** What a payment's call says about the facilitator. An answer of its own error, or none, may be this payload's fate. */
+  #noteContact(answer: FacilitatorAnswer): void {
+    if (answer.kind === 'not-sent') this.#circuit.noteUnreached();
+    else if (answer.kind === 'lost' ? answer.isTransport : answer.status >= 500) this.#circuit.ask();
+    // A facilitator that answers nonsense was still reached.
+    else this.#circuit.noteReached();
   }
 
-  #probeLater(): void {
-    if (this.#isProbing || this.#stopped) return;
-    this.#isProbing = true;
-    this.#cancelProbe = this.#options.timers.after(PROBE_PAUSE_MS, () => {
-      this.#isProbing = false;
-      this.#probeUntilReached();
-    });
-  }
-
-  #probeUntilReached(): void {
-    if (this.#isProbing || this.#stopped) return;
-    this.#isProbing = true;
-    void this.#call('GET', '/supported', null, this.#probeDeadlineMs).then((answer) => {
-      this.#isProbing = false;
-      const isReached = answer.kind === 'answer' && answer.status < 500;
-      this.#noteContact(isReached);
-      if (!isReached) this.#probeLater();
-    });
+  /** The health question. */
+  async #isWell(): Promise<boolean> {
+    const answer = await this.#call('GET', '/supported', null, this.#probeDeadlineMs);
+    return answer.kind === 'answer' && answer.status < 500;
   }
 }

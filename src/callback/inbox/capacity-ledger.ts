@@ -22,9 +22,13 @@ export class CapacityLedger implements CallbackCapacity {
     return this.#claimCount * CLAIM_BYTES;
   }
 
-  tryClaim(): boolean {
+  isFree(): boolean {
     if (!this.#fits()) this.#sweep();
-    if (!this.#fits()) return false;
+    return this.#fits();
+  }
+
+  tryClaim(): boolean {
+    if (!this.isFree()) return false;
     this.#claimCount++;
     return true;
   }

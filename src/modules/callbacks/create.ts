@@ -1,9 +1,11 @@
 /**
- * POST /v1/callbacks: creates a webhook address for ten minutes (callback.md; decisions §5). The server checks the body and
- * claims the capacity before the client pays; the ten minutes start when the payment has settled.
+ * POST /v1/callbacks: creates a webhook address for ten minutes (callback.md; decisions §5). The server checks the body, the
+ * client's rate and the capacity before the client pays, and claims the capacity once the payment is verified; the ten minutes
+ * start when the payment has settled.
  */
 import * as v from 'valibot';
-import { callbackCapacity } from '../../access/capacity.ts';
+import { capacityClaim, freeCapacity } from '../../access/capacity.ts';
+import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import type { CallbackDraft } from '../../callback/callbacks.ts';
 import { jsonTextOf } from '../../callback/json-text.ts';
@@ -55,7 +57,7 @@ export const createCallback = route<CallbackServices>()({
   path: '/v1/callbacks',
   summary: 'Create a webhook address for ten minutes',
   description: `The body is optional; the server accepts and ignores an object of at most ${CREATION_BYTES_MAX} bytes.`,
-  access: [callbackCapacity, paid('0.01')],
+  access: [perClient, freeCapacity, paid('0.01'), capacityClaim],
   bodies: { 'application/json': v.looseObject({}) },
   examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,

@@ -1,4 +1,5 @@
 /** The callbacks module: temporary webhook receivers. Only creation is paid. */
+import { openClientRate } from '../../access/rate-limit.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { Callbacks } from '../../callback/callbacks.ts';
 import { bind } from '../../http/operation.ts';
@@ -33,11 +34,12 @@ export const callbacks = defineModule({
   summary: 'Webhook addresses for ten minutes; only creating one is paid',
   settings: CALLBACK_SETTINGS,
   routes: [...CREATION, ...WEBHOOKS, ...READING],
-  open({ config, callbacks, paid, timers, surface }) {
+  open({ config, callbacks, paid, rateLimits, timers, surface }) {
     const { baseUrl } = surface.mount;
     const hookBaseUrl = config.hookBaseUrl ?? baseUrl;
     const counters: CallbackCounters = { eventsStored: 0 };
-    const services: CallbackServices = { callbacks, paid, timers, baseUrl, hookBaseUrl, counters };
+    const clientRate = openClientRate(rateLimits, config.callbackLimitPerMinute);
+    const services: CallbackServices = { callbacks, paid, clientRate, timers, baseUrl, hookBaseUrl, counters };
     return {
       operations: [
         ...bind('callbacks', CREATION, services),

@@ -14,6 +14,13 @@ export const CALLBACK_SETTINGS = {
     shownDefault: 'http://HOST:PORT',
     help: 'public address of the webhook host; every webhook URL starts with it',
   }),
+  callbackLimitPerMinute: setting({
+    variable: 'CALLBACK_LIMIT_PER_MINUTE',
+    parse: wholeNumber(0, 100_000),
+    default: '600',
+    help: 'callbacks that a client address may ask to create in any minute; 0 turns the limit off',
+    detail: 'Counts creations whose body passed validation, paid or not, in a sliding minute.',
+  }),
   callbackBytes: setting({
     variable: 'CALLBACK_BYTES',
     parse: wholeNumber(0, Number.MAX_SAFE_INTEGER),

@@ -1,4 +1,5 @@
 /** The jobs module: paid answers about hiring, from the served catalogue. */
+import { openClientRate } from '../../access/rate-limit.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { summarizeCompany } from './company.ts';
@@ -6,8 +7,6 @@ import { searchJobs } from './search.ts';
 import { type JobsServices, SignalsMemo } from './services.ts';
 import { JOBS_SETTINGS } from './settings.ts';
 import { findSignals } from './signals.ts';
-
-const MINUTE_MS = 60_000;
 
 const ROUTES = [searchJobs, summarizeCompany, findSignals];
 
@@ -17,12 +16,11 @@ export const jobs = defineModule({
   settings: JOBS_SETTINGS,
   routes: ROUTES,
   open({ config, catalogue, clock, paid, rateLimits }) {
-    const { rateLimitPerMinute: limitPerMinute } = config;
     const services: JobsServices = {
       catalogue,
       clock,
       paid: { ...paid, keepsParameters: config.salesParameters },
-      clientRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
+      clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
       signalsMemo: new SignalsMemo(),
     };
     return { operations: bind('jobs', ROUTES, services) };

@@ -6,7 +6,7 @@
  * The queue is fair by client network, so that a flood waits behind itself:
  *   - there are two lanes, one for clients whose payment has settled before and one for newcomers. Lanes take alternate turns,
  *     so a flood from many addresses that never paid takes at most half of the turns;
- *   - within a lane, clients take turns, and each may queue as many entries as there are free slots (recovery-lane.ts);
+ *   - within a lane, clients take turns, and each may queue as many entries as there are free slots (fair-queue.ts);
  *   - a signature that turns out to be forged is charged to its lane: each lane may waste a quarter of one processor on
  *     forgeries, and is served no faster than that while they go on. Good signatures are never charged.
  *
@@ -18,7 +18,6 @@
  */
 import { Buffer } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
-import { clientNetworkOf } from '../../base/client-network.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import { STRUCT_BYTES } from '../protocol/typed-data.ts';
@@ -64,8 +63,8 @@ export interface RecoveryRejected {
 export type Recovery = Recovered | RecoveryRejected;
 
 export interface RecoveryRequest extends RecoveryJob {
-  /** The client's address as text. */
-  readonly client: string;
+  /** The client's network. */
+  readonly network: string;
   /** True once the client no longer waits for the answer. */
   isDisconnected(): boolean;
 }
@@ -145,20 +144,24 @@ export class RecoveryQueue {
   }
 
   /** Moves the client to the lane of those who have paid: its payment has settled. */
-  markPaid(client: string): void {
-    this.#paidNetworks.set(clientNetworkOf(client), true);
+  markPaid(network: string): void {
+    this.#paidNetworks.set(network, true);
+  }
+
+  /** Whether a payment of this network has settled. */
+  isKnownPayer(network: string): boolean {
+    return this.#paidNetworks.get(network) === true;
   }
 
   /** Charges the client's lane for a recovery: the address that it gave is not the payer's. */
-  chargeForgery(client: string): void {
+  chargeForgery(network: string): void {
     const worker = this.#workers.find((one) => one.isHealthy());
-    if (worker !== undefined)
-      this.#laneOf(clientNetworkOf(client)).charge(worker.recoveryMs(), this.#clock.monotonicMs());
+    if (worker !== undefined) this.#laneOf(network).charge(worker.recoveryMs(), this.#clock.monotonicMs());
   }
 
   /** Finds the signer of a struct. Synchronous when no recovery is needed or the request is rejected. */
   recover(request: RecoveryRequest): Recovery | Promise<Recovery> {
-    const { struct, signature } = request;
+    const { struct, signature, network } = request;
     const reason = formFault(signature);
     if (reason !== undefined) return { ok: false, reason };
     const key = keyOf(request);
@@ -169,7 +172,6 @@ export class RecoveryQueue {
     }
     if (this.#isClosed || !this.#workers.some((worker) => worker.isHealthy())) return this.#reject('out-of-order');
 
-    const network = clientNetworkOf(request.client);
     const isDisconnected = (): boolean => request.isDisconnected();
     const id = network + key;
     const equal = this.#entries.get(id);
@@ -219,7 +221,7 @@ export class RecoveryQueue {
   }
 
   #laneOf(network: string): RecoveryLane<Entry> {
-    return this.#paidNetworks.get(network) === true ? this.#paid : this.#newcomers;
+    return this.isKnownPayer(network) ? this.#paid : this.#newcomers;
   }
 
   #reject(reason: RecoveryRejected['reason']): RecoveryRejected {

@@ -7,17 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpFacilitator } from '../../../src/adapters/facilitator/facilitator-http.ts';
-import type { Timers } from '../../../src/base/timers.ts';
 import { facilitatorBodyOf } from '../../../src/payment/protocol/order.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { FakeFacilitator } from '../../support/fake-facilitator.ts';
-import { ManualTime } from '../../support/manual-time.ts';
 import { binaryOf } from '../../support/server.ts';
 import { type FaultResult, facilitatorAt, runFaults } from './facilitator-faults.ts';
 
 const PROGRAM = fileURLToPath(new URL('facilitator-faults.ts', import.meta.url));
-/** Between two probes of a facilitator that cannot be reached. */
-const PROBE_PAUSE_MS = 1000;
 const VALID = { status: 200, body: { isValid: true } };
 
 const undo: (() => unknown)[] = [];
@@ -109,99 +105,59 @@ describe('a call', () => {
   });
 });
 
-describe('the cap on calls under way', () => {
-  it('refuses new payments at the cap and takes them again below it', async () => {
-    let open: () => void = () => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const fake = await fakeWith({ '/verify': () => gate.then(() => VALID) });
-    const adapter = adapterAt(fake.url, { inFlightMax: 2 });
-    expect(adapter.readiness()).toEqual({ kind: 'ready' });
-    const first = adapter.verify(orderFor());
-    expect(adapter.readiness()).toEqual({ kind: 'ready' });
-    const second = adapter.verify(orderFor());
-    expect(adapter.readiness()).toEqual({ kind: 'busy' });
-    open();
-    expect(await Promise.all([first, second])).toEqual([{ kind: 'valid' }, { kind: 'valid' }]);
-    expect(adapter.readiness()).toEqual({ kind: 'ready' });
-  });
-});
-
 describe('the circuit', () => {
-  /** Deadlines run on the test's time too, so every call here must be answered or reset by the fake. */
-  const circuit = async (step: 'reset' | { status: number }) => {
-    const fake = await fakeWith({ '/verify': [step], '/supported': ['reset'] });
-    const time = new ManualTime();
-    const news: boolean[] = [];
-    let pauseCount = 0;
-    const timers: Timers = {
-      after(delayMs, run) {
-        if (delayMs === PROBE_PAUSE_MS) pauseCount++;
-        return time.after(delayMs, run);
-      },
-    };
-    const adapter = adapterAt(fake.url, { timers, clock: time, onReachable: (is) => news.push(is) });
-    return { fake, time, news, adapter, pauseCount: () => pauseCount };
-  };
-
-  it.each(['reset', { status: 502 }] as const)(
-    'opens after five failures in a row (%j), is probed every second, and one success ends it',
+  it.each([{ status: 500 }, { status: 503 }, 'reset', 'close', 'hang'] as const)(
+    'is not opened by the fate of payloads (%j): the health question decides',
     async (step) => {
-      const { fake, time, adapter, pauseCount } = await circuit(step);
-      for (let i = 0; i < 4; i++) await adapter.verify(orderFor());
-      expect(adapter.readiness()).toEqual({ kind: 'ready' });
-      await adapter.verify(orderFor());
-      expect(adapter.readiness()).toEqual({ kind: 'unreachable' });
-      expect(fake.callsOf('/supported')).toHaveLength(0);
-      for (let probes = 1; probes <= 3; probes++) {
-        time.pass(999);
-        expect(fake.callsOf('/supported')).toHaveLength(probes - 1);
-        time.pass(1);
-        await until(() => pauseCount() === probes + 1);
-        expect(fake.callsOf('/supported')).toHaveLength(probes);
-        expect(adapter.readiness()).toEqual({ kind: 'unreachable' });
+      const fake = await fakeWith({ '/verify': [step], '/settle': [step], '/supported': [{ status: 200 }] });
+      const news: boolean[] = [];
+      const adapter = adapterAt(fake.url, {
+        verifyDeadlineMs: 200,
+        settleDeadlineMs: 200,
+        onReachable: (is) => news.push(is),
+      });
+      adapter.start();
+      await until(() => adapter.isReachable());
+      for (let round = 0; round < 8; round++) {
+        await Promise.all([adapter.verify(orderFor()), adapter.settle(orderFor())]);
+        expect(adapter.readiness()).toEqual({ kind: 'ready' });
       }
-      fake.scripts = { '/supported': [{ status: 200, body: { kinds: [] } }] };
-      time.pass(1000);
-      await until(() => adapter.readiness().kind === 'ready');
+      await until(() => fake.callsOf('/supported').length >= 2);
       expect(adapter.isReachable()).toBe(true);
-      expect(time.pendingCount).toBe(0);
+      expect(news).toEqual([true]);
     },
   );
 
-  it('stays closed while every fifth call arrives, whatever the answer', async () => {
-    const { fake, adapter } = await circuit('reset');
-    for (let round = 0; round < 3; round++) {
-      fake.scripts = { '/verify': ['reset'] };
-      for (let i = 0; i < 4; i++) await adapter.verify(orderFor());
-      fake.scripts = { '/verify': [{ status: 401 }] };
-      await adapter.verify(orderFor());
-      expect(adapter.readiness()).toEqual({ kind: 'ready' });
-    }
-  });
-
-  it('reports a facilitator that is down at start, keeps asking, and says when it is there (reliability 101)', async () => {
-    const { fake, time, news, adapter, pauseCount } = await circuit('reset');
-    expect(adapter.isReachable()).toBe(false);
-    adapter.start();
-    await until(() => pauseCount() === 1);
-    expect(fake.callsOf('/supported')).toHaveLength(1);
-    expect(adapter.isReachable()).toBe(false);
-    expect(adapter.readiness()).toEqual({ kind: 'ready' });
-    fake.scripts = { '/supported': [{ status: 200 }] };
-    time.pass(1000);
-    await until(() => adapter.isReachable());
+  it('opens when the health question fails five times, after one payload has raised it, and one success ends it', async () => {
+    const fake = await fakeWith({ '/verify': [{ status: 503 }], '/supported': [{ status: 503 }] });
+    const news: boolean[] = [];
+    const adapter = adapterAt(fake.url, { onReachable: (is) => news.push(is) });
+    await adapter.verify(orderFor());
+    await until(() => adapter.readiness().kind === 'unreachable');
+    expect(fake.callsOf('/supported')).toHaveLength(5);
+    fake.scripts = { '/supported': [{ status: 200, body: { kinds: [] } }] };
+    await until(() => adapter.readiness().kind === 'ready');
     expect(news).toEqual([true]);
-    expect(time.pendingCount).toBe(0);
-  });
+  }, 20_000);
 
-  it('asks nothing more after it was stopped', async () => {
-    const { fake, time, adapter } = await circuit('reset');
-    for (let i = 0; i < 5; i++) await adapter.verify(orderFor());
-    adapter.stop();
-    time.pass(10_000);
-    expect(time.pendingCount).toBe(0);
-    expect(fake.callsOf('/supported')).toHaveLength(0);
+  it('opens after five calls that never connected', async () => {
+    const closed = await new FakeFacilitator({}).listen();
+    await closed.close();
+    const adapter = adapterAt(closed.url);
+    for (let i = 0; i < 4; i++) await adapter.verify(orderFor());
+    await adapter.settle(orderFor());
+    expect(adapter.readiness()).toEqual({ kind: 'unreachable' });
+  });
+});
+
+describe('the clock of the facilitator', () => {
+  it('is read from the answers', async () => {
+    const date = new Date(Date.now() - 40_000).toUTCString();
+    const fake = await fakeWith({ '/verify': [{ ...VALID, headers: { date } }], '/supported': [{ status: 200 }] });
+    const adapter = adapterAt(fake.url);
+    expect(adapter.signals.skewSeconds()).toBeUndefined();
+    for (let i = 0; i < 3; i++) await adapter.verify(orderFor());
+    expect(adapter.signals.skewSeconds()).toBeGreaterThan(38);
+    expect(adapter.signals.skewSeconds()).toBeLessThan(43);
   });
 });

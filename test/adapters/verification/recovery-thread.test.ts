@@ -92,7 +92,7 @@ describe('verification', () => {
     expect(opened).toMatchObject({ threadCount, library: 'wasm', notices: [] });
     const answers = await Promise.all(
       jobs.map(({ struct, signature }, i) =>
-        queue.recover({ struct, signature, client: `192.0.2.${i % 4}`, isDisconnected: () => false }),
+        queue.recover({ struct, signature, network: `192.0.2.${i % 4}`, isDisconnected: () => false }),
       ),
     );
     expect(answers).toEqual(expected);
@@ -102,7 +102,7 @@ describe('verification', () => {
     const { queue, close } = await verification({ WORKERS: '2' });
     await close();
     const [{ struct, signature }] = jobs as [RecoveryJob];
-    expect(queue.recover({ struct, signature, client: '', isDisconnected: () => false })).toMatchObject({
+    expect(queue.recover({ struct, signature, network: '', isDisconnected: () => false })).toMatchObject({
       reason: 'out-of-order',
     });
   });

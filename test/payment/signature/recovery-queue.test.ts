@@ -49,7 +49,7 @@ let count = 0;
 function request(client: string, change: Partial<RecoveryRequest> = {}): RecoveryRequest {
   const struct = new Uint8Array(STRUCT_BYTES);
   new DataView(struct.buffer).setUint32(0, ++count);
-  return { struct, signature: new Uint8Array(65).fill(27), client, isDisconnected: () => false, ...change };
+  return { struct, signature: new Uint8Array(65).fill(27), network: client, isDisconnected: () => false, ...change };
 }
 
 const FLOOD = '198.51.100.66';
@@ -90,7 +90,7 @@ describe('what needs no recovery', () => {
     const one = ask(request(HONEST));
     worker.work();
     await settle();
-    for (let i = 0; i < 2000; i++) expect(queue.recover({ ...one, client: FLOOD })).toEqual(outcomes.get(one));
+    for (let i = 0; i < 2000; i++) expect(queue.recover({ ...one, network: FLOOD })).toEqual(outcomes.get(one));
     expect(worker.startedCount).toBe(1);
     ask({ ...one, struct: request(HONEST).struct });
     expect(worker.startedCount).toBe(2);
@@ -100,7 +100,7 @@ describe('what needs no recovery', () => {
     const { worker, ask, reasonOf } = setUp();
     const one = request(HONEST);
     const asked = Array.from({ length: 300 }, () => ask({ ...one }));
-    ask({ ...one, client: FLOOD });
+    ask({ ...one, network: FLOOD });
     expect(worker.startedCount).toBe(1);
     worker.work();
     await settle();
@@ -116,7 +116,7 @@ describe('what needs no recovery', () => {
     for (const struct of [new Uint8Array(STRUCT_BYTES).fill(1), new Uint8Array(STRUCT_BYTES).fill(2)]) {
       for (const v of [27, 28]) {
         const signed = new Uint8Array([...signature.subarray(0, 64), v]);
-        const answer = await queue.recover({ struct, signature: signed, client: '', isDisconnected: () => false });
+        const answer = await queue.recover({ struct, signature: signed, network: '', isDisconnected: () => false });
         expect(answer).toEqual(recoverWithNoble(digestOf(struct), signed));
       }
     }
@@ -174,18 +174,18 @@ describe('a flood of forged payments', () => {
 
   it('from more addresses than there are slots gets newcomers rejected, and clients that have paid keep every other turn', async () => {
     const { worker, ask, reasonOf, queue } = setUp();
-    queue.markPaid('2001:db8:5::1');
+    queue.markPaid('2001:db8:5:0::/64');
     ask(request('203.0.113.1'));
     for (let i = 0; i < WAITING_COUNT_MAX; i++) ask(request(`10.0.${i >> 8}.${i & 255}`));
     const newcomer = ask(request(HONEST));
-    const returning = [1, 2, 3].map((host) => ask(request(`2001:db8:5::${host}`)));
+    const returning = [1, 2, 3].map(() => ask(request('2001:db8:5:0::/64')));
     await settle();
     expect(reasonOf(newcomer)).toBe('crowded');
     for (let i = 0; i < 7; i++) worker.work();
     await settle();
     expect(returning.map(reasonOf)).toEqual(['recovered', 'recovered', 'recovered']);
     // A flood from a client that has paid leaves every other turn to newcomers.
-    for (let i = 0; i < 100; i++) ask(request('2001:db8:5::9'));
+    for (let i = 0; i < 100; i++) ask(request('2001:db8:5:0::/64'));
     const before = queue.counts().waiting;
     const worked = Array.from({ length: 20 }, () => worker.work().struct);
     expect(new Set(worked.map(String)).size).toBe(20);

@@ -1,0 +1,106 @@
+/**
+ * Whether the facilitator can be reached (decisions §4; reliability 95, 100, 101). Only what says something about the
+ * facilitator itself counts: a call that never connected, and the health question `GET /supported`. The fate of one payload
+ * does not: a signature of a contract wallet can make a healthy facilitator answer 500 or nothing, so after such a call the
+ * circuit asks the health question and counts its answer instead.
+ *
+ * {@link FAILURES_TO_OPEN} failures in a row open the circuit. The health question is asked again every second until one call
+ * arrives, which closes it. Bound: one question at a time, and a pause of {@link PROBE_PAUSE_MS} between two.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Timers } from '../../base/timers.ts';
+
+export const FAILURES_TO_OPEN = 5;
+export const PROBE_PAUSE_MS = 1000;
+
+export interface CircuitPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Asks the health question; true when the facilitator is well. Never rejects. */
+  probe(): Promise<boolean>;
+  /** Called when {@link Circuit.isReachable} changes. */
+  onReachable(isReachable: boolean): void;
+}
+
+export class Circuit {
+  readonly #ports: CircuitPorts;
+  #failureCount = 0;
+  #hasBeenReached = false;
+  #isProbing = false;
+  /** Cancels the question that waits for its time, if one does. */
+  #cancelProbe: (() => void) | undefined;
+  #probedAtMs = Number.NEGATIVE_INFINITY;
+  #stopped = false;
+
+  constructor(ports: CircuitPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether the last call that says something arrived. False until the first one did. */
+  isReachable(): boolean {
+    return this.#hasBeenReached && this.#failureCount === 0;
+  }
+
+  isOpen(): boolean {
+    return this.#failureCount >= FAILURES_TO_OPEN;
+  }
+
+  /** A call was answered. */
+  noteReached(): void {
+    this.#cancel();
+    this.#change(() => {
+      this.#hasBeenReached = true;
+      this.#failureCount = 0;
+    });
+  }
+
+  /** A call never connected. */
+  noteUnreached(): void {
+    this.#change(() => {
+      this.#failureCount++;
+    });
+    this.ask();
+  }
+
+  /** Asks the health question, as soon as the pause allows. */
+  ask(): void {
+    if (this.#stopped || this.#isProbing || this.#cancelProbe !== undefined) return;
+    const { clock, timers } = this.#ports;
+    const waitMs = this.#probedAtMs + PROBE_PAUSE_MS - clock.monotonicMs();
+    if (waitMs <= 0) {
+      this.#probe();
+      return;
+    }
+    this.#cancelProbe = timers.after(waitMs, () => {
+      this.#cancelProbe = undefined;
+      this.#probe();
+    });
+  }
+
+  /** Asks no more. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel();
+  }
+
+  #cancel(): void {
+    this.#cancelProbe?.();
+    this.#cancelProbe = undefined;
+  }
+
+  #probe(): void {
+    this.#isProbing = true;
+    void this.#ports.probe().then((isReached) => {
+      this.#isProbing = false;
+      this.#probedAtMs = this.#ports.clock.monotonicMs();
+      if (isReached) this.noteReached();
+      else this.noteUnreached();
+    });
+  }
+
+  #change(apply: () => void): void {
+    const was = this.isReachable();
+    apply();
+    if (was !== this.isReachable()) this.#ports.onReachable(!was);
+  }
+}

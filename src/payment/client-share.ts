@@ -1,0 +1,37 @@
+/**
+ * A semaphore with fair shares: a client network may hold as many slots as are free, so one network holds half of them at
+ * most, two hold a third each, and a newcomer finds one. It bounds work that a stranger can cause elsewhere, such as a
+ * facilitator's verification of a payment. Requests do not queue for a slot.
+ */
+export class ClientShare {
+  readonly #countMax: number;
+  readonly #held = new Map<string, number>();
+  /** Slots that are held. */
+  count = 0;
+
+  constructor(countMax: number) {
+    this.#countMax = countMax;
+  }
+
+  /** Slots that this network holds. */
+  heldBy(network: string): number {
+    return this.#held.get(network) ?? 0;
+  }
+
+  canTake(network: string): boolean {
+    return this.heldBy(network) < this.#countMax - this.count;
+  }
+
+  /** @returns releases the slot that was taken, to be called once; undefined when this network may take none now */
+  tryTake(network: string): (() => void) | undefined {
+    if (!this.canTake(network)) return undefined;
+    this.#held.set(network, this.heldBy(network) + 1);
+    this.count++;
+    return () => {
+      this.count--;
+      const left = this.heldBy(network) - 1;
+      if (left > 0) this.#held.set(network, left);
+      else this.#held.delete(network);
+    };
+  }
+}

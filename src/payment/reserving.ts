@@ -1,0 +1,109 @@
+/**
+ * The reservation of a purchase: takes the authorization, and the identifier where the client gave one, or says what is known
+ * of them (decisions §4). A used authorization comes first; then an identifier gives its kept answer, whether the settlement is
+ * there or not; only then does it matter whether something new could be sold.
+ */
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import { runwayFault } from './protocol/authorization.ts';
+import { identifierClaim, type PaymentIdentifier } from './protocol/identifier.ts';
+import type { Address } from './protocol/network.ts';
+import type { PaymentOrder } from './protocol/order.ts';
+import type { NamedPurchase, PayingClient, Rejected, Resale } from './purchase.ts';
+import type { KeptAnswer, Known, Reservation, Reservations, Reserved } from './reservations.ts';
+import { openAnswer } from './sealed-answer.ts';
+import type { Unavailable } from './settlement/settlement.ts';
+import type { Closed } from './settlement/verification.ts';
+
+/** A verified order that is still to be reserved. */
+export interface Wish {
+  readonly order: PaymentOrder;
+  readonly client: PayingClient;
+  readonly named: NamedPurchase | undefined;
+}
+
+/** Why nothing was reserved. */
+export type NotReserved = { readonly kind: 'resale'; readonly resale: Resale } | Rejected;
+
+/** Seconds after which the time of a kept answer has ended for every process. */
+const SOON_SECONDS = 1;
+
+const unavailable = (detail: string, retryAfterSeconds?: number): Unavailable => ({
+  kind: 'unavailable',
+  detail,
+  retryAfterSeconds,
+});
+
+export class Reserving {
+  readonly #reservations: Reservations;
+  readonly #clock: Clock;
+
+  constructor(reservations: Reservations, clock: Clock) {
+    this.#reservations = reservations;
+    this.#clock = clock;
+  }
+
+  /** @param closed why nothing new can be sold now; undefined = it can */
+  reserve(wish: Wish, closed: Closed | undefined): MaybePromise<Reservation | NotReserved> {
+    const { order, named } = wish;
+    const claim = named === undefined ? undefined : identifierClaim(named.id, named.question, order.payer);
+    if (closed !== undefined) {
+      return chain(this.#reservations.find(order.key, claim), (known) =>
+        known === undefined ? closed : this.#knownOr(wish, known),
+      );
+    }
+    const reserved = this.#reservations.reserve(order.key, order.authorization.validBeforeSeconds, claim);
+    // A store that answered later took time from the authorization's window.
+    if (reserved instanceof Promise) return reserved.then((later) => this.#stillInTime(wish, later));
+    return this.#reservedOr(wish, reserved);
+  }
+
+  async #stillInTime(wish: Wish, reserved: Reserved): Promise<Reservation | NotReserved> {
+    if (reserved.kind !== 'reserved') return this.#reservedOr(wish, reserved);
+    const lapsed = runwayFault(wish.order.authorization.validBeforeSeconds, this.#clock.nowMs());
+    if (lapsed === undefined) return reserved.reservation;
+    await this.#reservations.release(reserved.reservation);
+    return { kind: 'invalid', fault: lapsed, detail: lapsed.error };
+  }
+
+  #reservedOr(wish: Wish, reserved: Reserved): MaybePromise<Reservation | NotReserved> {
+    switch (reserved.kind) {
+      case 'reserved':
+        return reserved.reservation;
+      case 'no-room':
+        return { kind: 'no-room' };
+      case 'full':
+        return unavailable('the store of reservations is full');
+      case 'unavailable':
+        return unavailable(reserved.detail);
+      default:
+        return this.#knownOr(wish, reserved);
+    }
+  }
+
+  #knownOr({ order, named }: Wish, known: Known): MaybePromise<NotReserved> {
+    switch (known.kind) {
+      case 'taken':
+        return { kind: 'used', status: known.status, payer: order.payer };
+      case 'kept':
+        return this.#resell(known.kept, (named as NamedPurchase).id, order.payer);
+      case 'under-way':
+        return { kind: 'under-way', payer: order.payer };
+      case 'conflict':
+        return { kind: 'conflict' };
+      default:
+        return known satisfies never;
+    }
+  }
+
+  async #resell(kept: KeptAnswer, id: PaymentIdentifier, payer: Address): Promise<NotReserved> {
+    try {
+      const sealed = await this.#reservations.readKept(kept);
+      if (sealed === undefined) return unavailable('the time of a kept answer has just ended', SOON_SECONDS);
+      return { kind: 'resale', resale: { kept, id, payer, content: openAnswer(id, sealed) } };
+    } catch (failure) {
+      return unavailable(`a kept answer cannot be read: ${messageOf(failure)}`);
+    }
+  }
+}

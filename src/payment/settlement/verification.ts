@@ -1,0 +1,119 @@
+/**
+ * Asks the settlement whether a payment would settle, within the bounds of what a stranger may cause there for nothing: turns
+ * of the facilitator, shared by client network, and fewer still for signatures of contract wallets, which only the chain can
+ * check. A verified payment keeps its turn; in every other case the turn has ended when the outcome is known.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { ClientShare } from '../client-share.ts';
+import { runwayFault } from '../protocol/authorization.ts';
+import type { PaymentFault } from '../protocol/envelope.ts';
+import type { PaymentOrder } from '../protocol/order.ts';
+import type { Settlement, Unavailable, VerifyOutcome } from './settlement.ts';
+import type { SettlementTurns, Turn, TurnRejection } from './settlement-turns.ts';
+
+/** Seconds after which a turn or a probe of the facilitator has come round. */
+const SOON_SECONDS = 1;
+/** A sixteenth of what the facilitator is asked at a time, so that junk leaves room for payments. */
+const CONTRACT_WALLET_COUNT_MAX = 16;
+
+export interface VerificationParts {
+  readonly settlement: Settlement;
+  /** Bounds what the settlement is asked at a time; undefined for one that costs nothing to ask. */
+  readonly turns: SettlementTurns | undefined;
+  readonly clock: Clock;
+}
+
+/** The client of a payment, as far as fairness needs it. */
+export interface VerifyingClient {
+  /** What counts as one client (client-network.ts). */
+  clientNetwork(): string;
+  isDisconnected(): boolean;
+}
+
+/** No payment of this client can be verified now: it has too many, or the settlement can take none. */
+export type Closed = { readonly kind: 'crowded' } | Unavailable;
+
+export type Verified =
+  /** The purchase ends the turn, where there is one. */
+  | { readonly kind: 'valid'; readonly turn: Turn | undefined }
+  | Exclude<VerifyOutcome, { kind: 'valid' }>
+  /** Too little time was left when its turn came. */
+  | { readonly kind: 'lapsed'; readonly fault: PaymentFault }
+  | Closed;
+
+export const CROWDED: Closed = { kind: 'crowded' };
+
+const closedBy = (rejection: TurnRejection): Closed =>
+  rejection === 'client-crowded'
+    ? CROWDED
+    : { kind: 'unavailable', detail: `no turn with the settlement: ${rejection}`, retryAfterSeconds: SOON_SECONDS };
+
+export class Verification {
+  readonly #parts: VerificationParts;
+  /** Signatures of contract wallets that the facilitator is being asked about. */
+  readonly #contractWallets = new ClientShare(CONTRACT_WALLET_COUNT_MAX);
+
+  constructor(parts: VerificationParts) {
+    this.#parts = parts;
+  }
+
+  /** Why nothing can be settled now, or undefined. */
+  closed(): Closed | undefined {
+    const { kind } = this.#parts.settlement.readiness();
+    if (kind === 'ready') return undefined;
+    return { kind: 'unavailable', detail: `the settlement is ${kind}`, retryAfterSeconds: SOON_SECONDS };
+  }
+
+  /** Why {@link verify} would reject this client at once, or undefined. Synchronous: read before every reservation. */
+  closedFor(client: VerifyingClient): Closed | undefined {
+    const closed = this.closed();
+    const { turns } = this.#parts;
+    if (closed !== undefined || turns === undefined) return closed;
+    const rejection = turns.rejectionOf(client.clientNetwork());
+    return rejection === undefined ? undefined : closedBy(rejection);
+  }
+
+  /** Rejects only for a bug, and then has ended the turn. */
+  verify(order: PaymentOrder, client: VerifyingClient): Promise<Verified> {
+    return this.#verify(order, client, ({ kind }) => kind === 'invalid');
+  }
+
+  /** As {@link verify}, for a signature that was not recovered here. */
+  async verifyContractWallet(order: PaymentOrder, client: VerifyingClient): Promise<Verified> {
+    const giveBack = this.#contractWallets.tryTake(client.clientNetwork());
+    if (giveBack === undefined) return CROWDED;
+    try {
+      // A signature over which the facilitator fails is the client's own doing as well.
+      return await this.#verify(order, client, ({ kind }) => kind !== 'valid');
+    } finally {
+      giveBack();
+    }
+  }
+
+  async #verify(
+    order: PaymentOrder,
+    client: VerifyingClient,
+    isRefused: (verified: VerifyOutcome) => boolean,
+  ): Promise<Verified> {
+    const { settlement, turns, clock } = this.#parts;
+    if (turns === undefined) {
+      const verified = await settlement.verify(order);
+      return verified.kind === 'valid' ? { kind: 'valid', turn: undefined } : verified;
+    }
+    const entered = turns.enter(client.clientNetwork(), () => client.isDisconnected());
+    const turn = entered instanceof Promise ? await entered : entered;
+    if (typeof turn === 'string') return closedBy(turn);
+    let isVerified = false;
+    try {
+      // A turn that came later took time from the authorization's window.
+      const lapsed = turn === entered ? undefined : runwayFault(order.authorization.validBeforeSeconds, clock.nowMs());
+      if (lapsed !== undefined) return { kind: 'lapsed', fault: lapsed };
+      const verified = await settlement.verify(order);
+      isVerified = verified.kind === 'valid';
+      if (isRefused(verified)) turn.noteRefused();
+      return verified.kind === 'valid' ? { kind: 'valid', turn } : verified;
+    } finally {
+      if (!isVerified) turn.end();
+    }
+  }
+}
