@@ -50,6 +50,15 @@ export const SERVER_SETTINGS = {
     help: 'origin, or `*`, that browsers may call from',
     detail: 'Without it the server sends no CORS headers and answers OPTIONS with 405.',
   }),
+  memoryLimitBytes: setting({
+    variable: 'MEMORY_LIMIT_BYTES',
+    parse: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    default: null,
+    shownDefault: "the cgroup's limit, else three quarters of the machine's memory",
+    help: 'resident memory that the process may hold before it refuses new paid work',
+    detail:
+      'From 85 % of it the server makes no new offers, from 92 % it accepts no payments; see operations.md, "Overload".',
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     parse: oneOf(LOG_LEVELS),

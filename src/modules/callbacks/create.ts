@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { callbackCapacity } from '../../access/capacity.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
 import { paid } from '../../access/x402.ts';
 import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
@@ -53,7 +54,7 @@ export const createCallback = route<CallbackServices>()({
   path: '/v1/callbacks',
   summary: 'Create a webhook address for ten minutes',
   description: `The body is optional; the server accepts and ignores an object of at most ${CREATION_BYTES_MAX} bytes.`,
-  access: [callbackCapacity, paid('0.01')],
+  access: [callbackCapacity, unlessOverloaded, paid('0.01')],
   bodies: { 'application/json': v.looseObject({}) },
   examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,

@@ -16,12 +16,13 @@ export const jobs = defineModule({
   summary: 'Answers about hiring, each for one payment',
   settings: JOBS_SETTINGS,
   routes: ROUTES,
-  open({ config, catalogue, clock, paid, rateLimits }) {
+  open({ config, catalogue, clock, paid, rateLimits, shedding }) {
     const { rateLimitPerMinute: limitPerMinute } = config;
     const services: JobsServices = {
       catalogue,
       clock,
       paid,
+      shedding,
       clientRate: { limitPerMinute, limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS) },
       signalsMemo: new SignalsMemo(),
     };
