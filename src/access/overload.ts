@@ -1,5 +1,5 @@
 /**
- * Sheds new paid work while the server is overloaded (decisions §4 "Overload"; reliability 211, 212): 503 before the payment
+ * Sheds new paid work while the server is overloaded (decisions §4; reliability 211, 212): 503 before the payment
  * is looked at, so that nothing is verified, reserved or charged. A paid route lists `unlessOverloaded` right before `paid`;
  * routes without it are never refused. Without overload the gate reads one field.
  */

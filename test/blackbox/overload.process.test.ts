@@ -1,4 +1,4 @@
-/** Overload of real servers (decisions §4 "Overload"; reliability 211, 212): real memory, and a process that really stands still. */
+/** Overload of real servers (decisions §4; reliability 211, 212): real memory, and a process that really stands still. */
 import { setTimeout as passed } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { bearer, createCallback, post } from '../support/callback-client.ts';

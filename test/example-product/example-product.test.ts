@@ -145,7 +145,10 @@ describe('a second surface', () => {
               200: {
                 content: {
                   'application/json': {
-                    schema: { additionalProperties: false, required: ['snapshot', 'state', 'settlement', 'example'] },
+                    schema: {
+                      additionalProperties: false,
+                      required: ['snapshot', 'state', 'settlement', 'example', 'load'],
+                    },
                   },
                 },
               },

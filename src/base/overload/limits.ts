@@ -1,4 +1,4 @@
-/** The bounds of overload (decisions §4 "Overload"; reliability 211, 212) and of measuring it, each with its unit and reason. */
+/** The bounds of overload (decisions §4; reliability 211, 212) and of measuring it, each with its unit and reason. */
 import type { Pressure } from './pressure.ts';
 
 /** decisions §4: from here on, new offers and unpaid creations are refused. */

@@ -1,4 +1,4 @@
-/** Whether the server has more work than it can do (decisions §4 "Overload"): two levels with hysteresis, pure. */
+/** Whether the server has more work than it can do (decisions §4): two levels with hysteresis, pure. */
 import { BEGINS, ENDS, IS_SEVERE } from './limits.ts';
 import type { Pressure, PressureKind } from './pressure.ts';
 

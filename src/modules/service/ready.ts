@@ -1,6 +1,6 @@
 /**
  * GET /ready: whether each component is ready for paid work (decisions §6), and whether the server has capacity for new work
- * (`load`, decisions §4 "Overload"). It reveals neither secrets nor versions.
+ * (`load`, decisions §4). It reveals neither secrets nor versions.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';

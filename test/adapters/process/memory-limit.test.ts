@@ -1,4 +1,4 @@
-/** The limit of memory that the machine or its container sets (decisions §4 "Overload"). */
+/** The limit of memory that the machine or its container sets (decisions §4). */
 import { describe, expect, it } from 'vitest';
 import { cgroupLimitBytes, defaultMemoryLimitBytes } from '../../../src/adapters/process/memory-limit.ts';
 
