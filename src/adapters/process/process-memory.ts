@@ -48,7 +48,7 @@ function nodeMemory(process: NodeJS.Process): ProcessMemory {
 
 /**
  * Bun's heap has no limit (what it reports as one is ten times what it has), and its `getHeapStatistics` walks the heap for
- * 7 ms and more, so only resident memory counts. An idle Bun gives 500 MB of garbage back within three seconds.
+ * 7 ms and more, so only resident memory counts. An idle Bun gives hundreds of MB of garbage back within 3 to 12 s.
  */
 const bunMemory = (process: NodeJS.Process): ProcessMemory => ({
   measure: () => ({ residentBytes: process.memoryUsage.rss(), heap: null }),
