@@ -4,6 +4,7 @@
  *   const app = await createPaygrade({ snapshot: 'jobs.snapshot', stateDir: 'state', baseUrl: 'https://api.example.com' });
  *   Bun.serve({ fetch: (request) => app.fetch(request) });
  */
+import { processMemory } from './adapters/process/process-memory.ts';
 import { openApp } from './app/app.ts';
 import { CONFIGURATION, type ConfigOptions } from './app/configuration.ts';
 import type { RequestRecord } from './app/request-log.ts';
@@ -42,6 +43,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
     {
       clock: systemClock,
       random: systemRandom,
+      memory: processMemory(),
       copiesIntoResponse: 'Bun' in globalThis,
       onRequest,
       onFailure,

@@ -14,13 +14,14 @@ import { Deliveries } from './deliveries.ts';
 import { SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
+import { type OverloadPorts, openOverload } from './overload.ts';
 import { openParts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
 import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
 
 /** The environment of the app; optional members default to the runtime's own. */
-export interface AppPorts extends PartsPorts, RequestLogPorts {
+export interface AppPorts extends PartsPorts, OverloadPorts, RequestLogPorts {
   /** Whether the runtime's Response copies Headers and bytes in its constructor, as Bun's does. */
   readonly copiesIntoResponse?: boolean;
   /** The surfaces to serve; the list of modules.ts when not given. */
@@ -107,6 +108,8 @@ async function openOn(
   const { paid, paymentStatusOf } = payments;
   const deliveries = new Deliveries(parts.timers, (failure) => log.failed(failure, 'deliveries'));
   server.add(deliveries);
+  const { shedding, component: overload } = openOverload(config, { ...ports, timers: parts.timers });
+  server.add(overload);
   const surfaceParts: SurfaceParts = {
     clock,
     random,
@@ -125,6 +128,7 @@ async function openOn(
     rateLimits,
     paid,
     books: backend.books,
+    shedding,
     paymentStatusOf,
     pageFiles: openPageFiles(),
     hookBaseUrl: config.hookBaseUrl,

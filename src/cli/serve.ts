@@ -7,6 +7,7 @@ import { SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
 import type { Listener, ListenOptions } from '../adapters/listen/listen.ts';
 import { openListener } from '../adapters/listen/open-listener.ts';
+import { processMemory } from '../adapters/process/process-memory.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
@@ -115,6 +116,7 @@ export const serve = command({
         {
           clock: io.clock,
           random: systemRandom,
+          memory: processMemory(),
           copiesIntoResponse: 'Bun' in globalThis,
           ...serverLog(log, config.logLevel, io.clock),
         },

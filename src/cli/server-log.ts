@@ -34,10 +34,17 @@ type LogPorts = Pick<
   | 'onFailure'
   | 'onStateFault'
   | 'onVerificationFault'
+  | 'onOverload'
   | 'onCaseReport'
   | 'onFacilitatorReachable'
   | 'onRepeatedTransaction'
 >;
+
+const OVERLOAD_MESSAGES = [
+  'the server is no longer overloaded',
+  'the server is overloaded and makes no new offers',
+  'the server is overloaded and accepts no payments',
+] as const;
 
 /** Writes the app's reports as lines of the log, at this level and above. */
 export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPorts {
@@ -62,6 +69,15 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
     onVerificationFault(fault) {
       if (fault === undefined) note('warn', { message: 'a verification thread works again' });
       else note('error', { message: 'a verification thread failed and is being restarted', fault });
+    },
+    onOverload({ level, kind, memoryShare, lateMs }) {
+      note('warn', {
+        message: OVERLOAD_MESSAGES[level],
+        overload_level: level,
+        ...(level === 0 ? {} : { reason: kind }),
+        memory_percent: Math.round(memoryShare * 1000) / 10,
+        loop_lag_ms: Math.round(lateMs),
+      });
     },
     onFacilitatorReachable(isReachable) {
       note('warn', { message: `the facilitator can${isReachable ? '' : 'not'} be reached` });

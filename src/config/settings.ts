@@ -68,6 +68,15 @@ export const SERVER_SETTINGS = {
     detail: 'Without it these paths are 404.',
     isSecret: true,
   }),
+  memoryLimitBytes: setting({
+    variable: 'MEMORY_LIMIT_BYTES',
+    parse: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    default: null,
+    shownDefault: "the cgroup's limit, else three quarters of the machine's memory",
+    help: 'resident memory that the process may hold before it refuses new paid work',
+    detail:
+      'From 85 % of it the server makes no new offers, from 92 % it accepts no payments; see operations.md, "Overload".',
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     parse: oneOf(LOG_LEVELS),

@@ -70,7 +70,6 @@ export const {
   PAYLOAD_TOO_LARGE,
   UNSUPPORTED_MEDIA_TYPE,
   RATE_LIMIT_EXCEEDED,
-  OVERLOADED,
   INTERNAL_ERROR,
 } = defineErrors({
   INVALID_PARAMETER: { status: 400 },
@@ -85,7 +84,6 @@ export const {
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   RATE_LIMIT_EXCEEDED: { status: 429, headers: RETRY_AFTER },
-  OVERLOADED: { status: 503, headers: RETRY_AFTER },
   INTERNAL_ERROR: { status: 500 },
 });
 

@@ -2,6 +2,7 @@
  * The interface of modules. A module is one folder with a `module.ts` that binds its routes to its services once and brings its
  * readiness, metrics, background work and settings. Modules never import each other; they share the parts in the context.
  */
+import type { Shedding } from '../access/overload.ts';
 import type { PaidServices } from '../access/x402.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -76,6 +77,8 @@ export interface ModuleContext {
   /** Services of paid operations. */
   readonly paid: PaidServices['paid'];
   readonly books: Books;
+  /** The server's overload, and what it has shed. */
+  readonly shedding: Shedding;
   /** The status of an authorization, by payer (0x and 40 hex digits) and nonce (0x and 64), any case. */
   paymentStatusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
   /** Style sheets, scripts and pictures for browsers. */

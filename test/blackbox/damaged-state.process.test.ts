@@ -54,7 +54,10 @@ describe.each(RUNTIMES)('under %s', (runtime) => {
     expectError(await ask(SEARCH, { headers: { 'PAYMENT-SIGNATURE': used } }), 503, 'SETTLEMENT_UNAVAILABLE');
     expectError(await ask('/v1/callbacks', { method: 'POST' }), 503, 'SETTLEMENT_UNAVAILABLE');
     const ready = await ask('/ready');
-    expect([ready.status, JSON.parse(ready.text)]).toEqual([503, { snapshot: true, state: false, settlement: true }]);
+    expect([ready.status, JSON.parse(ready.text)]).toEqual([
+      503,
+      { snapshot: true, state: false, settlement: true, load: true },
+    ]);
     expect((await ask('/health')).status).toBe(200);
     expectError(await ask('/v1/jobs/search?limit=0'), 400, 'INVALID_PARAMETER');
     expectError(await ask('/hooks/cb_000000000000000000000000', { method: 'POST' }), 404, 'CALLBACK_NOT_FOUND');

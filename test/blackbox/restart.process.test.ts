@@ -63,6 +63,7 @@ describe.each(RUNTIMES)('a server under %s that is killed', (runtime) => {
       snapshot: true,
       state: true,
       settlement: true,
+      load: true,
     });
     expect(await next.stop()).toBe(0);
   });

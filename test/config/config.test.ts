@@ -30,6 +30,7 @@ describe('the configuration', () => {
       trustProxy: false,
       callbackBytes: 21_474_836_480,
       corsOrigin: null,
+      memoryLimitBytes: null,
       logLevel: 'info',
     });
   });

@@ -136,7 +136,7 @@ describe('a second surface', () => {
   it('runs its background task from the start to the shutdown, and is part of readiness and metrics', async () => {
     const { time, json, fetch, app } = await open();
     time.pass(3 * TICK_MS);
-    expect(await json('/ready')).toEqual({ snapshot: true, state: true, settlement: true, example: true });
+    expect(await json('/ready')).toEqual({ snapshot: true, state: true, settlement: true, example: true, load: true });
     expect(await json('/openapi.json')).toMatchObject({
       paths: {
         '/ready': {
@@ -145,7 +145,10 @@ describe('a second surface', () => {
               200: {
                 content: {
                   'application/json': {
-                    schema: { additionalProperties: false, required: ['snapshot', 'state', 'settlement', 'example'] },
+                    schema: {
+                      additionalProperties: false,
+                      required: ['snapshot', 'state', 'settlement', 'example', 'load'],
+                    },
                   },
                 },
               },

@@ -56,11 +56,11 @@ export const example = defineModule({
   },
   componentNames: ['example'],
   routes: [searchJobs, countTicks],
-  open({ config, catalogue, paid, timers }) {
+  open({ config, catalogue, paid, shedding, timers }) {
     const pairs = (config.exampleKeys ?? '').split(',').map((pair) => pair.split('=') as [string, string]);
     const ticks = new Ticks(timers);
     const search: SearchServices = { keys: new Map(pairs), catalogue };
-    const counting: TickServices = { paid, ticks };
+    const counting: TickServices = { paid, shedding, ticks };
     return {
       operations: [...bind('example', [searchJobs], search), ...bind('example', [countTicks], counting)],
       readiness: () => ({ example: true }),

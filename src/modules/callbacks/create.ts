@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { capacityClaim, freeCapacity } from '../../access/capacity.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import type { CallbackDraft } from '../../callback/callbacks.ts';
@@ -57,7 +58,7 @@ export const createCallback = route<CallbackServices>()({
   path: '/v1/callbacks',
   summary: 'Create a webhook address for ten minutes',
   description: `The body is optional; the server accepts and ignores an object of at most ${CREATION_BYTES_MAX} bytes.`,
-  access: [perClient, freeCapacity, paid('0.01'), capacityClaim],
+  access: [perClient, freeCapacity, unlessOverloaded, paid('0.01'), capacityClaim],
   bodies: { 'application/json': v.looseObject({}) },
   examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,

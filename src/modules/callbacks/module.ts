@@ -34,12 +34,13 @@ export const callbacks = defineModule({
   summary: 'Webhook addresses for ten minutes; only creating one is paid',
   settings: CALLBACK_SETTINGS,
   routes: [...CREATION, ...WEBHOOKS, ...READING],
-  open({ config, callbacks, paid, rateLimits, timers, surface }) {
+  open({ config, callbacks, paid, shedding, rateLimits, timers, surface }) {
     const { baseUrl } = surface.mount;
     const hookBaseUrl = config.hookBaseUrl ?? baseUrl;
     const counters: CallbackCounters = { eventsStored: 0 };
     const clientRate = openClientRate(rateLimits, config.callbackLimitPerMinute);
-    const services: CallbackServices = { callbacks, paid, clientRate, timers, baseUrl, hookBaseUrl, counters };
+    const shared = { callbacks, paid, shedding, clientRate, timers, counters };
+    const services: CallbackServices = { ...shared, baseUrl, hookBaseUrl };
     return {
       operations: [
         ...bind('callbacks', CREATION, services),

@@ -1,10 +1,11 @@
 /** The services of the callback operations' handlers and ways in. */
+import type { OverloadServices } from '../../access/overload.ts';
 import type { RatedServices } from '../../access/rate-limit.ts';
 import type { PaidServices } from '../../access/x402.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Callbacks } from '../../callback/callbacks.ts';
 
-export interface CallbackServices extends PaidServices, RatedServices {
+export interface CallbackServices extends OverloadServices, PaidServices, RatedServices {
   readonly callbacks: Callbacks;
   /** Timers for the deadline of slow bodies. */
   readonly timers: Timers;

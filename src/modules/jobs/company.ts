@@ -1,5 +1,6 @@
 /** GET /v1/jobs/company: one company's observed hiring activity over seven days. */
 import * as v from 'valibot';
+import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { companyActivity } from '../../catalogue/questions/company.ts';
@@ -41,7 +42,7 @@ export const summarizeCompany = route<JobsServices>()({
   description:
     'Counts, departments and skills over the most recently observed active jobs of one company. For a company that is not in ' +
     'the catalogue the answer to a valid payment is 404, and nothing is charged.',
-  access: [perClient, paid('0.05')],
+  access: [perClient, unlessOverloaded, paid('0.05')],
   query: v.strictObject({ company: companyDomain, period: v.optional(period, '7d') }),
   answer: envelope(companyData),
   errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND],

@@ -15,11 +15,12 @@ export const jobs = defineModule({
   summary: 'Answers about hiring, each for one payment',
   settings: JOBS_SETTINGS,
   routes: ROUTES,
-  open({ config, catalogue, clock, paid, rateLimits }) {
+  open({ config, catalogue, clock, paid, rateLimits, shedding }) {
     const services: JobsServices = {
       catalogue,
       clock,
       paid: { ...paid, keepsParameters: config.salesParameters },
+      shedding,
       clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
       signalsMemo: new SignalsMemo(),
     };

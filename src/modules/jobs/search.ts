@@ -1,5 +1,6 @@
 /** GET /v1/jobs/search: up to ten observed jobs, newest observation first. */
 import * as v from 'valibot';
+import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { isoTime } from '../../base/iso-time.ts';
@@ -47,7 +48,7 @@ export const searchJobs = route<JobsServices>()({
   path: '/v1/jobs/search',
   summary: 'Search up to 10 observed jobs',
   description: 'Active jobs of the monitored catalogue that match every filter, most recently observed first.',
-  access: [perClient, paid('0.02')],
+  access: [perClient, unlessOverloaded, paid('0.02')],
   query: v.strictObject({
     keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),

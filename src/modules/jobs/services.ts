@@ -1,11 +1,12 @@
 /** The services of the jobs routes' handlers and ways in. */
+import type { OverloadServices } from '../../access/overload.ts';
 import type { RatedServices } from '../../access/rate-limit.ts';
 import type { PaidServices } from '../../access/x402.ts';
 import type { CatalogueHolder, ServedCatalogue } from '../../catalogue/holder.ts';
 import { MemoizedAnswers } from '../../http/hot/memoized-answers.ts';
 import type { AnswerPeriod } from './answer-period.ts';
 
-export interface JobsServices extends RatedServices, PaidServices {
+export interface JobsServices extends RatedServices, OverloadServices, PaidServices {
   /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   readonly clock: { nowMs(): number };

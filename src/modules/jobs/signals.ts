@@ -1,5 +1,6 @@
 /** GET /v1/jobs/signals: up to five companies with evidence of hiring activity. */
 import * as v from 'valibot';
+import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
@@ -59,7 +60,7 @@ export const findSignals = route<JobsServices>()({
   summary: 'Find up to 5 companies with evidence of hiring activity',
   description:
     'Companies with active jobs that match every filter; companies with the most recently observed jobs come first.',
-  access: [perClient, paid('0.09')],
+  access: [perClient, unlessOverloaded, paid('0.09')],
   query: v.strictObject({
     role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),

@@ -52,7 +52,7 @@ export const service = defineModule({
   summary: SERVICE_SUMMARY,
   settings: {},
   routes: routesWith(COMPONENT_NAMES),
-  open({ server, surface, paid }) {
+  open({ server, surface, paid, shedding }) {
     const { mount, view } = surface;
     const { baseUrl } = mount;
     const documents: Documents = {
@@ -62,7 +62,7 @@ export const service = defineModule({
       llms: once(() => llmsTextOf(view().operations, { ...view(), baseUrl })),
     };
     const { readiness, metricsText } = server;
-    const services: ServiceServices = { documents, readiness, metricsText };
+    const services: ServiceServices = { documents, readiness, metricsText, shedding };
     return { operations: bind(TAG, routesWith(server.componentNames), services) };
   },
 });

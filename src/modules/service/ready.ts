@@ -1,4 +1,7 @@
-/** GET /ready: whether each component is ready for paid work (decisions §6). It reveals neither secrets nor versions. */
+/**
+ * GET /ready: whether each component is ready for paid work (decisions §6), and whether the server has capacity for new work
+ * (`load`, decisions §4). It reveals neither secrets nor versions.
+ */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
@@ -7,9 +10,16 @@ import type { ServiceServices } from './services.ts';
 /** The components of every server, in the order of the answer; modules add theirs. */
 export const COMPONENT_NAMES = ['snapshot', 'state', 'settlement'] as const;
 
-/** @param componentNames the members of the answer */
+/**
+ * False while the server is overloaded. It does not change the status: a proxy that took an overloaded server out would give
+ * its load to the next one, and what was bought here is still served here.
+ */
+const LOAD = 'load';
+
+/** @param componentNames the members of the answer that decide its status */
 export function readyWith(componentNames: readonly string[]) {
-  const answer = v.strictObject(Object.fromEntries(componentNames.map((name) => [name, v.boolean()])));
+  const names = [...componentNames, LOAD];
+  const answer = v.strictObject(Object.fromEntries(names.map((name) => [name, v.boolean()])));
   return route<ServiceServices>()({
     operation: 'ready',
     method: 'GET',
@@ -20,11 +30,12 @@ export function readyWith(componentNames: readonly string[]) {
     answer,
     otherAnswers: { 503: answer },
     errors: [],
-    examples: { answer: Object.fromEntries(componentNames.map((name) => [name, true])) },
-    handle(_, { readiness }) {
+    examples: { answer: Object.fromEntries(names.map((name) => [name, true])) },
+    handle(_, { readiness, shedding }) {
       const now = readiness();
-      const body = Object.fromEntries(componentNames.map((name) => [name, now[name] === true]));
-      if (Object.values(body).every((isReady) => isReady)) return body;
+      const components = Object.fromEntries(componentNames.map((name) => [name, now[name] === true]));
+      const body = { ...components, [LOAD]: shedding.overload.level === 0 };
+      if (Object.values(components).every((isReady) => isReady)) return body;
       return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
     },
   });

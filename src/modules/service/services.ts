@@ -1,7 +1,8 @@
 /** The services of the utility routes. */
+import type { OverloadServices } from '../../access/overload.ts';
 import type { ServerView } from '../module.ts';
 
-export interface ServiceServices extends Pick<ServerView, 'readiness' | 'metricsText'> {
+export interface ServiceServices extends Pick<ServerView, 'readiness' | 'metricsText'>, OverloadServices {
   /** Texts of the documents about this server, each made at its first use. */
   readonly documents: Documents;
 }

@@ -1,0 +1,98 @@
+/**
+ * Sheds new paid work while the server is overloaded (decisions §4; reliability 211, 212): 503 before the payment
+ * is looked at, so that nothing is verified, reserved or charged. A paid route lists `unlessOverloaded` right before `paid`;
+ * routes without it are never refused. Without overload the gate reads one field.
+ */
+import { RETRY_AFTER_SECONDS } from '../base/overload/limits.ts';
+import type { Overload } from '../base/overload/overload.ts';
+import { PRESSURE_KINDS, type PressureKind } from '../base/overload/pressure.ts';
+import type { Exposition } from '../base/prometheus.ts';
+import type { Access, Gate } from '../http/access.ts';
+import { defineErrors, RETRY_AFTER, type Refusal } from '../http/errors.ts';
+import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
+import type { RequestView } from '../http/request-view.ts';
+
+export const { OVERLOADED } = defineErrors({ OVERLOADED: { status: 503, headers: RETRY_AFTER } });
+
+/** The services that a module needs for operations that overload sheds. */
+export interface OverloadServices {
+  readonly shedding: Shedding;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Counts the shed requests of one operation by reason. */
+interface ShedMeter {
+  readonly labels: Labels;
+  readonly counts: Record<PressureKind, number>;
+}
+
+/** The overload of this server, and what it has shed. */
+export class Shedding {
+  readonly overload: Overload;
+  readonly #meters: ShedMeter[] = [];
+
+  constructor(overload: Overload) {
+    this.overload = overload;
+  }
+
+  open(labels: Labels): ShedMeter {
+    const meter = { labels, counts: { memory: 0, loop: 0 } };
+    this.#meters.push(meter);
+    return meter;
+  }
+
+  writeCounts(into: Exposition): void {
+    for (const { labels, counts } of this.#meters) {
+      for (const reason of PRESSURE_KINDS) into.sample(counts[reason], { ...labels, reason });
+    }
+  }
+}
+
+const UNPAID_MESSAGE = 'this server is overloaded and makes no new offers now; try again later';
+const PAID_MESSAGE =
+  'this server is overloaded and accepts no payments now; nothing was charged, and the authorization is free. Try again later.';
+
+const refusalsWith = (message: string): Record<PressureKind, Refusal> => {
+  const headers = { 'retry-after': String(RETRY_AFTER_SECONDS) };
+  const refusalFor = (kind: PressureKind): Refusal =>
+    new RepeatedRefusal(OVERLOADED, message, { headers, detail: kind });
+  return { memory: refusalFor('memory'), loop: refusalFor('loop') };
+};
+
+/** The same condition by which the payment's gate tells an unpaid request, which gets an offer. */
+const carriesPayment = (request: RequestView): boolean => {
+  const header = request.header('payment-signature');
+  return header !== null && header !== '';
+};
+
+class OverloadGate implements Gate {
+  readonly #overload: Overload;
+  readonly #meter: ShedMeter;
+  readonly #unpaid = refusalsWith(UNPAID_MESSAGE);
+  readonly #paid = refusalsWith(PAID_MESSAGE);
+
+  constructor(overload: Overload, meter: ShedMeter) {
+    this.#overload = overload;
+    this.#meter = meter;
+  }
+
+  admit(request: RequestView): Refusal | undefined {
+    return this.#overload.level === 0 ? undefined : this.#decide(request);
+  }
+
+  #decide(request: RequestView): Refusal | undefined {
+    const isPaid = carriesPayment(request);
+    const { level, kind } = this.#overload;
+    if (isPaid && level === 1) return undefined;
+    this.#meter.counts[kind]++;
+    return (isPaid ? this.#paid : this.#unpaid)[kind];
+  }
+}
+
+export const unlessOverloaded: Access<object, OverloadServices> = {
+  errors: [OVERLOADED],
+  documentation: {},
+  open: ({ shedding }, { operation }, { labels }) =>
+    new OverloadGate(shedding.overload, shedding.open({ operation, ...labels })),
+};

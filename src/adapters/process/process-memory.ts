@@ -1,0 +1,63 @@
+/** The memory of this process: how much of it is in use, and how unused memory is given back. */
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+export interface MemoryUse {
+  readonly residentBytes: number;
+  /** null where the runtime's heap has no limit. */
+  readonly heap: { readonly usedBytes: number; readonly limitBytes: number } | null;
+}
+
+export interface ProcessMemory {
+  /** Takes 11 to 17 µs on both runtimes. */
+  measure(): MemoryUse;
+  /** Collects garbage where the runtime would leave it; stops the event loop meanwhile. */
+  collect(): void;
+}
+
+function heapUse(): MemoryUse['heap'] {
+  const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
+  return { usedBytes, limitBytes };
+}
+
+/** V8 gives its collector only to contexts that are made while this flag is set; no other code sees it. */
+function collectorOfV8(): () => void {
+  setFlagsFromString('--expose-gc');
+  try {
+    return runInNewContext('gc') as () => void;
+  } finally {
+    setFlagsFromString('--no-expose-gc');
+  }
+}
+
+/**
+ * An idle V8 keeps its garbage: 400 MB of it stood unchanged for a minute, so overload that it had caused would not end. The
+ * usual collection keeps the pages for another eight seconds, and the one after that gives them back. The "last resort" gives
+ * them back at once, but stops the loop for 4 s where 400 MB are in use; the usual one for 0.2 s.
+ */
+function nodeMemory(process: NodeJS.Process): ProcessMemory {
+  let collect: (() => void) | undefined;
+  return {
+    measure: () => ({ residentBytes: process.memoryUsage.rss(), heap: heapUse() }),
+    collect() {
+      collect ??= collectorOfV8();
+      collect();
+    },
+  };
+}
+
+/**
+ * Bun's heap has no limit (what it reports as one is ten times what it has), and its `getHeapStatistics` walks the heap for
+ * 7 ms and more, so only resident memory counts. An idle Bun gives hundreds of MB of garbage back within 3 to 12 s.
+ */
+const bunMemory = (process: NodeJS.Process): ProcessMemory => ({
+  measure: () => ({ residentBytes: process.memoryUsage.rss(), heap: null }),
+  collect() {},
+});
+
+/** @returns undefined in a runtime without `process`, where the handler can run too */
+export function processMemory(): ProcessMemory | undefined {
+  const { process } = globalThis;
+  if (typeof process?.memoryUsage?.rss !== 'function') return undefined;
+  return process.versions.bun === undefined ? nodeMemory(process) : bunMemory(process);
+}
