@@ -22,6 +22,8 @@ import type { SurfaceParts } from './surface.ts';
 export interface AppPorts extends PartsPorts, RequestLogPorts {
   /** Whether the runtime's Response copies Headers and bytes in its constructor, as Bun's does. */
   readonly copiesIntoResponse?: boolean;
+  /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
+  readonly soon?: ((run: () => void) => void) | undefined;
   /** The surfaces to serve; the list of modules.ts when not given. */
   readonly surfaces?: readonly SurfaceDefinition[];
 }
@@ -99,7 +101,10 @@ async function openOn(
   const surfaceParts: SurfaceParts = {
     clock,
     random,
-    responder: new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false),
+    responder: new Responder(corsHeaders(config.corsOrigin), ports.copiesIntoResponse ?? false, {
+      report: (failure, requestId) => log.failed(failure, requestId),
+      soon: ports.soon,
+    }),
     log,
     trustProxy: config.trustProxy,
     preflight: preflightHeaders(config.corsOrigin),

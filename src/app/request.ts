@@ -5,20 +5,23 @@
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Random } from '../base/random.ts';
+import type { BodyReceiver } from '../http/body-stream.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Target } from '../http/target.ts';
 
 export const newRequestId = (random: Random): string => `req_${random.uuid()}`;
 
 /** The facts of a request that its log line shows. */
-export interface LoggedRequest {
-  readonly requestId: string;
+export interface LoggedRequest extends BodyReceiver {
   readonly method: string;
   readonly path: string;
   /** Monotonic, milliseconds. */
   readonly startMs: number;
   clientAddress(): string;
 }
+
+/** A connection whose listener can close it in the middle of an answer. */
+export type CuttableConnection = Required<Pick<ClientConnection, 'cut'>>;
 
 /** An address as proxies write it: IPv4 or IPv6, maybe with a port or a zone. The server ignores any other text. */
 const ADDRESS_FORM = /^[[\]0-9A-Za-z.:%_-]{1,64}$/;
@@ -70,6 +73,18 @@ export class HttpRequestView implements RequestView, LoggedRequest {
       if (last !== undefined && ADDRESS_FORM.test(last)) return last;
     }
     return this.#client.address;
+  }
+
+  /** The connection, where its listener can close it: less to hold than the request. */
+  get cuttable(): CuttableConnection | undefined {
+    const client = this.#client;
+    return client.cut === undefined ? undefined : (client as CuttableConnection);
+  }
+
+  cut(): boolean {
+    const { cuttable } = this;
+    cuttable?.cut();
+    return cuttable !== undefined;
   }
 
   isDisconnected(): boolean {

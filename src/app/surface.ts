@@ -16,7 +16,7 @@ import { errorsOf, type MountedOperation, type Operation } from '../http/operati
 import type { Responder } from '../http/respond.ts';
 import { type FindPath, type Match, pathFinder } from '../http/router.ts';
 import type { Target } from '../http/target.ts';
-import { HttpRequestView, type LoggedRequest, newRequestId } from './request.ts';
+import { type CuttableConnection, HttpRequestView, type LoggedRequest, newRequestId } from './request.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** The parts that all surfaces of a server share. */
@@ -62,6 +62,7 @@ class DeferredRequest implements AnswerRecipient, LoggedRequest {
   readonly #operation: ServedOperation;
   readonly #surface: Surface;
   readonly #client: string;
+  readonly #connection: CuttableConnection | undefined;
   readonly #resolve: (response: Response) => void;
   #requestId: string | undefined;
 
@@ -76,6 +77,7 @@ class DeferredRequest implements AnswerRecipient, LoggedRequest {
     this.#operation = operation;
     this.#surface = surface;
     this.#client = request.clientAddress();
+    this.#connection = request.cuttable;
     this.#resolve = resolve;
   }
 
@@ -91,6 +93,11 @@ class DeferredRequest implements AnswerRecipient, LoggedRequest {
 
   clientAddress(): string {
     return this.#client;
+  }
+
+  cut(): boolean {
+    this.#connection?.cut();
+    return this.#connection !== undefined;
   }
 
   answered(answer: unknown): void {
@@ -170,7 +177,7 @@ export class Surface {
   #respond(request: LoggedRequest, operation: ServedOperation, outcome: Answer | Refusal): Response {
     let response: Response;
     try {
-      response = this.#parts.responder.respond(operation, outcome, request.requestId);
+      response = this.#parts.responder.respond(operation, outcome, request);
     } catch (failure) {
       return this.#failed(request, operation, failure);
     }

@@ -12,7 +12,7 @@ import {
   WAIT_COUNT_MAX,
 } from '../../src/callback/limits.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
-import { client, webhookOf } from '../support/opened-inbox.ts';
+import { client, finishedRaw, jsonOf, webhookOf } from '../support/opened-inbox.ts';
 import { type Opened, withOpened } from './opened.ts';
 
 const NO_ID = `cb_${'0'.repeat(24)}` as CallbackId;
@@ -60,7 +60,8 @@ class Kit {
   async bodies(handle: CallbackHandle): Promise<unknown[]> {
     const listing = await this.callbacks.events(handle);
     if (listing.kind !== 'events') throw new Error(listing.kind);
-    return listing.events.map((event) => (JSON.parse(event) as { body: unknown }).body);
+    const events = await Promise.all(listing.events.map(jsonOf));
+    return events.map((event) => (JSON.parse(event as string) as { body: unknown }).body);
   }
 }
 
@@ -135,7 +136,7 @@ export function describeCallbacks(
         expect(await kit.bodies(handle)).toEqual(bodies);
         for (const [i, body] of bodies.entries()) {
           const raw = await kit.callbacks.raw(handle, ids[i]!);
-          expect(raw.kind === 'raw' && Buffer.from(raw.bytes).toString()).toBe(body);
+          expect(raw.kind === 'raw' && (await finishedRaw(raw)).bytes.toString()).toBe(body);
         }
         expect(await kit.callbacks.raw(handle, `evt_${'0'.repeat(32)}`)).toEqual({ kind: 'unknown-event' });
       }));

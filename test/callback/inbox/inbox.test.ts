@@ -19,7 +19,7 @@ import {
 import { MemoryEventStore } from '../../../src/storage/memory/event-store.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
-import { client, openInbox, waitOn, webhookOf } from '../../support/opened-inbox.ts';
+import { client, jsonOf, openInbox, waitOn, webhookOf } from '../../support/opened-inbox.ts';
 
 const UNKNOWN_ID = `cb_${'a'.repeat(24)}` as CallbackId;
 
@@ -231,7 +231,7 @@ describe('lifetime', () => {
       }
       override async append(id: CallbackId, event: EventRecord): Promise<void> {
         const kept = this.callbacks.get(id)!;
-        this.callbacks.set(id, { ...kept, events: [...kept.events, event] });
+        this.callbacks.set(id, { ...kept, events: [...kept.events, { ...event, sizeBytes: event.bytes.length }] });
         await super.append(id, event);
       }
       override async load(): Promise<readonly LoadedCallback[]> {
@@ -627,7 +627,11 @@ describe('waiting', () => {
     const posted = await post(id, body, 'application/json');
     const woken = await Promise.all(waits);
     if (posted.kind !== 'stored' || woken[0]?.kind !== 'event') throw new Error(posted.kind);
-    expect(JSON.parse(woken[0].json)).toMatchObject({ id: posted.eventId, body: JSON.parse(body), size_bytes: 40_011 });
+    expect(JSON.parse((await jsonOf(woken[0].event)) as string)).toMatchObject({
+      id: posted.eventId,
+      body: JSON.parse(body),
+      size_bytes: 40_011,
+    });
     expect(woken[1]).toEqual(woken[0]);
     const next = waitOn(inbox, id, posted.eventId, 30_000);
     await post(id, 'short');

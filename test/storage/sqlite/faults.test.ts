@@ -32,9 +32,12 @@ const append = (callback: number, event: EventRecord): Promise<void> =>
 
 /** An event of the first callback. */
 const read = (event: number): Promise<EventRecord | undefined> =>
-  journal.read({ table: CALLBACKS, callback: callbackId(1), eventId: eventId(event) } as EventQuery) as Promise<
-    EventRecord | undefined
-  >;
+  journal.read({
+    table: CALLBACKS,
+    callback: callbackId(1),
+    eventId: eventId(event),
+    index: 0,
+  } as EventQuery) as Promise<EventRecord | undefined>;
 
 let folder: Folder;
 let state: SqliteState;
