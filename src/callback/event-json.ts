@@ -134,7 +134,7 @@ function charsetDecode(charset: string): Decode {
 }
 
 const ESCAPE = 0x1b;
-/** The escapes of ISO-2022-JP (Encoding Standard §12.2.1) without their first byte. */
+/** The escapes of ISO-2022-JP without their first byte, as its decoder in the Encoding Standard has them. */
 const SHIFTS: readonly Uint8Array[] = ['(B', '(J', '(I', '$@', '$B'].map((shift) => encoder.encode(shift));
 
 /** The escape that is in force between two slices of ISO-2022-JP, the only encoding whose bytes depend on earlier characters. */

@@ -119,17 +119,18 @@ function checkedEvent(callback: CallbackId, row: Row): Omit<LoadedEvent, 'bytes'
   return event;
 }
 
-/** @throws DamagedError unless the part's bytes are those that were written */
-function checkPart({ id, part_checksums }: Row, index: number, bytes: Uint8Array): void {
-  const checksums = Buffer.from(part_checksums as Uint8Array);
-  if (checksums.readUInt32BE(4 * index) !== checksumOfFields(bytes)) throw new DamagedError(`event ${id}`);
+/** @throws DamagedError unless the bytes, from part `index` on, are those that were written */
+function checkParts({ id, part_checksums }: Row, index: number, bytes: Uint8Array): void {
+  const found = partChecksumsOf(bytes);
+  const written = Buffer.from(part_checksums as Uint8Array).subarray(4 * index, 4 * index + found.length);
+  if (!found.equals(written)) throw new DamagedError(`event ${id}`);
 }
 
 /** @param row its `bytes` are null where they were not read. @throws DamagedError */
 function loadedEvent(callback: CallbackId, row: Row): LoadedEvent {
   const bytes = row.bytes as Uint8Array | null;
   const event = checkedEvent(callback, row);
-  if (bytes !== null) checkPart(row, 0, bytes); // an inline event is one part
+  if (bytes !== null) checkParts(row, 0, bytes);
   return { ...event, bytes };
 }
 
@@ -142,7 +143,7 @@ export function readEvent(connection: Connection, { callback, eventId, index }: 
   const { head, form, sizeBytes } = checkedEvent(row.callback as CallbackId, row);
   if (index >= partCountOf(sizeBytes)) return undefined;
   const bytes = (row.part as Uint8Array | null) ?? EMPTY; // SQLite's `substr` of no bytes is null
-  checkPart(row, index, bytes);
+  checkParts(row, index, bytes);
   return { head, form, sizeBytes, bytes };
 }
 
