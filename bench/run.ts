@@ -28,6 +28,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   reservation: () => import('./reservation.ts'),
   'callback-store': () => import('./callback-store.ts'),
   'full-callbacks': () => import('./full-callbacks.ts'),
+  reads: () => import('./reads.ts'),
   waits: () => import('./waits.ts'),
   state: () => import('./state.ts'),
   skills: () => import('./skills.ts'),

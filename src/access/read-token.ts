@@ -1,13 +1,15 @@
 /**
  * The way in by read token. It makes the five checks of the authenticated callback routes in their order (callback.md
- * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. The handler receives the callback
- * as `principal.callback`.
+ * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. Routes that read count against the
+ * callback's rate of reads after them (decisions §5). The handler receives the callback as `principal.callback`.
  */
-import { chain } from '../base/maybe-promise.ts';
-import type { Authorized, CallbackHandle, Callbacks } from '../callback/callbacks.ts';
-import { CALLBACK_ID_FORM, parseCallbackId } from '../callback/identifier.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import type { CallbackHandle, Callbacks, ReadAdmission } from '../callback/callbacks.ts';
+import { CALLBACK_ID_FORM, type CallbackId, parseCallbackId } from '../callback/identifier.ts';
+import { READ_COUNT_MAX, READ_WINDOW_MS } from '../callback/limits.ts';
 import type { Access, Admission } from '../http/access.ts';
-import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
+import { defineErrors, RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
+import type { RequestView } from '../http/request-view.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
 
 export const { INVALID_CALLBACK_ID, CALLBACK_NOT_FOUND, CALLBACK_EXPIRED } = defineErrors({
@@ -18,7 +20,7 @@ export const { INVALID_CALLBACK_ID, CALLBACK_NOT_FOUND, CALLBACK_EXPIRED } = def
 
 /** The services that a module needs for operations on callbacks. */
 export interface ReadTokenServices {
-  readonly callbacks: Pick<Callbacks, 'authorize'>;
+  readonly callbacks: Pick<Callbacks, 'authorize' | 'admitRead'>;
 }
 
 /** The principal of a request with a valid read token. */
@@ -33,7 +35,7 @@ export const noCallback = (kind: 'not-found' | 'expired'): Refusal<'CALLBACK_NOT
     ? refuse(CALLBACK_EXPIRED, 'this callback has expired: its ten minutes are over')
     : refuse(CALLBACK_NOT_FOUND, 'there is no such callback');
 
-function decisionOf(authorized: Authorized): Admission<CallbackReader> | Refusal {
+function decisionOf(authorized: ReadAdmission): Admission<CallbackReader> | Refusal {
   switch (authorized.kind) {
     case 'allowed':
       return { principal: authorized };
@@ -42,9 +44,27 @@ function decisionOf(authorized: Authorized): Admission<CallbackReader> | Refusal
     case 'not-found':
     case 'expired':
       return noCallback(authorized.kind);
+    case 'too-many':
+      return refuse(
+        RATE_LIMIT_EXCEEDED,
+        `a callback is read at most ${READ_COUNT_MAX} times in any ${READ_WINDOW_MS / 1000} seconds`,
+        { headers: retryAfterMs(authorized.retryAfterMs) },
+      );
     default:
       return authorized satisfies never;
   }
+}
+
+/** Calls `decide` once the checks that need no callback have passed. */
+function admitWith(
+  request: RequestView,
+  decide: (id: CallbackId, token: string) => MaybePromise<ReadAdmission>,
+): MaybePromise<Admission<CallbackReader> | Refusal> {
+  const id = parseCallbackId(request.params.id ?? '');
+  if (id === undefined) return invalidCallbackId();
+  const token = bearerToken(request.header('authorization'));
+  if (typeof token !== 'string') return token;
+  return chain(decide(id, token), decisionOf);
 }
 
 /** The read token of the callback that the path names with `:id`. */
@@ -66,12 +86,15 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
   },
   isPresented: (request) => request.header('authorization') !== null,
   open: ({ callbacks }) => ({
-    admit(request) {
-      const id = parseCallbackId(request.params.id ?? '');
-      if (id === undefined) return invalidCallbackId();
-      const token = bearerToken(request.header('authorization'));
-      if (typeof token !== 'string') return token;
-      return chain(callbacks.authorize(id, token), decisionOf);
-    },
+    admit: (request) => admitWith(request, (id, token) => callbacks.authorize(id, token)),
+  }),
+};
+
+/** The same for a read, which the callback's rate limits. */
+export const ratedReadToken: Access<CallbackReader, ReadTokenServices> = {
+  ...readToken,
+  errors: [...readToken.errors, RATE_LIMIT_EXCEEDED],
+  open: ({ callbacks }) => ({
+    admit: (request) => admitWith(request, (id, token) => callbacks.admitRead(id, token)),
   }),
 };

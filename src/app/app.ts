@@ -5,6 +5,7 @@
 import { openPageFiles } from '../adapters/files/page-files.ts';
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
+import type { BodyStreamPorts } from '../http/body-stream.ts';
 import { Responder } from '../http/respond.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
@@ -24,6 +25,8 @@ import type { SurfaceParts } from './surface.ts';
 export interface AppPorts extends PartsPorts, OverloadPorts, RequestLogPorts {
   /** Whether the runtime's Response copies Headers and bytes in its constructor, as Bun's does. */
   readonly copiesIntoResponse?: boolean;
+  /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
+  readonly soon?: ((run: () => void) => void) | undefined;
   /** The surfaces to serve; the list of modules.ts when not given. */
   readonly surfaces?: readonly SurfaceDefinition[];
 }
@@ -87,10 +90,14 @@ const componentNamesOf = (definitions: readonly SurfaceDefinition[]): readonly s
 ];
 
 /** Chooses by path whether a response has headers for browsers of other origins. */
-function responderFinder(corsOrigin: string | null, copies: boolean): SurfaceParts['responderFor'] {
-  const withoutCors = new Responder({}, copies);
+function responderFinder(
+  corsOrigin: string | null,
+  copies: boolean,
+  bodies: BodyStreamPorts,
+): SurfaceParts['responderFor'] {
+  const withoutCors = new Responder({}, copies, bodies);
   if (corsOrigin === null) return () => withoutCors;
-  const withCors = new Responder(corsHeaders(corsOrigin), copies);
+  const withCors = new Responder(corsHeaders(corsOrigin), copies, bodies);
   return (path) => (isOperatorPath(path) ? withoutCors : withCors);
 }
 
@@ -113,7 +120,10 @@ async function openOn(
   const surfaceParts: SurfaceParts = {
     clock,
     random,
-    responderFor: responderFinder(config.corsOrigin, ports.copiesIntoResponse ?? false),
+    responderFor: responderFinder(config.corsOrigin, ports.copiesIntoResponse ?? false, {
+      report: (failure, requestId) => log.failed(failure, requestId),
+      soon: ports.soon,
+    }),
     log,
     deliveries,
     trustProxy: config.trustProxy,

@@ -6,6 +6,7 @@ import type { ClientConnection } from '../adapters/listen/listen.ts';
 import { type ClientAddress, parseClientAddress } from '../base/client-network.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Random } from '../base/random.ts';
+import type { BodyReceiver } from '../http/body-stream.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Target } from '../http/target.ts';
 import type { Delivery } from './deliveries.ts';
@@ -13,14 +14,16 @@ import type { Delivery } from './deliveries.ts';
 export const newRequestId = (random: Random): string => `req_${random.uuid()}`;
 
 /** The facts of a request that its log line shows. */
-export interface LoggedRequest {
-  readonly requestId: string;
+export interface LoggedRequest extends BodyReceiver {
   readonly method: string;
   readonly path: string;
   /** Monotonic, milliseconds. */
   readonly startMs: number;
   clientAddress(): string;
 }
+
+/** A connection whose listener can close it in the middle of an answer. */
+export type CuttableConnection = Required<Pick<ClientConnection, 'cut'>>;
 
 /**
  * Whose request it is. Behind a trusted proxy the last entry of X-Forwarded-For: the proxy wrote that one, the client may have
@@ -89,6 +92,18 @@ export class HttpRequestView implements RequestView, LoggedRequest {
       this.#trustProxy ? this.header('x-forwarded-for') : null,
     );
     return this.#clientAddress;
+  }
+
+  /** The connection, where its listener can close it: less to hold than the request. */
+  get cuttable(): CuttableConnection | undefined {
+    const client = this.#client;
+    return client.cut === undefined ? undefined : (client as CuttableConnection);
+  }
+
+  cut(): boolean {
+    const { cuttable } = this;
+    cuttable?.cut();
+    return cuttable !== undefined;
   }
 
   isDisconnected(): boolean {

@@ -17,7 +17,7 @@ import type { Responder } from '../http/respond.ts';
 import { type FindPath, type Match, pathFinder } from '../http/router.ts';
 import type { Target } from '../http/target.ts';
 import type { Deliveries } from './deliveries.ts';
-import { HttpRequestView, type LoggedRequest, newRequestId } from './request.ts';
+import { type CuttableConnection, HttpRequestView, type LoggedRequest, newRequestId } from './request.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** The parts that all surfaces of a server share. */
@@ -65,6 +65,7 @@ class DeferredRequest implements AnswerRecipient, LoggedRequest {
   readonly #operation: ServedOperation;
   readonly #surface: Surface;
   readonly #client: string;
+  readonly #connection: CuttableConnection | undefined;
   readonly #resolve: (response: Response) => void;
   #requestId: string | undefined;
 
@@ -79,6 +80,7 @@ class DeferredRequest implements AnswerRecipient, LoggedRequest {
     this.#operation = operation;
     this.#surface = surface;
     this.#client = request.clientAddress();
+    this.#connection = request.cuttable;
     this.#resolve = resolve;
   }
 
@@ -94,6 +96,11 @@ class DeferredRequest implements AnswerRecipient, LoggedRequest {
 
   clientAddress(): string {
     return this.#client;
+  }
+
+  cut(): boolean {
+    this.#connection?.cut();
+    return this.#connection !== undefined;
   }
 
   answered(answer: unknown): void {
@@ -178,7 +185,7 @@ export class Surface {
   #respond(request: LoggedRequest, operation: ServedOperation, outcome: Answer | Refusal): Response {
     let response: Response;
     try {
-      response = this.#parts.responderFor(request.path).respond(operation, outcome, request.requestId);
+      response = this.#parts.responderFor(request.path).respond(operation, outcome, request);
     } catch (failure) {
       return this.#failed(request, operation, failure);
     }

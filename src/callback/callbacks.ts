@@ -10,7 +10,8 @@
  */
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { RawBody, Webhook } from './event.ts';
+import type { Webhook } from './event.ts';
+import type { EventParts } from './event-json.ts';
 import type { CallbackId, EventId } from './identifier.ts';
 
 /**
@@ -73,9 +74,22 @@ export type Authorized =
   | { readonly kind: 'wrong-token' }
   | Absent;
 
+/** A read begins: it counts towards the rate of the callback's reads unless it is `too-many`, or not allowed. */
+export type ReadAdmission = Authorized | { readonly kind: 'too-many'; readonly retryAfterMs: number };
+
+/**
+ * An event that is read part by part while its answer leaves. A part rejects when the store fails, and is {@link Absent} once the
+ * callback has ended.
+ */
+export type UnfinishedEvent = EventParts<Absent>;
+
+/** An event for an answer: finished JSON when that fits a piece of the answer (PIECE_BYTES_MAX). */
+export type EventJson = string | UnfinishedEvent;
+
 /** How a wait ended. */
 export type Woken =
-  | { readonly kind: 'event'; readonly eventId: EventId; readonly json: string }
+  /** Part 0 of an unfinished event is there already. */
+  | { readonly kind: 'event'; readonly eventId: EventId; readonly event: EventJson }
   | { readonly kind: 'timed-out' }
   | Absent
   /** The client went away. */
@@ -103,11 +117,24 @@ export interface Client {
 
 export interface Listing {
   readonly kind: 'events';
-  /** Finished JSON of each event, in receipt order. */
-  readonly events: readonly string[];
+  /**
+   * In receipt order. The finished ones together fit a piece of the answer; of the others, part 0 of the first is there already.
+   */
+  readonly events: readonly EventJson[];
 }
 
-export type RawFound = (RawBody & { readonly kind: 'raw' }) | { readonly kind: 'unknown-event' } | Absent;
+export interface RawBody {
+  readonly kind: 'raw';
+  /** Content-Type as sent; null = the sender gave none. */
+  readonly contentType: string | null;
+  readonly sizeBytes: number;
+  /** The body's bytes in part 0; all of them when they are EVENT_PART_BYTES or fewer. */
+  readonly first: Uint8Array;
+  /** The event, whose parts have the exact bytes. */
+  readonly event: UnfinishedEvent;
+}
+
+export type RawFound = RawBody | { readonly kind: 'unknown-event' } | Absent;
 
 /** For metrics and tests. Ended callbacks that were not removed yet are counted. */
 export interface CallbackCounts {
@@ -137,6 +164,11 @@ export interface Callbacks {
   /** Checks a read token: existence, then token, then expiry. */
   authorize(id: CallbackId, token: string): MaybePromise<Authorized>;
   /**
+   * One indivisible step: as {@link authorize}, and counts a read that begins now. At most READ_COUNT_MAX reads of one callback
+   * begin in any span of READ_WINDOW_MS.
+   */
+  admitRead(id: CallbackId, token: string): MaybePromise<ReadAdmission>;
+  /**
    * Waits for the first event after `after` (null: the first of all) for at most `timeoutMs`. An answer, given now or by a
    * promise, is the end of the wait; `parked`, only ever given now, means that `waiter` gets the end. A wait that would
    * outlast its callback ends with it. From {@link drain} on every wait times out.
@@ -149,7 +181,7 @@ export interface Callbacks {
     waiter: Waiter,
   ): Parked | MaybePromise<Waited>;
   events(callback: CallbackHandle): Promise<Listing | Absent>;
-  /** The exact bytes of one event. */
+  /** The exact bytes of one event. Like the other reads it rejects when the store fails before the first byte. */
   raw(callback: CallbackHandle, eventId: string): Promise<RawFound>;
   /** Deletes a callback before it expires. When this resolves, a restart does not bring it back. */
   delete(callback: CallbackHandle): Promise<{ readonly kind: 'deleted' } | Absent>;

@@ -1,16 +1,13 @@
 /**
- * Builds an event, a stored webhook (callback.md, "Event"), once as finished JSON text: a read only joins texts, and no
- * stored event can make a read fail. The text has three parts: a head up to `"body":`, the body, and a tail with the size. A
- * JSON body stands in it as it was sent, a text body as a JSON string.
- *
- * The exact bytes stay available. They are restored from the text, or kept beside it where the text does not determine them
- * (a BOM, another charset, malformed bytes). A long event lives in the store as head and bytes, which take no more than the
- * sender sent, and is finished when it is read; escaping can make its text six times as long.
+ * An event, a stored webhook (callback.md, "Event"), as memory and the event store hold it: its head, which is the JSON text of
+ * the event up to `"body":`, and the body's bytes as they arrived. Escaping can make the text of a body six times as long, so
+ * nothing stores that text; event-json.ts makes it when a client reads.
  */
+import { Buffer } from 'node:buffer';
 import type { EventId } from './identifier.ts';
 import { isJson } from './json-text.ts';
-import { INLINE_CHARACTERS_MAX, RETAINED_CHARACTERS_MAX } from './limits.ts';
-import { type BodyForm, UTF_8 } from './media-type.ts';
+import { INLINE_BYTES_MAX, RETAINED_CHARACTERS_MAX } from './limits.ts';
+import type { BodyForm } from './media-type.ts';
 
 /** An event as the event store holds it. */
 export interface EventRecord {
@@ -29,14 +26,29 @@ export interface EventRecord {
 /** An event as the inbox holds it in memory. */
 export interface InboxEvent {
   readonly id: EventId;
-  /** Finished JSON; null = the event is in the store only. */
-  readonly json: string | null;
-  /** Where the body begins in `json`. */
+  /**
+   * Head and body in one text, each byte of the body as a code unit 0 to 255: one flat string takes less memory than a head and
+   * an array. null = the event is in the store only.
+   */
+  readonly text: string | null;
+  /** Length of the head: where the body begins in `text`. */
   readonly bodyStart: number;
-  /** True when the body is text, which stands in `json` as a string. */
-  readonly isText: boolean;
-  /** The body as it arrived; null = the body in `json`, in UTF-8. */
-  readonly bytes: Uint8Array | null;
+  readonly form: BodyForm;
+  /** Bytes of the body. */
+  readonly sizeBytes: number;
+}
+
+/** An event that memory holds whole. */
+export type InlineEvent = InboxEvent & { readonly text: string };
+
+/** One part of an event: EVENT_PART_BYTES of its body, the last part fewer. An empty body has one empty part. */
+export interface EventPart {
+  readonly head: string;
+  readonly form: BodyForm;
+  /** Bytes of the whole body. */
+  readonly sizeBytes: number;
+  /** The body's bytes in this part; never modified. */
+  readonly bytes: Uint8Array;
 }
 
 /** A webhook as it arrived, before it becomes an event. */
@@ -79,10 +91,6 @@ export const RETAINED_HEADERS = [
 /** `content_type` of an event whose sender gave no Content-Type (decisions §5). */
 const CONTENT_TYPE_WITHOUT_HEADER = 'text/plain';
 
-const encoder = new TextEncoder();
-/** Replaces malformed bytes by U+FFFD and drops a BOM. */
-const utf8 = new TextDecoder(UTF_8);
-
 /**
  * Picks the headers that the event retains. A value is kept whole or not at all, because half a signature would fail its
  * check without saying why. Where not all values fit, the earlier ones in RETAINED_HEADERS win.
@@ -121,71 +129,29 @@ export function originalContentType(head: string): string | null {
   return headers['content-type'] ?? null;
 }
 
-const TAIL_START = ',"size_bytes":';
-/** Six digits of size and the closing brace. */
-const TAIL_LENGTH_MAX = TAIL_START.length + 7;
-
 /** False for a JSON body whose bytes are not acceptable JSON. */
 export function isAcceptable(form: BodyForm, bytes: Uint8Array): boolean {
   return form.kind === 'text' || isJson(bytes);
 }
 
-/** Writes an acceptable body as JSON text. */
-function bodyJsonOf(form: BodyForm, bytes: Uint8Array): string {
-  if (form.kind === 'json') return utf8.decode(bytes);
-  const decoder = form.charset === UTF_8 ? utf8 : new TextDecoder(form.charset);
-  return JSON.stringify(decoder.decode(bytes));
+/** True when memory holds the event whole. */
+export const isInline = (head: string, sizeBytes: number): boolean => head.length + sizeBytes <= INLINE_BYTES_MAX;
+
+/** Makes the inbox's event for an acceptable body; a short event is inline. @param bytes null = in the store only */
+export function inboxEventOf(
+  { id, head, form }: Pick<EventRecord, 'id' | 'head' | 'form'>,
+  sizeBytes: number,
+  bytes: Uint8Array | null,
+): InboxEvent {
+  const isHeld = bytes !== null && isInline(head, sizeBytes);
+  // Joined into one flat string: a template literal would keep a tree of its pieces alive until the first read.
+  const text = isHeld ? [head, bufferOf(bytes).toString('latin1')].join('') : null;
+  return { id, text, bodyStart: head.length, form, sizeBytes };
 }
 
-/** Joins the parts into one flat string: a template literal would keep a tree of its pieces alive until the first read. */
-function eventJson(head: string, bodyJson: string, sizeBytes: number): string {
-  return [head, bodyJson, TAIL_START, sizeBytes, '}'].join('');
-}
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
-/**
- * Finishes an event that was read from the store.
- * @throws Error when its bytes are not acceptable, which they were when they were stored
- */
-export function finishedJson({ bytes, form, head, id }: EventRecord): string {
-  if (!isAcceptable(form, bytes)) throw new Error(`the store returned other bytes for ${id} than it was given`);
-  return eventJson(head, bodyJsonOf(form, bytes), bytes.length);
-}
-
-/** True when the bytes can be restored from the body's JSON text: UTF-8, no BOM, no character replaced. */
-function isRestorable(form: BodyForm, bytes: Uint8Array, bodyJson: string): boolean {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return false;
-  return form.kind === 'json' || (form.charset === UTF_8 && !bodyJson.includes('\ufffd'));
-}
-
-/** The most bytes of UTF-8 that decode to one UTF-16 code unit, malformed sequences that become U+FFFD included. */
-const UTF_8_BYTES_A_UNIT = 3;
-
-/** True for a body that is too long for memory however it decodes, so that it need not be decoded. */
-const isSurelyLong = (form: BodyForm, bytes: Uint8Array): boolean =>
-  (form.kind === 'json' || form.charset === UTF_8) && bytes.length > INLINE_CHARACTERS_MAX * UTF_8_BYTES_A_UNIT;
-
-/** Makes the inbox's event for an acceptable body; a short event is inline. */
-export function inboxEventOf(record: Omit<EventRecord, 'isInline'>): InboxEvent {
-  const { id, head, form, bytes } = record;
-  const isText = form.kind === 'text';
-  const long: InboxEvent = { id, json: null, bodyStart: 0, isText, bytes: null };
-  if (isSurelyLong(form, bytes)) return long;
-  const bodyJson = bodyJsonOf(form, bytes);
-  if (head.length + bodyJson.length + TAIL_LENGTH_MAX > INLINE_CHARACTERS_MAX) return long;
-  const json = eventJson(head, bodyJson, bytes.length);
-  return { id, json, bodyStart: head.length, isText, bytes: isRestorable(form, bytes, bodyJson) ? null : bytes };
-}
-
-export interface RawBody {
-  readonly bytes: Uint8Array;
-  /** Content-Type as sent; null = the sender gave none. */
-  readonly contentType: string | null;
-}
-
-/** Restores the exact body of an event that memory holds whole. */
-export function rawOf(event: InboxEvent & { readonly json: string }): RawBody {
-  const contentType = originalContentType(event.json.slice(0, event.bodyStart));
-  if (event.bytes !== null) return { bytes: event.bytes, contentType };
-  const bodyJson = event.json.slice(event.bodyStart, event.json.lastIndexOf(TAIL_START));
-  return { bytes: encoder.encode(event.isText ? (JSON.parse(bodyJson) as string) : bodyJson), contentType };
+/** The only part of an event that memory holds whole. */
+export function inlinePart({ text, bodyStart, form, sizeBytes }: InlineEvent): EventPart {
+  return { head: text.slice(0, bodyStart), form, sizeBytes, bytes: Buffer.from(text.slice(bodyStart), 'latin1') };
 }

@@ -13,6 +13,10 @@ export const PAYLOAD_BYTES_MAX = 262_144;
 export const RATE_COUNT_MAX = 30;
 export const RATE_WINDOW_MS = 60_000;
 
+/** decisions §5: reads of one callback (events, raw, wait) in any sliding window; more than any client needs. */
+export const READ_COUNT_MAX = 600;
+export const READ_WINDOW_MS = 60_000;
+
 /** callback.md, wait `timeout`. */
 export const WAIT_SECONDS_MIN = 1;
 export const WAIT_SECONDS_MAX = 30;
@@ -48,8 +52,8 @@ export const RETAINED_CHARACTERS_MAX = 2_560;
 
 /** Names, punctuation, id and times of one event's JSON, at most. */
 const ENVELOPE_BYTES = 768;
-/** The callback's record: id, digest, times, rate window. */
-const RECORD_BYTES = 4_096;
+/** The callback's record: id, digest, times, the window of webhooks; and the full window of reads, 4 bytes each. */
+const RECORD_BYTES = 4_096 + 4 * READ_COUNT_MAX;
 
 // A header character is one byte on the wire and at most two in JSON (an escape, or UTF-8 of U+0080..U+00FF).
 if (EVENT_COUNT_MAX * (2 * RETAINED_CHARACTERS_MAX + ENVELOPE_BYTES) + RECORD_BYTES > OVERHEAD_BYTES) {
@@ -57,10 +61,32 @@ if (EVENT_COUNT_MAX * (2 * RETAINED_CHARACTERS_MAX + ENVELOPE_BYTES) + RECORD_BY
 }
 
 /**
- * Characters of an event's finished JSON that memory holds; only the event store holds longer ones. Nearly all real
- * webhooks are shorter, and ten at the bound are 80 KB of two-byte text beside a claim of 2.7 MB.
+ * Bytes of head and body of an event that memory holds; only the event store holds longer ones. Nearly all real webhooks are
+ * shorter, and ten at the bound are 40 KB beside a claim of 2.7 MB.
  */
-export const INLINE_CHARACTERS_MAX = 4_096;
+export const INLINE_BYTES_MAX = 4_096;
+
+/**
+ * Bytes of a body that the store reads at a time. A reader holds one part, whatever the event's size, and a part takes the
+ * store's thread less than a millisecond.
+ */
+export const EVENT_PART_BYTES = 65_536;
+
+/**
+ * Bytes of an answer that are made at a time, each piece in a separate turn of the loop: escaping one takes a fraction of a
+ * millisecond. A longer answer is sent while it is made, and a client that does not read holds one piece in the server beside
+ * the part that it is made from.
+ */
+export const PIECE_BYTES_MAX = 65_536;
+
+/** Bytes of an answer around the JSON of its events: names, id, time, `next_wait_url`, commas. */
+export const FRAME_BYTES_MAX = 512;
+
+/** Most bytes of JSON for one byte of a body: `\u0000`. */
+export const ESCAPED_BYTES_MAX = 6;
+
+// Memory's events are finished at once; the longest must fit a piece.
+if (ESCAPED_BYTES_MAX * INLINE_BYTES_MAX > PIECE_BYTES_MAX / 2) throw new Error('an inline event exceeds half a piece');
 
 /** decisions §5: how long an expired id is answered 410 rather than 404. */
 export const TOMBSTONE_MS = 3_600_000;

@@ -98,7 +98,7 @@ export const serve = command({
     /** The current action of SIGHUP, which is handled from here to the end, because unhandled it would end the process. */
     let onHangUp = (): void => {};
     const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
-    const plain = new Responder({}, false);
+    const plain = new Responder({}, false, { report: () => {} }); // sends refusals only
     const refused: Refuse = (code, message) => plain.refusal(refuse(code, message), `req_${systemRandom.uuid()}`);
     const listener = await listenerOf({
       host: config.host,

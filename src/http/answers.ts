@@ -3,21 +3,37 @@
  * another protocol can encode the same outcome in its own form.
  */
 
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { Refusal } from './errors.ts';
 import type { DeferredAnswer } from './hot/deferred-answer.ts';
 
 /** Header fields, names in lower case. */
 export type HeaderRecord = Readonly<Record<string, string>>;
 
-/** A body that is ready as text or bytes, with its media type. Any other value from a handler is sent as JSON. */
+/**
+ * A body that is made while it leaves, for answers that are long: the kit asks for a piece when the client has taken the one
+ * before, each in a separate turn of the loop. Nothing is asked after the end, after a cut, or when the client has disconnected.
+ */
+export abstract class BodyPieces {
+  /**
+   * One call at a time.
+   * @returns the next piece, not empty; null at the end; `cut` where the rest will never come: the kit closes the connection, so
+   *   that the client cannot take the beginning for the whole. A rejection is a bug or a fault, and ends the same way
+   */
+  abstract next(): MaybePromise<Uint8Array | null | 'cut'>;
+}
+
+export type ReplyBody = string | Uint8Array | BodyPieces | null;
+
+/** A body that is ready as text or bytes, or made in pieces, with its media type. Any other value from a handler is sent as JSON. */
 export class Reply {
   /** null = no body, as a 304 requires. */
-  readonly body: string | Uint8Array | null;
+  readonly body: ReplyBody;
   readonly headers: HeaderRecord;
   /** Replaces the route's status. */
   readonly status: number | undefined;
 
-  constructor(body: string | Uint8Array | null, headers: HeaderRecord, status?: number) {
+  constructor(body: ReplyBody, headers: HeaderRecord, status?: number) {
     this.body = body;
     this.headers = headers;
     this.status = status;

@@ -2,7 +2,8 @@
  * The only file that makes a `Response`. It writes every error as the Error object of callback.md with `no-store`, and adds the
  * request id and the headers of the whole server (CORS) to every response, so no route can omit them.
  */
-import { type Answer, type HeaderRecord, Reply } from './answers.ts';
+import { type Answer, BodyPieces, type HeaderRecord, Reply } from './answers.ts';
+import { type BodyReceiver, type BodyStreamPorts, BodyStreams } from './body-stream.ts';
 import { Refusal } from './errors.ts';
 import { ResponseHeaders } from './hot/prepared-headers.ts';
 import { RepeatedRefusal, refusalText } from './hot/repeated-refusal.ts';
@@ -15,23 +16,28 @@ export interface SuccessTerms {
 
 export class Responder {
   readonly #headers: ResponseHeaders;
+  readonly #streams: BodyStreams;
 
   /**
    * @param everywhere headers that every response of this server carries, names in lower case
    * @param copies whether the runtime's Response copies Headers and bytes in its constructor
+   * @param bodies for answers whose bodies are made while they leave
    */
-  constructor(everywhere: HeaderRecord, copies: boolean) {
+  constructor(everywhere: HeaderRecord, copies: boolean, bodies: BodyStreamPorts) {
     this.#headers = new ResponseHeaders(everywhere, copies);
+    this.#streams = new BodyStreams(bodies);
   }
 
-  respond(terms: SuccessTerms, outcome: Answer | Refusal, requestId: string): Response {
+  respond(terms: SuccessTerms, outcome: Answer | Refusal, receiver: BodyReceiver): Response {
+    const { requestId } = receiver;
     if (outcome instanceof Refusal) return this.refusal(outcome, requestId);
     const { body, receipt } = outcome;
     const { status, cacheControl } = terms;
     if (!(body instanceof Reply)) {
       return new Response(body, { status, headers: this.#headers.json(cacheControl, receipt, requestId) });
     }
-    return new Response(body.body as BodyInit, {
+    const content = body.body instanceof BodyPieces ? this.#streams.open(body.body, receiver) : body.body;
+    return new Response(content as BodyInit, {
       status: body.status ?? status,
       headers: this.#headers.other(cacheControl, requestId, body.headers, receipt),
     });

@@ -32,6 +32,31 @@ describe('a sliding window (reliability 140, 141, 143)', () => {
     expect(window.tryPass(60_000)).toBe(0);
   });
 
+  it('counts on after a silence of any length, at times of any size', () => {
+    const wrapMs = 2 ** 32 / 1000;
+    for (const silenceMs of [MINUTE_MS, wrapMs - 1, wrapMs, wrapMs + 1, wrapMs + MINUTE_MS - 1, 10 * wrapMs]) {
+      const window = new RateWindow(2, MINUTE_MS);
+      const startMs = 3 * wrapMs - 2.5;
+      expect([window.tryPass(startMs), window.tryPass(startMs), window.tryPass(startMs + 1)]).toEqual([0, 0, 59_999]);
+      const laterMs = startMs + silenceMs;
+      expect([window.tryPass(laterMs), window.tryPass(laterMs)]).toEqual([0, 0]);
+      expect(window.tryPass(laterMs + 59_999)).toBeCloseTo(1, 2);
+      expect(window.tryPass(laterMs + MINUTE_MS + 0.001)).toBe(0);
+    }
+  });
+
+  it('never frees a place early, whatever the fraction of the clock', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (startMs) => {
+        const window = new RateWindow(1, MINUTE_MS);
+        window.tryPass(startMs);
+        expect(window.tryPass(startMs)).toBeGreaterThan(0);
+        expect(window.tryPass(startMs + MINUTE_MS - 0.001)).toBeGreaterThan(0);
+        expect(window.tryPass(startMs + MINUTE_MS + 0.003)).toBe(0);
+      }),
+    );
+  });
+
   it('never lets more than its limit pass in any span, and never fewer than it could', () => {
     fc.assert(
       fc.property(

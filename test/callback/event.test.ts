@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type EventRecord,
+  type EventPart,
   eventHead,
-  finishedJson,
+  type InlineEvent,
   inboxEventOf,
+  inlinePart,
   originalContentType,
-  rawOf,
   retainedHeaders,
 } from '../../src/callback/event.ts';
+import { finishedJson, inlineJson, jsonBytesMax } from '../../src/callback/event-json.ts';
 import type { EventId } from '../../src/callback/identifier.ts';
 import {
   CONTENT_TYPE_CHARACTERS_MAX,
-  INLINE_CHARACTERS_MAX,
+  INLINE_BYTES_MAX,
   OVERHEAD_BYTES,
   RETAINED_CHARACTERS_MAX,
 } from '../../src/callback/limits.ts';
@@ -21,7 +22,8 @@ const ID = `evt_${'0'.repeat(32)}` as EventId;
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const headersOf = (fields: Record<string, string>) => (name: string) => new Headers(fields).get(name);
 
-function recordOf(contentType: string | null, bytes: Uint8Array): EventRecord {
+/** An event of one part. */
+function partOf(contentType: string | null, bytes: Uint8Array): EventPart {
   const form = bodyFormOf(contentType)!;
   const head = eventHead(
     ID,
@@ -29,7 +31,7 @@ function recordOf(contentType: string | null, bytes: Uint8Array): EventRecord {
     'POST',
     retainedHeaders((name) => (name === 'content-type' ? contentType : null)),
   );
-  return { id: ID, receivedAtSeconds: 0, head, form, bytes, isInline: false };
+  return { head, form, sizeBytes: bytes.length, bytes };
 }
 
 describe('retained headers (reliability 172 to 174)', () => {
@@ -106,8 +108,8 @@ describe('retained headers (reliability 172 to 174)', () => {
 
 describe('an event', () => {
   it('has exactly the fields of the contract', () => {
-    const record = recordOf('application/json; charset=utf-8', bytesOf('{"a":1}'));
-    expect(JSON.parse(finishedJson(record))).toEqual({
+    const part = partOf('application/json; charset=utf-8', bytesOf('{"a":1}'));
+    expect(JSON.parse(finishedJson(part))).toEqual({
       id: ID,
       received_at: '1970-01-01T00:00:00Z',
       method: 'POST',
@@ -119,9 +121,9 @@ describe('an event', () => {
   });
 
   it('shows text/plain where no Content-Type was sent, and keeps none (reliability 151)', () => {
-    const record = recordOf(null, bytesOf('x'));
-    expect(JSON.parse(finishedJson(record))).toMatchObject({ content_type: 'text/plain', headers: {}, body: 'x' });
-    expect(originalContentType(record.head)).toBeNull();
+    const part = partOf(null, bytesOf('x'));
+    expect(JSON.parse(finishedJson(part))).toMatchObject({ content_type: 'text/plain', headers: {}, body: 'x' });
+    expect(originalContentType(part.head)).toBeNull();
   });
 
   it.each([
@@ -139,25 +141,42 @@ describe('an event', () => {
     ['text/plain; charset=utf-16le', new Uint8Array(Buffer.from('\ufeffab', 'utf16le'))],
     ['application/x-www-form-urlencoded', bytesOf('a=1&b=%20')],
     [null, bytesOf('x')],
-  ] as const)('gives back the exact bytes, held whole or in the store: %j, %j', (contentType, bytes) => {
-    const record = recordOf(contentType, bytes);
-    const held = inboxEventOf(record);
-    expect(held.json).toBe(finishedJson(record));
-    const raw = rawOf({ ...held, json: held.json! });
-    expect([...raw.bytes]).toEqual([...bytes]);
-    expect(raw.contentType).toBe(contentType);
-    expect(originalContentType(record.head)).toBe(contentType);
+  ] as const)('held whole in memory has the same JSON and bytes: %j, %j', (contentType, bytes) => {
+    const part = partOf(contentType, bytes);
+    const held = inboxEventOf({ id: ID, ...part }, bytes.length, bytes) as InlineEvent;
+    expect(inlineJson(held)).toBe(finishedJson(part));
+    const again = inlinePart(held);
+    expect({ ...again, bytes: [...again.bytes] }).toEqual({ ...part, bytes: [...bytes] });
+    expect(originalContentType(again.head)).toBe(contentType);
+    expect(Buffer.byteLength(inlineJson(held))).toBeLessThanOrEqual(jsonBytesMax(held));
   });
 
   it('replaces malformed bytes of a text and counts those that came (reliability 154)', () => {
-    const record = recordOf('text/plain', Uint8Array.of(0x61, 0xff, 0x62));
-    expect(JSON.parse(finishedJson(record))).toMatchObject({ body: 'a\ufffdb', size_bytes: 3 });
+    const part = partOf('text/plain', Uint8Array.of(0x61, 0xff, 0x62));
+    expect(JSON.parse(finishedJson(part))).toMatchObject({ body: 'a\ufffdb', size_bytes: 3 });
   });
 
-  it('stays in memory up to the bound and goes to the store alone above it', () => {
-    const around = (length: number) => inboxEventOf(recordOf('text/plain', bytesOf('x'.repeat(length)))).json;
-    expect(around(3_500)).not.toBeNull();
-    expect(around(3_500)!.length).toBeLessThanOrEqual(INLINE_CHARACTERS_MAX);
-    expect(around(INLINE_CHARACTERS_MAX)).toBeNull();
+  it('stays in memory up to the bound of its bytes, whatever escaping makes of them (reliability 202)', () => {
+    const { head } = partOf('text/plain', bytesOf(''));
+    const around = (length: number, byte: number) => {
+      const bytes = new Uint8Array(length).fill(byte);
+      return inboxEventOf({ id: ID, ...partOf('text/plain', bytes) }, length, bytes);
+    };
+    for (const byte of [0, 0x78, 0xff]) {
+      const longest = INLINE_BYTES_MAX - head.length;
+      expect(around(longest, byte).text).toHaveLength(INLINE_BYTES_MAX);
+      expect(around(longest + 1, byte).text).toBeNull();
+    }
+  });
+
+  it('is held by the store alone when it was loaded without its bytes', () => {
+    const { head, form } = partOf('text/plain', bytesOf('x'));
+    expect(inboxEventOf({ id: ID, head, form }, 1, null)).toEqual({
+      id: ID,
+      text: null,
+      bodyStart: head.length,
+      form,
+      sizeBytes: 1,
+    });
   });
 });

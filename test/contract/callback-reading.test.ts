@@ -238,4 +238,51 @@ describe(`reading on ${RUNTIME}`, () => {
     );
     expect(new Set(requestIds).size).toBe(50);
   });
+
+  it('is limited to 600 reads of a callback in any minute, of all kinds together (decisions §5)', async () => {
+    const fresh = await createCallback(server);
+    const posted = (await (await post(server, fresh.id, 'x')).json()) as { event_id: string };
+    const read = (rest: string, token = fresh.read_token): Promise<Response> =>
+      server.fetch(`/v1/callbacks/${fresh.id}${rest}`, { headers: { authorization: `Bearer ${token}` } });
+    const reads = ['/events', '/wait?timeout=1', `/events/${posted.event_id}/raw`, '/wait?after=unknown'];
+    const outcomes = new Map<string, number>();
+    for (let i = 0; i < 600; i++) {
+      const outcome = await outcomeOf(await read(reads[i % reads.length]!));
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(outcomes)).toEqual({ 200: 450, '404 EVENT_NOT_FOUND': 150 });
+    for (const rest of reads) {
+      const refused = await read(rest);
+      expect(refused.headers.get('retry-after')).toBe('60');
+      expect(await outcomeOf(refused)).toBe('429 RATE_LIMIT_EXCEEDED');
+    }
+    expect(await outcomeOf(await read('/events', other.read_token))).toBe('401 INVALID_TOKEN');
+    expect(await outcomeOf(await post(server, fresh.id, 'y'))).toBe('200');
+    time.pass(60_000);
+    expect(await outcomeOf(await read('/events'))).toBe('200');
+    for (let i = 1; i < 600; i++) await read('/events');
+    expect(await outcomeOf(await read('/events'))).toBe('429 RATE_LIMIT_EXCEEDED');
+    const deleted = await server.fetch(`/v1/callbacks/${fresh.id}`, { method: 'DELETE', headers: bearer(fresh) });
+    expect(await outcomeOf(deleted)).toBe('200');
+  });
+
+  it.each([
+    ['/events', (text: string) => v.parse(eventsAnswer, JSON.parse(text)).events.map(({ body }) => body)],
+    ['/wait', (text: string) => [(v.parse(waitAnswer, JSON.parse(text)) as { event: { body: unknown } }).event.body]],
+  ] as const)(
+    'of long events has its closed schema, sent in pieces of at most 64 KiB: %s (reliability 202)',
+    async (rest, bodiesOf) => {
+      const fresh = await createCallback(server);
+      const text = `"\u0000é\u{1f600}`.repeat(20_000);
+      await post(server, fresh.id, text);
+      await post(server, fresh.id, 'short');
+      const response = await server.fetch(`/v1/callbacks/${fresh.id}${rest}`, { headers: bearer(fresh) });
+      expect(response.headers.get('content-type')).toBe('application/json');
+      const pieces: Uint8Array[] = [];
+      for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) pieces.push(piece);
+      expect(pieces.length).toBeGreaterThan(3);
+      for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(65_536);
+      expect(bodiesOf(Buffer.concat(pieces).toString())[0]).toBe(text);
+    },
+  );
 });

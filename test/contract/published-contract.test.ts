@@ -10,7 +10,7 @@ import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x40
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readToken } from '../../src/access/read-token.ts';
+import { ratedReadToken, readToken } from '../../src/access/read-token.ts';
 import { priceOf } from '../../src/access/x402.ts';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
 import type { Operation } from '../../src/http/operation.ts';
@@ -93,7 +93,8 @@ const JOBS = [
 
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
-const isToken = ({ access }: Pick<Operation, 'access'>): boolean => access.some((way) => Object.is(way, readToken));
+const isToken = ({ access }: Pick<Operation, 'access'>): boolean =>
+  access.some((way) => Object.is(way, readToken) || Object.is(way, ratedReadToken));
 
 /** An answer against what the document of this very server publishes. */
 function expectPublished(contract: Contract, method: string, path: string, answer: Answer): void {

@@ -11,6 +11,10 @@ import type { RequestView } from '../../src/http/request-view.ts';
 import { Responder } from '../../src/http/respond.ts';
 import { type Route, route } from '../../src/http/route.ts';
 
+const unreported = (failure: unknown): never => {
+  throw failure;
+};
+
 const { PAYMENT_REQUIRED, PAYMENT_NOT_SETTLED } = defineErrors({
   PAYMENT_REQUIRED: { status: 402 },
   PAYMENT_NOT_SETTLED: { status: 402 },
@@ -69,10 +73,10 @@ function setUp({ handle, gates = [], access, readBody }: Options) {
   const mounted = operation!.mount({ labels: {}, baseUrl: 'http://h' });
   const reported: unknown[] = [];
   const execute = executorOf(mounted, (failure) => reported.push(failure));
-  const responder = new Responder({ 'x-everywhere': 'yes' }, false);
+  const responder = new Responder({ 'x-everywhere': 'yes' }, false, { report: unreported });
   const respond = (outcome: Outcome): Response => {
     if (outcome instanceof DeferredAnswer) throw new Error('the answer is deferred');
-    return responder.respond(mounted, outcome, 'req_1');
+    return responder.respond(mounted, outcome, { requestId: 'req_1', cut: () => false });
   };
   const outcome = (search = '', header: Record<string, string> = {}) =>
     execute({ ...REQUEST, search, header: (name) => header[name] ?? null });
@@ -324,7 +328,10 @@ describe('a request through its operation', () => {
     deferred.give(answer);
     expect(given).toEqual([answer]);
     const terms = { status: 200, cacheControl: 'no-store' };
-    const response = new Responder({}, false).respond(terms, outcomeOf(given[0]), 'req_2');
+    const response = new Responder({}, false, { report: unreported }).respond(terms, outcomeOf(given[0]), {
+      requestId: 'req_2',
+      cut: () => false,
+    });
     expect(response.status).toBe(status);
     expect(response.headers.get('x-request-id')).toBe('req_2');
     expect(await response.text()).toBe(text);

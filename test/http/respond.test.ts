@@ -5,6 +5,10 @@ import { NOT_FOUND, refuse } from '../../src/http/errors.ts';
 import { RepeatedRefusal } from '../../src/http/hot/repeated-refusal.ts';
 import { Responder } from '../../src/http/respond.ts';
 
+const unreported = (failure: unknown): never => {
+  throw failure;
+};
+
 const EVERYWHERE = { 'access-control-allow-origin': 'https://shop.example', vary: 'Origin' };
 
 describe.each([
@@ -19,7 +23,7 @@ describe.each([
   });
 
   it('do not depend on the responses before', () => {
-    const responder = new Responder(EVERYWHERE, copies);
+    const responder = new Responder(EVERYWHERE, copies, { report: unreported });
     const asked = [
       { 'payment-required': 'one' },
       { 'retry-after': '5' },
@@ -40,7 +44,7 @@ describe.each([
   });
 
   it('join the answer’s Vary with the server’s', () => {
-    const responder = new Responder(EVERYWHERE, copies);
+    const responder = new Responder(EVERYWHERE, copies, { report: unreported });
     for (const vary of ['Accept', 'Cookie', 'Accept']) {
       const response = responder.refusal(refuse(NOT_FOUND, 'no', { headers: { vary } }), 'req_1');
       expect(response.headers.get('vary')).toBe(`Origin, ${vary}`);
@@ -48,7 +52,7 @@ describe.each([
   });
 
   it('are the same for a repeated answer', async () => {
-    const responder = new Responder(EVERYWHERE, copies);
+    const responder = new Responder(EVERYWHERE, copies, { report: unreported });
     const { head } = refuse(PAYMENT_REQUIRED, 'pay "me"');
     const extras = { headers: { 'payment-required': 'offer' }, members: ',"x402Version":2' };
     const kept = new RepeatedRefusal(PAYMENT_REQUIRED, 'pay "me"', extras, head);

@@ -6,7 +6,7 @@ import { localTransactionOf } from '../../src/payment/settlement/play-ledger.ts'
 import type { Backend } from '../../src/storage/backend.ts';
 import { orderFor } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
-import { webhookOf } from '../support/opened-inbox.ts';
+import { jsonOf, webhookOf } from '../support/opened-inbox.ts';
 import { SALE } from '../support/sale.ts';
 
 /** Of every payer, atomic units: two orders' worth. */
@@ -107,7 +107,8 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
         expect(authorized.callback.expiresAtMs).toBe(expiresAtMs);
         const listing = await callbacks.events(authorized.callback);
-        const bodies = listing.kind === 'events' ? listing.events.map((event) => JSON.parse(event).body) : [];
+        const events = listing.kind === 'events' ? await Promise.all(listing.events.map(jsonOf)) : [];
+        const bodies = events.map((event) => JSON.parse(event as string).body);
         expect(bodies).toEqual(['short', 'y'.repeat(9_000)]);
         time.pass(300_000);
         await settle();

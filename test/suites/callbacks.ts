@@ -8,11 +8,13 @@ import {
   LIFETIME_MS,
   RATE_COUNT_MAX,
   RATE_WINDOW_MS,
+  READ_COUNT_MAX,
+  READ_WINDOW_MS,
   TOMBSTONE_MS,
   WAIT_COUNT_MAX,
 } from '../../src/callback/limits.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
-import { client, webhookOf } from '../support/opened-inbox.ts';
+import { client, finishedRaw, jsonOf, webhookOf } from '../support/opened-inbox.ts';
 import { type Opened, withOpened } from './opened.ts';
 
 const NO_ID = `cb_${'0'.repeat(24)}` as CallbackId;
@@ -60,7 +62,8 @@ class Kit {
   async bodies(handle: CallbackHandle): Promise<unknown[]> {
     const listing = await this.callbacks.events(handle);
     if (listing.kind !== 'events') throw new Error(listing.kind);
-    return listing.events.map((event) => (JSON.parse(event) as { body: unknown }).body);
+    const events = await Promise.all(listing.events.map(jsonOf));
+    return events.map((event) => (JSON.parse(event as string) as { body: unknown }).body);
   }
 }
 
@@ -128,14 +131,17 @@ export function describeCallbacks(
     it('store ten events, short and long, and give them back in order and to the byte', () =>
       using(async (kit) => {
         const { handle, id } = await kit.make();
-        const bodies = Array.from({ length: EVENT_COUNT_MAX }, (_, i) => `${i}${'y'.repeat(i % 2 === 0 ? 3 : 9_000)}`);
+        const bodies = Array.from(
+          { length: EVENT_COUNT_MAX },
+          (_, i) => `${i}${'y'.repeat([3, 9_000, 200_000][i % 3]!)}`,
+        );
         const ids: string[] = [];
         for (const body of bodies) ids.push(await kit.post(id, body));
         expect(await kit.callbacks.admit(id)).toEqual({ kind: 'full' });
         expect(await kit.bodies(handle)).toEqual(bodies);
         for (const [i, body] of bodies.entries()) {
           const raw = await kit.callbacks.raw(handle, ids[i]!);
-          expect(raw.kind === 'raw' && Buffer.from(raw.bytes).toString()).toBe(body);
+          expect(raw.kind === 'raw' && (await finishedRaw(raw)).bytes.toString()).toBe(body);
         }
         expect(await kit.callbacks.raw(handle, `evt_${'0'.repeat(32)}`)).toEqual({ kind: 'unknown-event' });
       }));
@@ -174,6 +180,57 @@ export function describeCallbacks(
         }
         kit.time.pass(RATE_WINDOW_MS);
         expect((await kit.callbacks.admit(id)).kind).toBe('admitted');
+      }));
+
+    it('let six hundred reads of one callback begin in any minute (decisions §5)', () =>
+      using(async (kit) => {
+        const { callbacks, time } = kit;
+        const [one, other] = [await kit.make(), await kit.make()];
+        const kindOf = async ({ id }: Made, token = one.readToken) => (await callbacks.admitRead(id, token)).kind;
+        for (let i = 0; i < READ_COUNT_MAX; i++) {
+          if (i === READ_COUNT_MAX / 2) time.pass(1_000);
+          expect(await callbacks.admitRead(one.id, one.readToken)).toMatchObject({
+            kind: 'allowed',
+            callback: one.handle,
+          });
+          if (i % 100 === 0) expect(await kindOf(one, other.readToken)).toBe('wrong-token');
+        }
+        const tooMany = { kind: 'too-many', retryAfterMs: READ_WINDOW_MS - 1_000 };
+        expect(await callbacks.admitRead(one.id, one.readToken)).toEqual(tooMany);
+        expect(await kindOf(one, other.readToken)).toBe('wrong-token');
+        expect(await kindOf(other, other.readToken)).toBe('allowed');
+        expect((await callbacks.authorize(one.id, one.readToken)).kind).toBe('allowed');
+        expect((await callbacks.admit(one.id)).kind).toBe('admitted');
+        time.pass(READ_WINDOW_MS - 1_001);
+        expect(await callbacks.admitRead(one.id, one.readToken)).toEqual({ kind: 'too-many', retryAfterMs: 1 });
+        time.pass(1);
+        for (let i = 0; i < READ_COUNT_MAX / 2; i++) expect(await kindOf(one)).toBe('allowed');
+        expect(await callbacks.admitRead(one.id, one.readToken)).toEqual({ kind: 'too-many', retryAfterMs: 1_000 });
+        expect(await callbacks.delete(one.handle)).toEqual({ kind: 'deleted' });
+        expect(await kindOf(one)).toBe('not-found');
+        time.pass(LIFETIME_MS);
+        expect(await kindOf(other, other.readToken)).toBe('expired');
+      }));
+
+    it('read an event that is deleted during the read to its end, or say so (reliability 202)', () =>
+      using(async (kit) => {
+        for (const end of ['not-found', 'expired'] as const) {
+          const { handle, id } = await kit.make();
+          const eventId = await kit.post(id, 'z'.repeat(200_000));
+          const listing = await kit.callbacks.events(handle);
+          const raw = await kit.callbacks.raw(handle, eventId);
+          const waited = await kit.wait(handle, null, 1_000);
+          if (end === 'expired') kit.time.pass(LIFETIME_MS);
+          else await kit.callbacks.delete(handle);
+          await settle();
+          if (listing.kind !== 'events' || raw.kind !== 'raw' || waited.kind !== 'event') throw new Error('no event');
+          for (const event of [listing.events[0]!, waited.event]) {
+            const json = await jsonOf(event);
+            expect(typeof json === 'string' ? JSON.parse(json).body : json.kind).toBe(end);
+          }
+          expect(raw.first.length).toBeGreaterThan(0);
+          expect(await raw.event.read(1)).toEqual({ kind: end });
+        }
       }));
 
     it('give a chain of waits every event once, in order, stored before or after the wait began', () =>

@@ -3,9 +3,10 @@
  * by `reopen`; one that does not has none, and those tests are not run for it.
  */
 import { describe, expect, it } from 'vitest';
-import type { EventRecord } from '../../src/callback/event.ts';
+import type { EventPart, EventRecord } from '../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../src/callback/identifier.ts';
 import type { CallbackRecord, EventStore } from '../../src/callback/inbox/event-store.ts';
+import { EVENT_PART_BYTES } from '../../src/callback/limits.ts';
 
 export interface EventStoreUnderTest {
   readonly store: EventStore;
@@ -46,25 +47,41 @@ export function describeEventStore(name: string, open: () => Promise<EventStoreU
     it('is empty at first', () =>
       using(async ({ store }) => {
         expect(await store.load(NOW_MS, HOUR_MS)).toEqual([]);
-        expect(await store.read(callbackOf(1).id, eventOf(1, false).id)).toBeUndefined();
+        expect(await store.read(callbackOf(1).id, eventOf(1, false).id, 0)).toBeUndefined();
       }));
 
-    it.each([0, 1, 4_097, 262_144])('gives back a long event of %i bytes as it was', (length) =>
-      using(async ({ store }) => {
-        const callback = callbackOf(1);
-        const event = eventOf(
-          1,
-          false,
-          Uint8Array.from({ length }, (_, i) => i & 0xff),
-        );
-        await store.create(callback);
-        await store.append(callback.id, { ...event, bytes: event.bytes.slice() }); // the store's from then on
-        const read = await store.read(callback.id, event.id);
-        expect(read && { ...read, bytes: Buffer.from(read.bytes) }).toEqual({
-          ...event,
-          bytes: Buffer.from(event.bytes),
-        });
-      }),
+    it.each([0, 1, 4_097, EVENT_PART_BYTES - 1, EVENT_PART_BYTES, EVENT_PART_BYTES + 1, 262_144])(
+      'gives back a long event of %i bytes as it was, one part at a time (reliability 202)',
+      (length) =>
+        using(async ({ store }) => {
+          const callback = callbackOf(1);
+          const event = eventOf(
+            1,
+            false,
+            Uint8Array.from({ length }, (_, i) => (i + (i >> 8)) & 0xff),
+          );
+          await store.create(callback);
+          await store.append(callback.id, { ...event, bytes: event.bytes.slice() }); // the store's from then on
+          const parts: EventPart[] = [];
+          for (;;) {
+            const part = await store.read(callback.id, event.id, parts.length);
+            if (part === undefined) break;
+            parts.push(part);
+          }
+          const { head, form } = event;
+          for (const part of parts) expect(part).toMatchObject({ head, form, sizeBytes: length });
+          expect(parts.map(({ bytes }) => bytes.length)).toEqual(
+            Array.from({ length: Math.max(1, Math.ceil(length / EVENT_PART_BYTES)) }, (_, i) =>
+              Math.min(EVENT_PART_BYTES, length - i * EVENT_PART_BYTES),
+            ),
+          );
+          expect(Buffer.concat(parts.map(({ bytes }) => bytes)).equals(Buffer.from(event.bytes))).toBe(true);
+          expect(await store.read(callback.id, event.id, 1_000)).toBeUndefined();
+          // Parts are given again, in any order.
+          expect((await store.read(callback.id, event.id, parts.length - 1))?.bytes.length).toBe(
+            parts.at(-1)!.bytes.length,
+          );
+        }),
     );
 
     it('keeps ten events of each of many callbacks apart', () =>
@@ -75,7 +92,7 @@ export function describeEventStore(name: string, open: () => Promise<EventStoreU
         }
         for (let c = 0; c < 20; c++) {
           for (let e = 0; e < 10; e++) {
-            const read = await store.read(callbackOf(c).id, eventOf(e, false).id);
+            const read = await store.read(callbackOf(c).id, eventOf(e, false).id, 0);
             expect([...(read?.bytes ?? [])]).toEqual([c, e]);
           }
         }
@@ -91,8 +108,8 @@ export function describeEventStore(name: string, open: () => Promise<EventStoreU
         await store[end](one.id);
         await store[end](one.id);
         await store[end](callbackOf(3).id);
-        expect(await store.read(one.id, eventOf(1, false).id)).toBeUndefined();
-        expect(await store.read(two.id, eventOf(1, false).id)).toBeDefined();
+        expect(await store.read(one.id, eventOf(1, false).id, 0)).toBeUndefined();
+        expect(await store.read(two.id, eventOf(1, false).id, 0)).toBeDefined();
       }),
     );
 
@@ -120,9 +137,9 @@ export function describeEventStore(name: string, open: () => Promise<EventStoreU
         expect(found?.events.map(({ id }) => id)).toEqual(Array.from({ length: 10 }, (_, e) => eventOf(e, false).id));
         for (const [e, event] of (found?.events ?? []).entries()) {
           const { bytes, ...rest } = eventOf(e, e % 3 === 0, Uint8Array.of(e));
-          expect(event).toMatchObject(rest);
+          expect(event).toMatchObject({ ...rest, sizeBytes: bytes.length });
           if (event.isInline) expect([...(event.bytes ?? [])]).toEqual([...bytes]);
-          else expect([...((await again.read(live.id, event.id))?.bytes ?? [])]).toEqual([...bytes]);
+          else expect([...((await again.read(live.id, event.id, 0))?.bytes ?? [])]).toEqual([...bytes]);
         }
         expect(loaded.some(({ callback }) => callback.id === deleted.id)).toBe(false);
         const remembered = loaded.find(({ callback }) => callback.id === expired.id);

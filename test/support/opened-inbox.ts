@@ -7,14 +7,16 @@ import type {
   Callbacks,
   Client,
   Created,
-  Listing,
+  EventJson,
   Parked,
+  RawBody,
   RawFound,
   Received,
   Waited,
   Waiter,
 } from '../../src/callback/callbacks.ts';
 import { retainedHeaders, type Webhook } from '../../src/callback/event.ts';
+import { JsonPieces } from '../../src/callback/event-json.ts';
 import type { CallbackId } from '../../src/callback/identifier.ts';
 import type { EventStore } from '../../src/callback/inbox/event-store.ts';
 import { Inbox, type InboxPorts } from '../../src/callback/inbox/inbox.ts';
@@ -23,6 +25,42 @@ import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
 import { MemoryEventStore } from '../../src/storage/memory/event-store.ts';
 import { Chance } from './chance.ts';
 import { ManualTime } from './manual-time.ts';
+
+export interface FinishedListing {
+  readonly kind: 'events';
+  readonly events: readonly string[];
+}
+
+export interface FinishedRaw {
+  readonly kind: 'raw';
+  readonly contentType: string | null;
+  readonly bytes: Buffer;
+}
+
+/** The whole JSON of an event as its answer shows it. */
+export async function jsonOf(event: EventJson): Promise<string | Absent> {
+  if (typeof event === 'string') return event;
+  const json = new JsonPieces<Absent>([event]);
+  const pieces: Uint8Array[] = [];
+  for (let piece = await json.next(); piece !== null; piece = await json.next()) {
+    if ('kind' in piece) return piece;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+/** @throws Error when the callback ends before the last part is read */
+export async function finishedRaw({ contentType, sizeBytes, event }: RawBody): Promise<FinishedRaw> {
+  const parts: Uint8Array[] = [];
+  let byteCount = 0;
+  while (byteCount < sizeBytes) {
+    const part = await event.read(parts.length);
+    if (!('bytes' in part)) throw new Error(part.kind);
+    parts.push(part.bytes);
+    byteCount += part.bytes.length;
+  }
+  return { kind: 'raw', contentType, bytes: Buffer.concat(parts) };
+}
 
 /** An inbox that knows its callbacks' tokens, so that a test can name a callback by its id alone. */
 export class NamedInbox extends Inbox {
@@ -46,14 +84,27 @@ export class NamedInbox extends Inbox {
     return authorized.kind === 'allowed' ? authorized.callback : authorized;
   }
 
-  async eventsOf(id: CallbackId): Promise<Listing | Absent> {
+  /** With every event finished. */
+  async eventsOf(id: CallbackId): Promise<FinishedListing | Absent> {
     const found = this.find(id);
-    return 'id' in found ? this.events(found) : found;
+    if (!('id' in found)) return found;
+    const listing = await this.events(found);
+    if (listing.kind !== 'events') return listing;
+    const events: string[] = [];
+    for (const event of listing.events) {
+      const json = await jsonOf(event);
+      if (typeof json !== 'string') return json;
+      events.push(json);
+    }
+    return { kind: 'events', events };
   }
 
-  async rawOf(id: CallbackId, eventId: string): Promise<RawFound> {
+  /** With all bytes. */
+  async rawOf(id: CallbackId, eventId: string): Promise<FinishedRaw | Exclude<RawFound, RawBody>> {
     const found = this.find(id);
-    return 'id' in found ? this.raw(found, eventId) : found;
+    if (!('id' in found)) return found;
+    const raw = await this.raw(found, eventId);
+    return raw.kind === 'raw' ? finishedRaw(raw) : raw;
   }
 
   async deleteOf(id: CallbackId): ReturnType<Callbacks['delete']> {

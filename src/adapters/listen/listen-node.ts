@@ -59,6 +59,11 @@ class NodeConnection implements ClientConnection {
   onDisconnect(listener: DisconnectListener): void {
     this.#outgoing.on('close', () => listener.handleEvent());
   }
+
+  /** @hono/node-server then cancels the body's stream. It would write an error of the stream to stderr. */
+  cut(): void {
+    this.#outgoing.destroy();
+  }
 }
 
 /** @throws the error of node:http, with its code, when the address cannot be listened on */

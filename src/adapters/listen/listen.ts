@@ -22,6 +22,11 @@ export interface ClientConnection {
    * out. Costs less memory per held request than a listener on the signal (Bun) or the signal itself (Node).
    */
   onDisconnect?(listener: DisconnectListener): void;
+  /**
+   * Closes the connection at once, in the middle of an answer, so that the client cannot take what it has for the whole. A
+   * listener without it closes the connection, and writes nothing about it, when the stream of a body has an error.
+   */
+  cut?(): void;
 }
 
 export type FetchHandler = (request: Request, client: ClientConnection) => Response | Promise<Response>;

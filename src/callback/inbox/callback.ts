@@ -1,12 +1,12 @@
 /**
  * One callback in memory and its states (callback.md, "States and transitions"): active until it expires or its owner deletes
- * it. Rate window and waiters are made at their first use, because most callbacks receive one or two webhooks.
+ * it. Rate windows and waiters are made at their first use, because most callbacks receive one or two webhooks.
  */
 import { RateWindow } from '../../base/rate-window.ts';
 import type { CallbackHandle } from '../callbacks.ts';
 import type { InboxEvent } from '../event.ts';
 import type { CallbackId } from '../identifier.ts';
-import { RATE_COUNT_MAX, RATE_WINDOW_MS } from '../limits.ts';
+import { RATE_COUNT_MAX, RATE_WINDOW_MS, READ_COUNT_MAX, READ_WINDOW_MS } from '../limits.ts';
 import { Waiters, type WaitPorts } from './waiters.ts';
 
 export type CallbackState = 'active' | 'expired' | 'deleted';
@@ -29,6 +29,8 @@ export class Callback implements CallbackHandle {
   /** `received_at` of the last event, seconds since 1970; no later event gets an earlier time. */
   lastReceivedSeconds = 0;
   rate: RateWindow | undefined;
+  /** Reads that have begun. It ends with the callback: nothing is read afterwards. */
+  reads: RateWindow | undefined;
   waiters: Waiters | undefined;
   /** Cancels the timer for the callback's end; set when a wait may last until then. */
   cancelEnd: (() => void) | undefined;
@@ -47,6 +49,11 @@ export class Callback implements CallbackHandle {
     return this.rate;
   }
 
+  readWindow(): RateWindow {
+    this.reads ??= new RateWindow(READ_COUNT_MAX, READ_WINDOW_MS);
+    return this.reads;
+  }
+
   waiting(ports: WaitPorts): Waiters {
     this.waiters ??= new Waiters(ports);
     return this.waiters;
@@ -60,5 +67,6 @@ export class Callback implements CallbackHandle {
   end(state: 'expired' | 'deleted'): void {
     this.state = state;
     this.events = NO_EVENTS;
+    this.reads = undefined;
   }
 }

@@ -7,7 +7,7 @@
  * expire, nothing after it); reads may overlap with anything. A rejected promise is an outage: the step may or may not have
  * happened. The client then gets a 500, and the inbox treats the step as not done.
  */
-import type { EventRecord } from '../event.ts';
+import type { EventPart, EventRecord } from '../event.ts';
 import type { CallbackId, EventId } from '../identifier.ts';
 
 export interface CallbackRecord {
@@ -25,14 +25,22 @@ export interface LoadedCallback {
   readonly events: readonly LoadedEvent[];
 }
 
-export type LoadedEvent = Omit<EventRecord, 'bytes'> & { readonly bytes: Uint8Array | null };
+export interface LoadedEvent extends Omit<EventRecord, 'bytes'> {
+  /** Bytes of the body. */
+  readonly sizeBytes: number;
+  readonly bytes: Uint8Array | null;
+}
 
 export interface EventStore {
   create(callback: CallbackRecord): Promise<void>;
   /** Stores an event. From the call on the store owns the bytes of an event that is not inline, and may empty them. */
   append(id: CallbackId, event: EventRecord): Promise<void>;
-  /** Reads an event that is not inline; undefined when its callback was deleted or has expired. */
-  read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined>;
+  /**
+   * Reads one part of an event that is not inline, and nothing of the others.
+   * @param index of the part, from 0
+   * @returns undefined when there is no such part, as when the callback was deleted or has expired
+   */
+  read(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | undefined>;
   /** Removes a callback and all of its events. Does nothing for an unknown id. */
   delete(id: CallbackId): Promise<void>;
   /** Removes the events; the callback's record may stay, so that a restart still knows its id as expired. */

@@ -19,12 +19,13 @@ import type {
   Listing,
   Parked,
   RawFound,
+  ReadAdmission,
   Received,
   Waited,
   Waiter,
   WebhookAdmission,
 } from '../callbacks.ts';
-import { inboxEventOf, isAcceptable, type Webhook } from '../event.ts';
+import { inboxEventOf, type Webhook } from '../event.ts';
 import { type CallbackId, newCallbackId } from '../identifier.ts';
 import { EVENT_COUNT_MAX, LIFETIME_MS, TOMBSTONE_MS } from '../limits.ts';
 import { digestOf, newReadToken } from '../read-token.ts';
@@ -109,13 +110,8 @@ export class Inbox implements Callbacks {
       return;
     }
     const callback = new Callback(loaded.id, loaded.tokenDigest, loaded.expiresAtMs, clock.monotonicMs() + leftMs);
-    for (const { bytes, ...event } of events) {
-      const { id, form } = event;
-      callback.addEvent(
-        bytes === null || !isAcceptable(form, bytes)
-          ? { id, json: null, bodyStart: 0, isText: form.kind === 'text', bytes: null }
-          : inboxEventOf({ ...event, bytes }),
-      );
+    for (const event of events) {
+      callback.addEvent(inboxEventOf(event, event.sizeBytes, event.bytes));
       callback.lastReceivedSeconds = Math.max(callback.lastReceivedSeconds, event.receivedAtSeconds);
     }
     this.capacity.restore();
@@ -169,6 +165,13 @@ export class Inbox implements Callbacks {
     if (digest === undefined) return NOT_FOUND;
     if (!isSameDigest(digest, digestOf(token))) return { kind: 'wrong-token' };
     return callback === undefined ? EXPIRED : { kind: 'allowed', callback };
+  }
+
+  admitRead(id: CallbackId, token: string): ReadAdmission {
+    const authorized = this.authorize(id, token);
+    if (authorized.kind !== 'allowed') return authorized;
+    const retryAfterMs = callbackOf(authorized.callback).readWindow().tryPass(this.#ports.clock.monotonicMs());
+    return retryAfterMs === 0 ? authorized : { kind: 'too-many', retryAfterMs };
   }
 
   wait(

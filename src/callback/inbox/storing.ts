@@ -61,9 +61,9 @@ export class EventWriter {
     const receivedAtSeconds = Math.max(callback.lastReceivedSeconds, Math.floor(clock.nowMs() / 1000));
     const id = newEventId(random);
     const head = eventHead(id, receivedAtSeconds, method, retained);
-    const event = inboxEventOf({ id, receivedAtSeconds, head, form, bytes });
+    const event = inboxEventOf({ id, head, form }, bytes.length, bytes);
     // The store owns the bytes of a long event from here on.
-    const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: event.json !== null };
+    const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: event.text !== null };
     await store.append(callback.id, record);
     const endedMeanwhile = lifetimes.endOf(callback);
     if (endedMeanwhile !== undefined) return endedMeanwhile;

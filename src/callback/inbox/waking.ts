@@ -1,4 +1,4 @@
-/** Parks waits and wakes them with the next event. It reads a long event back from the store once for all waits. */
+/** Parks waits and wakes them with the next event. It reads the beginning of a long event back once for all waits. */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Client, Parked, Waited, Waiter, Woken } from '../callbacks.ts';
@@ -7,7 +7,7 @@ import { WAIT_COUNT_MAX } from '../limits.ts';
 import type { Callback } from './callback.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Lifetimes } from './lifetimes.ts';
-import type { EventReader } from './reading.ts';
+import { type EventReader, inlineJsonOf } from './reading.ts';
 import type { Wait, Waiters, WaitPorts } from './waiters.ts';
 
 const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
@@ -68,9 +68,9 @@ export class Waking {
     const { waiters } = callback;
     if (waiters === undefined || waiters.count === 0) return undefined;
     const waits = waiters.expecting();
-    const { id, json } = event;
-    if (json === null) return this.#wakeWithLong(callback, event, waiters, waits);
-    for (const wait of waits) waiters.end(wait, { kind: 'event', eventId: id, json });
+    const json = inlineJsonOf(event);
+    if (json === undefined) return this.#wakeWithLong(callback, event, waiters, waits);
+    for (const wait of waits) waiters.end(wait, { kind: 'event', eventId: event.id, event: json });
     return undefined;
   }
 
@@ -80,8 +80,8 @@ export class Waking {
   }
 
   async #found(callback: Callback, event: InboxEvent): Promise<Waited> {
-    const json = event.json ?? (await this.#ports.reader.longJson(callback, event));
-    return typeof json === 'string' ? { kind: 'event', eventId: event.id, json } : json;
+    const json = inlineJsonOf(event) ?? (await this.#ports.reader.longJson(callback, event));
+    return typeof json === 'string' || 'read' in json ? { kind: 'event', eventId: event.id, event: json } : json;
   }
 
   /**
@@ -92,7 +92,7 @@ export class Waking {
     let how: Woken;
     try {
       const json = await this.#ports.reader.longJson(callback, event);
-      how = typeof json === 'string' ? { kind: 'event', eventId: event.id, json } : json;
+      how = typeof json === 'string' || 'read' in json ? { kind: 'event', eventId: event.id, event: json } : json;
     } catch (fault) {
       this.#ports.onStoreFault(fault);
       for (const wait of waits) wait.hasMissed = true;

@@ -1,9 +1,9 @@
 /** GET /v1/callbacks/{id}/events: lists the stored events, oldest first (callback.md). */
-import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
+import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, ratedReadToken } from '../../access/read-token.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, eventsAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_LISTING } from './examples.ts';
-import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
+import { eventsReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 export const listEvents = route<CallbackServices>()({
@@ -11,7 +11,7 @@ export const listEvents = route<CallbackServices>()({
   method: 'GET',
   path: '/v1/callbacks/:id/events',
   summary: 'List the stored events of a callback',
-  access: [readToken],
+  access: [ratedReadToken],
   params: { id: callbackId },
   answer: eventsAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
@@ -23,8 +23,7 @@ export const listEvents = route<CallbackServices>()({
     const { events } = listing;
     const { id, expiresAtMs } = callback;
     const expiresAt = new Date(expiresAtMs).toISOString();
-    return jsonReply(
-      `{"callback_id":"${id}","status":"active","expires_at":"${expiresAt}","event_count":${events.length},"events":[${events.join(',')}]}`,
-    );
+    const head = `{"callback_id":"${id}","status":"active","expires_at":"${expiresAt}","event_count":${events.length},"events":[`;
+    return eventsReply(head, events, ']}');
   },
 });

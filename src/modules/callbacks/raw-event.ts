@@ -3,14 +3,14 @@
  * (decisions §5, beyond the specification).
  */
 import * as v from 'valibot';
-import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
+import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, ratedReadToken } from '../../access/read-token.ts';
 import { isFieldValue } from '../../callback/media-type.ts';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, eventId } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
 import { EVENT_NOT_FOUND, unknownEvent } from './refusals.ts';
-import { UNTRUSTED_ANSWER_HEADERS, UNTRUSTED_HEADERS } from './replies.ts';
+import { rawBody, UNTRUSTED_ANSWER_HEADERS, UNTRUSTED_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 const RAW_TYPE = 'application/octet-stream';
@@ -20,7 +20,7 @@ export const rawEvent = route<CallbackServices>()({
   method: 'GET',
   path: '/v1/callbacks/:id/events/:event_id/raw',
   summary: 'Get the exact bytes of one stored webhook',
-  access: [readToken],
+  access: [ratedReadToken],
   params: { id: callbackId, event_id: eventId },
   answer: v.string(),
   answerType: RAW_TYPE,
@@ -41,7 +41,7 @@ export const rawEvent = route<CallbackServices>()({
     const { contentType } = raw;
     // Omits a stored value that is not a valid header value, so that the client can still read the bytes.
     const isSendable = contentType !== null && isFieldValue(contentType);
-    return new Reply(raw.bytes, {
+    return new Reply(rawBody(raw), {
       ...UNTRUSTED_HEADERS,
       'content-type': RAW_TYPE,
       ...(isSendable ? { 'x-original-content-type': contentType } : {}),

@@ -3,7 +3,10 @@
  * running anything in the text (decisions §5; reliability 175).
  */
 import * as v from 'valibot';
-import { Reply } from '../../http/answers.ts';
+import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
+import type { Absent, EventJson, RawBody } from '../../callback/callbacks.ts';
+import { JsonPieces } from '../../callback/event-json.ts';
+import { BodyPieces, Reply } from '../../http/answers.ts';
 import type { AnswerHeader } from '../../http/contract.ts';
 
 export const UNTRUSTED_HEADERS = {
@@ -28,3 +31,51 @@ export const UNTRUSTED_ANSWER_HEADERS: Readonly<Record<string, AnswerHeader>> = 
 export function jsonReply(json: string): Reply {
   return new Reply(json, UNTRUSTED_HEADERS);
 }
+
+/** JSON text with events that are written while the answer leaves. */
+class EventPieces extends BodyPieces {
+  readonly #json: JsonPieces<Absent>;
+
+  constructor(json: JsonPieces<Absent>) {
+    super();
+    this.#json = json;
+  }
+
+  next(): MaybePromise<Uint8Array | null | 'cut'> {
+    return chain(this.#json.next(), (piece) => (piece !== null && 'kind' in piece ? 'cut' : piece));
+  }
+}
+
+const isFinished = (event: EventJson): event is string => typeof event === 'string';
+
+/** JSON text with events in it: one string when all of them are finished, else pieces. */
+export function eventsReply(before: string, events: readonly EventJson[], after: string): Reply {
+  if (events.every(isFinished)) return jsonReply(before + events.join(',') + after);
+  const segments = events.flatMap((event, index) => (index === 0 ? [event] : [',', event]));
+  return new Reply(new EventPieces(new JsonPieces([before, ...segments, after])), UNTRUSTED_HEADERS);
+}
+
+/** The exact bytes of an event, one part after the other. */
+class RawPieces extends BodyPieces {
+  readonly #raw: RawBody;
+  #index = 0;
+  #sentBytes = 0;
+
+  constructor(raw: RawBody) {
+    super();
+    this.#raw = raw;
+  }
+
+  next(): MaybePromise<Uint8Array | null | 'cut'> {
+    if (this.#sentBytes === this.#raw.sizeBytes) return null;
+    return chain(this.#raw.event.read(this.#index++), (part) => {
+      if (!('bytes' in part)) return 'cut';
+      this.#sentBytes += part.bytes.length;
+      return part.bytes;
+    });
+  }
+}
+
+/** The exact bytes of an event. */
+export const rawBody = (raw: RawBody): Uint8Array | BodyPieces =>
+  raw.first.length === raw.sizeBytes ? raw.first : new RawPieces(raw);

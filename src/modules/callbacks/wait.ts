@@ -4,7 +4,7 @@
  * accepts every timeout.
  */
 import * as v from 'valibot';
-import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
+import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, ratedReadToken } from '../../access/read-token.ts';
 import { memoizeRecent } from '../../base/memoize-recent.ts';
 import type { Waited, Waiter, Woken } from '../../callback/callbacks.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
@@ -15,7 +15,7 @@ import { route } from '../../http/route.ts';
 import { callbackId, waitAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT, EXAMPLE_EVENT_ID } from './examples.ts';
 import { EVENT_NOT_FOUND, TOO_MANY_WAITS, unknownEvent } from './refusals.ts';
-import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
+import { eventsReply, jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 /** ECMAScript's Number conversion, rounded down and limited to 1..30; 30 for text that is not a finite number. */
@@ -31,7 +31,7 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
   switch (waited.kind) {
     case 'event': {
       const next = `/v1/callbacks/${id}/wait?after=${waited.eventId}&timeout=${seconds}`;
-      return jsonReply(`{"received":true,"timeout":false,"event":${waited.json},"next_wait_url":"${next}"}`);
+      return eventsReply('{"received":true,"timeout":false,"event":', [waited.event], `,"next_wait_url":"${next}"}`);
     }
     case 'timed-out':
     case 'disconnected': // no client will read the answer
@@ -93,7 +93,7 @@ export const waitForEvent = route<CallbackServices>()({
   path: '/v1/callbacks/:id/wait',
   summary: 'Wait for the next event',
   description: 'Returns a stored event at once, oldest first. Ignores other query parameters.',
-  access: [readToken],
+  access: [ratedReadToken],
   params: { id: callbackId },
   lenientQuery: {
     timeout: {

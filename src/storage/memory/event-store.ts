@@ -2,9 +2,10 @@
  * The event store of a process that writes nothing to disk. It holds only the bodies that are too long for the inbox's own
  * records, so a callback without a long body costs nothing here.
  */
-import type { EventRecord } from '../../callback/event.ts';
+import type { EventPart, EventRecord } from '../../callback/event.ts';
 import type { CallbackId, EventId } from '../../callback/identifier.ts';
 import type { EventStore, LoadedCallback } from '../../callback/inbox/event-store.ts';
+import { EVENT_PART_BYTES } from '../../callback/limits.ts';
 
 export class MemoryEventStore implements EventStore {
   readonly #long = new Map<CallbackId, Map<EventId, EventRecord>>();
@@ -22,8 +23,14 @@ export class MemoryEventStore implements EventStore {
     this.#long.set(id, events.set(event.id, event));
   }
 
-  async read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined> {
-    return this.#long.get(id)?.get(eventId);
+  /** Gives views of the stored bytes. */
+  async read(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | undefined> {
+    const event = this.#long.get(id)?.get(eventId);
+    if (event === undefined) return undefined;
+    const { head, form, bytes } = event;
+    const start = index * EVENT_PART_BYTES;
+    if (start > 0 && start >= bytes.length) return undefined;
+    return { head, form, sizeBytes: bytes.length, bytes: bytes.subarray(start, start + EVENT_PART_BYTES) };
   }
 
   async delete(id: CallbackId): Promise<void> {

@@ -5,12 +5,12 @@ import type { RateLimiter, RateLimits } from '../../base/rate-limits.ts';
 import { RateWindow } from '../../base/rate-window.ts';
 
 /**
- * The most bytes of one limiter's windows: 8 for each permitted pass, so 10,000 addresses at the default limit of 600. Beyond it
+ * The most bytes of one limiter's windows: 4 for each permitted pass, so 10,000 addresses at the default limit of 600. Beyond it
  * the limiter forgets the key seen longest ago, which never refuses a client wrongly; a limit by address does not stop a client
  * with thousands of addresses anyway.
  */
-const WINDOW_BYTES_MAX = 48_000_000;
-const PASS_BYTES = 8;
+const WINDOW_BYTES_MAX = 24_000_000;
+const PASS_BYTES = 4;
 const KEY_COUNT_MAX = 10_000;
 
 class MemoryRateLimiter implements RateLimiter {

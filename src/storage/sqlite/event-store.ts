@@ -1,9 +1,9 @@
 /**
  * The event store over the state file. It writes every event and reads back only those that are too long for the inbox's
- * memory.
+ * memory, one part at a time.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { EventRecord } from '../../callback/event.ts';
+import type { EventPart, EventRecord } from '../../callback/event.ts';
 import type { CallbackId, EventId } from '../../callback/identifier.ts';
 import type { CallbackRecord, EventStore, LoadedCallback } from '../../callback/inbox/event-store.ts';
 import type { Journal } from './journal.ts';
@@ -38,9 +38,9 @@ export class SqliteEventStore implements EventStore {
     return this.#write({ table: CALLBACKS, kind: 'event', callback: id, event });
   }
 
-  read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined> {
-    const query: EventQuery = { table: CALLBACKS, callback: id, eventId };
-    return this.#journal.read(query) as Promise<EventRecord | undefined>;
+  read(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | undefined> {
+    const query: EventQuery = { table: CALLBACKS, callback: id, eventId, index };
+    return this.#journal.read(query) as Promise<EventPart | undefined>;
   }
 
   delete(id: CallbackId): Promise<void> {

@@ -1,7 +1,12 @@
-/** A program for tests: a listener whose handler answers with what it knows of the client. `GET /held` waits for a disconnect. */
+/**
+ * A program for tests: a listener whose handler answers with what it knows of the client. `GET /held` waits for a disconnect;
+ * `GET /pieces/...` answers with pieces of 64 KiB, and says on stdout what became of them.
+ */
 import type { ClientConnection } from '../../../src/adapters/listen/listen.ts';
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
 import type { DisconnectListener } from '../../../src/base/disconnect-listener.ts';
+import { BodyPieces } from '../../../src/http/answers.ts';
+import { BodyStreams } from '../../../src/http/body-stream.ts';
 
 const headerOf = (request: Request, client: ClientConnection, name: string): string | null =>
   client.header === undefined ? request.headers.get(name) : client.header(name);
@@ -20,11 +25,47 @@ function held(client: ClientConnection): Promise<Response> {
   });
 }
 
+const PIECE_COUNT = 1_000;
+
+/** Ends after PIECE_COUNT pieces, or in the way that the path names after the first of them. */
+class Pieces extends BodyPieces {
+  readonly #end: string;
+  #count = 0;
+
+  constructor(end: string) {
+    super();
+    this.#end = end;
+  }
+
+  async next(): Promise<Uint8Array | null | 'cut'> {
+    if (this.#count === PIECE_COUNT) return null;
+    this.#count++;
+    if (this.#count > 5 && this.#end === 'fault') throw new Error('the store');
+    if (this.#count > 5 && this.#end === 'cut') return 'cut';
+    process.stdout.write(`piece ${this.#count}\n`);
+    return new Uint8Array(65_536).fill(0x61);
+  }
+}
+
+const streams = new BodyStreams({
+  report: (failure, requestId) => process.stdout.write(`${requestId}: ${(failure as Error).message}\n`),
+});
+
+function pieces(end: string, client: ClientConnection): Response {
+  const cut = (): boolean => {
+    client.cut?.();
+    return client.cut !== undefined;
+  };
+  return new Response(streams.open(new Pieces(end), { requestId: 'req_1', cut }), { status: 200, headers: {} });
+}
+
 const listener = await openListener({
   host: '127.0.0.1',
   port: 0,
   fetch(request, client) {
     if (request.url.endsWith('/held')) return held(client);
+    const found = /\/pieces\/(\w+)$/.exec(request.url);
+    if (found !== null) return pieces(found[1]!, client);
     return Response.json({ host: headerOf(request, client, 'host'), address: client.address });
   },
   unreadable: () => new Response('unreadable', { status: 404 }),

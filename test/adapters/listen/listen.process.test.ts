@@ -1,5 +1,5 @@
 /** Both listeners behind real sockets: what the handler learns about its client. */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { binaryOf, listeningPort, RUNTIMES, type Started, startProcess } from '../../support/server.ts';
@@ -48,5 +48,56 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     socket.destroy();
     await expect.poll(() => server.stdout(), { timeout: 5_000 }).toContain('disconnected\n');
     expect(server.stdout().match(/disconnected/g)).toHaveLength(1);
+  });
+
+  const pieceCount = (): number => server.stdout().match(/^piece /gm)?.length ?? 0;
+  const started = (path: string): { readonly socket: Socket; readonly ended: Promise<Buffer> } => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`));
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => {});
+    return { socket, ended: new Promise((resolve) => socket.on('close', () => resolve(Buffer.concat(chunks)))) };
+  };
+
+  it('stops asking for pieces while a client does not read, and when it disconnects (reliability 202)', async () => {
+    const before = pieceCount();
+    const { socket } = started('/pieces/whole');
+    socket.pause();
+    let asked = -1;
+    await expect
+      .poll(
+        () => {
+          const isStill = pieceCount() === asked;
+          asked = pieceCount();
+          return isStill && asked > before;
+        },
+        { interval: 400, timeout: 15_000 },
+      )
+      .toBe(true);
+    // What the kernel's buffers of both ends take, and no more.
+    expect(asked - before).toBeLessThan(400);
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(pieceCount() - asked).toBeLessThanOrEqual(1);
+  });
+
+  it('sends all pieces to a client that reads', async () => {
+    const { socket, ended } = started('/pieces/whole');
+    let bytes = 0;
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > 1_000 * 65_536 && chunk.subarray(-5).toString() === '0\r\n\r\n') socket.destroy();
+    });
+    expect((await ended).subarray(-7).toString()).toBe('\r\n0\r\n\r\n');
+  });
+
+  it.each(['fault', 'cut'])('closes the connection without an end of the answer: a %s', async (end) => {
+    const before = server.stdout().length;
+    const received = await started(`/pieces/${end}`).ended;
+    expect(received.subarray(0, 15).toString()).toBe('HTTP/1.1 200 OK');
+    expect(received.subarray(-7).toString()).not.toContain('0\r\n\r\n');
+    const said = server.stdout().slice(before);
+    expect(said.match(/^req_1: .*$/gm)).toEqual(end === 'fault' ? ['req_1: the store'] : null);
+    expect(await ask('GET / HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n')).toContain('"host":"y"');
+    expect(server.stderr()).toBe('');
   });
 });

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Created, Waited } from '../../../src/callback/callbacks.ts';
-import type { EventRecord } from '../../../src/callback/event.ts';
+import type { EventPart, EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import { MemoryEventStore } from '../../../src/storage/memory/event-store.ts';
 import { Chance } from '../../support/chance.ts';
@@ -263,9 +263,9 @@ class SlowStore extends MemoryEventStore {
     await super.append(id, event);
   }
 
-  override async read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined> {
+  override async read(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | undefined> {
     for (let turns = this.random.below(4); turns > 0; turns--) await Promise.resolve();
-    return super.read(id, eventId);
+    return super.read(id, eventId, index);
   }
 }
 

@@ -1,6 +1,6 @@
 /** What one record, a full file or a disk that fails does to the others, and what comes back. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EventRecord } from '../../../src/callback/event.ts';
+import type { EventPart, EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
 import { StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
@@ -31,10 +31,13 @@ const append = (callback: number, event: EventRecord): Promise<void> =>
   journal.write({ table: CALLBACKS, kind: 'event', callback: callbackId(callback), event } as CallbackOperation);
 
 /** An event of the first callback. */
-const read = (event: number): Promise<EventRecord | undefined> =>
-  journal.read({ table: CALLBACKS, callback: callbackId(1), eventId: eventId(event) } as EventQuery) as Promise<
-    EventRecord | undefined
-  >;
+const read = (event: number): Promise<EventPart | undefined> =>
+  journal.read({
+    table: CALLBACKS,
+    callback: callbackId(1),
+    eventId: eventId(event),
+    index: 0,
+  } as EventQuery) as Promise<EventPart | undefined>;
 
 let folder: Folder;
 let state: SqliteState;

@@ -3,7 +3,7 @@
  * that cut or damage the files. The files are those of a process that was killed after the last step.
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import type { EventRecord } from '../../../src/callback/event.ts';
+import type { EventPart, EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import type { LoadedCallback } from '../../../src/callback/inbox/event-store.ts';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
@@ -47,7 +47,7 @@ interface Found {
   readonly cases: readonly Pick<RecordedCase, 'order' | 'transaction'>[];
   readonly spent: Iterable<readonly [payer: string, atomic: bigint]>;
   readonly callbacks: readonly LoadedCallback[];
-  read(id: CallbackId, eventId: EventId): Promise<EventRecord | undefined>;
+  read(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | undefined>;
 }
 
 async function contentOf(found: Found): Promise<Content> {
@@ -60,12 +60,28 @@ async function contentOf(found: Found): Promise<Content> {
   for (const { callback, events } of found.callbacks) {
     const shown: string[] = [];
     for (const event of events) {
-      const bytes = event.bytes ?? (await found.read(callback.id, event.id))?.bytes;
+      const bytes =
+        event.bytes ?? (await wholeOf(event.sizeBytes, (index) => found.read(callback.id, event.id, index)));
       shown.push(`${event.id} ${event.head} ${bytes === undefined ? 'lost' : bytesText(bytes)}`);
     }
     callbacks[`${callback.id} ${bytesText(callback.tokenDigest)} ${callback.expiresAtMs}`] = shown;
   }
   return { payments, spent, callbacks };
+}
+
+/** All bytes of an event that is not inline; undefined when one of its parts is missing. */
+async function wholeOf(
+  sizeBytes: number,
+  read: (index: number) => Promise<EventPart | undefined>,
+): Promise<Uint8Array | undefined> {
+  const parts: Uint8Array[] = [];
+  for (let byteCount = 0; byteCount < sizeBytes || parts.length === 0; ) {
+    const part = await read(parts.length);
+    if (part === undefined) return undefined;
+    parts.push(part.bytes);
+    byteCount += part.bytes.length;
+  }
+  return Buffer.concat(parts);
 }
 
 /** What a start has found. */
@@ -76,7 +92,7 @@ export async function contentOfState(state: SqliteState): Promise<Content> {
     cases: loaded.cases,
     spent: ledger.spent,
     callbacks: await events.load(NOW_MS, HOUR_MS),
-    read: (id, eventId) => events.read(id, eventId),
+    read: (id, eventId, index) => events.read(id, eventId, index),
   });
 }
 
@@ -92,7 +108,7 @@ export async function contentOfFolder(folder: Folder): Promise<Content> {
       cases: loadCases(connection),
       spent: loadSpent(connection),
       callbacks: loadCallbacks(connection, NOW_MS, NOW_MS - HOUR_MS),
-      read: async (callback, eventId) => readEvent(connection, { table: CALLBACKS, callback, eventId }),
+      read: async (callback, eventId, index) => readEvent(connection, { table: CALLBACKS, callback, eventId, index }),
     });
   } finally {
     database.close();

@@ -1,7 +1,9 @@
-/** Callbacks and their events in the state file. The inbox reads long bodies back one at a time. */
-import type { EventRecord } from '../../../callback/event.ts';
+/** Callbacks and their events in the state file. The inbox reads long bodies back part by part; each part has a checksum. */
+import { Buffer } from 'node:buffer';
+import type { EventPart, EventRecord } from '../../../callback/event.ts';
 import type { CallbackId, EventId } from '../../../callback/identifier.ts';
 import type { CallbackRecord, LoadedCallback, LoadedEvent } from '../../../callback/inbox/event-store.ts';
+import { EVENT_PART_BYTES } from '../../../callback/limits.ts';
 import type { BodyForm } from '../../../callback/media-type.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
@@ -19,10 +21,11 @@ export type CallbackOperation =
   | (OfCallbacks & { readonly kind: 'delete-callback'; readonly id: CallbackId })
   | (OfCallbacks & { readonly kind: 'expire-callback'; readonly id: CallbackId });
 
-/** Asks for one event with its body; the answer is an {@link EventRecord} or undefined. */
+/** Asks for one part of an event; the answer is an {@link EventPart} or undefined. */
 export interface EventQuery extends OfCallbacks {
   readonly callback: CallbackId;
   readonly eventId: EventId;
+  readonly index: number;
 }
 
 const SCHEMA = `
@@ -32,7 +35,7 @@ const SCHEMA = `
   CREATE TABLE event (
     serial INTEGER PRIMARY KEY, id TEXT NOT NULL, callback TEXT NOT NULL, received_at_seconds INTEGER NOT NULL,
     head TEXT NOT NULL, charset TEXT, is_inline INTEGER NOT NULL, bytes BLOB NOT NULL,
-    checksum INTEGER NOT NULL, body_checksum INTEGER NOT NULL
+    checksum INTEGER NOT NULL, part_checksums BLOB NOT NULL
   );
   CREATE INDEX event_of_callback ON event (callback);
 `;
@@ -41,10 +44,25 @@ const SCHEMA = `
 const EMPTY = new Uint8Array(0);
 const blobOf = (bytes: Uint8Array): Uint8Array => (bytes.length === 0 ? EMPTY : bytes);
 
-function eventChecksum(callback: string, event: Omit<LoadedEvent, 'bytes'>): number {
-  const { id, receivedAtSeconds, head, form, isInline } = event;
+/** Covers everything of an event but its bytes, whose checksums it covers. */
+function eventChecksum(callback: string, event: Omit<LoadedEvent, 'bytes'>, partChecksums: Uint8Array): number {
+  const { id, receivedAtSeconds, head, form, isInline, sizeBytes } = event;
   const charset = form.kind === 'text' ? form.charset : '';
-  return checksumOfFields(callback, id, receivedAtSeconds, head, form.kind, charset, isInline ? 1 : 0);
+  const inline = isInline ? 1 : 0;
+  return checksumOfFields(callback, id, receivedAtSeconds, head, form.kind, charset, inline, sizeBytes, partChecksums);
+}
+
+/** An empty body has one empty part. */
+const partCountOf = (sizeBytes: number): number => Math.max(1, Math.ceil(sizeBytes / EVENT_PART_BYTES));
+
+/** The checksum of each part, four bytes each, big-endian. */
+function partChecksumsOf(bytes: Uint8Array): Buffer {
+  const checksums = Buffer.alloc(4 * partCountOf(bytes.length));
+  for (let index = 0; 4 * index < checksums.length; index++) {
+    const start = index * EVENT_PART_BYTES;
+    checksums.writeUInt32BE(checksumOfFields(bytes.subarray(start, start + EVENT_PART_BYTES)), 4 * index);
+  }
+  return checksums;
 }
 
 /** A text's form is its charset; JSON has none. */
@@ -63,8 +81,9 @@ function applyCallback(connection: Connection, { id, tokenDigest, expiresAtMs }:
 
 function applyEvent(connection: Connection, callback: CallbackId, event: EventRecord): void {
   const { id, receivedAtSeconds, head, form, isInline, bytes } = event;
+  const partChecksums = partChecksumsOf(bytes);
   connection.run(
-    `INSERT INTO event (id, callback, received_at_seconds, head, charset, is_inline, bytes, checksum, body_checksum)
+    `INSERT INTO event (id, callback, received_at_seconds, head, charset, is_inline, bytes, checksum, part_checksums)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     callback,
@@ -73,39 +92,59 @@ function applyEvent(connection: Connection, callback: CallbackId, event: EventRe
     form.kind === 'text' ? form.charset : null,
     isInline ? 1 : 0,
     blobOf(bytes),
-    eventChecksum(callback, event),
-    checksumOfFields(bytes),
+    eventChecksum(callback, { ...event, sizeBytes: bytes.length }, partChecksums),
+    partChecksums,
   );
 }
 
-function loadedEvent(callback: CallbackId, row: Row): LoadedEvent {
-  const bytes = row.bytes as Uint8Array | null;
-  const event: LoadedEvent = {
+/** The columns of an event without its bytes. */
+const EVENT_COLUMNS = `id, callback, received_at_seconds, head, charset, is_inline, length(bytes) AS size_bytes,
+  checksum, part_checksums`;
+
+/** @throws DamagedError unless the record is intact; its bytes are checked part by part */
+function checkedEvent(callback: CallbackId, row: Row): Omit<LoadedEvent, 'bytes'> {
+  const event: Omit<LoadedEvent, 'bytes'> = {
     id: row.id as EventId,
     receivedAtSeconds: row.received_at_seconds as number,
     head: row.head as string,
     form: formOf(row.charset),
     isInline: row.is_inline === 1,
-    bytes,
+    sizeBytes: row.size_bytes as number,
   };
+  const partChecksums = row.part_checksums as Uint8Array;
   const isIntact =
-    eventChecksum(callback, event) === row.checksum &&
-    (bytes === null || checksumOfFields(bytes) === row.body_checksum);
+    partChecksums.length === 4 * partCountOf(event.sizeBytes) &&
+    eventChecksum(callback, event, partChecksums) === row.checksum;
   if (!isIntact) throw new DamagedError(`event ${event.id}`);
   return event;
 }
 
+/** @throws DamagedError unless the bytes, from part `index` on, are those that were written */
+function checkParts({ id, part_checksums }: Row, index: number, bytes: Uint8Array): void {
+  const found = partChecksumsOf(bytes);
+  const written = Buffer.from(part_checksums as Uint8Array).subarray(4 * index, 4 * index + found.length);
+  if (!found.equals(written)) throw new DamagedError(`event ${id}`);
+}
+
+/** @param row its `bytes` are null where they were not read. @throws DamagedError */
+function loadedEvent(callback: CallbackId, row: Row): LoadedEvent {
+  const bytes = row.bytes as Uint8Array | null;
+  const event = checkedEvent(callback, row);
+  if (bytes !== null) checkParts(row, 0, bytes);
+  return { ...event, bytes };
+}
+
 /** @throws DamagedError */
-export function readEvent(connection: Connection, { callback, eventId }: EventQuery): EventRecord | undefined {
+export function readEvent(connection: Connection, { callback, eventId, index }: EventQuery): EventPart | undefined {
   const row = connection
-    .prepared(
-      `SELECT id, callback, received_at_seconds, head, charset, is_inline, checksum, body_checksum, bytes
-       FROM event WHERE callback = ? AND id = ?`,
-    )
-    .get(callback, eventId) as Row | undefined;
+    .prepared(`SELECT ${EVENT_COLUMNS}, substr(bytes, ?, ?) AS part FROM event WHERE callback = ? AND id = ?`)
+    .get(index * EVENT_PART_BYTES + 1, EVENT_PART_BYTES, callback, eventId) as Row | undefined;
   if (row === undefined) return undefined;
-  const event = loadedEvent(row.callback as CallbackId, row);
-  return { ...event, bytes: event.bytes as Uint8Array };
+  const { head, form, sizeBytes } = checkedEvent(row.callback as CallbackId, row);
+  if (index >= partCountOf(sizeBytes)) return undefined;
+  const bytes = (row.part as Uint8Array | null) ?? EMPTY; // SQLite's `substr` of no bytes is null
+  checkParts(row, index, bytes);
+  return { head, form, sizeBytes, bytes };
 }
 
 export const callbacks: Table<CallbackOperation, EventQuery> = {
@@ -157,8 +196,7 @@ export function loadCallbacks(connection: Connection, nowMs: number, fromMs: num
     connection.run('DELETE FROM event WHERE callback NOT IN (SELECT id FROM callback WHERE expires_at_ms > ?)', nowMs);
   });
   const eventsOf = connection.database.prepare(
-    `SELECT id, received_at_seconds, head, charset, is_inline, checksum, body_checksum,
-       CASE WHEN is_inline THEN bytes END AS bytes FROM event WHERE callback = ? ORDER BY serial`,
+    `SELECT ${EVENT_COLUMNS}, CASE WHEN is_inline THEN bytes END AS bytes FROM event WHERE callback = ? ORDER BY serial`,
   );
   return connection.all('SELECT id, token_digest, expires_at_ms, checksum FROM callback').map((row) => {
     const id = row.id as CallbackId;
