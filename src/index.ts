@@ -43,6 +43,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
       clock: systemClock,
       random: systemRandom,
       copiesIntoResponse: 'Bun' in globalThis,
+      buffersBodies: 'Bun' in globalThis,
       onRequest,
       onFailure,
       onCaseReport: () => {},

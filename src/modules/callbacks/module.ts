@@ -33,11 +33,11 @@ export const callbacks = defineModule({
   summary: 'Webhook addresses for ten minutes; only creating one is paid',
   settings: CALLBACK_SETTINGS,
   routes: [...CREATION, ...WEBHOOKS, ...READING],
-  open({ config, callbacks, paid, timers, surface }) {
+  open({ config, callbacks, paid, bodies, surface }) {
     const { baseUrl } = surface.mount;
     const hookBaseUrl = config.hookBaseUrl ?? baseUrl;
     const counters: CallbackCounters = { eventsStored: 0 };
-    const services: CallbackServices = { callbacks, paid, timers, baseUrl, hookBaseUrl, counters };
+    const services: CallbackServices = { callbacks, paid, bodies, baseUrl, hookBaseUrl, counters };
     return {
       operations: [
         ...bind('callbacks', CREATION, services),

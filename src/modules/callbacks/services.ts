@@ -1,12 +1,11 @@
 /** The services of the callback operations' handlers and ways in. */
 import type { PaidServices } from '../../access/x402.ts';
-import type { Timers } from '../../base/timers.ts';
 import type { Callbacks } from '../../callback/callbacks.ts';
+import type { BodyReader } from '../../http/body.ts';
 
 export interface CallbackServices extends PaidServices {
   readonly callbacks: Callbacks;
-  /** Timers for the deadline of slow bodies. */
-  readonly timers: Timers;
+  readonly bodies: BodyReader;
   /** Public addresses without a trailing slash. */
   readonly baseUrl: string;
   readonly hookBaseUrl: string;

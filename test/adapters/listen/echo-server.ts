@@ -28,6 +28,11 @@ const listener = await openListener({
     return Response.json({ host: headerOf(request, client, 'host'), address: client.address });
   },
   unreadable: () => new Response('unreadable', { status: 404 }),
+  bounds: {
+    connectionsMax: Number(process.env.CONNECTIONS_MAX ?? 0),
+    connectionsPerAddress: Number(process.env.CONNECTIONS_PER_ADDRESS ?? 0),
+  },
+  crowded: (bound) => new Response(bound, { status: 503, headers: { connection: 'close' } }),
 });
 process.stdout.write(`listening on http://127.0.0.1:${listener.port}\n`);
 process.on('SIGTERM', () => void listener.close(1000).then(() => process.exit(0)));
