@@ -1,5 +1,5 @@
 /**
- * The memory of all request bodies in flight (decisions §2, `BODY_BYTES`). A reader claims the bytes of a body before it reads
+ * The memory of all request bodies in flight (`BODY_BYTES`, decisions §2). A reader claims the bytes of a body before it reads
  * and gives them back when the body is no longer needed. A body that does not fit waits unread: turns go round among the
  * client networks, and within a network the first to come is served first. What waits takes some memory too, because a part
  * of it has arrived; that has a smaller budget with the same shares.

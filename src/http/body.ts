@@ -3,10 +3,10 @@
  * counts the bytes of a body without a declared length as they arrive. Neither the runtimes nor this file decompress a body.
  */
 import { clientNetworkOf } from '../base/client-network.ts';
+import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Timers } from '../base/timers.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
-import type { RequestView } from './request-view.ts';
 
 /** The source of a body: a Fetch `Request`, or an object with these members. */
 export interface BodySource {
@@ -70,7 +70,11 @@ async function readCounted(reader: ReadableStreamDefaultReader<Uint8Array>, byte
 }
 
 /** What a reader needs of a request. */
-export type BodyRequest = Pick<RequestView, 'clientAddress' | 'onDisconnect'> & { readonly body: BodySource };
+export interface BodyRequest {
+  readonly body: BodySource;
+  clientAddress(): string;
+  onDisconnect(listener: DisconnectListener): void;
+}
 
 /** Reads the bodies of all requests of a server. */
 export class BodyReader {

@@ -9,6 +9,9 @@ describe('the configuration', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
       port: 8402,
+      connectionsMax: 20_000,
+      connectionsPerAddress: 1024,
+      bodyBytes: 67_108_864,
       baseUrl: null,
       hookBaseUrl: null,
       snapshot: 'sample',

@@ -4,8 +4,8 @@
  * docs/operations.md ("Bounds on connections") says what stands in its place.
  *
  * Node, worst case: an open connection holds one partial head (16 KiB, node:http), one request in flight with at most 128 KiB
- * of unread body (a full stream and one read), and one answer. What can be larger, requests that wait and output that
- * nobody reads, is bounded for all connections together: WAITING_BYTES_TOTAL_MAX and UNREAD_BYTES_TOTAL_MAX.
+ * of unread body (a full stream and one read), and one answer. What can be larger, requests that wait and unread
+ * output, is bounded for all connections together: WAITING_BYTES_TOTAL_MAX and UNREAD_BYTES_TOTAL_MAX.
  */
 
 /**
@@ -32,8 +32,8 @@ export const TIMEOUT_CHECK_MS = 5_000;
 export const WAITING_COUNT_MAX = 16;
 
 /**
- * Bytes of waiting requests from which on the server stops reading a connection. Reading goes on until then, because a
- * connection that is not read does not tell that its client has left. It is the size of one read of Node's.
+ * Bytes of waiting requests from which on the server stops reading a connection. Reading goes on until then, because the
+ * server learns only by reading that a client has left. It is the size of one read of Node's.
  */
 export const WAITING_BYTES_MAX = 65_536;
 
@@ -42,6 +42,9 @@ export const WAITING_OVERHEAD_BYTES = 8_192;
 
 /** Bytes of all waiting requests; the connection that adds one above it is closed. Only pipelining clients ever wait. */
 export const WAITING_BYTES_TOTAL_MAX = 64 * 1_048_576;
+
+/** How long requests that waited may run on end before the loop looks at sockets again. */
+export const WAITED_TURN_MS = 5;
 
 /** Unread output of one connection that may last for {@link UNREAD_MS} (decisions §2): more than an honest reader leaves. */
 export const UNREAD_BYTES_MAX = 1_048_576;

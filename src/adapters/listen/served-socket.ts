@@ -1,7 +1,7 @@
 /**
  * One client's socket under node:http. Its requests are handled one at a time: node:http dispatches all requests of one read
- * at once, and their answers would pile up in memory in front of a client that reads none. The next handler begins when the
- * kernel has accepted the answer before, so a socket has at most one answer of unread output.
+ * at once, and their answers would pile up in memory in front of a client that reads none. The next request has its turn
+ * when the kernel has accepted the answer before, so a socket has at most one answer of unread output.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,7 +17,13 @@ export interface WaitingTotal {
   bytes: number;
 }
 
-export type HandleExchange = (served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse) => void;
+export interface SocketPorts {
+  /** Runs the handler of a request. */
+  handle(served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** A request waits and the one before it has ended; calls `startNext` when it is the socket's turn. */
+  onReady(served: ServedSocket): void;
+  readonly waitingTotal: WaitingTotal;
+}
 
 export class ServedSocket {
   readonly socket: Socket;
@@ -29,8 +35,7 @@ export class ServedSocket {
   acceptedBytes = 0;
   /** Monotonic milliseconds since when there is more unread output than one connection may leave. */
   largeSinceMs: number | undefined;
-  readonly #handle: HandleExchange;
-  readonly #total: WaitingTotal;
+  readonly #ports: SocketPorts;
   /** This socket's part of the total. */
   #countedBytes = 0;
   readonly #waiting: Exchange[] = [];
@@ -40,18 +45,17 @@ export class ServedSocket {
   /** `bytesRead` of the socket when the first of the waiting requests arrived. */
   #bytesReadBefore = 0;
 
-  constructor(socket: Socket, network: string | undefined, total: WaitingTotal, handle: HandleExchange) {
+  constructor(socket: Socket, network: string | undefined, ports: SocketPorts) {
     this.socket = socket;
     this.network = network;
-    this.#total = total;
-    this.#handle = handle;
+    this.#ports = ports;
   }
 
   get waitingCount(): number {
     return this.#waiting.length;
   }
 
-  /** True while no handler runs and the kernel has accepted every answer. */
+  /** True while no handler runs, no request waits and the kernel has accepted every answer. */
   get isIdle(): boolean {
     return !this.#isRunning;
   }
@@ -60,7 +64,7 @@ export class ServedSocket {
   start(incoming: IncomingMessage, outgoing: ServerResponse): void {
     this.#isRunning = true;
     outgoing.on('finish', this.#onFinish);
-    this.#handle(this, incoming, outgoing);
+    this.#ports.handle(this, incoming, outgoing);
   }
 
   /** Makes a request wait. False: there is no room for another one. */
@@ -74,30 +78,52 @@ export class ServedSocket {
     return true;
   }
 
+  /** Closes the socket for what its client does. */
+  close(): void {
+    const { socket } = this;
+    this.drop();
+    // At the end of a socket node:http makes an error for each of its requests, and one read may have brought 1,700. Their
+    // stacks, which nothing reads, would stop the loop for 200 ms.
+    let limit = 0;
+    socket.prependOnceListener('close', () => {
+      limit = Error.stackTraceLimit;
+      Error.stackTraceLimit = 0;
+    });
+    socket.once('close', () => {
+      Error.stackTraceLimit = limit;
+    });
+    socket.destroy();
+  }
+
   /** Drops the waiting requests of a socket that is closed. */
   drop(): void {
     this.#waiting.length = 0;
     this.#count();
   }
 
-  /** Begins the next request. node:http has heard of the finished answer before, and has given the socket to the next one. */
+  /** node:http has learnt of the finished answer before, and has given the socket to the next one. */
   readonly #onFinish = (): void => {
-    this.#isRunning = false;
+    if (this.#waiting.length === 0) this.#isRunning = false;
+    else this.#ports.onReady(this);
+  };
+
+  /** Runs the handler of the request that has waited longest. */
+  startNext(): void {
     const next = this.#waiting.shift();
-    if (next === undefined) return;
+    if (next === undefined) return; // closed meanwhile
     this.#count();
     if (this.#isPaused && this.#waiting.length === 0) {
       this.#isPaused = false;
       this.socket.resume();
     }
     this.start(next.incoming, next.outgoing);
-  };
+  }
 
   /** Brings this socket's part of the total up to date. */
   #count(): void {
     const { length } = this.#waiting;
     const bytes = length === 0 ? 0 : length * WAITING_OVERHEAD_BYTES + this.socket.bytesRead - this.#bytesReadBefore;
-    this.#total.bytes += bytes - this.#countedBytes;
+    this.#ports.waitingTotal.bytes += bytes - this.#countedBytes;
     this.#countedBytes = bytes;
   }
 

@@ -15,12 +15,13 @@ import {
   UNREAD_BYTES_TOTAL_MAX,
   UNREAD_BYTES_UNCHECKED_MAX,
   UNREAD_MS,
+  WAITED_TURN_MS,
   WAITING_BYTES_TOTAL_MAX,
   WRITE_TIMEOUT_MS,
 } from './limits.ts';
 import type { ConnectionBounds } from './listen.ts';
 import { NetworkCounts } from './network-counts.ts';
-import { ServedSocket, type WaitingTotal } from './served-socket.ts';
+import { ServedSocket, type SocketPorts, type WaitingTotal } from './served-socket.ts';
 
 /** Resolves when the answer has been given to the response, and never rejects. */
 export type HandleRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<unknown>;
@@ -38,6 +39,10 @@ export class ServedSockets {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #networks: NetworkCounts;
   readonly #served = new Map<Socket, ServedSocket>();
+  readonly #waiting: WaitingTotal = { bytes: 0 };
+  readonly #ports: SocketPorts;
+  /** Sockets whose next request can begin, in the order of turns. */
+  readonly #ready = new Set<ServedSocket>();
   readonly #refused: Record<(typeof REFUSALS)[number], number> = { all: 0, address: 0 };
   readonly #closed: Record<(typeof CLOSINGS)[number], number> = {
     waiting: 0,
@@ -46,7 +51,6 @@ export class ServedSockets {
     stalled: 0,
     unread_total: 0,
   };
-  readonly #waiting: WaitingTotal = { bytes: 0 };
   /** Unread output at the last check, and what was added since. */
   #unreadBytes = 0;
   #uncheckedBytes = 0;
@@ -59,6 +63,11 @@ export class ServedSockets {
     this.#networks = new NetworkCounts(connectionsPerAddress);
     this.#handleRequest = handleRequest;
     this.#clock = clock;
+    this.#ports = {
+      handle: (served, incoming, outgoing) => this.#handle(served, incoming, outgoing),
+      onReady: (served) => this.#schedule(served),
+      waitingTotal: this.#waiting,
+    };
   }
 
   /** A client has connected. */
@@ -69,7 +78,7 @@ export class ServedSockets {
       socket.destroy();
       return;
     }
-    const served = new ServedSocket(socket, network, this.#waiting, this.#handle);
+    const served = new ServedSocket(socket, network, this.#ports);
     this.#served.set(socket, served);
     socket.once('close', () => this.#forget(served));
   }
@@ -123,10 +132,26 @@ export class ServedSockets {
     for (const reason of CLOSINGS) page.sample(this.#closed[reason], { reason });
   }
 
-  readonly #handle = (served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  #handle(served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void {
     const answered = this.#handleRequest(incoming, outgoing);
     if (outgoing.writableEnded) this.#countUnread(served);
     else void answered.then(() => this.#countUnread(served));
+  }
+
+  /** Requests that waited begin in a later turn, so that one client's seventeen do not delay another's one. */
+  #schedule(served: ServedSocket): void {
+    if (this.#ready.size === 0) setImmediate(this.#runReady);
+    this.#ready.add(served);
+  }
+
+  readonly #runReady = (): void => {
+    const untilMs = this.#clock.monotonicMs() + WAITED_TURN_MS;
+    for (const served of this.#ready) {
+      this.#ready.delete(served);
+      served.startNext();
+      if (this.#clock.monotonicMs() >= untilMs) break;
+    }
+    if (this.#ready.size > 0) setImmediate(this.#runReady);
   };
 
   /** Looks at all connections when much output has been left unread since the last time. */
@@ -170,8 +195,7 @@ export class ServedSockets {
 
   #close(served: ServedSocket, reason: (typeof CLOSINGS)[number]): void {
     this.#closed[reason]++;
-    served.drop();
-    served.socket.destroy();
+    served.close();
   }
 
   #forget(served: ServedSocket): void {
