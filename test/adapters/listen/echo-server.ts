@@ -2,6 +2,7 @@
 import type { ClientConnection } from '../../../src/adapters/listen/listen.ts';
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
 import type { DisconnectListener } from '../../../src/base/disconnect-listener.ts';
+import { Exposition } from '../../../src/base/prometheus.ts';
 
 const headerOf = (request: Request, client: ClientConnection, name: string): string | null =>
   client.header === undefined ? request.headers.get(name) : client.header(name);
@@ -20,11 +21,33 @@ function held(client: ClientConnection): Promise<Response> {
   });
 }
 
+function metrics(): Response {
+  const page = new Exposition();
+  listener.metrics(page);
+  return new Response(page.text);
+}
+
+/** Names of the handlers that run at the moment. */
+const runningNames: string[] = [];
+
+/** Answers after 20 ms with the names of all handlers that ran at its beginning. */
+async function later(name: string): Promise<Response> {
+  runningNames.push(name);
+  const running = runningNames.join();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  runningNames.splice(runningNames.indexOf(name), 1);
+  return new Response(`ran ${running}\n`);
+}
+
 const listener = await openListener({
   host: '127.0.0.1',
   port: 0,
   fetch(request, client) {
-    if (request.url.endsWith('/held')) return held(client);
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === '/held') return held(client);
+    if (pathname === '/metrics') return metrics();
+    if (pathname === '/bytes') return new Response('x'.repeat(Number(searchParams.get('count'))));
+    if (pathname === '/later') return later(searchParams.get('name') ?? '');
     return Response.json({ host: headerOf(request, client, 'host'), address: client.address });
   },
   unreadable: () => new Response('unreadable', { status: 404 }),
