@@ -15,6 +15,7 @@ import {
   TIMEOUT_CHECK_MS,
 } from './limits.ts';
 import type { ClientConnection, Listener, ListenOptions } from './listen.ts';
+import { ParsedMessage } from './parsed-message.ts';
 import { ServedSockets } from './served-sockets.ts';
 
 /** What @hono/node-server passes to a Fetch handler beside the request. */
@@ -65,8 +66,9 @@ class NodeConnection implements ClientConnection {
   }
 }
 
-/** How the time of unfinished heads and requests is bounded; node:http keeps these bounds itself. */
+/** The times are for unfinished heads and requests, and for idle connections; node:http closes these itself. */
 const SERVER_OPTIONS = {
+  IncomingMessage: ParsedMessage,
   headersTimeout: HEAD_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   connectionsCheckingInterval: TIMEOUT_CHECK_MS,

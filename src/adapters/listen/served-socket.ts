@@ -78,23 +78,6 @@ export class ServedSocket {
     return true;
   }
 
-  /** Closes the socket for what its client does. */
-  close(): void {
-    const { socket } = this;
-    this.drop();
-    // At the end of a socket node:http makes an error for each of its requests, and one read may have brought 1,700. Their
-    // stacks, which nothing reads, would stop the loop for 200 ms.
-    let limit = 0;
-    socket.prependOnceListener('close', () => {
-      limit = Error.stackTraceLimit;
-      Error.stackTraceLimit = 0;
-    });
-    socket.once('close', () => {
-      Error.stackTraceLimit = limit;
-    });
-    socket.destroy();
-  }
-
   /** Drops the waiting requests of a socket that is closed. */
   drop(): void {
     this.#waiting.length = 0;

@@ -195,7 +195,8 @@ export class ServedSockets {
 
   #close(served: ServedSocket, reason: (typeof CLOSINGS)[number]): void {
     this.#closed[reason]++;
-    served.close();
+    served.drop();
+    served.socket.destroy();
   }
 
   #forget(served: ServedSocket): void {
