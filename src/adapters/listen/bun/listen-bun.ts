@@ -73,8 +73,8 @@ class RequestBounds {
 }
 
 /**
- * Bun runs one handler at a time on a connection, and reads no further request while its client leaves an answer unread; a
- * request that arrives while another one is pending makes it close the connection without an answer.
+ * Bun runs one handler at a time on a connection: a request that arrives while another one is pending, or while its answer is
+ * unread, makes it close the connection without an answer. So one answer is all that a client can leave unread.
  * @throws the error of `Bun.serve`, with its code, when the address cannot be listened on
  */
 export async function listen({ host, port, fetch, unreadable, bounds, crowded }: ListenOptions): Promise<Listener> {
