@@ -45,6 +45,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
       random: systemRandom,
       memory: processMemory(),
       copiesIntoResponse: 'Bun' in globalThis,
+      buffersBodies: 'Bun' in globalThis,
       onRequest,
       onFailure,
       onCaseReport: () => {},

@@ -55,7 +55,8 @@ type Handler = (request: Request, client: ClientConnection) => Response | Promis
 
 async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
   const unreadable = (): Response => new Response(null, { status: 400 });
-  return (await openListener({ host: '127.0.0.1', port: 0, fetch, unreadable })).port;
+  const bounds = { connectionsMax: 0, connectionsPerAddress: 0 };
+  return (await openListener({ host: '127.0.0.1', port: 0, fetch, unreadable, bounds, crowded: unreadable })).port;
 }
 
 async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> {

@@ -5,8 +5,12 @@
 import { openPageFiles } from '../adapters/files/page-files.ts';
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
+import { BodyReader } from '../http/body.ts';
+import { BodyBudget } from '../http/body-budget.ts';
 import type { BodyStreamPorts } from '../http/body-stream.ts';
+import { WAITING_BODY_BYTES } from '../http/limits.ts';
 import { Responder } from '../http/respond.ts';
+import type { Component } from '../modules/module.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
@@ -16,7 +20,7 @@ import { SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
 import { type OverloadPorts, openOverload } from './overload.ts';
-import { openParts, type PartsPorts } from './parts.ts';
+import { openParts, type Parts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
 import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
@@ -27,6 +31,10 @@ export interface AppPorts extends PartsPorts, OverloadPorts, RequestLogPorts {
   readonly copiesIntoResponse?: boolean;
   /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
   readonly soon?: ((run: () => void) => void) | undefined;
+  /** Whether the runtime takes a body into memory before it is read, as Bun does. */
+  readonly buffersBodies?: boolean;
+  /** What runs beside the app and shows its metrics and readiness with it, such as the listener. */
+  readonly components?: readonly Component[];
   /** The surfaces to serve; the list of modules.ts when not given. */
   readonly surfaces?: readonly SurfaceDefinition[];
 }
@@ -93,12 +101,19 @@ const componentNamesOf = (definitions: readonly SurfaceDefinition[]): readonly s
 function responderFinder(
   corsOrigin: string | null,
   copies: boolean,
-  bodies: BodyStreamPorts,
+  streams: BodyStreamPorts,
 ): SurfaceParts['responderFor'] {
-  const withoutCors = new Responder({}, copies, bodies);
+  const withoutCors = new Responder({}, copies, streams);
   if (corsOrigin === null) return () => withoutCors;
-  const withCors = new Responder(corsHeaders(corsOrigin), copies, bodies);
+  const withCors = new Responder(corsHeaders(corsOrigin), copies, streams);
   return (path) => (isOperatorPath(path) ? withoutCors : withCors);
+}
+
+/** The reader of all request bodies; its budget is among the metrics. */
+function openBodies({ bodyBytes }: Config, ports: AppPorts, { timers }: Parts, server: Server): BodyReader {
+  const budget = new BodyBudget(bodyBytes);
+  server.add({ metrics: (page) => budget.metrics(page) });
+  return new BodyReader(budget, timers, WAITING_BODY_BYTES[ports.buffersBodies === true ? 'bun' : 'node']);
 }
 
 async function openOn(
@@ -110,6 +125,7 @@ async function openOn(
 ): Promise<App> {
   const { clock, random } = ports;
   const parts = await openParts(config, ports, server);
+  for (const component of ports.components ?? []) server.add(component);
   const { backend, payments } = parts;
   const { reservations, callbacks, rateLimits } = backend;
   const { paid, paymentStatusOf } = payments;
@@ -133,6 +149,7 @@ async function openOn(
     clock,
     random,
     timers: parts.timers,
+    bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
     callbacks,
     rateLimits,

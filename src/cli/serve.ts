@@ -5,7 +5,7 @@
 
 import { SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
-import type { Listener, ListenOptions } from '../adapters/listen/listen.ts';
+import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
 import { openListener } from '../adapters/listen/open-listener.ts';
 import { processMemory } from '../adapters/process/process-memory.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
@@ -15,7 +15,15 @@ import { systemRandom } from '../base/random.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { originOf } from '../config/settings.ts';
-import { type ErrorCode, NOT_FOUND, refuse } from '../http/errors.ts';
+import {
+  type ErrorCode,
+  NOT_FOUND,
+  OVERLOADED,
+  RATE_LIMIT_EXCEEDED,
+  type RefusalExtras,
+  refuse,
+  retryAfterMs,
+} from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
 import { CATALOGUE_UNAVAILABLE } from '../modules/jobs/refusals.ts';
 import { StateError } from '../storage/sqlite/state.ts';
@@ -60,7 +68,20 @@ function shutdownSignal(io: Io): Promise<void> {
   });
 }
 
-type Refuse = (code: ErrorCode, message: string) => Response;
+type Refuse = (code: ErrorCode, message: string, extras?: RefusalExtras) => Response;
+
+/** The connection ends with the answer: the client has more of them than it may have, or all clients together have. */
+const CROWDED_EXTRAS: RefusalExtras = { headers: { ...retryAfterMs(1_000), connection: 'close' } };
+const CROWDED = {
+  all: { code: OVERLOADED, message: 'the server has too many requests in flight' },
+  address: { code: RATE_LIMIT_EXCEEDED, message: 'this address has too many requests in flight' },
+} as const;
+
+/** Behind a trusted proxy all connections have the proxy's address. */
+const boundsOf = ({ connectionsMax, connectionsPerAddress, trustProxy }: Config): ConnectionBounds => ({
+  connectionsMax,
+  connectionsPerAddress: trustProxy ? 0 : connectionsPerAddress,
+});
 
 /** @throws UsageError, CommandError one line, when the app cannot start */
 async function openServed(config: AppConfig, ports: AppPorts): Promise<App> {
@@ -99,13 +120,16 @@ export const serve = command({
     let onHangUp = (): void => {};
     const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
     const plain = new Responder({}, false, { report: () => {} }); // sends refusals only
-    const refused: Refuse = (code, message) => plain.refusal(refuse(code, message), `req_${systemRandom.uuid()}`);
+    const refused: Refuse = (code, message, extras) =>
+      plain.refusal(refuse(code, message, extras), `req_${systemRandom.uuid()}`);
     const listener = await listenerOf({
       host: config.host,
       port: config.port,
       fetch: (request, client) =>
         app === undefined ? refused(CATALOGUE_UNAVAILABLE, 'the server is starting') : app.fetch(request, client),
       unreadable: () => refused(NOT_FOUND, 'there is nothing at this path'),
+      bounds: boundsOf(config),
+      crowded: (bound) => refused(CROWDED[bound].code, CROWDED[bound].message, CROWDED_EXTRAS),
     });
 
     const address = originOf(config.host, listener.port);
@@ -118,6 +142,8 @@ export const serve = command({
           random: systemRandom,
           memory: processMemory(),
           copiesIntoResponse: 'Bun' in globalThis,
+          buffersBodies: 'Bun' in globalThis,
+          components: [{ metrics: (page) => listener.metrics(page) }],
           ...serverLog(log, config.logLevel, io.clock),
         },
       );

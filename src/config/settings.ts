@@ -23,6 +23,9 @@ export const IN_MEMORY = ':memory:';
 export const originOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
+/** Smallest `BODY_BYTES`: four webhooks of the greatest size, so that one client's half of it holds two. */
+const BODY_BYTES_MIN = 1_048_576;
+
 export const SERVER_SETTINGS = {
   host: setting({
     variable: 'HOST',
@@ -52,6 +55,28 @@ export const SERVER_SETTINGS = {
     help: '`true`: take the client address from the last entry of X-Forwarded-For',
     detail:
       'The last entry is the one that your proxy wrote. Set it behind a proxy, or all clients share one rate limit; leave it `false` without one, or clients choose the address they are counted under.',
+  }),
+  connectionsMax: setting({
+    variable: 'CONNECTIONS_MAX',
+    parse: wholeNumber(0, 1_000_000),
+    default: '20000',
+    help: 'open connections; under Bun requests in flight; 0 is off',
+    detail: 'A connection above it is closed at once. The library does not listen and ignores it.',
+  }),
+  connectionsPerAddress: setting({
+    variable: 'CONNECTIONS_PER_ADDRESS',
+    parse: wholeNumber(0, 1_000_000),
+    default: '1024',
+    help: 'open connections of one client address (IPv6: one /64); under Bun requests in flight; 0 is off',
+    detail: 'It does not apply to loopback addresses, and with `TRUST_PROXY=true` to none. The library ignores it.',
+  }),
+  bodyBytes: setting({
+    variable: 'BODY_BYTES',
+    parse: wholeNumber(BODY_BYTES_MIN, Number.MAX_SAFE_INTEGER),
+    default: '67108864',
+    help: 'bytes of request bodies in flight',
+    detail:
+      'One client address may hold half of them. A body that does not fit waits unread, and after 30 s its request is 408.',
   }),
   corsOrigin: setting({
     variable: 'CORS_ORIGIN',

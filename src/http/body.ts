@@ -1,8 +1,12 @@
 /**
- * Reads request bodies within bounds of bytes and time. It refuses a declared length that is too long without reading, and
+ * Reads request bodies within bounds of bytes and time, and within one budget of memory for all of them. It refuses a declared length that is too long without reading, and
  * counts the bytes of a body without a declared length as they arrive. Neither the runtimes nor this file decompress a body.
  */
+import { clientNetworkOf } from '../base/client-network.ts';
+import type { DisconnectListener } from '../base/disconnect-listener.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Timers } from '../base/timers.ts';
+import type { BodyBudget, BodyClaim } from './body-budget.ts';
 
 /** The source of a body: a Fetch `Request`, or an object with these members. */
 export interface BodySource {
@@ -13,7 +17,7 @@ export interface BodySource {
 
 export interface BodyBounds {
   readonly bytesMax: number;
-  /** Milliseconds from now within which the whole body must arrive. */
+  /** Milliseconds from now within which the whole body must arrive, time that it waits for the budget included. */
   readonly deadlineMs: number;
 }
 
@@ -23,11 +27,14 @@ export type BodyRead =
   | { readonly ok: false; readonly kind: 'too-large' }
   /** The body was not complete at the deadline. */
   | { readonly ok: false; readonly kind: 'late' }
+  /** Too many bodies of this client wait already. */
+  | { readonly ok: false; readonly kind: 'crowded' }
   /** The client disconnected, or sent another length than it had declared. */
   | { readonly ok: false; readonly kind: 'cut' };
 
 const TOO_LARGE = { ok: false, kind: 'too-large' } as const;
 const LATE = { ok: false, kind: 'late' } as const;
+const CROWDED = { ok: false, kind: 'crowded' } as const;
 const CUT = { ok: false, kind: 'cut' } as const;
 const DECIMAL = /^[0-9]+$/;
 
@@ -62,30 +69,81 @@ async function readCounted(reader: ReadableStreamDefaultReader<Uint8Array>, byte
   return { ok: true, bytes };
 }
 
-/**
- * Reads the whole body. Never throws and never rejects.
- *
- * It reads a body with a declared length in one piece, which on both runtimes is much cheaper than a stream; HTTP framing
- * ensures that it is no longer than declared.
- */
-export async function readBody(source: BodySource, bounds: BodyBounds, timers: Timers): Promise<BodyRead> {
-  const declared = declaredBytes(source);
-  if (declared !== undefined && declared > bounds.bytesMax) return TOO_LARGE;
-  let cancelTimer: () => void = () => {};
-  const deadline = new Promise<BodyRead>((resolve) => {
-    cancelTimer = timers.after(bounds.deadlineMs, () => resolve(LATE));
-  });
+/** What a reader needs of a request. */
+export interface BodyRequest {
+  readonly body: BodySource;
+  clientAddress(): string;
+  onDisconnect(listener: DisconnectListener): void;
+}
+
+/** Reads the bodies of all requests of a server. */
+export class BodyReader {
+  readonly #budget: BodyBudget;
+  readonly #timers: Timers;
+  readonly #waitingBytesMax: number;
+
+  /** @param waitingBytesMax memory that a body takes, at most, while it waits unread (`limits.ts`) */
+  constructor(budget: BodyBudget, timers: Timers, waitingBytesMax: number) {
+    this.#budget = budget;
+    this.#timers = timers;
+    this.#waitingBytesMax = waitingBytesMax;
+  }
+
+  /**
+   * Reads the whole body and calls `use` with it; the budget counts the body until `use` has ended, so `use` must not leave
+   * the bytes anywhere that has no bound. Throws only what `use` throws.
+   *
+   * It reads a body with a declared length in one piece, which on both runtimes is much cheaper than a stream; HTTP framing
+   * ensures that it is no longer than declared.
+   */
+  async use<T>(
+    request: BodyRequest,
+    { bytesMax, deadlineMs }: BodyBounds,
+    use: (read: BodyRead) => MaybePromise<T>,
+  ): Promise<T> {
+    const source = request.body;
+    const declared = declaredBytes(source);
+    if (declared !== undefined && declared > bytesMax) return use(TOO_LARGE);
+    const stream = declared === undefined ? source.body : null;
+    const bytes = declared ?? (stream === null ? 0 : bytesMax);
+    const waitingBytes = stream === null ? Math.min(bytes, this.#waitingBytesMax) : this.#waitingBytesMax;
+    const claim = this.#budget.claim(clientNetworkOf(request.clientAddress()), bytes, waitingBytes);
+    if (claim === undefined) return use(CROWDED);
+    let cancelTimer: () => void = () => {};
+    const deadline = new Promise<BodyRead>((resolve) => {
+      cancelTimer = this.#timers.after(deadlineMs, () => resolve(LATE));
+    });
+    try {
+      const reading = claim.isGranted
+        ? readNow(source, stream, bytesMax)
+        : readLater(claim, request, () => readNow(source, stream, bytesMax));
+      const read = await Promise.race([reading, deadline]).finally(cancelTimer);
+      // A body that was not read, or not to its end, takes nothing more: its connection ends with the answer.
+      if (!read.ok) claim.release();
+      return await use(read);
+    } finally {
+      claim.release();
+    }
+  }
+}
+
+/** Never rejects. */
+async function readNow(
+  source: BodySource,
+  stream: ReadableStream<Uint8Array> | null,
+  bytesMax: number,
+): Promise<BodyRead> {
   try {
-    const reading =
-      declared === undefined && source.body !== null
-        ? readCounted(source.body.getReader(), bounds.bytesMax)
-        : readDeclared(source, bounds.bytesMax);
-    return await Promise.race([reading, deadline]);
+    return await (stream === null ? readDeclared(source, bytesMax) : readCounted(stream.getReader(), bytesMax));
   } catch {
     return CUT;
-  } finally {
-    cancelTimer();
   }
+}
+
+/** Reads when the claim is granted. Never rejects. */
+async function readLater(claim: BodyClaim, request: BodyRequest, read: () => Promise<BodyRead>): Promise<BodyRead> {
+  request.onDisconnect(claim);
+  return (await claim.granted()) ? read() : CUT;
 }
 
 /** True when the head of the request announces no body. */

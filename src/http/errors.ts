@@ -71,6 +71,7 @@ export const {
   UNSUPPORTED_MEDIA_TYPE,
   RATE_LIMIT_EXCEEDED,
   INTERNAL_ERROR,
+  OVERLOADED,
 } = defineErrors({
   INVALID_PARAMETER: { status: 400 },
   UNKNOWN_PARAMETER: { status: 400 },
@@ -85,6 +86,7 @@ export const {
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   RATE_LIMIT_EXCEEDED: { status: 429, headers: RETRY_AFTER },
   INTERNAL_ERROR: { status: 500 },
+  OVERLOADED: { status: 503, headers: RETRY_AFTER },
 });
 
 export interface RefusalExtras {

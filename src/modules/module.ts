@@ -15,6 +15,7 @@ import type { CatalogueHolder } from '../catalogue/holder.ts';
 import type { SettingsTable, ValuesOf } from '../config/setting.ts';
 import type { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
 import type { Mount } from '../http/access.ts';
+import type { BodyReader } from '../http/body.ts';
 import type { Operation } from '../http/operation.ts';
 import type { Route } from '../http/route.ts';
 import type { StaticFiles } from '../http/static-files.ts';
@@ -71,6 +72,8 @@ export interface ModuleContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly timers: Timers;
+  /** Reads request bodies, within the budget of all of them. */
+  readonly bodies: BodyReader;
   readonly catalogue: CatalogueHolder;
   readonly callbacks: Callbacks;
   readonly rateLimits: RateLimits;

@@ -19,6 +19,7 @@ import {
   type WatchedPage,
 } from '../support/browser.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { UNBOUNDED } from '../support/unbounded.ts';
 import { buy } from '../support/wallet.ts';
 
 interface Callback {
@@ -290,6 +291,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
       port: 0,
       fetch: (request, client) => app.fetch(request, client),
       unreadable: () => new Response(null, { status: 400 }),
+      ...UNBOUNDED,
     });
     url = `http://127.0.0.1:${listener.port}`;
     const onFailure = (failure: unknown): void => {

@@ -5,8 +5,18 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { systemClock } from '../../base/clock.ts';
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
-import { type ClientConnection, IDLE_TIMEOUT_SECONDS, type Listener, type ListenOptions } from './listen.ts';
+import {
+  HEAD_TIMEOUT_MS,
+  IDLE_TIMEOUT_SECONDS,
+  OUTPUT_CHECK_MS,
+  REQUEST_TIMEOUT_MS,
+  TIMEOUT_CHECK_MS,
+} from './limits.ts';
+import type { ClientConnection, Listener, ListenOptions } from './listen.ts';
+import { ParsedMessage } from './parsed-message.ts';
+import { ServedSockets } from './served-sockets.ts';
 
 /** What @hono/node-server passes to a Fetch handler beside the request. */
 interface NodeBindings {
@@ -66,21 +76,33 @@ class NodeConnection implements ClientConnection {
   }
 }
 
+/** The times are for unfinished heads and requests, and for idle connections; node:http closes these itself. */
+const SERVER_OPTIONS = {
+  IncomingMessage: ParsedMessage,
+  headersTimeout: HEAD_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  keepAliveTimeout: IDLE_TIMEOUT_SECONDS * 1000,
+};
+
 /** @throws the error of node:http, with its code, when the address cannot be listened on */
-export async function listen({ host, port, fetch, unreadable }: ListenOptions): Promise<Listener> {
-  const listener = getRequestListener(
+export async function listen({ host, port, fetch, unreadable, bounds }: ListenOptions): Promise<Listener> {
+  const answer = getRequestListener(
     (request, bindings) => fetch(request, new NodeConnection(bindings as NodeBindings)),
     {
       errorHandler: unreadable,
       hostname: 'localhost',
     },
   );
-  const server = createServer((incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const sockets = new ServedSockets(bounds, answer, systemClock);
+  const server = createServer(SERVER_OPTIONS, (incoming, outgoing) => {
     // A malformed Host would keep @hono/node-server from making a Request. `NodeConnection.header` still gives the one sent.
     incoming.headers.host = 'localhost';
-    void listener(incoming, outgoing);
+    sockets.receive(incoming, outgoing);
   });
-  server.keepAliveTimeout = IDLE_TIMEOUT_SECONDS * 1000;
+  if (bounds.connectionsMax > 0) server.maxConnections = bounds.connectionsMax;
+  server.on('connection', (socket) => sockets.open(socket));
+  server.on('drop', () => sockets.countRefused());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -88,8 +110,10 @@ export async function listen({ host, port, fetch, unreadable }: ListenOptions): 
       resolve();
     });
   });
+  const check = setInterval(() => sockets.check(), OUTPUT_CHECK_MS).unref();
   return {
     port: (server.address() as AddressInfo).port,
+    metrics: (page) => sockets.metrics(page),
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
@@ -98,6 +122,7 @@ export async function listen({ host, port, fetch, unreadable }: ListenOptions): 
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearInterval(sweep);
+      clearInterval(check);
       clearTimeout(timer);
     },
   };

@@ -1,5 +1,6 @@
 /** The port that both listeners implement: one Fetch handler behind a real socket. */
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
+import type { Exposition } from '../../base/prometheus.ts';
 
 /**
  * The client of one request, as its listener knows it. The optional members answer what `Request` answers too; a listener has
@@ -31,6 +32,14 @@ export interface ClientConnection {
 
 export type FetchHandler = (request: Request, client: ClientConnection) => Response | Promise<Response>;
 
+/** Node bounds connections by them, Bun requests in flight, because its server has no hook for connections. */
+export interface ConnectionBounds {
+  /** In all; 0 is off. */
+  readonly connectionsMax: number;
+  /** Of one client network, loopback excepted; 0 is off. */
+  readonly connectionsPerAddress: number;
+}
+
 export interface ListenOptions {
   readonly host: string;
   /** 0 takes a free port. */
@@ -38,19 +47,18 @@ export interface ListenOptions {
   readonly fetch: FetchHandler;
   /** The answer to a request that is too malformed for the runtime to make a `Request` of it. */
   readonly unreadable: () => Response;
+  readonly bounds: ConnectionBounds;
+  /** The answer to a request above one of the bounds, where the listener can bound requests only: in all, or of one network. */
+  readonly crowded: (bound: 'all' | 'address') => Response;
 }
 
 export interface Listener {
   readonly port: number;
+  /** Writes the families of its connections. */
+  metrics(page: Exposition): void;
   /** Stops accepting connections and requests. Resolves when the running ones are answered, or after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
-
-/**
- * Longest silence on a connection. A long poll is silent for 30 s by contract (callback.md, "wait"); Bun's default of 10 s
- * would close it without an answer.
- */
-export const IDLE_TIMEOUT_SECONDS = 60;
 
 /**
  * The runtime's own limit on bodies, bytes: higher than any request can reach. With a lower one Bun would answer an empty 413

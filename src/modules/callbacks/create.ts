@@ -13,7 +13,7 @@ import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
 import { AfterSettlement } from '../../http/answers.ts';
-import { isBodyless, readBody } from '../../http/body.ts';
+import { type BodyRead, isBodyless } from '../../http/body.ts';
 import {
   INVALID_BODY,
   INVALID_JSON,
@@ -27,7 +27,7 @@ import type { RequestView } from '../../http/request-view.ts';
 import { route } from '../../http/route.ts';
 import { callbackAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK } from './examples.ts';
-import { lateBody, tooLarge } from './refusals.ts';
+import { unreadBody } from './refusals.ts';
 import type { CallbackServices } from './services.ts';
 
 type BodyRefusal = Refusal<
@@ -36,9 +36,8 @@ type BodyRefusal = Refusal<
 
 const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 
-async function checkBody(request: RequestView, { timers }: CallbackServices): Promise<BodyRefusal | undefined> {
-  const read = await readBody(request.body, BOUNDS, timers);
-  if (!read.ok) return read.kind === 'too-large' ? tooLarge(CREATION_BYTES_MAX) : lateBody();
+function checkBody(request: RequestView, read: BodyRead): BodyRefusal | undefined {
+  if (!read.ok) return unreadBody(read, CREATION_BYTES_MAX);
   request.bodyBytes = read.bytes;
   if (read.bytes.length === 0) return undefined;
   const contentType = request.header('content-type');
@@ -64,7 +63,8 @@ export const createCallback = route<CallbackServices>()({
   status: 201,
   answer: callbackAnswer,
   errors: [UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, INVALID_BODY],
-  readBody: (request, services) => (isBodyless(request.body) ? undefined : checkBody(request, services)),
+  readBody: (request, { bodies }) =>
+    isBodyless(request.body) ? undefined : bodies.use(request, BOUNDS, (read) => checkBody(request, read)),
   handle(_, { callbacks, baseUrl, hookBaseUrl }, _request, { draft }) {
     const planned = (draft as CallbackDraft | undefined) ?? callbacks.draft();
     return new AfterSettlement(planned, async () => {

@@ -34,12 +34,12 @@ export const callbacks = defineModule({
   summary: 'Webhook addresses for ten minutes; only creating one is paid',
   settings: CALLBACK_SETTINGS,
   routes: [...CREATION, ...WEBHOOKS, ...READING],
-  open({ config, callbacks, paid, shedding, rateLimits, timers, surface }) {
+  open({ config, callbacks, paid, shedding, rateLimits, bodies, surface }) {
     const { baseUrl } = surface.mount;
     const hookBaseUrl = config.hookBaseUrl ?? baseUrl;
     const counters: CallbackCounters = { eventsStored: 0 };
     const clientRate = openClientRate(rateLimits, config.callbackLimitPerMinute);
-    const shared = { callbacks, paid, shedding, clientRate, timers, counters };
+    const shared = { callbacks, paid, shedding, clientRate, bodies, counters };
     const services: CallbackServices = { ...shared, baseUrl, hookBaseUrl };
     return {
       operations: [

@@ -2,13 +2,12 @@
 import type { OverloadServices } from '../../access/overload.ts';
 import type { RatedServices } from '../../access/rate-limit.ts';
 import type { PaidServices } from '../../access/x402.ts';
-import type { Timers } from '../../base/timers.ts';
 import type { Callbacks } from '../../callback/callbacks.ts';
+import type { BodyReader } from '../../http/body.ts';
 
 export interface CallbackServices extends OverloadServices, PaidServices, RatedServices {
   readonly callbacks: Callbacks;
-  /** Timers for the deadline of slow bodies. */
-  readonly timers: Timers;
+  readonly bodies: BodyReader;
   /** Public addresses without a trailing slash. */
   readonly baseUrl: string;
   readonly hookBaseUrl: string;

@@ -24,9 +24,9 @@ import {
   RATE_COUNT_MAX,
   RATE_WINDOW_MS,
 } from '../../callback/limits.ts';
-import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
+import { type BodyForm, bodyFormOf, isIdentity } from '../../callback/media-type.ts';
 import type { Reply } from '../../http/answers.ts';
-import { readBody } from '../../http/body.ts';
+import type { BodyRead } from '../../http/body.ts';
 import type { Method } from '../../http/contract.ts';
 import {
   INVALID_JSON,
@@ -42,7 +42,7 @@ import type { RequestView } from '../../http/request-view.ts';
 import { type Route, route } from '../../http/route.ts';
 import { callbackId, receivedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
-import { CALLBACK_EVENT_LIMIT_REACHED, lateBody, tooLarge } from './refusals.ts';
+import { CALLBACK_EVENT_LIMIT_REACHED, unreadBody } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -83,11 +83,25 @@ function answerTo(received: Received): Reply | WebhookRefusal {
   }
 }
 
-async function readAndStore(
+async function store(
+  callback: CallbackHandle,
+  form: BodyForm,
+  request: RequestView,
+  read: BodyRead,
+  { callbacks, counters }: CallbackServices,
+): Promise<Reply | WebhookRefusal> {
+  if (!read.ok) return unreadBody(read, PAYLOAD_BYTES_MAX);
+  const retained = retainedHeaders((name) => request.header(name));
+  const received = await callbacks.receive(callback, { method: request.method, form, retained, bytes: read.bytes });
+  if (received.kind === 'stored') counters.eventsStored++;
+  return answerTo(received);
+}
+
+function readAndStore(
   callback: CallbackHandle,
   request: RequestView,
-  { callbacks, timers, counters }: CallbackServices,
-): Promise<Reply | WebhookRefusal> {
+  services: CallbackServices,
+): MaybePromise<Reply | WebhookRefusal> {
   const contentType = request.header('content-type');
   if (contentType !== null && contentType.length > CONTENT_TYPE_CHARACTERS_MAX)
     return unsupported(`the Content-Type must have at most ${CONTENT_TYPE_CHARACTERS_MAX} characters`);
@@ -95,12 +109,7 @@ async function readAndStore(
   if (form === undefined)
     return unsupported('the Content-Type must be application/json, text/* or application/x-www-form-urlencoded');
   if (!isIdentity(request.header('content-encoding'))) return unsupported('the body must not have a Content-Encoding');
-  const read = await readBody(request.body, BOUNDS, timers);
-  if (!read.ok) return read.kind === 'too-large' ? tooLarge(PAYLOAD_BYTES_MAX) : lateBody();
-  const retained = retainedHeaders((name) => request.header(name));
-  const received = await callbacks.receive(callback, { method: request.method, form, retained, bytes: read.bytes });
-  if (received.kind === 'stored') counters.eventsStored++;
-  return answerTo(received);
+  return services.bodies.use(request, BOUNDS, (read) => store(callback, form, request, read, services));
 }
 
 function afterAdmission(

@@ -5,6 +5,7 @@
 import type { ClientConnection } from '../../../src/adapters/listen/listen.ts';
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
 import type { DisconnectListener } from '../../../src/base/disconnect-listener.ts';
+import { Exposition } from '../../../src/base/prometheus.ts';
 import { BodyPieces } from '../../../src/http/answers.ts';
 import { BodyStreams } from '../../../src/http/body-stream.ts';
 
@@ -59,16 +60,43 @@ function pieces(end: string, client: ClientConnection): Response {
   return new Response(streams.open(new Pieces(end), { requestId: 'req_1', cut }), { status: 200, headers: {} });
 }
 
+function metrics(): Response {
+  const page = new Exposition();
+  listener.metrics(page);
+  return new Response(page.text);
+}
+
+/** Names of the handlers that run at the moment. */
+const runningNames: string[] = [];
+
+/** Answers after 20 ms with the names of all handlers that ran at its beginning. */
+async function later(name: string): Promise<Response> {
+  runningNames.push(name);
+  const running = runningNames.join();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  runningNames.splice(runningNames.indexOf(name), 1);
+  return new Response(`ran ${running}\n`);
+}
+
 const listener = await openListener({
   host: '127.0.0.1',
   port: 0,
   fetch(request, client) {
-    if (request.url.endsWith('/held')) return held(client);
-    const found = /\/pieces\/(\w+)$/.exec(request.url);
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === '/held') return held(client);
+    const found = /^\/pieces\/(\w+)$/.exec(pathname);
     if (found !== null) return pieces(found[1]!, client);
+    if (pathname === '/metrics') return metrics();
+    if (pathname === '/bytes') return new Response('x'.repeat(Number(searchParams.get('count'))));
+    if (pathname === '/later') return later(searchParams.get('name') ?? '');
     return Response.json({ host: headerOf(request, client, 'host'), address: client.address });
   },
   unreadable: () => new Response('unreadable', { status: 404 }),
+  bounds: {
+    connectionsMax: Number(process.env.CONNECTIONS_MAX ?? 0),
+    connectionsPerAddress: Number(process.env.CONNECTIONS_PER_ADDRESS ?? 0),
+  },
+  crowded: (bound) => new Response(bound, { status: 503, headers: { connection: 'close' } }),
 });
 process.stdout.write(`listening on http://127.0.0.1:${listener.port}\n`);
 process.on('SIGTERM', () => void listener.close(1000).then(() => process.exit(0)));

@@ -3,14 +3,18 @@
  * not see Bun's globals.
  */
 import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
+import type { Exposition } from '../../../base/prometheus.ts';
 import { DisconnectSweep } from '../disconnect-sweep.ts';
+import { IDLE_TIMEOUT_SECONDS } from '../limits.ts';
 import {
   type ClientConnection,
-  IDLE_TIMEOUT_SECONDS,
+  type ConnectionBounds,
   type Listener,
   type ListenOptions,
   RUNTIME_BODY_BYTES_MAX,
 } from '../listen.ts';
+import { NetworkCounts } from '../network-counts.ts';
+import { RequestsInFlight } from '../requests-in-flight.ts';
 
 type Server = Bun.Server<undefined>;
 
@@ -37,20 +41,63 @@ class BunConnection implements ClientConnection {
   }
 }
 
-/** @throws the error of `Bun.serve`, with its code, when the address cannot be listened on */
-export async function listen({ host, port, fetch, unreadable }: ListenOptions): Promise<Listener> {
+/** Bounds requests, in all by the server's own count, and of one network, and counts those that it refuses. */
+class RequestBounds {
+  readonly #countMax: number;
+  readonly #inFlight: RequestsInFlight;
+  readonly #refused = { all: 0, address: 0 };
+
+  constructor({ connectionsMax, connectionsPerAddress }: ConnectionBounds) {
+    this.#countMax = connectionsMax === 0 ? Number.POSITIVE_INFINITY : connectionsMax;
+    this.#inFlight = new RequestsInFlight(new NetworkCounts(connectionsPerAddress), connectionsPerAddress);
+  }
+
+  /** The bound that a request is above, and counts it then. */
+  boundAbove(client: ClientConnection, { pendingRequests }: Server): 'all' | 'address' | undefined {
+    const bound = pendingRequests > this.#countMax ? 'all' : this.#inFlight.isCrowded(client) ? 'address' : undefined;
+    if (bound !== undefined) this.#refused[bound]++;
+    return bound;
+  }
+
+  hold(answer: Promise<Response>, client: ClientConnection): Promise<Response> {
+    this.#inFlight.hold(answer, client);
+    return answer;
+  }
+
+  metrics(page: Exposition, { pendingRequests }: Server): void {
+    page
+      .single('paygrade_requests_in_flight', 'gauge', 'Requests that are not answered yet.', pendingRequests)
+      .family('paygrade_connections_refused_total', 'counter', 'Requests refused for their number, by bound.');
+    for (const [reason, count] of Object.entries(this.#refused)) page.sample(count, { reason });
+  }
+}
+
+/**
+ * Bun runs one handler at a time on a connection: a request that arrives while another one is pending, or while its answer is
+ * unread, makes it close the connection without an answer. So one answer is all that a client can leave unread.
+ * @throws the error of `Bun.serve`, with its code, when the address cannot be listened on
+ */
+export async function listen({ host, port, fetch, unreadable, bounds, crowded }: ListenOptions): Promise<Listener> {
   const sweep = new DisconnectSweep();
+  const requests = new RequestBounds(bounds);
   const server = Bun.serve({
     hostname: host,
     port,
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     development: false,
-    fetch: (request, self) => fetch(request, new BunConnection(request, self, sweep)),
+    fetch(request, self) {
+      const client = new BunConnection(request, self, sweep);
+      const bound = requests.boundAbove(client, self);
+      if (bound !== undefined) return crowded(bound);
+      const answer = fetch(request, client);
+      return answer instanceof Promise ? requests.hold(answer, client) : answer;
+    },
     error: unreadable,
   });
   return {
     port: server.port as number, // listens on a port, not on a Unix socket
+    metrics: (page) => requests.metrics(page, server),
     async close(graceMs) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const grace = new Promise<'late'>((resolve) => {

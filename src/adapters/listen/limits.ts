@@ -1,0 +1,73 @@
+/**
+ * Bounds of the listeners: what one connection, and all together, may make the process hold. Two more are settings,
+ * `CONNECTIONS_MAX` and `CONNECTIONS_PER_ADDRESS`. Where a bound is for Node alone, Bun's server offers no hook for it;
+ * docs/operations.md ("Bounds on connections") says what stands in its place.
+ *
+ * Node, worst case: an open connection holds one partial head (16 KiB, node:http), one request in flight with at most 128 KiB
+ * of unread body (a full stream and one read), and one answer. What can be larger, requests that wait and unread
+ * output, is bounded for all connections together: WAITING_BYTES_TOTAL_MAX and UNREAD_BYTES_TOTAL_MAX.
+ */
+
+/**
+ * Longest silence of a connection between two requests, and on Bun in a request or an answer too. Proxies reuse an idle
+ * connection for as long as they keep it themselves (nginx and AWS load balancers 60 s, Caddy 2 min); when the server closes
+ * first, a request that is on its way is lost. A wait is silent for 30 s (callback.md, "wait"). Bun allows 255 s at most.
+ */
+export const IDLE_TIMEOUT_SECONDS = 150;
+
+/**
+ * Node: time for a whole head, from the first byte or from the opening of the connection (reliability 169). Twice a wait:
+ * a head that arrived behind a waiting request may have to stay half read for as long as that request takes. Bun closes
+ * after about 12 s.
+ */
+export const HEAD_TIMEOUT_MS = 60_000;
+
+/** Node: time for a whole request. A body has 30 s once its handler reads it, which may be after a wait of 30 s. */
+export const REQUEST_TIMEOUT_MS = 90_000;
+
+/** Node: how often the two timeouts above are looked at; a connection may outlive them by this much. */
+export const TIMEOUT_CHECK_MS = 5_000;
+
+/** Requests that may wait on one connection behind the one in flight (decisions §2); one more closes the connection. */
+export const WAITING_COUNT_MAX = 16;
+
+/**
+ * Bytes of waiting requests from which on the server stops reading a connection. Reading goes on until then, because the
+ * server learns only by reading that a client has left. It is the size of one read of Node's.
+ */
+export const WAITING_BYTES_MAX = 65_536;
+
+/**
+ * What a waiting request takes in memory beside the bytes that were sent: the objects of node:http. Measured at 1.4 KiB with one
+ * header (Node 26.10, 16 waiting on each of 500 sockets); each further header adds two strings.
+ */
+export const WAITING_OVERHEAD_BYTES = 4_096;
+
+/** Bytes of all waiting requests; the connection that adds one above it is closed. Only pipelining clients ever wait. */
+export const WAITING_BYTES_TOTAL_MAX = 64 * 1_048_576;
+
+/** How long requests that waited may run on end before the loop looks at sockets again. */
+export const WAITED_TURN_MS = 5;
+
+/** Unread output of one connection that may last for {@link UNREAD_MS} (decisions §2): more than an honest reader leaves. */
+export const UNREAD_BYTES_MAX = 1_048_576;
+export const UNREAD_MS = 30_000;
+
+/**
+ * Time in which the kernel must accept a piece of output, whatever its size. The largest answer in one piece is the compressed
+ * library of `/docs` (half a MiB), which a client at 10 KB/s reads in this time.
+ */
+export const WRITE_TIMEOUT_MS = 60_000;
+
+/**
+ * Unread output of all connections. Above it the connections with the most are closed, until three quarters are left. It is a
+ * sixteenth of the smallest heap that the server is run with, and room for 200 slow readers of `/metrics`.
+ */
+export const UNREAD_BYTES_TOTAL_MAX = 64 * 1_048_576;
+export const UNREAD_BYTES_TOTAL_LEFT = (UNREAD_BYTES_TOTAL_MAX * 3) / 4;
+
+/** New unread output after which all connections are looked at before the next interval, so the total overshoots by this. */
+export const UNREAD_BYTES_UNCHECKED_MAX = 8 * 1_048_576;
+
+/** How often the output of all connections is looked at: 20,000 idle connections take 0.3 ms. */
+export const OUTPUT_CHECK_MS = 1_000;

@@ -1,0 +1,41 @@
+/** Counts what each client network has at the moment, connections or requests in flight, against one maximum for each. */
+import { clientNetworkOf } from '../../base/client-network.ts';
+
+const LOOPBACK = /^(?:(?:::ffff:)?127\.|::1$)/i;
+
+/** 127.0.0.0/8, also as IPv4-mapped IPv6, and ::1: this machine, so a proxy, a probe or the operator. */
+export const isLoopback = (address: string): boolean => LOOPBACK.test(address);
+
+export class NetworkCounts {
+  readonly #countMax: number;
+  readonly #counts = new Map<string, number>();
+
+  /** @param countMax of one network; 0 is off */
+  constructor(countMax: number) {
+    this.#countMax = countMax;
+  }
+
+  /** The network to count an address under; undefined for one that is not counted: the rule is off, loopback, or unknown. */
+  countedNetworkOf(address: string): string | undefined {
+    return this.#countMax === 0 || address === '' || isLoopback(address) ? undefined : clientNetworkOf(address);
+  }
+
+  /** Whether the network has reached the maximum. */
+  isFull(network: string): boolean {
+    return (this.#counts.get(network) ?? 0) >= this.#countMax;
+  }
+
+  /** False: the network has reached the maximum, and nothing was counted. */
+  tryAdd(network: string): boolean {
+    if (this.isFull(network)) return false;
+    this.#counts.set(network, (this.#counts.get(network) ?? 0) + 1);
+    return true;
+  }
+
+  /** Takes back one that was added. */
+  remove(network: string): void {
+    const count = (this.#counts.get(network) ?? 1) - 1;
+    if (count > 0) this.#counts.set(network, count);
+    else this.#counts.delete(network);
+  }
+}

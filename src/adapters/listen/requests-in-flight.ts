@@ -1,0 +1,36 @@
+/**
+ * Bounds the requests in flight of each client network, for a runtime whose server has no hook for connections. Only a request
+ * whose answer comes later is counted: others have ended before the next one begins.
+ */
+import type { NetworkCounts } from './network-counts.ts';
+
+export class RequestsInFlight {
+  readonly #networks: NetworkCounts;
+  readonly #countMax: number;
+  /** All that are counted. */
+  #count = 0;
+
+  /** @param countMax the maximum of `networks` */
+  constructor(networks: NetworkCounts, countMax: number) {
+    this.#networks = networks;
+    this.#countMax = countMax;
+  }
+
+  /** Whether this client's network has as many in flight as it may. The address is read only when some network could have. */
+  isCrowded(client: { readonly address: string }): boolean {
+    if (this.#count < this.#countMax || this.#countMax === 0) return false;
+    const network = this.#networks.countedNetworkOf(client.address);
+    return network !== undefined && this.#networks.isFull(network);
+  }
+
+  /** Counts a request until it is answered. @param answer never rejects */
+  hold(answer: Promise<unknown>, client: { readonly address: string }): void {
+    const network = this.#networks.countedNetworkOf(client.address);
+    if (network === undefined || !this.#networks.tryAdd(network)) return;
+    this.#count++;
+    void answer.then(() => {
+      this.#count--;
+      this.#networks.remove(network);
+    });
+  }
+}

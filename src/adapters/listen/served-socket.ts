@@ -1,0 +1,124 @@
+/**
+ * One client's socket under node:http. Its requests are handled one at a time: node:http dispatches all requests of one read
+ * at once, and their answers would pile up in memory in front of a client that reads none. The next request has its turn
+ * when the kernel has accepted the answer before, so a socket has at most one answer of unread output.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { WAITING_BYTES_MAX, WAITING_COUNT_MAX, WAITING_OVERHEAD_BYTES } from './limits.ts';
+
+export interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+/** What the waiting requests of all sockets take in memory; every socket adds its own. */
+export interface WaitingTotal {
+  bytes: number;
+}
+
+export interface SocketPorts {
+  /** Runs the handler of a request. */
+  handle(served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void;
+  /** A request waits and the one before it has ended; calls `startNext` when it is the socket's turn. */
+  onReady(served: ServedSocket): void;
+  readonly waitingTotal: WaitingTotal;
+}
+
+export class ServedSocket {
+  readonly socket: Socket;
+  /** The client network that it counts for; undefined where it counts for none. */
+  readonly network: string | undefined;
+  /** Monotonic milliseconds since when the kernel has accepted no output though there was some; undefined without output. */
+  stalledSinceMs: number | undefined;
+  /** Bytes that the kernel had accepted at that time. */
+  acceptedBytes = 0;
+  /** Monotonic milliseconds since when there is more unread output than one connection may leave. */
+  largeSinceMs: number | undefined;
+  readonly #ports: SocketPorts;
+  /** This socket's part of the total. */
+  #countedBytes = 0;
+  readonly #waiting: Exchange[] = [];
+  #isRunning = false;
+  #isPaused = false;
+  #hasResumeListener = false;
+  /** `bytesRead` of the socket when the first of the waiting requests arrived. */
+  #bytesReadBefore = 0;
+
+  constructor(socket: Socket, network: string | undefined, ports: SocketPorts) {
+    this.socket = socket;
+    this.network = network;
+    this.#ports = ports;
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
+  /** True while no handler runs, no request waits and the kernel has accepted every answer. */
+  get isIdle(): boolean {
+    return !this.#isRunning;
+  }
+
+  /** Runs the handler now. */
+  start(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    this.#isRunning = true;
+    outgoing.on('finish', this.#onFinish);
+    this.#ports.handle(this, incoming, outgoing);
+  }
+
+  /** Makes a request wait. False: there is no room for another one. */
+  tryWait(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    const { socket } = this;
+    if (this.#waiting.length >= WAITING_COUNT_MAX) return false;
+    if (this.#waiting.length === 0) this.#bytesReadBefore = socket.bytesRead;
+    this.#waiting.push({ incoming, outgoing });
+    this.#count();
+    if (socket.bytesRead - this.#bytesReadBefore >= WAITING_BYTES_MAX) this.#pause();
+    return true;
+  }
+
+  /** Drops the waiting requests of a socket that is closed. */
+  drop(): void {
+    this.#waiting.length = 0;
+    this.#count();
+  }
+
+  /** node:http has learnt of the finished answer before, and has given the socket to the next one. */
+  readonly #onFinish = (): void => {
+    if (this.#waiting.length === 0) this.#isRunning = false;
+    else this.#ports.onReady(this);
+  };
+
+  /** Runs the handler of the request that has waited longest. */
+  startNext(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) return; // closed meanwhile
+    this.#count();
+    if (this.#isPaused && this.#waiting.length === 0) {
+      this.#isPaused = false;
+      this.socket.resume();
+    }
+    this.start(next.incoming, next.outgoing);
+  }
+
+  /** Brings this socket's part of the total up to date. */
+  #count(): void {
+    const { length } = this.#waiting;
+    const bytes = length === 0 ? 0 : length * WAITING_OVERHEAD_BYTES + this.socket.bytesRead - this.#bytesReadBefore;
+    this.#ports.waitingTotal.bytes += bytes - this.#countedBytes;
+    this.#countedBytes = bytes;
+  }
+
+  #pause(): void {
+    const { socket } = this;
+    this.#isPaused = true;
+    socket.pause();
+    if (this.#hasResumeListener) return;
+    this.#hasResumeListener = true;
+    // node:http resumes the socket at the end of each message that it has parsed.
+    socket.on('resume', () => {
+      if (this.#isPaused) socket.pause();
+    });
+  }
+}

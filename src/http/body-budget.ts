@@ -1,0 +1,151 @@
+/**
+ * The memory of all request bodies in flight (`BODY_BYTES`, decisions §2). A reader claims the bytes of a body before it reads
+ * and gives them back when the body is no longer needed. A body that does not fit waits unread: turns go round among the
+ * client networks, and within a network the first to come is served first. What waits takes some memory too, because a part
+ * of it has arrived; that has a smaller budget with the same shares.
+ *
+ * Invariants: claimed bytes <= `bytesMax`; waiting bytes <= WAITING_BODY_BYTES_MAX. A body that waits because not as many bytes
+ * are free is never overtaken by one that came later. Cost: O(1) a claim while none waits, else O(networks that wait).
+ */
+import type { DisconnectListener } from '../base/disconnect-listener.ts';
+import type { Exposition } from '../base/prometheus.ts';
+import { FairBytes } from './fair-bytes.ts';
+import { WAITING_BODY_BYTES_MAX } from './limits.ts';
+
+/** One body's bytes of the budget. As a disconnect listener it gives up waiting. */
+export class BodyClaim implements DisconnectListener {
+  readonly network: string;
+  readonly bytes: number;
+  /** Memory that it takes while it waits. */
+  readonly waitingBytes: number;
+  isOver = false;
+  isGranted = false;
+  readonly #budget: BodyBudget;
+  #settle: ((isGranted: boolean) => void) | undefined;
+
+  constructor(budget: BodyBudget, network: string, bytes: number, waitingBytes: number) {
+    this.#budget = budget;
+    this.network = network;
+    this.bytes = bytes;
+    this.waitingBytes = waitingBytes;
+  }
+
+  /** Resolves when the claim is granted (true) or given up (false). Call it once. */
+  granted(): Promise<boolean> {
+    return new Promise((resolve) => {
+      if (this.isOver || this.isGranted) resolve(this.isGranted);
+      else this.#settle = resolve;
+    });
+  }
+
+  /** Called by the budget. */
+  grant(): void {
+    this.isGranted = true;
+    this.#settle?.(true);
+  }
+
+  /** The client has disconnected. Nothing, unless the claim still waits: the reader of a granted one notices itself. */
+  handleEvent(): void {
+    if (!this.isGranted) this.release();
+  }
+
+  /** Gives back what was granted, or gives up waiting. May be called more than once. */
+  release(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#budget.end(this);
+    if (!this.isGranted) this.#settle?.(false);
+  }
+}
+
+export class BodyBudget {
+  readonly #claimed: FairBytes;
+  readonly #waiting = new FairBytes(WAITING_BODY_BYTES_MAX);
+  /** Waiting claims by network, in the order of turns; no queue is empty. */
+  readonly #queues = new Map<string, BodyClaim[]>();
+  #waitingCount = 0;
+  #crowdedCount = 0;
+  /** Whether a claim waits because not as many bytes are free, and not because of its network's share. */
+  #isFull = false;
+
+  constructor(bytesMax: number) {
+    this.#claimed = new FairBytes(bytesMax);
+  }
+
+  get claimedBytes(): number {
+    return this.#claimed.heldBytes;
+  }
+
+  get waitingCount(): number {
+    return this.#waitingCount;
+  }
+
+  /**
+   * @param waitingBytes memory that the body takes while it waits
+   * @returns the claim, granted or waiting; undefined when it would have to wait and its network may have no more waiting
+   */
+  claim(network: string, bytes: number, waitingBytes: number): BodyClaim | undefined {
+    const claim = new BodyClaim(this, network, bytes, waitingBytes);
+    if (!this.#isFull && !this.#queues.has(network) && this.#claimed.check(network, bytes) === 'free') {
+      this.#grant(claim);
+      return claim;
+    }
+    if (this.#waiting.check(network, waitingBytes) !== 'free') {
+      this.#crowdedCount++;
+      return undefined;
+    }
+    this.#waiting.take(network, waitingBytes);
+    this.#waitingCount++;
+    const queue = this.#queues.get(network);
+    if (queue === undefined) this.#queues.set(network, [claim]);
+    else queue.push(claim);
+    this.#serve();
+    return claim;
+  }
+
+  /** Called by a claim that is over. */
+  end(claim: BodyClaim): void {
+    if (claim.isGranted) this.#claimed.release(claim.network, claim.bytes);
+    else this.#remove(claim);
+    this.#serve();
+  }
+
+  metrics(page: Exposition): void {
+    page
+      .single('paygrade_body_bytes_in_flight', 'gauge', 'Bytes of BODY_BYTES that are claimed.', this.claimedBytes)
+      .single('paygrade_bodies_waiting', 'gauge', 'Requests whose body waits unread for them.', this.#waitingCount)
+      .single('paygrade_bodies_crowded_total', 'counter', 'Bodies that could not even wait.', this.#crowdedCount);
+  }
+
+  #grant(claim: BodyClaim): void {
+    this.#claimed.take(claim.network, claim.bytes);
+    claim.grant();
+  }
+
+  #remove(claim: BodyClaim): void {
+    const { network, waitingBytes } = claim;
+    const queue = this.#queues.get(network) as BodyClaim[]; // it waits
+    queue.splice(queue.indexOf(claim), 1);
+    if (queue.length === 0) this.#queues.delete(network);
+    this.#waiting.release(network, waitingBytes);
+    this.#waitingCount--;
+  }
+
+  /** Grants what fits, one claim a network and round. */
+  #serve(): void {
+    this.#isFull = false;
+    for (const [network, queue] of this.#queues) {
+      const claim = queue[0] as BodyClaim; // no queue is empty
+      const found = this.#claimed.check(network, claim.bytes);
+      if (found === 'share') continue;
+      if (found === 'full') {
+        this.#isFull = true;
+        return;
+      }
+      this.#remove(claim);
+      // The network goes to the end of the round; the loop comes to it again.
+      if (this.#queues.delete(network)) this.#queues.set(network, queue);
+      this.#grant(claim);
+    }
+  }
+}

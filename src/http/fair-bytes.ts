@@ -1,0 +1,42 @@
+/**
+ * Divides a number of bytes among client networks. A network may hold as many bytes as are left free, so one network holds
+ * half of them at most, two a third each, and a newcomer always finds some. A network that holds nothing may take all that is
+ * free, so that a single large body is never too large for its share.
+ *
+ * Invariant: the bytes held never exceed the maximum. Cost: O(1) a call.
+ */
+export class FairBytes {
+  readonly #bytesMax: number;
+  readonly #heldBy = new Map<string, number>();
+  #held = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get heldBytes(): number {
+    return this.#held;
+  }
+
+  /** Takes nothing. `share`: the network would hold more than is left free. `full`: there are not as many bytes. */
+  check(network: string, bytes: number): 'free' | 'share' | 'full' {
+    const leftBytes = this.#bytesMax - this.#held - bytes;
+    if (leftBytes < 0) return 'full';
+    const held = this.#heldBy.get(network) ?? 0;
+    return held > 0 && held + bytes > leftBytes ? 'share' : 'free';
+  }
+
+  /** Only after a check that was `free`. */
+  take(network: string, bytes: number): void {
+    this.#held += bytes;
+    this.#heldBy.set(network, (this.#heldBy.get(network) ?? 0) + bytes);
+  }
+
+  /** Gives back what was taken. */
+  release(network: string, bytes: number): void {
+    this.#held -= bytes;
+    const held = (this.#heldBy.get(network) ?? 0) - bytes;
+    if (held > 0) this.#heldBy.set(network, held);
+    else this.#heldBy.delete(network);
+  }
+}

@@ -1,0 +1,14 @@
+/** Bounds of the kit on request bodies. The budget of all bodies together is the setting `BODY_BYTES`. */
+
+/**
+ * Memory that bodies which wait for the budget may take, bytes. They are unread, but a part of each has arrived and cannot be
+ * sent back. It is half of the default budget, and room for 128 bodies of two clients at the least.
+ */
+export const WAITING_BODY_BYTES_MAX = 32 * 1_048_576;
+
+/**
+ * What a waiting body takes, bytes, at most. Node: a full stream, one read more and the Fetch stream above them, 64 KiB each;
+ * then node:http stops reading. Bun buffers a body whether it is read or not, up to about 1 MiB (measured with 1.4.5: 60
+ * unread bodies of 4 MiB grew the process by 76 MB).
+ */
+export const WAITING_BODY_BYTES = { node: 196_608, bun: 1_048_576 } as const;

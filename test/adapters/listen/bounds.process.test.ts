@@ -1,0 +1,150 @@
+/** The bounds of both listeners on real sockets (reliability 169, 210, 213): who is closed, and that the others notice nothing. */
+import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { UNREAD_BYTES_TOTAL_MAX, WAITING_COUNT_MAX } from '../../../src/adapters/listen/limits.ts';
+import { MetricsPage } from '../../support/metrics-page.ts';
+import { binaryOf, listeningPort, RUNTIMES, type Runtime, type Started, startProcess } from '../../support/server.ts';
+
+const PROGRAM = fileURLToPath(new URL('echo-server.ts', import.meta.url));
+const requestOf = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+/** A client that keeps what it reads. */
+class Client {
+  readonly socket: Socket;
+  received = '';
+  isClosed = false;
+
+  constructor(port: number, sent: string, reads = true) {
+    this.socket = connect(port, '127.0.0.1', () => this.socket.write(sent));
+    this.socket
+      .on('error', () => {})
+      .on('close', () => {
+        this.isClosed = true;
+      });
+    if (reads) this.read();
+    else this.socket.pause();
+  }
+
+  read(): void {
+    this.socket
+      .on('data', (data) => {
+        this.received += data.toString('latin1');
+      })
+      .resume();
+  }
+}
+
+describe('the bounds of the listener', () => {
+  let server: Started | undefined;
+  const clients: Client[] = [];
+  afterEach(async () => {
+    for (const { socket } of clients.splice(0)) socket.destroy();
+    server?.child.kill('SIGTERM');
+    expect(await server?.exited).toBe(0);
+  });
+
+  async function start(runtime: Runtime, variables: Record<string, string> = {}) {
+    const started = startProcess(binaryOf(runtime), [PROGRAM], variables);
+    server = started;
+    const port = await listeningPort(started);
+    const open = (sent: string, reads = true): Client => {
+      const client = new Client(port, sent, reads);
+      clients.push(client);
+      return client;
+    };
+    /** Undefined when the connection was refused. */
+    const metric = async (name: string, labels?: Record<string, string>): Promise<number | undefined> => {
+      const client = open(`GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      await expect.poll(() => client.isClosed, { timeout: 5_000 }).toBe(true);
+      const bodyAt = client.received.indexOf('\r\n\r\n');
+      return bodyAt < 0 ? undefined : new MetricsPage(client.received.slice(bodyAt + 4)).value(name, labels);
+    };
+    return { open, metric };
+  }
+
+  it.each(RUNTIMES)('runs one handler at a time on a connection, in order, under %s', async (runtime) => {
+    const { open } = await start(runtime);
+    const names = runtime === 'node' ? ['a', 'b', 'c', 'd'] : ['a'];
+    const client = open(names.map((name) => requestOf(`/later?name=${name}`)).join(''));
+    await expect.poll(() => client.received.match(/ran .*/g)).toEqual(names.map((name) => `ran ${name}`));
+  });
+
+  it('Bun closes a connection on which a request arrives while another is pending', async () => {
+    const { open } = await start('bun');
+    const client = open(requestOf('/later?name=a') + requestOf('/later?name=b'));
+    await expect.poll(() => client.isClosed).toBe(true);
+    expect(client.received).toBe('');
+  });
+
+  it('Node answers as many pipelined requests as may wait, and closes a connection with one more', async () => {
+    const { open, metric } = await start('node');
+    const fits = open(requestOf('/later?name=x').repeat(WAITING_COUNT_MAX + 1));
+    const exceeds = open(requestOf('/later?name=y').repeat(WAITING_COUNT_MAX + 2));
+    await expect.poll(() => exceeds.isClosed).toBe(true);
+    expect(exceeds.received).toBe('');
+    await expect.poll(() => fits.received.match(/ran /g)?.length).toBe(WAITING_COUNT_MAX + 1);
+    expect(await metric('paygrade_connections_closed_total', { reason: 'waiting' })).toBe(1);
+  });
+
+  it.each(RUNTIMES)('a flood of pipelined requests that reads nothing takes no memory, under %s', async (runtime) => {
+    const { open, metric } = await start(runtime, { NODE_OPTIONS: '--max-old-space-size=256' });
+    const flood = requestOf('/bytes?count=300000').repeat(16_000);
+    for (let i = 0; i < 40; i++) open(flood, false);
+    for (let i = 0; i < 20; i++) {
+      const honest = open(requestOf('/bytes?count=7'));
+      await expect.poll(() => honest.received, { timeout: 5_000 }).toContain('xxxxxxx');
+      honest.socket.destroy();
+    }
+    if (runtime === 'node') expect(await metric('paygrade_connections_closed_total', { reason: 'waiting' })).toBe(40);
+    expect(server?.child.exitCode).toBeNull();
+  });
+
+  it('Node closes the connections with the most unread output when all together have too much', async () => {
+    const { open, metric } = await start('node');
+    const eachBytes = 8 * 1_048_576;
+    const small = open(requestOf('/bytes?count=6000000'), false);
+    const large = Array.from({ length: UNREAD_BYTES_TOTAL_MAX / eachBytes + 8 }, () =>
+      open(requestOf(`/bytes?count=${eachBytes + 6_000_000}`), false),
+    );
+    await expect
+      .poll(() => metric('paygrade_connections_closed_total', { reason: 'unread_total' }), { timeout: 10_000 })
+      .toBeGreaterThan(0);
+    expect(await metric('paygrade_connection_unread_bytes')).toBeLessThanOrEqual(UNREAD_BYTES_TOTAL_MAX);
+    small.read();
+    await expect.poll(() => small.received.length, { timeout: 10_000 }).toBeGreaterThan(6_000_000);
+    for (const client of large) client.read();
+    await expect.poll(() => large.some(({ isClosed }) => isClosed)).toBe(true);
+  });
+
+  it('Node closes a connection above the maximum at once, and accepts one again when another has ended', async () => {
+    const { open, metric } = await start('node', { CONNECTIONS_MAX: '2' });
+    const [first, second] = [open(requestOf('/bytes?count=1')), open(requestOf('/bytes?count=1'))];
+    await expect.poll(() => [first, second].map(({ received }) => received.length > 0)).toEqual([true, true]);
+    const third = open(requestOf('/bytes?count=1'));
+    await expect.poll(() => third.isClosed).toBe(true);
+    expect([third.received, first.isClosed, second.isClosed]).toEqual(['', false, false]);
+    first.socket.destroy();
+    await expect.poll(() => metric('paygrade_connections_refused_total', { reason: 'all' })).toBeGreaterThan(0);
+  });
+
+  it('Bun refuses a request while as many as the maximum are in flight', async () => {
+    const { open } = await start('bun', { CONNECTIONS_MAX: '2' });
+    const held = [open(requestOf('/held')), open(requestOf('/held'))];
+    await expect.poll(() => server?.stdout().match(/held/g)?.length).toBe(2);
+    const refused = open(requestOf('/bytes?count=1'));
+    await expect.poll(() => refused.received).toMatch(/^HTTP\/1\.1 503 .*\r\n\r\nall$/s);
+    await expect.poll(() => refused.isClosed).toBe(true);
+    held[0]!.socket.destroy();
+    await expect.poll(() => server?.stdout(), { timeout: 5_000 }).toContain('disconnected');
+    const next = open(requestOf('/metrics'));
+    await expect.poll(() => next.received).toContain('paygrade_connections_refused_total{reason="all"} 1');
+  });
+
+  it.each(RUNTIMES)('the maximum of one address does not bind loopback, under %s', async (runtime) => {
+    const { open } = await start(runtime, { CONNECTIONS_PER_ADDRESS: '1' });
+    const all = Array.from({ length: 4 }, () => open(requestOf('/held')));
+    await expect.poll(() => server?.stdout().match(/held/g)?.length).toBe(4);
+    expect(all.some(({ isClosed }) => isClosed)).toBe(false);
+  });
+});

@@ -1,0 +1,109 @@
+/** The budget of bodies in flight: what fits, who waits, whose turn it is. */
+import { describe, expect, it } from 'vitest';
+import { BodyBudget, type BodyClaim } from '../../src/http/body-budget.ts';
+import { FairBytes } from '../../src/http/fair-bytes.ts';
+import { WAITING_BODY_BYTES_MAX } from '../../src/http/limits.ts';
+
+const WAITING = 10;
+
+const claims = (budget: BodyBudget, network: string, bytes: number, count: number): BodyClaim[] =>
+  Array.from({ length: count }, () => budget.claim(network, bytes, WAITING)!);
+
+const granted = (all: readonly BodyClaim[]): number => all.filter(({ isGranted }) => isGranted).length;
+
+describe('shares of a number of bytes', () => {
+  it.each([
+    [1, 50],
+    [2, 33],
+    [3, 25],
+    [9, 10],
+  ])('%d networks that want everything hold %d of 100 each', (networkCount, eachHolds) => {
+    const bytes = new FairBytes(100);
+    const held = new Map<string, number>();
+    for (let round = 0; round < 100; round++) {
+      for (let n = 0; n < networkCount; n++) {
+        const network = `n${n}`;
+        if (bytes.check(network, 1) !== 'free') continue;
+        bytes.take(network, 1);
+        held.set(network, (held.get(network) ?? 0) + 1);
+      }
+    }
+    expect([...held.values()]).toEqual(Array(networkCount).fill(eachHolds));
+    expect(bytes.check('newcomer', 100 - networkCount * eachHolds)).toBe('free');
+  });
+
+  it('lets a network that holds nothing take all that is free, and nobody more than that', () => {
+    const bytes = new FairBytes(100);
+    expect([bytes.check('a', 100), bytes.check('a', 101)]).toEqual(['free', 'full']);
+    bytes.take('a', 100);
+    expect(bytes.check('b', 1)).toBe('full');
+    bytes.release('a', 100);
+    expect([bytes.check('b', 100), bytes.heldBytes]).toEqual(['free', 0]);
+  });
+});
+
+describe('the budget of bodies', () => {
+  it('grants one network half, lets the rest wait, and grants another network at once', () => {
+    const budget = new BodyBudget(100);
+    const flood = claims(budget, 'flood', 10, 20);
+    expect([granted(flood), budget.claimedBytes, budget.waitingCount]).toEqual([5, 50, 15]);
+    expect(budget.claim('honest', 20, WAITING)?.isGranted).toBe(true);
+    expect(budget.claimedBytes).toBe(70);
+  });
+
+  it('gives what is released to the networks in turn, and within one to the first that came', () => {
+    const budget = new BodyBudget(100);
+    const big = budget.claim('big', 100, WAITING)!;
+    const [a, b] = [claims(budget, 'a', 10, 4), claims(budget, 'b', 10, 4)];
+    const order: string[] = [];
+    for (const [name, queue] of Object.entries({ a, b }))
+      queue.forEach((claim, i) => void claim.granted().then(() => order.push(`${name}${i}`)));
+    big.release();
+    return Promise.resolve().then(() => {
+      expect(order).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2']); // then each holds as much as is left free
+      a[0]!.release();
+      expect([a[3]!.isGranted, b[3]!.isGranted]).toEqual([true, false]);
+    });
+  });
+
+  it('lets no later claim pass one that waits because the bytes are not free', () => {
+    const budget = new BodyBudget(100);
+    const held = claims(budget, 'held', 10, 5);
+    const small = budget.claim('small', 10, WAITING)!;
+    const large = budget.claim('large', 60, WAITING)!;
+    const later = budget.claim('later', 10, WAITING)!;
+    expect([small.isGranted, large.isGranted, later.isGranted]).toEqual([true, false, false]);
+    small.release();
+    held[0]!.release();
+    expect([large.isGranted, later.isGranted]).toEqual([true, false]);
+    large.release();
+    expect(later.isGranted).toBe(true);
+  });
+
+  it('bounds what waits, with the same shares, and refuses the rest at once', () => {
+    const budget = new BodyBudget(100);
+    budget.claim('holder', 100, WAITING);
+    const waiting = WAITING_BODY_BYTES_MAX / 8;
+    const flood = Array.from({ length: 8 }, () => budget.claim('flood', 10, waiting));
+    expect(flood.filter((claim) => claim !== undefined)).toHaveLength(4);
+    expect(budget.claim('honest', 10, waiting)).toBeDefined();
+  });
+
+  it('forgets a claim that gives up waiting, once, and grants the ones behind it', async () => {
+    const budget = new BodyBudget(100);
+    const holder = budget.claim('holder', 95, WAITING)!;
+    const [first, second] = claims(budget, 'a', 10, 2) as [BodyClaim, BodyClaim];
+    const outcome = first.granted();
+    first.handleEvent();
+    first.handleEvent();
+    expect(await outcome).toBe(false);
+    expect([first.isOver, budget.waitingCount]).toEqual([true, 1]);
+    holder.release();
+    holder.release();
+    expect([second.isGranted, budget.claimedBytes, budget.waitingCount]).toEqual([true, 10, 0]);
+    second.handleEvent(); // the client of a granted one disconnects: its reader notices and releases it
+    expect(budget.claimedBytes).toBe(10);
+    second.release();
+    expect(budget.claimedBytes).toBe(0);
+  });
+});

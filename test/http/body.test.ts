@@ -1,0 +1,169 @@
+/** Reading bodies within the budget, on time that the test moves. */
+import { describe, expect, it } from 'vitest';
+import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
+import { type BodyRead, BodyReader, type BodyRequest } from '../../src/http/body.ts';
+import { BodyBudget } from '../../src/http/body-budget.ts';
+import { ManualTime, settle } from '../support/manual-time.ts';
+
+const BOUNDS = { bytesMax: 60, deadlineMs: 30_000 };
+const ADDRESS = '192.0.2.1';
+
+/** A request whose body arrives when the test says so. */
+class Sent implements BodyRequest {
+  readonly #headers: Record<string, string>;
+  readonly #address: string;
+  readCount = 0;
+  listener: DisconnectListener | undefined;
+  arrive: (bytes: Uint8Array) => void = () => {};
+  fail: () => void = () => {};
+
+  constructor(headers: Record<string, string>, address = ADDRESS) {
+    this.#headers = headers;
+    this.#address = address;
+  }
+
+  readonly body = {
+    headers: { get: (name: string) => this.#headers[name] ?? null },
+    body: null as ReadableStream<Uint8Array> | null,
+    arrayBuffer: (): Promise<ArrayBuffer> => {
+      this.readCount++;
+      return new Promise((resolve, reject) => {
+        this.arrive = (bytes) => resolve(bytes.slice().buffer as ArrayBuffer);
+        this.fail = () => reject(new Error('aborted'));
+      });
+    },
+  };
+
+  clientAddress(): string {
+    return this.#address;
+  }
+
+  onDisconnect(listener: DisconnectListener): void {
+    this.listener = listener;
+  }
+}
+
+const declared = (bytes: number, address?: string): Sent => new Sent({ 'content-length': String(bytes) }, address);
+
+function setUp(bytesMax = 100) {
+  const time = new ManualTime();
+  const budget = new BodyBudget(bytesMax);
+  const reader = new BodyReader(budget, time, 1000);
+  const read = (request: BodyRequest): Promise<string> => reader.use(request, BOUNDS, nameOf);
+  return { time, budget, reader, read };
+}
+
+const nameOf = (read: BodyRead): string => (read.ok ? `${read.bytes.length} bytes` : read.kind);
+
+describe('reading a body', () => {
+  it('claims the declared length before it reads, and holds it until the body has been used', async () => {
+    const { budget, reader } = setUp();
+    const request = declared(40);
+    let used: () => void = () => {};
+    const outcome = reader.use(request, BOUNDS, () => new Promise<void>((resolve) => (used = resolve)));
+    expect([request.readCount, budget.claimedBytes]).toEqual([1, 40]);
+    request.arrive(new Uint8Array(40));
+    await settle();
+    expect(budget.claimedBytes).toBe(40);
+    used();
+    await outcome;
+    expect(budget.claimedBytes).toBe(0);
+  });
+
+  it('claims the most that a body without a declared length may have', async () => {
+    const { budget, read } = setUp();
+    const chunked = new Sent({});
+    let enqueue: (bytes: number) => void = () => {};
+    let close: () => void = () => {};
+    chunked.body.body = new ReadableStream({
+      start(controller) {
+        enqueue = (bytes) => controller.enqueue(new Uint8Array(bytes));
+        close = () => controller.close();
+      },
+    });
+    const outcome = read(chunked);
+    expect(budget.claimedBytes).toBe(60);
+    enqueue(30);
+    enqueue(30);
+    close();
+    expect(await outcome).toBe('60 bytes');
+    expect(budget.claimedBytes).toBe(0);
+  });
+
+  it.each([
+    [60, '60 bytes'],
+    [61, 'too-large'],
+  ])('of %d declared bytes ends as %s', async (bytes, outcome) => {
+    const { read } = setUp();
+    const request = declared(bytes);
+    const reading = read(request);
+    request.arrive(new Uint8Array(bytes));
+    expect(await reading).toBe(outcome);
+    expect(request.readCount).toBe(outcome === 'too-large' ? 0 : 1);
+  });
+
+  it('that does not fit waits unread, is read when there are bytes, and has 30 s for both', async () => {
+    const { time, budget, read } = setUp();
+    const first = declared(50);
+    const reading = read(first);
+    const waiting = declared(60, '198.51.100.1');
+    const late = read(waiting);
+    expect([waiting.readCount, budget.waitingCount]).toEqual([0, 1]);
+    time.pass(20_000);
+    first.arrive(new Uint8Array(50));
+    expect(await reading).toBe('50 bytes');
+    await settle();
+    expect([waiting.readCount, budget.claimedBytes]).toEqual([1, 60]);
+    time.pass(9_999);
+    await settle();
+    expect(budget.claimedBytes).toBe(60);
+    time.pass(1);
+    expect(await late).toBe('late');
+    expect([budget.claimedBytes, time.pendingCount]).toEqual([0, 0]);
+  });
+
+  it('that never fits ends after 30 s without being read', async () => {
+    const { time, budget, read } = setUp();
+    budget.claim('holder', 50, 0);
+    const waiting = declared(60);
+    const outcome = read(waiting);
+    time.pass(30_000);
+    expect(await outcome).toBe('late');
+    expect([waiting.readCount, budget.waitingCount, budget.claimedBytes]).toEqual([0, 0, 50]);
+  });
+
+  it.each(['while it waits', 'while it is read'])('of a client that leaves %s is cut', async (when) => {
+    const { time, budget, read } = setUp();
+    const holder = read(declared(when === 'while it waits' ? 60 : 10));
+    const request = declared(40);
+    const outcome = read(request);
+    if (when === 'while it waits') request.listener!.handleEvent();
+    else request.fail();
+    expect(await outcome).toBe('cut');
+    time.pass(30_000);
+    await holder;
+    expect([budget.claimedBytes, budget.waitingCount, time.pendingCount]).toEqual([0, 0, 0]);
+  });
+
+  it('of a network that stalls everything it may does not delay another network', async () => {
+    const { time, read } = setUp(1000);
+    const stalled = Array.from({ length: 100 }, () => read(declared(50)));
+    const honest = declared(60, '198.51.100.1');
+    const outcome = read(honest);
+    honest.arrive(new Uint8Array(60));
+    expect(await outcome).toBe('60 bytes');
+    time.pass(30_000);
+    expect(new Set(await Promise.all(stalled))).toEqual(new Set(['late']));
+  });
+
+  it('gives its bytes back when its use throws', async () => {
+    const { budget, reader } = setUp();
+    const request = declared(50);
+    const outcome = reader.use(request, BOUNDS, () => {
+      throw new Error('a bug');
+    });
+    request.arrive(new Uint8Array(50));
+    await expect(outcome).rejects.toThrow('a bug');
+    expect(budget.claimedBytes).toBe(0);
+  });
+});
