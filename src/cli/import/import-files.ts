@@ -4,6 +4,7 @@
  * was before or after the import.
  */
 import { grouped } from '../../base/grouped.ts';
+import { printable } from '../../base/printable.ts';
 import { dateInName, dateTimeOf } from '../../ingest/input/date-time.ts';
 import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
@@ -67,7 +68,7 @@ function rejectsAt(path: string): NewFile {
 }
 
 /** The name that the reader of inputs gives a path. */
-const nameOf = (path: string): string => (path === '-' ? 'stdin' : path);
+const nameOf = (path: string): string => (path === '-' ? 'stdin' : printable(path, Number.POSITIVE_INFINITY));
 
 /** Bytes of all sources; null when one of them has no known size. */
 const totalBytesOf = (sources: readonly Source[]): number | null =>
@@ -112,7 +113,7 @@ class FileImport {
         skillsVersion: skills.version,
         onUnknownEmpty: (shape, board, { member }) =>
           this.#say(
-            `${member.name}: an empty listing of no known board${board === null ? '' : ` (${shape.name}:${board})`}: ` +
+            `${member.name}: an empty listing of no known board${board === null ? '' : ` (${shape.name}:${printable(board)})`}: ` +
               'nothing was recorded\n',
           ),
       });
@@ -227,7 +228,7 @@ class FileImport {
       for (const name of COUNTS) totals[name] += feed[name];
       if (feed.hasNameless) {
         this.#say(
-          `${feed.shape}:${feed.board}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
+          `${feed.shape}:${printable(feed.board)}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
         );
       }
       if (feed.refusal === null) return;
@@ -235,7 +236,7 @@ class FileImport {
       for (const [file, rows] of feed.refusal.rowsByFile)
         unhealthyRows.set(file, (unhealthyRows.get(file) ?? 0) + rows);
       this.#say(
-        `${feed.shape}:${feed.board}: refused as unhealthy: ${grouped(feed.rows)} rows, where ` +
+        `${feed.shape}:${printable(feed.board)}: refused as unhealthy: ${grouped(feed.rows)} rows, where ` +
           `${grouped(Math.round(feed.refusal.usualRows))} are usual; --force takes it\n`,
       );
     });
@@ -251,7 +252,7 @@ class FileImport {
     if (feedCount <= LISTED_FEED_COUNT_MAX) {
       for (const feed of feeds) {
         if (feed.refusal === null) {
-          this.#say(`${feed.shape}:${feed.board}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
+          this.#say(`${feed.shape}:${printable(feed.board)}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
         }
       }
     }
