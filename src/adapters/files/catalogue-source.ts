@@ -64,12 +64,12 @@ function fileSource(path: string, ports: SourcePorts): CatalogueSource {
     const file = openSnapshotFile(path);
     try {
       const { byteLength, descriptor } = file;
-      const loaded = await threads.load({ kind: 'file', path, descriptor, byteLength }, path);
+      const loaded = await threads.load({ kind: 'file', path, descriptor, byteLength }, file.name);
       if (loaded !== undefined) {
         const served = await servedOf(file, loaded, false);
         if (file.isUnchanged()) return served;
         threads.discard(served.catalogue);
-        throw new SnapshotError(`${path}: changed while it was read`);
+        throw new SnapshotError(`${file.name}: changed while it was read`);
       }
     } catch (failure) {
       const mayBeWhole = mayRepeat && (await threads.pause(REWRITE_PAUSE_MS)) && file.isReplaced();

@@ -7,6 +7,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { printable } from '../../base/printable.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
 
@@ -28,12 +29,12 @@ export function openSnapshotFile(path: string): SnapshotFile {
     // Without O_NONBLOCK opening a FIFO would wait for a writer. Windows has neither.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    throw new SnapshotError(`${path}: cannot be opened (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${printable(path)}: cannot be opened (${codeOf(error)})`, { cause: error });
   }
   try {
     const opened = fstatSync(descriptor, { bigint: true });
     const isAsOpened = (now: BigIntStats): boolean => now.size === opened.size && now.mtimeNs === opened.mtimeNs;
-    if (!opened.isFile()) throw new SnapshotError(`${path}: is not a file`);
+    if (!opened.isFile()) throw new SnapshotError(`${printable(path)}: is not a file`);
     return {
       ...descriptorSource(path, descriptor, Number(opened.size)),
       descriptor,
@@ -61,7 +62,7 @@ export function openSnapshotFile(path: string): SnapshotFile {
 export function descriptorSource(path: string, descriptor: number, byteLength: number): SnapshotSource {
   let transient = Buffer.alloc(0);
   return {
-    name: path,
+    name: printable(path),
     byteLength,
     // Never from the pool of small buffers, whose memory cannot be handed to another thread.
     read: (offset, length) => readAt(path, descriptor, offset, Buffer.allocUnsafeSlow(length)),
@@ -85,7 +86,7 @@ function readAt(path: string, descriptor: number, offset: number, bytes: Buffer)
       done += count;
     }
   } catch (error) {
-    throw new SnapshotError(`${path}: cannot be read (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${printable(path)}: cannot be read (${codeOf(error)})`, { cause: error });
   }
   return done === length ? bytes : bytes.subarray(0, done);
 }
@@ -114,7 +115,7 @@ export async function writeSnapshotFile(path: string, chunks: Iterable<Uint8Arra
   } catch (error) {
     await unlink(temporary).catch(() => {});
     if (!isSystemError(error)) throw error;
-    throw new SnapshotError(`${path}: cannot be written (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${printable(path)}: cannot be written (${codeOf(error)})`, { cause: error });
   }
   await syncDirectory(dirname(path));
 }
