@@ -26,8 +26,11 @@ export interface Paygrade {
    * @param client the client's address, for the rate limit; requests without it share one limit
    */
   fetch(request: Request, client?: { readonly address: string }): Promise<Response>;
-  /** Reads the catalogue file again. @throws Error one line; the previous catalogue stays in service */
-  reload(): void;
+  /**
+   * Reads the catalogue file again, in a thread where the runtime has them. A call during a reload starts another after it.
+   * Rejects with an Error of one line; the previous catalogue stays in service.
+   */
+  reload(): Promise<void>;
   /** Notices for the operator, one line each. */
   readonly notices: readonly string[];
   close(): Promise<void>;

@@ -9,6 +9,7 @@ import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
 import { errorCodeOf, messageOf } from './base/failure.ts';
+import { printableLines } from './base/printable.ts';
 import { EXIT_FAILED, EXIT_OK, runProgram } from './cli/command.ts';
 import type { Io, Output } from './cli/io.ts';
 
@@ -28,6 +29,9 @@ process.on('warning', (warning) => {
 const { PROGRAM } = await import('./cli/program.ts');
 
 const writeTo = promisify(write);
+
+/** To the start of the line, and clear it (ECMA-48 EL). */
+const CLEAR_LINE = '\r\u001b[K';
 
 /** Pause before writing to a full pipe again, on systems that report it instead of waiting. */
 const FULL_PIPE_PAUSE_MS = 5;
@@ -61,11 +65,18 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
     passing = undefined;
   };
 
+  const add = (text: string): void => {
+    if (isGone || text === '') return;
+    pending += text;
+    passing ??= pass();
+  };
+
   return {
     write(text) {
-      if (isGone || text === '') return;
-      pending += text;
-      passing ??= pass();
+      add(printableLines(text));
+    },
+    clearLine() {
+      add(CLEAR_LINE);
     },
     async taken() {
       await passing;

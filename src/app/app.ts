@@ -59,8 +59,11 @@ export interface AppCounts {
 export interface App {
   /** Never throws and never rejects. @param client the client's connection, as the listener knows it */
   fetch(request: Request, client?: ClientConnection): Response | Promise<Response>;
-  /** Replaces the catalogue by the current file. @throws SnapshotError one line; the app still serves the previous one */
-  reload(): void;
+  /**
+   * Replaces the catalogue by the current file, read and checked in a thread. A call during a reload starts another after it.
+   * Rejects with a SnapshotError of one line; the app still serves the previous one.
+   */
+  reload(): Promise<void>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
@@ -180,7 +183,7 @@ async function openOn(
       recoveries: parts.recoveryCounts(),
     }),
     fetch: (request, client = UNKNOWN_CLIENT) => find(request, client, clock.monotonicMs()),
-    reload: () => parts.catalogue.reload(),
+    reload: () => parts.catalogue.holder.reload(),
     drain: () => server.drain(),
     async close() {
       server.drain();

@@ -1,13 +1,11 @@
 /** The catalogue as a component: readiness, metrics, reloads. */
 import type { Clock } from '../base/clock.ts';
 import type { Exposition } from '../base/prometheus.ts';
-import { CatalogueHolder, type LoadCatalogue } from '../catalogue/holder.ts';
+import { CatalogueHolder, type CatalogueSource } from '../catalogue/holder.ts';
 import type { Component } from '../modules/module.ts';
 
 export interface OpenCatalogue {
   readonly holder: CatalogueHolder;
-  /** Loads the catalogue again and counts the result. @throws SnapshotError one line; the app still serves the previous one */
-  reload(): void;
   readonly component: Component;
 }
 
@@ -38,20 +36,25 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
  * @param isExpected false where the operator configured no catalogue
  * @throws SnapshotError when the catalogue cannot be used
  */
-export function openCatalogue(load: LoadCatalogue, isExpected: boolean, clock: Clock): OpenCatalogue {
-  const holder = new CatalogueHolder(load);
+export function openCatalogue(source: CatalogueSource, isExpected: boolean, clock: Clock): OpenCatalogue {
   const reloads = { done: 0, failed: 0 };
-  return {
-    holder,
-    reload() {
+  const holder = new CatalogueHolder({
+    load: () => source.load(),
+    async reload() {
       try {
-        holder.reload();
+        const served = await source.reload();
         reloads.done++;
+        return served;
       } catch (failure) {
         reloads.failed++;
         throw failure;
       }
     },
+    discard: (catalogue) => source.discard(catalogue),
+    close: () => source.close(),
+  });
+  return {
+    holder,
     component: {
       readiness: () => ({ snapshot: !isExpected || holder.current() !== undefined }),
       metrics(page) {

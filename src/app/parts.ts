@@ -10,7 +10,7 @@ import { openVerification } from '../adapters/verification/open-verification.ts'
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
-import type { LoadCatalogue } from '../catalogue/holder.ts';
+import type { CatalogueSource } from '../catalogue/holder.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
@@ -33,8 +33,8 @@ export interface PartsPorts {
   readonly recoveryWorker?: RecoveryWorker | undefined;
   /** Opens the stores, in place of the configured folder. */
   readonly openBackend?: ((options: OpenBackendOptions, ports: BackendPorts) => Promise<Backend>) | undefined;
-  /** Loads the catalogue, in place of the configured file. */
-  readonly loadCatalogue?: LoadCatalogue | undefined;
+  /** The catalogue, in place of the configured file. */
+  readonly catalogueSource?: CatalogueSource | undefined;
   /** Called with a failure in the background, where no request waits for it; `source` names the part. */
   onFailure(failure: unknown, source: string): void;
   /** Called with each report of the reconciler. */
@@ -81,7 +81,7 @@ function stateComponent(backend: Backend): Component {
  */
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
   const { clock, random, timers = systemTimers } = ports;
-  const loading = ports.loadCatalogue ?? catalogueSource(config.snapshot, clock);
+  const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, { clock, timers });
   // Threads start while the state is read; this never rejects.
   const verifying = openVerification(config, {
     clock,

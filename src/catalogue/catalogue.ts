@@ -4,13 +4,24 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Cohort } from './cohort.ts';
-import { CohortPart } from './index/cohort-part.ts';
+import { CohortPart, type PartIndexes } from './index/cohort-part.ts';
 import { type CompanyRuns, companyRunsOf } from './index/company-runs.ts';
-import { CompanyRanking } from './index/ranking.ts';
+import { CompanyRanking, type RankingData, rankingDataOf } from './index/ranking.ts';
 import { CACHED_COHORT_ROWS_MAX, COHORT_ROWS_MAX, PART_ROWS_MAX } from './limits.ts';
 import { FoundJobs } from './questions/found-jobs.ts';
 import { CodeCounts } from './questions/top-codes.ts';
+import type { ColdTexts } from './snapshot/cold-rows.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
+
+/** All that `warm` builds, as plain data: a thread builds it and hands it over, so that the server's loop need not wait. */
+export interface CatalogueIndexes {
+  readonly runs: CompanyRuns;
+  readonly newestFirst: PartIndexes;
+  readonly byCompany: PartIndexes;
+  readonly ranking: RankingData;
+  /** Texts of the cohort's cold rows; `undefined` when they are too long to be loaded. */
+  readonly cold: ColdTexts | undefined;
+}
 
 export class Catalogue {
   readonly snapshot: Snapshot;
@@ -30,20 +41,21 @@ export class Catalogue {
   readonly skillCounts: CodeCounts;
   /** By department: 0 = not compared yet, 1 = not engineering, 2 = engineering. */
   readonly #engineering: Uint8Array;
+  #rankingData: RankingData | undefined;
   #ranking: CompanyRanking | undefined;
 
-  constructor(snapshot: Snapshot) {
+  /** @param built the indexes of another catalogue over the same snapshot; without them each is built on first use. Its texts are for `loadTexts` */
+  constructor(snapshot: Snapshot, built?: CatalogueIndexes) {
     const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
     const rows = new Uint32Array(count);
     for (let row = 0; row < count; row++) rows[row] = row;
     this.snapshot = snapshot;
     this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
-    this.#runs = companyRunsOf(snapshot, count);
-    this.newestFirst = new CohortPart(snapshot, rows);
-    this.byCompany = new CohortPart(snapshot, this.#runs.rows, {
-      part: this.newestFirst,
-      positionOf: this.#runs.positionOf,
-    });
+    this.#runs = built?.runs ?? companyRunsOf(snapshot, count);
+    this.newestFirst = new CohortPart(snapshot, rows, undefined, built?.newestFirst);
+    const source = { part: this.newestFirst, positionOf: this.#runs.positionOf };
+    this.byCompany = new CohortPart(snapshot, this.#runs.rows, source, built?.byCompany);
+    this.#rankingData = built?.ranking;
     this.foundJobs = new FoundJobs(snapshot);
     this.departmentCounts = new CodeCounts(snapshot.departments.size);
     this.skillCounts = new CodeCounts(snapshot.skillNames.size);
@@ -51,7 +63,10 @@ export class Catalogue {
   }
 
   get ranking(): CompanyRanking {
-    this.#ranking ??= new CompanyRanking(this.snapshot, this.#runs);
+    if (this.#ranking === undefined) {
+      this.#rankingData ??= rankingDataOf(this.snapshot, this.#runs);
+      this.#ranking = new CompanyRanking(this.snapshot, this.#runs, this.#rankingData);
+    }
     return this.#ranking;
   }
 
@@ -81,11 +96,28 @@ export class Catalogue {
     return is;
   }
 
-  /** Builds now what the first questions would otherwise wait for. */
-  warm(): void {
+  /**
+   * Builds now what the first questions would otherwise wait for.
+   * @returns all of it, for another catalogue over the same snapshot
+   * @throws SnapshotChangedError when the snapshot's file changed after it was opened
+   */
+  warm(): CatalogueIndexes {
     this.byCompany.warmForSignals();
     void this.ranking;
     this.newestFirst.warmForSearch();
-    this.foundJobs.loadFirst(this.newestFirst.rows.length);
+    const cold = this.foundJobs.readFirst(this.newestFirst.rows.length);
+    this.loadTexts(cold);
+    return {
+      runs: this.#runs,
+      newestFirst: this.newestFirst.built,
+      byCompany: this.byCompany.built,
+      ranking: this.#rankingData!,
+      cold,
+    };
+  }
+
+  /** Loads the texts that most answers show. @param cold as `warm` gave it */
+  loadTexts(cold: ColdTexts | undefined): void {
+    this.foundJobs.loadFirst(this.newestFirst.rows.length, cold);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The catalogue that is being served, and its replacement: the holder takes a new one beside the old one, then one reference
  * changes. A catalogue that cannot be taken changes nothing. Handlers read ids and URLs in the same turn in which they take
- * the reference, so the holder closes the old snapshot at once.
+ * the reference, so the holder discards the old catalogue at once.
  */
 import type { Catalogue } from './catalogue.ts';
 
@@ -12,20 +12,32 @@ export interface ServedCatalogue {
   readonly isSynthetic: boolean;
 }
 
-/**
- * Opens, checks and warms the configured catalogue as it is now; `undefined` = there is none.
- * @throws SnapshotError when it cannot be used
- */
-export type LoadCatalogue = () => ServedCatalogue | undefined;
+/** The configured catalogue; `undefined` = there is none. */
+export interface CatalogueSource {
+  /**
+   * Opens, checks and warms it as it is now, at once: for the start, when nobody waits for an answer.
+   * @throws SnapshotError when it cannot be used
+   */
+  load(): ServedCatalogue | undefined;
+  /** The same without holding up the event loop. The holder calls it once at a time. Rejects as `load` throws. */
+  reload(): Promise<ServedCatalogue | undefined>;
+  /** Closes a catalogue that no request will use again and frees its memory, without holding up the event loop. */
+  discard(catalogue: Catalogue): void;
+  /** Ends a reload under way, which then rejects. */
+  close(): Promise<void>;
+}
 
 export class CatalogueHolder {
-  readonly #load: LoadCatalogue;
+  readonly #source: CatalogueSource;
   #served: ServedCatalogue | undefined;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #isClosed = false;
 
   /** @throws SnapshotError when the catalogue cannot be used */
-  constructor(load: LoadCatalogue) {
-    this.#load = load;
-    this.#served = load();
+  constructor(source: CatalogueSource) {
+    this.#source = source;
+    this.#served = source.load();
   }
 
   /** The catalogue to answer from, or undefined when there is none. Ask once for each request, so that no answer mixes two. */
@@ -34,17 +46,49 @@ export class CatalogueHolder {
   }
 
   /**
-   * Takes the configured catalogue again.
-   * @throws SnapshotError when it cannot be used; the previous catalogue stays in service
+   * Takes the configured catalogue again. A reload under way may have read the file before it changed, so a later call waits
+   * for it and starts another; calls that come meanwhile share that one. Resolves without effect once the holder is closed.
+   * @throws SnapshotError (rejects) when it cannot be used; the previous catalogue stays in service
    */
-  reload(): void {
-    const previous = this.#served;
-    this.#served = this.#load();
-    previous?.catalogue.snapshot.close();
+  reload(): Promise<void> {
+    if (this.#next !== undefined) return this.#next;
+    if (this.#running === undefined) return this.#start();
+    const next = this.#running
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.#start();
+      });
+    this.#next = next;
+    return next;
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    this.#isClosed = true;
     this.#served?.catalogue.snapshot.close();
     this.#served = undefined;
+    await this.#source.close();
+  }
+
+  #start(): Promise<void> {
+    const running = this.#replace().finally(() => {
+      this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #replace(): Promise<void> {
+    if (this.#isClosed) return;
+    let served: ServedCatalogue | undefined;
+    try {
+      served = await this.#source.reload();
+    } catch (failure) {
+      if (this.#isClosed) return;
+      throw failure;
+    }
+    const previous = this.#isClosed ? served : this.#served;
+    if (!this.#isClosed) this.#served = served;
+    if (previous !== undefined) this.#source.discard(previous.catalogue);
   }
 }

@@ -6,6 +6,7 @@
  * print the same messages.
  */
 import { parseArgs } from 'node:util';
+import { printable } from '../base/printable.ts';
 import type { Io } from './io.ts';
 
 export const EXIT_OK = 0;
@@ -180,7 +181,7 @@ function parseWords(options: Options, words: readonly string[]): ParsedWords {
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
-    if (!option || !token.rawName.startsWith('--')) throw new UsageError(`unknown option ${token.rawName}`);
+    if (!option || !token.rawName.startsWith('--')) throw new UsageError(`unknown option ${printable(token.rawName)}`);
     if (given.has(token.name)) throw new UsageError(`--${token.name} is given twice`);
     given.add(token.name);
     if (option.type === 'flag') {

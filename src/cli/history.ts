@@ -1,11 +1,15 @@
 /** `history`: what opened, changed, closed and reopened in a catalogue, or its feeds, oldest first. */
 
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
+import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
 import { HistoryDatabase, HistoryError, type HistoryQuery } from '../storage/history/database.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';
+
+/** Characters of an event for people: id, title, company and two values of a field at their longest. */
+const LINE_LENGTH_MAX = 4000;
 
 function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -22,7 +26,7 @@ function* eventLines(history: HistoryDatabase, query: HistoryQuery, isJson: bool
       yield `${JSON.stringify({ at, kind, id, board: `${shape}:${board}`, company, title, ...change })}\n`;
     } else {
       const what = kind === 'changed' ? `  ${field}: ${before ?? 'none'} -> ${after ?? 'none'}` : '';
-      yield `${at}  ${kind.padEnd(8)}  ${id}  ${title} (${company})${what}\n`;
+      yield `${printable(`${at}  ${kind.padEnd(8)}  ${id}  ${title} (${company})${what}`, LINE_LENGTH_MAX)}\n`;
     }
   }
 }
@@ -32,7 +36,7 @@ function* feedLines(history: HistoryDatabase, query: HistoryQuery, isJson: boole
     const at = dateTimeOf(atMs);
     yield isJson
       ? `${JSON.stringify({ at, board: `${shape}:${board}`, rows, complete: isComplete })}\n`
-      : `${at}  ${shape}:${board}  ${rows} rows, ${isComplete ? 'complete' : 'partial'}\n`;
+      : `${at}  ${shape}:${printable(board)}  ${rows} rows, ${isComplete ? 'complete' : 'partial'}\n`;
   }
 }
 

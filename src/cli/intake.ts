@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { errorCodeOf } from '../base/failure.ts';
 import { grouped } from '../base/grouped.ts';
+import { printable } from '../base/printable.ts';
 import type { InputFile, Member } from '../ingest/input/input.ts';
 import type { Intake } from '../ingest/intake.ts';
 import type { Rejection } from '../ingest/job-sink.ts';
@@ -32,7 +33,7 @@ export class Complaints {
   }
 
   take({ place, id, field, reason, detail }: Rejection): void {
-    const about = field === '' ? reason : `${field} ${reason}`;
+    const about = printable(field === '' ? reason : `${field} ${reason}`);
     const known = this.#counts.get(about);
     if (known) known.count++;
     else this.#counts.set(about, { field, reason, count: 1 });
@@ -51,7 +52,7 @@ export class Complaints {
     if (this.#count <= SHOWN_COUNT_MAX) return;
     this.#say(`and ${grouped(this.#count - SHOWN_COUNT_MAX)} more; in total:\n`);
     for (const { field, reason, count } of this.counts) {
-      this.#say(`  ${grouped(count).padStart(11)}  ${field === '' ? '' : `${field} `}${reason}\n`);
+      this.#say(`  ${grouped(count).padStart(11)}  ${printable(field === '' ? reason : `${field} ${reason}`)}\n`);
     }
   }
 }
@@ -98,9 +99,9 @@ export function shapeTeller(say: (line: string) => void): (member: Member, shape
 export async function manifestFrom(path: string | undefined): Promise<BoardManifest> {
   if (path === undefined) return new Map();
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`${path} cannot be read (${errorCodeOf(error) ?? 'unknown'})`);
+    throw new CommandError(`${printable(path)} cannot be read (${errorCodeOf(error) ?? 'unknown'})`);
   });
   const parsed = parseBoardManifest(text);
-  if (!parsed.ok) throw new CommandError(`${path}: ${parsed.reason}`);
+  if (!parsed.ok) throw new CommandError(`${printable(path)}: ${printable(parsed.reason)}`);
   return parsed.manifest;
 }

@@ -5,8 +5,13 @@
 import type { Clock } from '../base/clock.ts';
 
 export interface Output {
-  /** Accepts any amount at once; a caller with much text awaits `taken` now and then. */
+  /**
+   * Accepts any amount at once; a caller with much text awaits `taken` now and then. Control characters but line feeds appear as
+   * escapes (base/printable.ts), so no text of others can act on the terminal.
+   */
   write(text: string): void;
+  /** Clears the line of the terminal that `write` is in, for progress. */
+  clearLine(): void;
   /** Resolves when the system has all that was written. false: the reader is gone, further text would be lost. */
   taken(): Promise<boolean>;
   /** Whether it is a terminal, with a person in front of it. */

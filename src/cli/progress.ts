@@ -8,8 +8,6 @@ import type { Output } from './io.ts';
 
 const DRAW_INTERVAL_MS = 100;
 const BAR_CELLS = 24;
-/** To the start of the line, and clear it (ECMA-48 EL). */
-const CLEAR_LINE = '\r\u001b[K';
 
 export interface ProgressState {
   /** Rows so far. */
@@ -65,12 +63,13 @@ export class Progress {
     this.#drawnMs = nowMs;
     this.#drawn = true;
     const line = lineOf(nowMs - this.#startMs).slice(0, Math.max(0, this.#output.columns - 1));
-    this.#output.write(`${CLEAR_LINE}${line}`);
+    this.#output.clearLine();
+    this.#output.write(line);
   }
 
   /** Clears the line. Call it before writing anything else. */
   clear(): void {
-    if (this.#drawn) this.#output.write(CLEAR_LINE);
+    if (this.#drawn) this.#output.clearLine();
     this.#drawn = false;
   }
 }

@@ -94,10 +94,10 @@ async function openServed(config: AppConfig, ports: AppPorts): Promise<App> {
   }
 }
 
-/** Reloads the catalogue and reports the result on stderr. */
-function reloadCatalogue(app: App, { stderr }: Io): void {
+/** Reloads the catalogue and reports the result on stderr. Never rejects. */
+async function reloadCatalogue(app: App, { stderr }: Io): Promise<void> {
   try {
-    app.reload();
+    await app.reload();
     stderr.write('the catalogue was reloaded\n');
   } catch (failure) {
     stderr.write(`catalogue reload failed; still serving the previous one: ${messageOf(failure)}\n`);
@@ -154,7 +154,7 @@ export const serve = command({
 
     const opened = app;
     for (const notice of opened.notices) io.stderr.write(`${notice}\n`);
-    onHangUp = () => reloadCatalogue(opened, io);
+    onHangUp = () => void reloadCatalogue(opened, io);
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
     const shutdown = shutdownSignal(io);
     io.stdout.write(`listening on ${address}\n`);

@@ -4,6 +4,7 @@ import type { AppPorts } from '../app/app.ts';
 import type { RequestRecord } from '../app/request-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { stackOf } from '../base/failure.ts';
+import { printableLines } from '../base/printable.ts';
 import { LOG_LEVELS, type LogLevel } from '../config/settings.ts';
 
 const PATH_LENGTH_MAX = 200;
@@ -12,7 +13,7 @@ const levelOf = (status: number): LogLevel => (status >= 500 ? 'error' : 'info')
 
 function requestLine(record: RequestRecord, nowMs: number): string {
   const { requestId, method, path, surface, operation, status, durationMs, client, code, detail } = record;
-  return JSON.stringify({
+  const line = JSON.stringify({
     time: new Date(nowMs).toISOString(),
     level: levelOf(status),
     request_id: requestId,
@@ -26,6 +27,8 @@ function requestLine(record: RequestRecord, nowMs: number): string {
     ...(code === null ? {} : { code }),
     ...(detail === null ? {} : { detail }),
   });
+  // All other members are ASCII, or escaped by the runtime.
+  return detail === null ? line : printableLines(line);
 }
 
 type LogPorts = Pick<
@@ -52,7 +55,7 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
   const isShown = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) <= shown;
   const note = (level: LogLevel, facts: Readonly<Record<string, unknown>>): void => {
     if (!isShown(level)) return;
-    log.write(JSON.stringify({ time: new Date(clock.nowMs()).toISOString(), level, ...facts }));
+    log.write(printableLines(JSON.stringify({ time: new Date(clock.nowMs()).toISOString(), level, ...facts })));
   };
   const onRequest = (record: RequestRecord): void => {
     if (isShown(levelOf(record.status))) log.write(requestLine(record, clock.nowMs()));

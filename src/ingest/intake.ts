@@ -282,7 +282,7 @@ export class Intake {
     const refused = this.#addRecord(current, shape, context, record, number);
     if (refused !== undefined) {
       this.#reject(current, shape, number, { ...refused, id: sourceIdOf(record) });
-      this.#settings.rejects?.write(Buffer.from(`${JSON.stringify(record, plainNumbers)}\n`));
+      this.#settings.rejects?.write(Buffer.from(`${jsonOf(record)}\n`));
     }
     if (number % PROGRESS_RECORDS === 0) this.#settings.onProgress();
   }
@@ -357,6 +357,16 @@ export class Intake {
   #reject(current: CurrentMember, shape: Shape, number: number, rejected: RejectedAs): void {
     this.#report.countRejected(current, rejected.field, rejected.reason, shape === nativeShape);
     this.#settings.onRejection({ place: this.#report.placeOf(current, number), ...rejected });
+  }
+}
+
+/** A record as JSON. The runtime's writer gives up on nesting that its parser accepts; such a record is only named. */
+function jsonOf(record: unknown): string {
+  try {
+    return JSON.stringify(record, plainNumbers);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify({ id: sourceIdOf(record), omitted: 'nested too deeply to be written' });
   }
 }
 

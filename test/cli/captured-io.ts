@@ -1,4 +1,5 @@
 /** A process for a command under test: what it writes is kept, its clock stands still. */
+import { printableLines } from '../../src/base/printable.ts';
 import { runProgram } from '../../src/cli/command.ts';
 import type { Io, Output } from '../../src/cli/io.ts';
 import { PROGRAM } from '../../src/cli/program.ts';
@@ -27,7 +28,10 @@ export function capturedIo({ stdin = '', nowMs = NOW_MS, isTerminal = false, env
   const written = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
     write(text) {
-      written[name] += text;
+      written[name] += printableLines(text);
+    },
+    clearLine() {
+      written[name] += '\r\u001b[K';
     },
     taken: async () => true,
     isTerminal,

@@ -2,7 +2,7 @@
 
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
-import type { LoadCatalogue } from '../../src/catalogue/holder.ts';
+import type { CatalogueSource } from '../../src/catalogue/holder.ts';
 import type { Job } from '../../src/catalogue/job.ts';
 import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
 import { memorySource } from '../../src/catalogue/snapshot/source.ts';
@@ -41,12 +41,18 @@ export const versionsIn = (text: string): Set<number> =>
   new Set([...text.matchAll(/edition([0-9])/g)].map(([, digit]) => Number(digit)));
 
 /** @param version what the operator's file holds at the moment; undefined = it is damaged */
-export function takerOf(version: () => number | undefined): LoadCatalogue {
-  return () => {
+export function sourceOf(version: () => number | undefined): CatalogueSource {
+  const load = () => {
     const now = version();
     const file = now === undefined ? FILES[0]?.subarray(0, 100) : FILES[now];
     const catalogue = new Catalogue(openSnapshot(memorySource('catalogue', file as Uint8Array)));
     catalogue.warm();
-    return { catalogue: catalogue, isSynthetic: false };
+    return { catalogue, isSynthetic: false };
+  };
+  return {
+    load,
+    reload: async () => load(),
+    discard: ({ snapshot }) => void snapshot.release(),
+    close: async () => {},
   };
 }

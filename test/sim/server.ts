@@ -11,7 +11,7 @@ import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import type { Chance } from '../support/chance.ts';
 import { checkPublished } from '../support/published.ts';
 import { promptWorker } from '../support/recovery.ts';
-import { takerOf, VERSION_COUNT } from './catalogues.ts';
+import { sourceOf, VERSION_COUNT } from './catalogues.ts';
 import type { Disk, Process } from './disk.ts';
 import { FACILITATOR_URL, type Facilitator } from './facilitator.ts';
 import type { Profile } from './profile.ts';
@@ -144,7 +144,7 @@ export class Server {
         recoveryWorker: promptWorker(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
         openBackend: (options, ports) => this.#disk.open(life, options, ports),
-        loadCatalogue: takerOf(() => this.fileVersion),
+        catalogueSource: sourceOf(() => this.fileVersion),
         onRequest: undefined,
         onFailure: (failure) => {
           if (life.isDead) return;
@@ -260,15 +260,19 @@ export class Server {
   reload(): void {
     const app = this.life?.app;
     if (app === undefined || this.life?.isAccepting !== true) return;
-    this.fileVersion = this.#chance.is(0.2) ? undefined : this.#chance.below(VERSION_COUNT);
-    try {
-      app.reload();
-      if (this.fileVersion === undefined) this.#world.fail('A2 one snapshot', 'a damaged catalogue was taken');
-      else this.servedVersion = this.fileVersion;
-    } catch (failure) {
-      if (this.fileVersion !== undefined) this.#world.fail('A2 one snapshot', String(failure));
-    }
-    this.fileVersion ??= this.servedVersion;
+    const file = this.#chance.is(0.2) ? undefined : this.#chance.below(VERSION_COUNT);
+    this.fileVersion = file;
+    // The app reads the file at once and swaps some microtasks later, before the world goes on.
+    app.reload().then(
+      () => {
+        if (file === undefined) this.#world.fail('A2 one snapshot', 'a damaged catalogue was taken');
+      },
+      (failure) => {
+        if (file !== undefined) this.#world.fail('A2 one snapshot', String(failure));
+      },
+    );
+    this.servedVersion = file ?? this.servedVersion;
+    this.fileVersion = this.servedVersion;
     this.#world.count('reloads');
     for (const { versions } of this.life.outstanding) versions.add(this.servedVersion);
     this.#world.note(`reloaded, edition ${this.servedVersion} is served`);

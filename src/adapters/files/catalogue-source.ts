@@ -1,29 +1,182 @@
 /** What `SNAPSHOT` names: a snapshot file, the built-in sample, or nothing. */
 import type { Clock } from '../../base/clock.ts';
+import type { Timers } from '../../base/timers.ts';
 import { Catalogue } from '../../catalogue/catalogue.ts';
-import type { LoadCatalogue, ServedCatalogue } from '../../catalogue/holder.ts';
-import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
+import type { CatalogueSource, ServedCatalogue } from '../../catalogue/holder.ts';
+import { openSnapshot, Snapshot } from '../../catalogue/snapshot/snapshot.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
+import { type LoadingThread, startLoading } from './catalogue-thread.ts';
+import type { LoadedCatalogue, LoadingTask } from './catalogue-wire.ts';
 import { openSnapshotFile } from './snapshot-file.ts';
 
 /** Values of `SNAPSHOT` that name no file. */
 export const SAMPLE = 'sample';
 export const NO_CATALOGUE = 'none';
 
-/**
- * How to take the catalogue that `SNAPSHOT` names. Only the sample loads the generator and its words, so this waits for
- * modules; taking the catalogue afterwards is synchronous. Nothing is opened before that.
- */
-export async function catalogueSource(snapshot: string, clock: Clock): Promise<LoadCatalogue> {
-  if (snapshot === NO_CATALOGUE) return () => undefined;
-  if (snapshot === SAMPLE) {
-    const { buildSample } = await import('../../ingest/synth/sample.ts');
-    return () => served(buildSample(clock.nowMs()), true);
-  }
-  return () => served(openSnapshot(openSnapshotFile(snapshot)), false);
+/** A refused file is looked at again after this pause: a producer that writes in place changes it in the meantime. */
+const REWRITE_PAUSE_MS = 500;
+/** Readings of a file that keeps changing: some ten seconds, then the refusal stands until the next reload. */
+const READINGS_MAX = 20;
+
+const NOTHING: CatalogueSource = {
+  load: () => undefined,
+  reload: async () => undefined,
+  discard: () => {},
+  close: async () => {},
+};
+
+export interface SourcePorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Starts the thread of a reload, in place of the real one. */
+  readonly startLoading?: (task: LoadingTask, name: string) => LoadingThread;
 }
 
-function served(snapshot: Snapshot, isSynthetic: boolean): ServedCatalogue {
+/**
+ * How to take the catalogue that `SNAPSHOT` names. Only the sample loads the generator and its words, so this waits for
+ * modules; nothing is opened before `load`.
+ */
+export async function catalogueSource(snapshot: string, ports: SourcePorts): Promise<CatalogueSource> {
+  if (snapshot === NO_CATALOGUE) return NOTHING;
+  if (snapshot !== SAMPLE) return fileSource(snapshot, ports);
+  const { clock } = ports;
+  const { buildSample, sampleSource } = await import('../../ingest/synth/sample.ts');
+  const threads = new Threads(ports);
+  const load = () => warmed(openSnapshot(sampleSource(buildSample(clock.nowMs()))), true);
+  return {
+    load,
+    async reload() {
+      const loaded = await threads.load({ kind: 'sample', nowMs: clock.nowMs() }, 'the sample');
+      return loaded?.bytes === undefined ? load() : servedOf(sampleSource(loaded.bytes), loaded, true);
+    },
+    discard: (catalogue) => threads.discard(catalogue),
+    close: () => threads.close(),
+  };
+}
+
+function fileSource(path: string, ports: SourcePorts): CatalogueSource {
+  const threads = new Threads(ports);
+  const load = () => warmed(openSnapshot(openSnapshotFile(path)), false);
+
+  /** @returns 'replaced' where the file is refused and has changed since, so that it may be whole by now */
+  async function read(mayRepeat: boolean): Promise<ServedCatalogue | 'replaced'> {
+    const file = openSnapshotFile(path);
+    try {
+      const { byteLength, descriptor } = file;
+      const loaded = await threads.load({ kind: 'file', path, descriptor, byteLength }, file.name);
+      if (loaded !== undefined) {
+        const served = await servedOf(file, loaded, false);
+        if (file.isUnchanged()) return served;
+        threads.discard(served.catalogue);
+        throw new SnapshotError(`${file.name}: changed while it was read`);
+      }
+    } catch (failure) {
+      const mayBeWhole = mayRepeat && (await threads.pause(REWRITE_PAUSE_MS)) && file.isReplaced();
+      file.close();
+      if (mayBeWhole) return 'replaced';
+      throw failure;
+    }
+    file.close();
+    return load();
+  }
+
+  return {
+    load,
+    async reload() {
+      for (let reading = 1; ; reading++) {
+        const served = await read(reading < READINGS_MAX);
+        if (served !== 'replaced') return served;
+      }
+    },
+    discard: (catalogue) => threads.discard(catalogue),
+    close: () => threads.close(),
+  };
+}
+
+const closing = (name: string): SnapshotError => new SnapshotError(`${name}: the server is closing`);
+
+/** At most one thread at a time, which ends with the source. */
+class Threads {
+  readonly #ports: SourcePorts;
+  #running: LoadingThread | undefined;
+  /** Has loaded its catalogue and waits for the memory of the replaced one. */
+  #loaded: LoadingThread | undefined;
+  #endPause: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(ports: SourcePorts) {
+    this.#ports = ports;
+  }
+
+  /** @returns undefined where this host starts no threads @throws SnapshotError */
+  async load(task: LoadingTask, name: string): Promise<LoadedCatalogue | undefined> {
+    if (this.#isClosed) throw closing(name);
+    const running = (this.#ports.startLoading ?? startLoading)(task, name);
+    this.#running = running;
+    try {
+      const done = await running.done;
+      this.#running = undefined;
+      this.#loaded = done.kind === 'loaded' ? running : undefined;
+      if (this.#isClosed) throw closing(name);
+      if (done.kind === 'unavailable') return undefined;
+      return done.loaded;
+    } catch (failure) {
+      this.#running = undefined;
+      // Before the caller closes the descriptor that the thread reads.
+      await running.close();
+      throw failure;
+    }
+  }
+
+  discard({ snapshot }: Catalogue): void {
+    const thread = this.#loaded;
+    this.#loaded = undefined;
+    const memory = snapshot.release();
+    if (thread !== undefined) thread.free(memory);
+    else memory?.transfer(0);
+  }
+
+  /** @returns false when the source was closed meanwhile */
+  async pause(ms: number): Promise<boolean> {
+    if (this.#isClosed) return false;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#ports.timers.after(ms, resolve);
+      this.#endPause = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#endPause = undefined;
+    return !this.#isClosed;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#endPause?.();
+    await Promise.all([this.#running?.close(), this.#loaded?.close()]);
+  }
+}
+
+function warmed(snapshot: Snapshot, isSynthetic: boolean): ServedCatalogue {
   const catalogue = new Catalogue(snapshot);
   catalogue.warm();
+  return { catalogue, isSynthetic };
+}
+
+/** Lets the event loop answer what has come meanwhile. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A few milliseconds, whatever the number of jobs, and in turns of their own: the message was one already. */
+async function servedOf(
+  source: SnapshotSource,
+  { checked, indexes }: LoadedCatalogue,
+  isSynthetic: boolean,
+): Promise<ServedCatalogue> {
+  await nextTurn();
+  const catalogue = new Catalogue(new Snapshot(source, checked), indexes);
+  await nextTurn();
+  catalogue.loadTexts(indexes.cold);
+  await nextTurn();
   return { catalogue, isSynthetic };
 }

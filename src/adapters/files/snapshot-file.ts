@@ -4,40 +4,44 @@
  * The descriptor stays open, so a new file that is renamed over this one changes nothing for those who still read it.
  * A write into the file itself shows in its size or modification time, which is looked at before cold rows are read.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { printable } from '../../base/printable.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
 
 /** Most bytes of one system call: Linux transfers at most 2^31 - 4096. */
 const READ_BYTES_MAX = 2 ** 30;
 
+/** A snapshot's file as a source, and what another thread needs to read it. */
+export interface SnapshotFile extends SnapshotSource {
+  /** Valid in every thread of the process until this source is closed. */
+  readonly descriptor: number;
+  /** Whether the path leads to another file by now, or to the same one with other content. */
+  isReplaced(): boolean;
+}
+
 /** throws SnapshotError when there is no such file, it cannot be read, or it is no regular file */
-export function openSnapshotFile(path: string): SnapshotSource {
+export function openSnapshotFile(path: string): SnapshotFile {
   let descriptor: number;
   try {
     // Without O_NONBLOCK opening a FIFO would wait for a writer. Windows has neither.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    throw new SnapshotError(`${path}: cannot be opened (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${printable(path)}: cannot be opened (${codeOf(error)})`, { cause: error });
   }
   try {
     const opened = fstatSync(descriptor, { bigint: true });
-    let transient = Buffer.alloc(0);
-    if (!opened.isFile()) throw new SnapshotError(`${path}: is not a file`);
+    const isAsOpened = (now: BigIntStats): boolean => now.size === opened.size && now.mtimeNs === opened.mtimeNs;
+    if (!opened.isFile()) throw new SnapshotError(`${printable(path)}: is not a file`);
     return {
-      name: path,
-      byteLength: Number(opened.size),
-      read: (offset, length) => readAt(path, descriptor, offset, Buffer.allocUnsafe(length)),
-      readTransient: (offset, length) => {
-        // One buffer for all of them: Bun kept 0.9 GB of outlived ones while it went through the cold text of 10 million jobs.
-        if (transient.length < length) transient = Buffer.allocUnsafe(length);
-        return readAt(path, descriptor, offset, transient.subarray(0, length));
-      },
-      isUnchanged: () => {
-        const now = fstatSync(descriptor, { bigint: true });
-        return now.size === opened.size && now.mtimeNs === opened.mtimeNs;
+      ...descriptorSource(path, descriptor, Number(opened.size)),
+      descriptor,
+      isUnchanged: () => isAsOpened(fstatSync(descriptor, { bigint: true })),
+      isReplaced: () => {
+        const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+        return now !== undefined && !(now.dev === opened.dev && now.ino === opened.ino && isAsOpened(now));
       },
       close: () => {
         // Closing a descriptor twice could close a file that was opened in between.
@@ -51,6 +55,27 @@ export function openSnapshotFile(path: string): SnapshotSource {
   }
 }
 
+/**
+ * The bytes behind a descriptor as a source, for the thread that checks them: it neither closes the descriptor nor looks whether
+ * the file changed, which both belong to the thread that opened it.
+ */
+export function descriptorSource(path: string, descriptor: number, byteLength: number): SnapshotSource {
+  let transient = Buffer.alloc(0);
+  return {
+    name: printable(path),
+    byteLength,
+    // Never from the pool of small buffers, whose memory cannot be handed to another thread.
+    read: (offset, length) => readAt(path, descriptor, offset, Buffer.allocUnsafeSlow(length)),
+    readTransient: (offset, length) => {
+      // One buffer for all of them: Bun kept 0.9 GB of outlived ones while it went through the cold text of 10 million jobs.
+      if (transient.length < length) transient = Buffer.allocUnsafeSlow(length);
+      return readAt(path, descriptor, offset, transient.subarray(0, length));
+    },
+    isUnchanged: () => true,
+    close: () => {},
+  };
+}
+
 function readAt(path: string, descriptor: number, offset: number, bytes: Buffer): Uint8Array {
   const { length } = bytes;
   let done = 0;
@@ -61,7 +86,7 @@ function readAt(path: string, descriptor: number, offset: number, bytes: Buffer)
       done += count;
     }
   } catch (error) {
-    throw new SnapshotError(`${path}: cannot be read (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${printable(path)}: cannot be read (${codeOf(error)})`, { cause: error });
   }
   return done === length ? bytes : bytes.subarray(0, done);
 }
@@ -90,7 +115,7 @@ export async function writeSnapshotFile(path: string, chunks: Iterable<Uint8Arra
   } catch (error) {
     await unlink(temporary).catch(() => {});
     if (!isSystemError(error)) throw error;
-    throw new SnapshotError(`${path}: cannot be written (${codeOf(error)})`, { cause: error });
+    throw new SnapshotError(`${printable(path)}: cannot be written (${codeOf(error)})`, { cause: error });
   }
   await syncDirectory(dirname(path));
 }

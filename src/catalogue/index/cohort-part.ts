@@ -12,7 +12,7 @@ import type { TextColumn } from '../snapshot/text-column.ts';
 import { comparedText } from '../terms.ts';
 import { Matches } from './matches.ts';
 import type { RowFilter } from './row-filter.ts';
-import { buildTermIndex, type IndexedField, type RowBitmap, type TermIndex } from './term-index.ts';
+import { buildTermIndex, type IndexedField, type RowBitmap, TermIndex, type TermIndexData } from './term-index.ts';
 
 /** The texts of a part's rows. @param codes row after row; those of row r are `codes[offsets[r]] .. codes[offsets[r + 1] - 1]` */
 function fieldOf(offsets: Uint32Array, codes: ArrayLike<number>, column: TextColumn): IndexedField {
@@ -68,6 +68,29 @@ interface SourcePart {
   readonly positionOf: Uint16Array;
 }
 
+/** Positions by department: those of number n are `positions[offsets[n]] .. positions[offsets[n + 1] - 1]`. */
+interface PositionsByDepartment {
+  /** By the compared form of the department. */
+  readonly numberOf: ReadonlyMap<string, number>;
+  readonly offsets: Uint32Array;
+  readonly positions: Uint16Array;
+}
+
+/** The indexes of a part that are built, as plain data; `undefined` = not built, `null` = too much text for one. */
+export interface PartIndexes {
+  readonly title: TermIndexData | null | undefined;
+  readonly location: TermIndexData | null | undefined;
+  readonly keyword: TermIndexData | null | undefined;
+  readonly remote: readonly (RowBitmap | undefined)[];
+  readonly employment: readonly (RowBitmap | undefined)[];
+  readonly byDepartment: PositionsByDepartment | undefined;
+}
+
+const openedIndex = (data: TermIndexData | null | undefined): TermIndex | null | undefined =>
+  data ? new TermIndex(data) : data;
+
+const dataOf = (index: TermIndex | null | undefined): TermIndexData | null | undefined => (index ? index.data : index);
+
 export class CohortPart {
   readonly snapshot: Snapshot;
   /** The row at each position; owned by the part. */
@@ -81,18 +104,38 @@ export class CohortPart {
   #locationIndex: TermIndex | null | undefined;
   #keywordIndex: TermIndex | null | undefined;
   /** By index in REMOTE_STATUSES and in EMPLOYMENT_TYPES. */
-  readonly #remote: (RowBitmap | undefined)[] = [];
-  readonly #employment: (RowBitmap | undefined)[] = [];
+  readonly #remote: (RowBitmap | undefined)[];
+  readonly #employment: (RowBitmap | undefined)[];
   /** The decoded titles, for the title index and the keyword index; dropped when the second is built. */
   #titles: IndexedField | undefined;
-  #positionsByDepartment: ReadonlyMap<string, Uint16Array> | undefined;
+  #positionsByDepartment: PositionsByDepartment | undefined;
 
-  /** @param source a part of the same rows, whose texts and indexes this one reorders instead of building its own */
-  constructor(snapshot: Snapshot, rows: Uint32Array, source?: SourcePart) {
+  /**
+   * @param source a part of the same rows, whose texts and indexes this one reorders instead of building its own
+   * @param built indexes of an equal part
+   */
+  constructor(snapshot: Snapshot, rows: Uint32Array, source?: SourcePart, built?: PartIndexes) {
     this.snapshot = snapshot;
     this.rows = rows;
     this.#source = source;
     this.matches = new Matches(rows.length);
+    this.#titleIndex = openedIndex(built?.title);
+    this.#locationIndex = openedIndex(built?.location);
+    this.#keywordIndex = openedIndex(built?.keyword);
+    this.#remote = [...(built?.remote ?? [])];
+    this.#employment = [...(built?.employment ?? [])];
+    this.#positionsByDepartment = built?.byDepartment;
+  }
+
+  get built(): PartIndexes {
+    return {
+      title: dataOf(this.#titleIndex),
+      location: dataOf(this.#locationIndex),
+      keyword: dataOf(this.#keywordIndex),
+      remote: this.#remote,
+      employment: this.#employment,
+      byDepartment: this.#positionsByDepartment,
+    };
   }
 
   /** Rows of the `limit` newest matches, newest first, or of all when there are fewer. For parts whose rows ascend. */
@@ -132,21 +175,8 @@ export class CohortPart {
     );
   }
 
-  /** Positions by the compared form of their department. */
-  get positionsByDepartment(): ReadonlyMap<string, Uint16Array> {
-    if (this.#positionsByDepartment === undefined) {
-      const { department, departments } = this.snapshot;
-      const positions = new Map<string, number[]>();
-      for (let position = 0; position < this.rows.length; position++) {
-        const code = department[this.rows[position]!]!;
-        if (code === 0) continue;
-        const text = departments.comparedOf(code);
-        const known = positions.get(text);
-        if (known === undefined) positions.set(text, [position]);
-        else known.push(position);
-      }
-      this.#positionsByDepartment = new Map([...positions].map(([text, list]) => [text, Uint16Array.from(list)]));
-    }
+  get positionsByDepartment(): PositionsByDepartment {
+    this.#positionsByDepartment ??= this.#groupByDepartment();
     return this.#positionsByDepartment;
   }
 
@@ -226,6 +256,33 @@ export class CohortPart {
       singleField(rows, snapshot.department, snapshot.departments, 1),
       skillField(rows, snapshot),
     ]);
+  }
+
+  #groupByDepartment(): PositionsByDepartment {
+    const { department, departments } = this.snapshot;
+    const lists: number[][] = [];
+    const numberOf = new Map<string, number>();
+    let count = 0;
+    for (let position = 0; position < this.rows.length; position++) {
+      const code = department[this.rows[position]!]!;
+      if (code === 0) continue;
+      const text = departments.comparedOf(code);
+      let number = numberOf.get(text);
+      if (number === undefined) {
+        number = lists.length;
+        numberOf.set(text, number);
+        lists.push([]);
+      }
+      lists[number]!.push(position);
+      count++;
+    }
+    const offsets = new Uint32Array(lists.length + 1);
+    const positions = new Uint16Array(count);
+    for (const [number, list] of lists.entries()) {
+      positions.set(list, offsets[number]!);
+      offsets[number + 1] = offsets[number]! + list.length;
+    }
+    return { numberOf, offsets, positions };
   }
 
   #withCode(codes: Uint8Array, code: number): RowBitmap {

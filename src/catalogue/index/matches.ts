@@ -41,15 +41,15 @@ export class Matches {
     this.#set.fill();
   }
 
-  /** These match, each given once. */
-  startWith(positions: Uint16Array): void {
-    if (positions.length <= LISTED_ROWS_MAX) {
-      this.#listAs(positions, 0, positions.length);
+  /** `positions[start] .. positions[end - 1]` match, each given once. */
+  startWith(positions: Uint16Array, start: number, end: number): void {
+    if (end - start <= LISTED_ROWS_MAX) {
+      this.#listAs(positions, start, end - start);
       return;
     }
     this.#listedCount = -1;
     this.#set.clear();
-    this.#set.addFrom(positions, 0, positions.length);
+    this.#set.addFrom(positions, start, end);
   }
 
   /** The rows of a term match. @param term from an index of this part, without a bitmap */

@@ -5,18 +5,23 @@
 import { BitSet } from '../../base/bitset.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
 
+export interface TimeOrder {
+  /** Ascending, at most 2^16. */
+  readonly times: Float64Array;
+  /** The position of each. */
+  readonly order: Uint16Array;
+}
+
 export class PeriodSet {
   /** Observed inside the period of the last `setPeriod`; empty before the first. Read only for others. */
   readonly positions: BitSet;
-  /** Ascending, and the position of each. */
   readonly #times: Float64Array;
   readonly #order: Uint16Array;
   /** Index of the first time inside the period, and of the first after it. */
   #start = 0;
   #end = 0;
 
-  /** @param times ascending, at most 2^16 @param order the position of each */
-  constructor(times: Float64Array, order: Uint16Array) {
+  constructor({ order, times }: TimeOrder) {
     this.positions = new BitSet(times.length);
     this.#times = times;
     this.#order = order;

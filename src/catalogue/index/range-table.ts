@@ -14,36 +14,50 @@ export interface SuffixRange {
   readonly inside: SuffixRange[];
 }
 
-/** The number of each range of a list, which is its index there, in an open-addressed hash table. */
-export class RangeTable {
+/** Ranges by start and end, as plain data. */
+export interface RangeSlots {
+  /** Ranges. */
   readonly size: number;
   /** Start, end and number of a range in each slot; an end of 0 = free. The number of slots is a power of two; at most half are used. */
+  readonly slots: Uint32Array;
+}
+
+/** Gives each range its index in the list as its number. */
+export function rangeSlotsOf(ranges: readonly SuffixRange[]): RangeSlots {
+  const slotCount = 2 ** Math.ceil(Math.log2(2 * ranges.length + 1));
+  const mask = slotCount - 1;
+  const slots = new Uint32Array(slotCount * 3);
+  for (const [number, { end, start }] of ranges.entries()) {
+    let slot = firstSlotOf(start, end, mask);
+    while (slots[slot * 3 + 1] !== 0) slot = (slot + 1) & mask;
+    slots.set([start, end, number], slot * 3);
+  }
+  return { size: ranges.length, slots };
+}
+
+function firstSlotOf(start: number, end: number, mask: number): number {
+  const hash = Math.imul(start, 0x2c1b3c6d) ^ Math.imul(end, 0x01000193);
+  return (hash ^ (hash >>> 15)) & mask;
+}
+
+/** The number of each range of a list, in an open-addressed hash table. */
+export class RangeTable {
+  readonly size: number;
   readonly #slots: Uint32Array;
   readonly #mask: number;
 
-  constructor(ranges: readonly SuffixRange[]) {
-    this.size = ranges.length;
-    const slotCount = 2 ** Math.ceil(Math.log2(2 * ranges.length + 1));
-    this.#mask = slotCount - 1;
-    this.#slots = new Uint32Array(slotCount * 3);
-    for (const [number, { end, start }] of ranges.entries()) {
-      let slot = this.#firstSlotOf(start, end);
-      while (this.#slots[slot * 3 + 1] !== 0) slot = (slot + 1) & this.#mask;
-      this.#slots.set([start, end, number], slot * 3);
-    }
+  constructor({ size, slots }: RangeSlots) {
+    this.size = size;
+    this.#slots = slots;
+    this.#mask = slots.length / 3 - 1;
   }
 
   /** The number of a range of the list. The search for any other range never ends. */
   numberOf(start: number, end: number): number {
     const slots = this.#slots;
-    let slot = this.#firstSlotOf(start, end);
+    let slot = firstSlotOf(start, end, this.#mask);
     while (slots[slot * 3] !== start || slots[slot * 3 + 1] !== end) slot = (slot + 1) & this.#mask;
     return slots[slot * 3 + 2]!;
-  }
-
-  #firstSlotOf(start: number, end: number): number {
-    const hash = Math.imul(start, 0x2c1b3c6d) ^ Math.imul(end, 0x01000193);
-    return (hash ^ (hash >>> 15)) & this.#mask;
   }
 }
 

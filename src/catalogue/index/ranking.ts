@@ -12,7 +12,7 @@ import { scoreHundredths } from '../questions/score.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { CompanyRuns } from './company-runs.ts';
 import type { Matches } from './matches.ts';
-import { PeriodSet, placeIn } from './period-set.ts';
+import { PeriodSet, placeIn, type TimeOrder } from './period-set.ts';
 
 export interface RankedCompany {
   readonly name: string;
@@ -45,10 +45,32 @@ interface Counted {
   readonly newest: number;
 }
 
+/** What a ranking is made of besides the runs, as plain data. */
+export interface RankingData {
+  /** By position: the index of its company in the runs. */
+  readonly placeOf: Uint16Array;
+  /** The positions in order of their last and of their first observation. */
+  readonly lastObserved: TimeOrder;
+  readonly firstObserved: TimeOrder;
+}
+
+export function rankingDataOf({ firstObserved, lastObserved }: Snapshot, runs: CompanyRuns): RankingData {
+  const count = runs.rows.length;
+  const placeOf = new Uint16Array(count);
+  for (let place = 0; place < runs.companies.length; place++) {
+    placeOf.fill(place, runs.offsets[place]!, runs.offsets[place + 1]!);
+  }
+  return {
+    placeOf,
+    // Rows are newest last observation first.
+    lastObserved: { times: lastObserved.slice(0, count).reverse(), order: runs.positionOf.slice().reverse() },
+    firstObserved: inOrderOfTime(firstObserved.subarray(0, count), runs.positionOf),
+  };
+}
+
 export class CompanyRanking {
   readonly #snapshot: Snapshot;
   readonly #runs: CompanyRuns;
-  /** By position: the index of its company in the runs. */
   readonly #placeOf: Uint16Array;
   readonly #all: BitSet;
   /** Positions last observed inside the current period, and those first observed inside it. */
@@ -62,21 +84,16 @@ export class CompanyRanking {
   /** Counts the changes of the period in which an observation entered or left it. */
   #periodVersion = 0;
 
-  constructor(snapshot: Snapshot, runs: CompanyRuns) {
-    const count = runs.rows.length;
+  constructor(snapshot: Snapshot, runs: CompanyRuns, { firstObserved, lastObserved, placeOf }: RankingData) {
     this.#snapshot = snapshot;
     this.#runs = runs;
-    this.#placeOf = new Uint16Array(count);
-    for (let place = 0; place < runs.companies.length; place++) {
-      this.#placeOf.fill(place, runs.offsets[place]!, runs.offsets[place + 1]!);
-    }
+    this.#placeOf = placeOf;
     // Allocated at full length: V8 turns an array that is filled sparsely into a hash table.
     this.#shown = new Array<undefined>(runs.companies.length).fill(undefined);
-    this.#all = new BitSet(count);
+    this.#all = new BitSet(runs.rows.length);
     this.#all.fill();
-    // Rows are newest last observation first.
-    this.#recent = new PeriodSet(snapshot.lastObserved.slice(0, count).reverse(), runs.positionOf.slice().reverse());
-    this.#firstObserved = inOrderOfTime(snapshot.firstObserved.subarray(0, count), runs.positionOf);
+    this.#recent = new PeriodSet(lastObserved);
+    this.#firstObserved = new PeriodSet(firstObserved);
   }
 
   /**
@@ -193,7 +210,7 @@ export class CompanyRanking {
 }
 
 /** @param times by row @param positionOf by row */
-function inOrderOfTime(times: Float64Array, positionOf: Uint16Array): PeriodSet {
+function inOrderOfTime(times: Float64Array, positionOf: Uint16Array): TimeOrder {
   const sorted = times.slice().sort();
   const order = new Uint16Array(times.length);
   /** By index of the first of equal times: how many of them have their place. */
@@ -203,5 +220,5 @@ function inOrderOfTime(times: Float64Array, positionOf: Uint16Array): PeriodSet 
     order[first + placed[first]!] = positionOf[row]!;
     placed[first] = placed[first]! + 1;
   }
-  return new PeriodSet(sorted, order);
+  return { times: sorted, order };
 }

@@ -42,9 +42,10 @@ export function selectByIndex(part: CohortPart, filter: RowFilter, enough: numbe
   // A term without a bitmap is in few rows, so its rows make the first list; each further one must become a set, so it comes last.
   let next = 0;
   if (filter.department !== undefined) {
-    const positions = part.positionsByDepartment.get(filter.department);
-    if (positions === undefined) return true;
-    matches.startWith(positions);
+    const { numberOf, offsets, positions } = part.positionsByDepartment;
+    const number = numberOf.get(filter.department);
+    if (number === undefined) return true;
+    matches.startWith(positions, offsets[number]!, offsets[number + 1]!);
   } else if (listed.length > 0) matches.startWithTerm(listed[next++]!);
   else if (bitmaps.length > 0) {
     matches.startWithSets(bitmaps, enough);

@@ -11,7 +11,7 @@
  */
 import { BitSet, type WordRun } from '../../base/bitset.ts';
 import { INDEX_UNITS_MAX, PART_INDEX_UNITS_MAX, PART_ROWS_MAX } from '../limits.ts';
-import { frequentRanges, RangeTable, type SuffixRange } from './range-table.ts';
+import { frequentRanges, type RangeSlots, RangeTable, rangeSlotsOf, type SuffixRange } from './range-table.ts';
 import { buildSuffixArray, type SuffixArray } from './suffix-array.ts';
 
 /** The compared texts (terms.ts) of one field for the rows of a cohort. */
@@ -80,7 +80,8 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     postings[place] = row;
     next[token] = place + 1;
   });
-  return new TermIndex(buildSuffixArray([...vocabulary.keys()], unitCount), rowCount, postingOffsets, postings);
+  const suffixArray = buildSuffixArray([...vocabulary.keys()], unitCount);
+  return new TermIndex(indexDataOf(suffixArray, rowCount, postingOffsets, postings));
 }
 
 /** Postings that take no longer than the shortest bitmap. */
@@ -101,71 +102,118 @@ export interface FoundTerm extends RowBitmap {
   readonly wordsStart: number;
 }
 
+/** What a term index is made of, as plain data: a thread can build it and hand it over. */
+export interface TermIndexData {
+  readonly suffixArray: SuffixArray;
+  readonly rowCount: number;
+  /** By index of a suffix: postings of all suffixes before it; one more element than there are suffixes. */
+  readonly postingSums: Float64Array;
+  readonly postingOffsets: Uint32Array;
+  /** Rows of each token, token after token, divided by `postingOffsets`. */
+  readonly postings: Uint16Array;
+  /** A term with more postings has a bitmap. */
+  readonly listedPostingsMax: number;
+  readonly ranges: RangeSlots;
+  /** Bitmaps of the cohort's rows, one for each of `ranges` in order of their numbers, from `bitmapsStart` on. */
+  readonly bitmaps: Int32Array;
+  readonly bitmapsStart: number;
+}
+
+function indexDataOf(
+  suffixArray: SuffixArray,
+  rowCount: number,
+  postingOffsets: Uint32Array,
+  postings: Uint16Array,
+): TermIndexData {
+  const { suffixes, tokenOf } = suffixArray;
+  const postingSums = new Float64Array(suffixes.length + 1);
+  for (let i = 0; i < suffixes.length; i++) {
+    const token = tokenOf[i]!;
+    postingSums[i + 1] = postingSums[i]! + postingOffsets[token + 1]! - postingOffsets[token]!;
+  }
+  const wordCount = (rowCount + 31) >>> 5;
+  let listedPostingsMax = Math.max(wordCount, LISTED_POSTINGS_MIN);
+  let found: SuffixRange[] | undefined;
+  while (true) {
+    found = frequentRanges(suffixArray, postingSums, listedPostingsMax);
+    if (found !== undefined) break;
+    listedPostingsMax *= 2;
+  }
+  const ranges = rangeSlotsOf(found);
+  const table = new RangeTable(ranges);
+  const bitmaps = new Int32Array(found.length * wordCount);
+  const rows = new BitSet(rowCount);
+  const addSuffixes = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) {
+      const token = tokenOf[i]!;
+      rows.addFrom(postings, postingOffsets[token]!, postingOffsets[token + 1]!);
+    }
+  };
+  // The ranges inside a range come after it in the list, so going backwards their bitmaps are ready before its own.
+  for (let i = found.length - 1; i >= 0; i--) {
+    const { end, inside, start } = found[i]!;
+    rows.clear();
+    let done = start;
+    for (const inner of inside) {
+      addSuffixes(done, inner.start);
+      rows.addWords(bitmaps, table.numberOf(inner.start, inner.end) * wordCount);
+      done = inner.end;
+    }
+    addSuffixes(done, end);
+    rows.writeWords(bitmaps, i * wordCount);
+  }
+  return {
+    suffixArray,
+    rowCount,
+    postingSums,
+    postingOffsets,
+    postings,
+    listedPostingsMax,
+    ranges,
+    bitmaps,
+    bitmapsStart: 0,
+  };
+}
+
 export class TermIndex {
+  readonly #data: TermIndexData;
   readonly #suffixArray: SuffixArray;
-  readonly #rowCount: number;
   /** Words of one bitmap. */
   readonly #wordCount: number;
-  /** By index of a suffix: postings of all suffixes before it; one more element than there are suffixes. */
   readonly #postingSums: Float64Array;
   readonly #postingOffsets: Uint32Array;
-  /** Rows of each token, token after token, divided by `#postingOffsets`. */
   readonly #postings: Uint16Array;
-
-  /** A term with more postings has a bitmap. */
   readonly #listedPostingsMax: number;
-  /** Bitmaps of the cohort's rows, one for each range of `#ranges` in order of their numbers, from `#bitmapsStart` on. */
+  /** Replaced, with its start, by `moveBitmaps`. */
   #bitmaps: Int32Array;
-  #bitmapsStart = 0;
+  #bitmapsStart: number;
   readonly #ranges: RangeTable;
   /** Scratch of `find`: the ranks of the term. */
   #ranks = new Uint16Array(128);
 
-  constructor(suffixArray: SuffixArray, rowCount: number, postingOffsets: Uint32Array, postings: Uint16Array) {
-    const { suffixes, tokenOf } = suffixArray;
-    this.#suffixArray = suffixArray;
-    this.#rowCount = rowCount;
-    this.#postingOffsets = postingOffsets;
-    this.#postings = postings;
-    const postingSums = new Float64Array(suffixes.length + 1);
-    for (let i = 0; i < suffixes.length; i++) {
-      const token = tokenOf[i]!;
-      postingSums[i + 1] = postingSums[i]! + postingOffsets[token + 1]! - postingOffsets[token]!;
-    }
-    this.#postingSums = postingSums;
+  constructor(data: TermIndexData) {
+    this.#data = data;
+    this.#suffixArray = data.suffixArray;
+    this.#wordCount = (data.rowCount + 31) >>> 5;
+    this.#postingSums = data.postingSums;
+    this.#postingOffsets = data.postingOffsets;
+    this.#postings = data.postings;
+    this.#listedPostingsMax = data.listedPostingsMax;
+    this.#bitmaps = data.bitmaps;
+    this.#bitmapsStart = data.bitmapsStart;
+    this.#ranges = new RangeTable(data.ranges);
+  }
 
-    const wordCount = (rowCount + 31) >>> 5;
-    this.#wordCount = wordCount;
-    this.#listedPostingsMax = Math.max(wordCount, LISTED_POSTINGS_MIN);
-    let ranges: SuffixRange[] | undefined;
-    while (true) {
-      ranges = frequentRanges(suffixArray, postingSums, this.#listedPostingsMax);
-      if (ranges !== undefined) break;
-      this.#listedPostingsMax *= 2;
-    }
-    this.#bitmaps = new Int32Array(ranges.length * wordCount);
-    this.#ranges = new RangeTable(ranges);
-    const rows = new BitSet(rowCount);
-    // The ranges inside a range come after it in the list, so going backwards their bitmaps are ready before its own.
-    for (let i = ranges.length - 1; i >= 0; i--) {
-      const { end, inside, start } = ranges[i]!;
-      rows.clear();
-      let done = start;
-      for (const inner of inside) {
-        this.#addSuffixes(done, inner.start, rows);
-        rows.addWords(this.#bitmaps, this.#ranges.numberOf(inner.start, inner.end) * wordCount);
-        done = inner.end;
-      }
-      this.#addSuffixes(done, end, rows);
-      rows.writeWords(this.#bitmaps, i * wordCount);
-    }
+  /** The index as plain data, its bitmaps where they are now. */
+  get data(): TermIndexData {
+    return { ...this.#data, bitmaps: this.#bitmaps, bitmapsStart: this.#bitmapsStart };
   }
 
   /** The same index for rows in another order. @param placeOf by row: its place in that order */
   reordered(placeOf: Uint16Array): TermIndex {
     const postings = new Uint16Array(this.#postings.length);
     for (let i = 0; i < postings.length; i++) postings[i] = placeOf[this.#postings[i]!]!;
-    return new TermIndex(this.#suffixArray, this.#rowCount, this.#postingOffsets, postings);
+    return new TermIndex(indexDataOf(this.#suffixArray, this.#data.rowCount, this.#postingOffsets, postings));
   }
 
   /** Words of all bitmaps. */

@@ -2,7 +2,7 @@
 import type { CompanyDomain } from '../company-domain.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from '../job.ts';
 import { CACHED_JOBS_MAX, LOADED_TEXT_BYTES_MAX } from '../limits.ts';
-import type { ColdRow, LoadedColdRows } from '../snapshot/cold-rows.ts';
+import { type ColdRow, type ColdTexts, type LoadedColdRows, loadedColdRows } from '../snapshot/cold-rows.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { TextColumn } from '../snapshot/text-column.ts';
 
@@ -34,12 +34,17 @@ export class FoundJobs {
   }
 
   /**
-   * Loads the texts of the first `count` rows where they are short enough, and caches the newest jobs from then on.
+   * Ids and source URLs of the first `count` rows, or `undefined` where they are too long to be loaded.
    * @throws SnapshotChangedError when the snapshot's file changed after it was opened
    */
-  loadFirst(count: number): void {
+  readFirst(count: number): ColdTexts | undefined {
+    return this.#snapshot.cold.readFirst(count, LOADED_TEXT_BYTES_MAX);
+  }
+
+  /** Loads the texts of the first `count` rows, and caches the newest jobs from then on. @param cold of `readFirst` */
+  loadFirst(count: number, cold: ColdTexts | undefined): void {
     const { employer, employerNames, location, locations, title, titles } = this.#snapshot;
-    this.#cold = this.#snapshot.cold.loadFirst(count, LOADED_TEXT_BYTES_MAX);
+    this.#cold = cold === undefined ? undefined : loadedColdRows(cold);
     this.#cached = new Array<undefined>(this.#cold?.count ?? 0).fill(undefined);
     // Codes are numbered by first appearance, so the texts of the first rows have the lowest codes.
     const employerCount = codeCountOf(employer, count);

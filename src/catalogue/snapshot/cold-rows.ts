@@ -16,6 +16,14 @@ export interface ColdRow {
   readonly sourceUrl: string;
 }
 
+/** The texts of the rows below `count`. */
+export interface ColdTexts {
+  readonly count: number;
+  /** As in the file: the id of row r starts at element 2r, its source URL at 2r + 1 and ends at 2r + 2. */
+  readonly offsets: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
 /** Cold rows in memory: the rows below `count`. */
 export interface LoadedColdRows {
   readonly count: number;
@@ -31,10 +39,8 @@ export class ColdRows {
   readonly #textStart: number;
   readonly #textLength: number;
 
-  /** @throws SnapshotError when a byte or an offset of the cold sections is wrong */
-  constructor(source: SnapshotSource, { header, sections }: OpenedHeader, refuse: Refuse) {
-    const { coldOffsets, coldText } = sections;
-    requireCold(source, coldOffsets, coldText, header.rows, refuse);
+  /** The cold sections of a source that `checkCold` let pass. */
+  constructor(source: SnapshotSource, { sections: { coldOffsets, coldText } }: OpenedHeader) {
     this.#source = source;
     this.#offsetsStart = coldOffsets.offset;
     this.#textStart = coldText.offset;
@@ -67,11 +73,11 @@ export class ColdRows {
   }
 
   /**
-   * Loads the first `count` rows, in two reads.
-   * @returns `undefined` when their texts are longer than `bytesMax` together
+   * The texts of the first `count` rows, in two reads.
+   * @returns `undefined` when they are longer than `bytesMax` together
    * @throws SnapshotChangedError when the file changed after it was opened
    */
-  loadFirst(count: number, bytesMax: number): LoadedColdRows | undefined {
+  readFirst(count: number, bytesMax: number): ColdTexts | undefined {
     const offsets = uint32sIn(this.#read(this.#offsetsStart, (count * 2 + 1) * 4));
     for (let i = 1; i < offsets.length; i++) if (offsets[i]! < offsets[i - 1]!) throw this.#changed();
     const length = offsets[count * 2]!;
@@ -79,17 +85,7 @@ export class ColdRows {
     if (length > bytesMax) return undefined;
     const bytes = this.#read(this.#textStart, length);
     if (!this.#source.isUnchanged()) throw this.#changed();
-    const rowAt = (row: number): ColdRow => ({
-      id: textIn(bytes, offsets[row * 2]!, offsets[row * 2 + 1]!),
-      sourceUrl: textIn(bytes, offsets[row * 2 + 1]!, offsets[row * 2 + 2]!),
-    });
-    if (!isAscii(bytes)) return { count, rowAt, pieceAt: rowAt };
-    const units = bytes.toString('latin1');
-    const pieceAt = (row: number): ColdRow => ({
-      id: units.slice(offsets[row * 2]!, offsets[row * 2 + 1]!),
-      sourceUrl: units.slice(offsets[row * 2 + 1]!, offsets[row * 2 + 2]!),
-    });
-    return { count, rowAt, pieceAt };
+    return { count, offsets, bytes };
   }
 
   #read(offset: number, length: number): Buffer {
@@ -103,12 +99,30 @@ export class ColdRows {
   }
 }
 
+export function loadedColdRows({ bytes, count, offsets }: ColdTexts): LoadedColdRows {
+  const texts = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const rowAt = (row: number): ColdRow => ({
+    id: textIn(texts, offsets[row * 2]!, offsets[row * 2 + 1]!),
+    sourceUrl: textIn(texts, offsets[row * 2 + 1]!, offsets[row * 2 + 2]!),
+  });
+  if (!isAscii(texts)) return { count, rowAt, pieceAt: rowAt };
+  const units = texts.toString('latin1');
+  const pieceAt = (row: number): ColdRow => ({
+    id: units.slice(offsets[row * 2]!, offsets[row * 2 + 1]!),
+    sourceUrl: units.slice(offsets[row * 2 + 1]!, offsets[row * 2 + 2]!),
+  });
+  return { count, rowAt, pieceAt };
+}
+
 /** UTF-8 text; as in text-column.ts, faster than a TextDecoder. */
 function textIn(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start, end);
 }
 
-function requireCold(source: SnapshotSource, offsets: Section, text: Section, rowCount: number, refuse: Refuse): void {
+/** @throws SnapshotError when a byte or an offset of the cold sections is wrong */
+export function checkCold(source: SnapshotSource, { header, sections }: OpenedHeader, refuse: Refuse): void {
+  const { coldOffsets: offsets, coldText: text } = sections;
+  const rowCount = header.rows;
   if (offsets.byteLength !== (rowCount * 2 + 1) * 4) throw refuse('has a wrong number of elements in coldOffsets');
   let before = 0;
   let isFirst = true;

@@ -11,17 +11,18 @@ export interface HotSections {
   u32(name: SectionName, count: number): Uint32Array;
   f64(name: SectionName, count: number): Float64Array;
   codes(name: SectionName, count?: number): Uint16Array | Uint32Array;
-  /** Offsets into something of `length` elements; one more than `count` when that is given. */
+  /** Offsets into something of `length` elements; one more than `count` when that is given. Their order is not looked at. */
   offsets(name: SectionName, length: number, count?: number): Uint32Array;
   texts(offsets: SectionName, text: SectionName): TextColumn;
 }
 
 /**
- * Reads the sections that stay in memory in one piece, checks their bytes and gives views of them.
- * @throws SnapshotError when a byte or an offset is wrong
+ * Reads the sections that stay in memory in one piece, from the first one on, and checks their bytes.
+ * @returns bytes that start at a multiple of 8 of their buffer
+ * @throws SnapshotError when a byte is wrong
  */
-export function readHotSections(source: SnapshotSource, opened: OpenedHeader, refuse: Refuse): HotSections {
-  const { byteLength: length, header, sections } = opened;
+export function readHotBytes(source: SnapshotSource, opened: OpenedHeader, refuse: Refuse): Uint8Array {
+  const { byteLength: length, header } = opened;
   const hotEnd = header.sections[FIRST_COLD_SECTION]!.offset;
   let bytes = source.read(length, hotEnd - length);
   if (bytes.length !== hotEnd - length) throw refuse('is cut off inside its columns');
@@ -35,7 +36,18 @@ export function readHotSections(source: SnapshotSource, opened: OpenedHeader, re
     if (checksum !== section.checksum) throw refuse(`is damaged in section ${section.name} (checksum)`);
   }
   requireZeros(bytes.subarray(end - length), refuse);
+  return bytes;
+}
 
+/**
+ * Views of the bytes that `readHotBytes` gave.
+ * @throws SnapshotError when a section has a wrong number of elements
+ */
+export function hotSectionsIn(
+  bytes: Uint8Array,
+  { byteLength: length, sections }: OpenedHeader,
+  refuse: Refuse,
+): HotSections {
   const place = (name: SectionName): number => bytes.byteOffset + sections[name].offset - length;
   const counted = <C extends { length: number }>(name: SectionName, column: C, count: number | undefined): C => {
     if (count !== undefined && column.length !== count) throw refuse(`has ${column.length} elements in ${name}`);
@@ -48,12 +60,6 @@ export function readHotSections(source: SnapshotSource, opened: OpenedHeader, re
   const offsets = (name: SectionName, total: number, count?: number): Uint32Array => {
     const places = u32(name, count === undefined ? undefined : count + 1);
     if (places.length === 0 || places[0] !== 0 || places.at(-1) !== total) throw refuse(`has wrong ends in ${name}`);
-    let before = 0;
-    for (let i = 0; i < places.length; i++) {
-      const place = places[i]!;
-      if (place < before) throw refuse(`has ${name} out of order`);
-      before = place;
-    }
     return places;
   };
   return {

@@ -6,21 +6,50 @@
  */
 import type { CompanyDomain } from '../company-domain.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../job.ts';
-import { ColdRows } from './cold-rows.ts';
+import { ColdRows, checkCold } from './cold-rows.ts';
+import { checkColumns, type RowsByCompany } from './column-checks.ts';
 import { SnapshotColumns } from './columns.ts';
 import { type OpenedHeader, readHeader } from './header.ts';
+import { readHotBytes } from './hot-sections.ts';
 import { contentDigestOf, type Header } from './layout.ts';
 import { type Refuse, SnapshotError } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
+
+/**
+ * What reading and checking a source gives: plain data, which a thread can hand over. Only valid together with the same bytes
+ * of the same source.
+ */
+export interface CheckedSnapshot {
+  readonly opened: OpenedHeader;
+  readonly hotBytes: Uint8Array;
+  readonly byCompany: RowsByCompany;
+}
+
+const refusalsOf =
+  (source: SnapshotSource): Refuse =>
+  (reason) =>
+    new SnapshotError(`${source.name}: ${reason}`);
+
+/**
+ * Reads and checks a whole snapshot: every byte against its checksum, every code and offset against what it points into.
+ * @throws SnapshotError when anything about it is wrong
+ */
+export function checkSnapshot(source: SnapshotSource): CheckedSnapshot {
+  const refuse = refusalsOf(source);
+  const opened = readHeader(source, refuse);
+  const hotBytes = readHotBytes(source, opened, refuse);
+  const byCompany = checkColumns(new SnapshotColumns(hotBytes, opened, refuse), refuse);
+  checkCold(source, opened, refuse);
+  return { opened, hotBytes, byCompany };
+}
 
 /**
  * Reads and checks a whole snapshot.
  * @throws SnapshotError, after closing the source, when anything about it is wrong
  */
 export function openSnapshot(source: SnapshotSource): Snapshot {
-  const refuse: Refuse = (reason) => new SnapshotError(`${source.name}: ${reason}`);
   try {
-    return new Snapshot(source, readHeader(source, refuse), refuse);
+    return new Snapshot(source, checkSnapshot(source));
   } catch (error) {
     source.close();
     throw error;
@@ -31,6 +60,9 @@ const encoder = new TextEncoder();
 
 export class Snapshot extends SnapshotColumns {
   readonly cold: ColdRows;
+  /** Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]` (column-checks.ts). */
+  readonly companyOffsets: Uint32Array;
+  readonly companyRows: Uint32Array;
   readonly facts: Header['facts'];
   /** Of the file. */
   readonly byteLength: number;
@@ -39,12 +71,16 @@ export class Snapshot extends SnapshotColumns {
   readonly oldestObservedMs: number | null;
   readonly #source: SnapshotSource;
   readonly #header: Header;
+  readonly #hotBytes: Uint8Array;
 
-  /** For `openSnapshot` alone, which closes the source when this throws. */
-  constructor(source: SnapshotSource, opened: OpenedHeader, refuse: Refuse) {
-    super(source, opened, refuse);
+  /** Takes microseconds: `checkSnapshot` did the work, here or in a thread. @param source from now on the snapshot's to close */
+  constructor(source: SnapshotSource, { byCompany, hotBytes, opened }: CheckedSnapshot) {
+    super(hotBytes, opened, refusalsOf(source));
+    this.companyOffsets = byCompany.offsets;
+    this.companyRows = byCompany.rows;
     this.#source = source;
     this.#header = opened.header;
+    this.#hotBytes = hotBytes;
     this.facts = opened.header.facts;
     this.byteLength = source.byteLength;
 
@@ -55,7 +91,7 @@ export class Snapshot extends SnapshotColumns {
     this.newestObservedMs = rowCount === 0 ? null : Math.max(...firsts.map((row) => lastObserved[row]!));
     this.oldestObservedMs = rowCount === 0 ? null : Math.min(...lasts.map((row) => lastObserved[row]!));
 
-    this.cold = new ColdRows(source, opened, refuse);
+    this.cold = new ColdRows(source, opened);
   }
 
   /** SHA-256 in hex; the same for the same set of jobs. Computed on each access: a server never asks. */
@@ -130,5 +166,16 @@ export class Snapshot extends SnapshotColumns {
   /** Closes the file. The columns stay readable, cold rows do not. */
   close(): void {
     this.#source.close();
+  }
+
+  /**
+   * Closes the file and gives away the memory of the columns: nothing of this snapshot may be read afterwards. Left to the
+   * collector, the memory of a replaced catalogue would stay long after the next one is served.
+   * @returns `undefined` when the memory is not this snapshot's alone: a source in memory gave a view of its own
+   */
+  release(): ArrayBuffer | undefined {
+    this.#source.close();
+    const { buffer } = this.#hotBytes;
+    return buffer.byteLength === this.#hotBytes.byteLength ? (buffer as ArrayBuffer).transfer() : undefined;
   }
 }

@@ -31,6 +31,11 @@ export class TextColumn {
     this.#quads = new Int32Array(text.buffer, text.byteOffset, quadCount);
   }
 
+  /** Where each text starts, and where the last one ends; bytes; read only. */
+  get offsets(): Uint32Array {
+    return this.#offsets;
+  }
+
   /** The text of a code below `size`. */
   textOf(code: number): string {
     // Faster than a TextDecoder on both runtimes, and a leading U+FEFF stays.

@@ -1,8 +1,9 @@
 /** What the `callback` commands share: their options, requests to the server, and its refusals as errors of a command. */
+import { printable } from '../../base/printable.ts';
 import { CommandError, type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { ANSWER_TIMEOUT_MS, baseOf, noAnswer, URL_OPTION } from '../paying-client.ts';
-import { escaped, SHOWN_BODY_LENGTH } from './printable.ts';
+import { SHOWN_BODY_LENGTH } from './event-line.ts';
 
 export const url = URL_OPTION;
 export const token: TextOption = {
@@ -54,9 +55,9 @@ export async function exchange(target: string, init: RequestInit, send: typeof f
 export function errorOf({ text }: Answer): { readonly code: string; readonly message: string } {
   try {
     const { error } = JSON.parse(text) as ErrorAnswer;
-    return { code: error?.code ?? 'no code', message: error?.message ?? '' };
+    return { code: printable(String(error?.code ?? 'no code')), message: printable(String(error?.message ?? '')) };
   } catch {
-    return { code: 'no code', message: escaped(text.slice(0, SHOWN_BODY_LENGTH)) };
+    return { code: 'no code', message: printable(text, SHOWN_BODY_LENGTH) };
   }
 }
 

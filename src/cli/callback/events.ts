@@ -1,8 +1,9 @@
 /** `callback events`: lists the stored events of a callback. */
+import { printable } from '../../base/printable.ts';
 import { command, EXIT_OK } from '../command.ts';
 import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { eventLine, oneLine } from './event-line.ts';
 import { memberOf, partsOf } from './json-parts.ts';
-import { eventLine, oneLine } from './printable.ts';
 
 export const listEvents = command({
   name: 'events',
@@ -20,7 +21,7 @@ export const listEvents = command({
     const { expires_at } = JSON.parse(text) as { expires_at: string };
     const events = partsOf(memberOf(text, 'events') ?? '');
     for (const event of events) io.stdout.write(`${eventLine(event)}\n`);
-    io.stderr.write(`${events.length} of 10 events; expires at ${expires_at}\n`);
+    io.stderr.write(`${events.length} of 10 events; expires at ${printable(String(expires_at))}\n`);
     return EXIT_OK;
   },
 });

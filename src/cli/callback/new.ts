@@ -1,7 +1,9 @@
 /** `callback new`: pays for a webhook address. The only command that prints the read token. */
+import { printable } from '../../base/printable.ts';
 import { command, EXIT_OK } from '../command.ts';
 import { baseOf, payingClient } from '../paying-client.ts';
 import { exchange, json, refused, url } from './callback-client.ts';
+import { oneLine } from './event-line.ts';
 
 interface CallbackAnswer {
   readonly id: string;
@@ -25,13 +27,13 @@ export const newCallback = command({
     if (answer.status !== 201) throw refused(answer);
     const callback = JSON.parse(answer.text) as CallbackAnswer;
     if (options.json) {
-      io.stdout.write(`${answer.text}\n`);
+      io.stdout.write(`${oneLine(answer.text)}\n`);
       return EXIT_OK;
     }
-    io.stdout.write(`id            ${callback.id}\n`);
-    io.stdout.write(`callback_url  ${callback.callback_url}\n`);
-    io.stdout.write(`read_token    ${callback.read_token}\n`);
-    io.stdout.write(`expires_at    ${callback.expires_at}\n`);
+    io.stdout.write(`id            ${printable(String(callback.id))}\n`);
+    io.stdout.write(`callback_url  ${printable(String(callback.callback_url))}\n`);
+    io.stdout.write(`read_token    ${printable(String(callback.read_token))}\n`);
+    io.stdout.write(`expires_at    ${printable(String(callback.expires_at))}\n`);
     return EXIT_OK;
   },
 });

@@ -1,6 +1,7 @@
 /** `callback rm`: deletes a callback before it expires. */
 import { command, EXIT_OK } from '../command.ts';
 import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { oneLine } from './event-line.ts';
 
 export const removeCallback = command({
   name: 'rm',
@@ -9,7 +10,7 @@ export const removeCallback = command({
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
     const { text } = await read(callbackUrl(options.url, id as string), tokenOf(options.token, io), 'DELETE');
-    if (options.json) io.stdout.write(`${text}\n`);
+    if (options.json) io.stdout.write(`${oneLine(text)}\n`);
     else io.stderr.write('deleted\n');
     return EXIT_OK;
   },

@@ -1,7 +1,8 @@
 /** `callback verify`: checks the signature of a stored event. The exit code says whether it is valid. */
+import { printable } from '../../base/printable.ts';
 import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
 import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
-import { type EventAnswer, escaped, oneLine } from './printable.ts';
+import { type EventAnswer, oneLine } from './event-line.ts';
 import { SENDERS, type Sender, signatureFaultOf } from './senders.ts';
 
 export const verifyEvent = command({
@@ -34,7 +35,7 @@ export const verifyEvent = command({
         `${JSON.stringify({ event_id: event.id, sender: options.sender, valid: fault === null, fault })}\n`,
       );
     }
-    if (fault !== null) throw new CommandError(`the signature is not valid: ${escaped(oneLine(fault))}`);
+    if (fault !== null) throw new CommandError(`the signature is not valid: ${printable(oneLine(fault))}`);
     if (!options.json) io.stdout.write(`valid: signed by ${options.sender}, ${bytes.length} bytes\n`);
     return EXIT_OK;
   },

@@ -3,8 +3,8 @@ import { command, EXIT_OK } from '../command.ts';
 import type { Io } from '../io.ts';
 import { baseOf } from '../paying-client.ts';
 import { errorOf, exchange, ID, json, refused, token, tokenOf, url } from './callback-client.ts';
+import { eventLine, oneLine } from './event-line.ts';
 import { memberOf } from './json-parts.ts';
-import { eventLine, oneLine } from './printable.ts';
 
 /** Error codes with which a wait ends normally. A rejected `--after` has another code. */
 const END_CODES: ReadonlySet<string> = new Set(['CALLBACK_EXPIRED', 'CALLBACK_NOT_FOUND']);

@@ -6,6 +6,7 @@
 
 import { dateInName, dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
+import { printable } from '../../base/printable.ts';
 import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
@@ -68,7 +69,7 @@ function rejectsAt(path: string): NewFile {
 }
 
 /** The name that the reader of inputs gives a path. */
-const nameOf = (path: string): string => (path === '-' ? 'stdin' : path);
+const nameOf = (path: string): string => (path === '-' ? 'stdin' : printable(path, Number.POSITIVE_INFINITY));
 
 /** Bytes of all sources; null when one of them has no known size. */
 const totalBytesOf = (sources: readonly Source[]): number | null =>
@@ -113,7 +114,7 @@ class FileImport {
         skillsVersion: skills.version,
         onUnknownEmpty: (shape, board, { member }) =>
           this.#say(
-            `${member.name}: an empty listing of no known board${board === null ? '' : ` (${shape.name}:${board})`}: ` +
+            `${member.name}: an empty listing of no known board${board === null ? '' : ` (${shape.name}:${printable(board)})`}: ` +
               'nothing was recorded\n',
           ),
       });
@@ -228,7 +229,7 @@ class FileImport {
       for (const name of COUNTS) totals[name] += feed[name];
       if (feed.hasNameless) {
         this.#say(
-          `${feed.shape}:${feed.board}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
+          `${feed.shape}:${printable(feed.board)}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
         );
       }
       if (feed.refusal === null) return;
@@ -236,7 +237,7 @@ class FileImport {
       for (const [file, rows] of feed.refusal.rowsByFile)
         unhealthyRows.set(file, (unhealthyRows.get(file) ?? 0) + rows);
       this.#say(
-        `${feed.shape}:${feed.board}: refused as unhealthy: ${grouped(feed.rows)} rows, where ` +
+        `${feed.shape}:${printable(feed.board)}: refused as unhealthy: ${grouped(feed.rows)} rows, where ` +
           `${grouped(Math.round(feed.refusal.usualRows))} are usual; --force takes it\n`,
       );
     });
@@ -252,7 +253,7 @@ class FileImport {
     if (feedCount <= LISTED_FEED_COUNT_MAX) {
       for (const feed of feeds) {
         if (feed.refusal === null) {
-          this.#say(`${feed.shape}:${feed.board}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
+          this.#say(`${feed.shape}:${printable(feed.board)}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
         }
       }
     }

@@ -1,5 +1,6 @@
 /** The report of `import`: the object of `--json`, and lines for people. */
 import { grouped } from '../../base/grouped.ts';
+import { printable } from '../../base/printable.ts';
 import type { FileSummary } from '../../ingest/intake-report.ts';
 
 const REPEATED = 'repeated id';
@@ -44,7 +45,7 @@ export function countsText(counts: Counts): string {
 }
 
 export function fileLine({ file, format, read, imported, refused }: FileReport): string {
-  const reasons = Object.entries(refused).map(([reason, count]) => `${grouped(count)} ${reason}`);
+  const reasons = Object.entries(refused).map(([reason, count]) => `${grouped(count)} ${printable(reason)}`);
   const refusedText = reasons.length === 0 ? '' : `; refused: ${reasons.join(', ')}`;
   return `${file}: ${format ?? 'not read'}, ${grouped(read)} rows, ${grouped(imported)} imported${refusedText}\n`;
 }

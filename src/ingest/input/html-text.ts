@@ -27,7 +27,8 @@ const UNEVEN_BLANKS = /\s{2,}|[^\S ]/;
 
 const ignored = (): void => undefined;
 
-const NO_CALLBACKS: TokenizerCallbacks = {
+/** Callbacks that ignore every token. */
+export const TOKENS_IGNORED: TokenizerCallbacks = {
   onattribdata: ignored,
   onattribentity: ignored,
   onattribend: ignored,
@@ -46,7 +47,7 @@ const NO_CALLBACKS: TokenizerCallbacks = {
 };
 
 function run(text: string, callbacks: Partial<TokenizerCallbacks>): void {
-  const tokenizer = new Tokenizer({ decodeEntities: true }, { ...NO_CALLBACKS, ...callbacks });
+  const tokenizer = new Tokenizer({ decodeEntities: true }, { ...TOKENS_IGNORED, ...callbacks });
   tokenizer.write(text);
   tokenizer.end();
 }

@@ -9,6 +9,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { createTarDecoder } from 'modern-tar';
 import { errorCodeOf } from '../../base/failure.ts';
+import { printable } from '../../base/printable.ts';
 
 /** An input that cannot be read. The message is one line for the operator. */
 export class InputError extends Error {}
@@ -17,7 +18,7 @@ export class InputError extends Error {}
 export type Bytes = AsyncIterable<Uint8Array>;
 
 export interface Member {
-  /** The path as the command line has it, `stdin`, or `archive:member`. */
+  /** The path as the command line has it, `stdin`, or `archive:member`; control characters as escapes. */
   readonly name: string;
   /** Path of the archive that contains it; absent outside of one. */
   readonly archive?: string;
@@ -140,7 +141,7 @@ async function* unpacked(archive: string, bytes: Bytes): AsyncGenerator<Member> 
       continue;
     }
     const fileName = header.name.slice(header.name.lastIndexOf('/') + 1);
-    const name = `${archive}:${header.name}`;
+    const name = `${archive}:${printable(header.name)}`;
     yield { name, archive, fileName, bytes: named(name, streamed(body), trouble) };
   }
 }
@@ -161,7 +162,7 @@ export interface Inputs {
 }
 
 export interface InputFile {
-  /** As the command line has it, or `stdin`. */
+  /** As the command line has it, control characters as escapes, or `stdin`. */
   readonly name: string;
   members(): AsyncGenerator<Member>;
 }
@@ -182,11 +183,13 @@ export async function openInputs(paths: readonly string[], stdin: Bytes): Promis
       const code = errorCodeOf(error);
       const missing = code === 'ENOENT' || code === 'ENOTDIR';
       throw new InputError(
-        `${path}: ${missing ? 'there is no such file' : `cannot be opened (${code ?? 'unknown failure'})`}`,
+        `${printable(path)}: ${missing ? 'there is no such file' : `cannot be opened (${code ?? 'unknown failure'})`}`,
       );
     });
     if (facts.isDirectory()) {
-      throw new InputError(`${path} is a directory: name the files in it, for example ${path.replace(/\/+$/, '')}/*`);
+      throw new InputError(
+        `${printable(path)} is a directory: name the files in it, for example ${printable(path.replace(/\/+$/, ''))}/*`,
+      );
     }
     bytesTotal = bytesTotal === null || !facts.isFile() ? null : bytesTotal + facts.size;
   }
@@ -201,7 +204,7 @@ export async function openInputs(paths: readonly string[], stdin: Bytes): Promis
 
   const files = names.map((path): InputFile => {
     const isStdin = path === STDIN;
-    const name = isStdin ? 'stdin' : path;
+    const name = isStdin ? 'stdin' : printable(path, Number.POSITIVE_INFINITY);
     return {
       name,
       members() {

@@ -2,6 +2,7 @@
  * Which shape a file has, by its content alone. With `--format auto` shapes are tried in the order of the list, the more
  * particular ones first; the first one of which more than half of the first records have the fields is the file's.
  */
+import { printable } from '../../base/printable.ts';
 import type { Records, Shape } from '../shapes/shape.ts';
 import { objectOf, type SourceRecord } from './source-field.ts';
 
@@ -59,11 +60,17 @@ export function shapeOfDocument(document: unknown, shapes: readonly Shape[]): Re
   return undefined;
 }
 
+/** Characters of a field's name in a message. */
+const FIELD_LENGTH_MAX = 60;
+
 /** The names of the fields, shortened, so that a reader sees why no shape was recognised. */
 function fieldsOf(sample: readonly unknown[]): string {
   const fields = Object.keys(objectOf(sample.find((item) => objectOf(item))) ?? {});
   if (fields.length === 0) return '';
-  const shown = fields.slice(0, 12).join(', ');
+  const shown = fields
+    .slice(0, 12)
+    .map((field) => printable(field, FIELD_LENGTH_MAX))
+    .join(', ');
   return `; its fields are ${shown}${fields.length > 12 ? `, and ${fields.length - 12} more` : ''}`;
 }
 

@@ -6,10 +6,11 @@
  * follow, and is a document when none does.
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { Parser } from 'htmlparser2';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import Papa from 'papaparse';
+import { csvRows } from './csv-rows.ts';
 import { type Bytes, InputError, type Member, peek } from './input.ts';
+import { parsedJson } from './lenient-json.ts';
+import { pageContent } from './page-content.ts';
 import { objectOf, type SourceRecord } from './source-field.ts';
 
 /** Bytes of one document. A record costs about 10 KB with its description, so some 25,000 of them. */
@@ -47,22 +48,6 @@ function objectIn(line: string): boolean {
     return objectOf(JSON.parse(line)) !== undefined;
   } catch {
     return false;
-  }
-}
-
-/** Python writes NaN and Infinity, which JSON does not have. */
-const NOT_JSON_NUMBER = /([:[,]\s*)(?:NaN|-?Infinity)(?=\s*[,}\]])/g;
-
-function parsedJson(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    if (!NOT_JSON_NUMBER.test(text)) return { ok: false };
-  }
-  try {
-    return { ok: true, value: JSON.parse(text.replace(NOT_JSON_NUMBER, '$1null')) };
-  } catch {
-    return { ok: false };
   }
 }
 
@@ -123,27 +108,25 @@ function delimiterOf(head: string): string | undefined {
   return count >= 1 ? mark : undefined;
 }
 
-const QUOTE_MISSING = 'MissingQuotes';
-
 /**
- * Records of a CSV (RFC 4180, leniently: LF or CRLF, also both; quotes inside of unquoted fields; rows that are too short or
- * too long). The parser gets the text piece by piece; the last, perhaps unfinished record of each goes to the next.
+ * Records of a CSV. The rows are split piece by piece; the last, perhaps unfinished row of each goes to the next. A long row is
+ * split again only once as much text has come as it has already, so that even tiny pieces cost linear time.
  */
 async function* csvRecords(name: string, bytes: Bytes, delimiter: string): AsyncGenerator<SourceRecord> {
   let columns: readonly string[] | undefined;
   let rest = '';
+  let pending = '';
   let recordCount = 0;
   let isFirst = true;
   let newline: '\n' | '\r' = '\n';
 
   function* parsed(text: string, isLast: boolean): Generator<SourceRecord> {
-    const parser = new Papa.Parser({ delimiter, newline });
-    const { data, errors, meta } = parser.parse(text, 0, !isLast) as Papa.ParseResult<string[]>;
-    rest = text.slice(meta.cursor);
+    const { rows, end, isOpen } = csvRows(text, delimiter, newline, isLast);
+    rest = text.slice(end);
     if (rest.length > CSV_RECORD_LENGTH_MAX) {
-      throw new InputError(`${name}: is not well-formed CSV: record ${recordCount + data.length} does not end`);
+      throw new InputError(`${name}: is not well-formed CSV: record ${recordCount + rows.length} does not end`);
     }
-    for (const cells of data) {
+    for (const cells of rows) {
       const last = cells.length - 1;
       if (cells[last]!.endsWith('\r')) cells[last] = cells[last]!.slice(0, -1);
       if (columns === undefined) {
@@ -159,22 +142,25 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
       }
       if (!isBlank) yield record;
     }
-    if (isLast && errors.some(({ code }) => code === QUOTE_MISSING)) {
-      throw new InputError(`${name}: is not well-formed CSV: record ${recordCount} does not end`);
+    if (isLast && isOpen) {
+      throw new InputError(`${name}: is not well-formed CSV: record ${recordCount + 1} does not end`);
     }
   }
 
   for await (const piece of decodedText(bytes)) {
-    let text = rest + piece;
-    if (isFirst && text !== '') {
+    pending += piece;
+    if (isFirst && pending !== '') {
       isFirst = false;
-      if (text.startsWith('\ufeff')) text = text.slice(1);
+      if (pending.startsWith('\ufeff')) pending = pending.slice(1);
       // Line ends of old spreadsheets: only CR in the whole first piece.
-      if (!text.includes('\n') && text.includes('\r')) newline = '\r';
+      if (!pending.includes('\n') && pending.includes('\r')) newline = '\r';
     }
+    if (pending.length < rest.length) continue;
+    const text = rest + pending;
+    pending = '';
     yield* parsed(text, false);
   }
-  if (rest !== '') yield* parsed(rest, true);
+  if (rest !== '' || pending !== '') yield* parsed(rest + pending, true);
 }
 
 /** Codecs of Parquet, except Snappy, which hyparquet has. The runtime has them as native code. */
@@ -210,36 +196,6 @@ async function* parquetRecords(name: string, file: Buffer): AsyncGenerator<Sourc
 
 function isParquet(head: Buffer): boolean {
   return head.subarray(0, 4).toString('latin1') === 'PAR1';
-}
-
-/** The parsed JSON-LD scripts of a page and its address: the canonical link, else og:url. */
-export function pageContent(html: string): { readonly document: unknown[]; readonly url: string | null } {
-  const document: unknown[] = [];
-  let canonical: string | null = null;
-  let shared: string | null = null;
-  let script: string | null = null;
-  const parser = new Parser({
-    onopentag(name, attributes) {
-      if (name === 'script' && /^application\/ld\+json\b/i.test(attributes.type?.trim() ?? '')) script = '';
-      if (name === 'link' && attributes.rel?.toLowerCase() === 'canonical') canonical ??= attributes.href ?? null;
-      if (name === 'meta' && attributes.property?.toLowerCase() === 'og:url') shared ??= attributes.content ?? null;
-    },
-    ontext(text) {
-      if (script !== null) script += text;
-    },
-    onclosetag(name) {
-      if (name !== 'script' || script === null) return;
-      // Editors leave comment marks around the script, and raw line breaks in its strings, which JSON does not allow.
-      const text = script.replace(/^\s*(?:<!--|\/\/\s*<!\[CDATA\[)|(?:-->|\/\/\s*\]\]>)\s*$/g, '');
-      const parsed = parsedJson(text);
-      const mended = parsed.ok ? parsed : parsedJson(text.replace(/[\u0000-\u001f]+/g, ' '));
-      if (mended.ok) document.push(mended.value);
-      script = null;
-    },
-  });
-  parser.end(html);
-  const url: string | null = canonical ?? shared;
-  return { document, url: url !== null && /^https?:\/\//i.test(url) ? url : null };
 }
 
 /** @throws InputError when the content is too long, or a JSON document that is not UTF-8 */

@@ -2,9 +2,16 @@
 import type { Board } from './board-manifest.ts';
 import type { ShapeContext } from './shape.ts';
 
+/**
+ * Characters of a file's name that may suggest a board, as many as file systems allow. An archive can name its members at any
+ * length, and looking for the endings takes time that grows with the square of the length.
+ */
+const FILE_NAME_LENGTH_MAX = 255;
+
 /** The board that a file's name suggests: the name without endings, a date and the shape's name in front; null for none. */
 export function boardOfFileName(fileName: string | null, shapeName: string): string | null {
   if (fileName === null) return null;
+  if (fileName.length > FILE_NAME_LENGTH_MAX) return null;
   const stem = fileName
     .replace(/(?:\.(?:gz|tar|json|jsonl|ndjson|csv|tsv|html?|parquet))+$/i, '')
     .replace(/[._-]\d{4}-?\d{2}-?\d{2}.*$/, '');

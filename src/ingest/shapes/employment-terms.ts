@@ -164,8 +164,12 @@ const UNSPACED: readonly (readonly [phrase: string, kind: Kind])[] = [
   ['인턴', 'internship'],
 ];
 
-/** Lower case, `-`, `_` and `.` as blanks, one blank at a time. */
+/** Characters of a term. A longer text is none, and normalizing it could take seconds. */
+const TERM_LENGTH_MAX = 500;
+
+/** Lower case, `-`, `_` and `.` as blanks, one blank at a time; empty for a text that is too long. */
 function plain(text: string): string {
+  if (text.length > TERM_LENGTH_MAX) return '';
   return text
     .normalize('NFKC')
     .toLowerCase()

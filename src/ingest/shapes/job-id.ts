@@ -2,8 +2,13 @@
 import { sha256Base64Url } from '../../base/digest.ts';
 import { objectOf } from '../input/source-field.ts';
 
+/** Characters of a text that a slug is made of; a longer one is replaced by its hash at once. No company has such a name. */
+const SLUGGED_LENGTH_MAX = 1000;
+
 /** A text as one part of an id: lower case, letters and digits joined by hyphens. */
 export function slugOf(text: string): string {
+  // Also because normalizing thousands of marks on one letter takes seconds.
+  if (text.length > SLUGGED_LENGTH_MAX) return hashOf([text]);
   const slug = text
     .normalize('NFKC')
     .toLowerCase()

@@ -60,6 +60,11 @@ export function characterFlags(): Uint8Array {
 }
 
 const NOT_ASCII = /[^\0-\x7f]/;
+/**
+ * More marks on one letter than any language has: the bound of the Stream-Safe Text Format (UAX #15 §13). Normalizing orders the
+ * marks of a letter in time that grows with the square of their number.
+ */
+const MARKS_PAST_BOUND = /(\p{M}{30})\p{M}+/gu;
 
 /** NFKC with its case kept. Trade mark signs go first: NFKC would glue the letters TM to the name before them. */
 export function preparedText(text: string): string {
@@ -67,6 +72,7 @@ export function preparedText(text: string): string {
     ? text
         .replace(/[\u2120\u2122]/g, ' ')
         .replace(/[\u2018\u2019]/g, "'")
+        .replace(MARKS_PAST_BOUND, '$1')
         .normalize('NFKC')
     : text;
 }

@@ -4,8 +4,7 @@
  * skills, so it needs the name of the skill dictionary but not the extractor.
  */
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
-import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
-import { memorySource } from '../../catalogue/snapshot/source.ts';
+import { memorySource, type SnapshotSource } from '../../catalogue/snapshot/source.ts';
 import { parseNative, type SkillSource } from '../native.ts';
 import { readDictionary, skillsVersionOf } from '../skills/skills-version.ts';
 import { synthRecords } from './synth.ts';
@@ -19,8 +18,8 @@ const NO_EXTRACTION: SkillSource = {
   },
 };
 
-/** @param nowMs the moment of the build, milliseconds since the epoch */
-export function buildSample(nowMs: number): Snapshot {
+/** The bytes of the sample as a snapshot's file would hold them. @param nowMs the moment of the build, milliseconds since the epoch */
+export function buildSample(nowMs: number): Uint8Array {
   const builder = new SnapshotBuilder();
   const options = { jobs: SAMPLE_JOB_COUNT, seed: SAMPLE_SEED, asOfMs: nowMs, descriptions: false };
   for (const record of synthRecords(options)) {
@@ -43,5 +42,7 @@ export function buildSample(nowMs: number): Snapshot {
     bytes.set(chunk, length);
     length += chunk.length;
   }
-  return openSnapshot(memorySource('the sample', bytes));
+  return bytes;
 }
+
+export const sampleSource = (bytes: Uint8Array): SnapshotSource => memorySource('the sample', bytes);

@@ -10,10 +10,10 @@ describe('the set of a period', () => {
     fc.assert(
       fc.property(fc.array(moment, { maxLength: 70 }), fc.array(period, { maxLength: 12 }), (times, periods) => {
         const order = [...times.keys()].sort((a, b) => times[a]! - times[b]!);
-        const set = new PeriodSet(
-          Float64Array.from(order, (position) => times[position]!),
-          Uint16Array.from(order),
-        );
+        const set = new PeriodSet({
+          times: Float64Array.from(order, (position) => times[position]!),
+          order: Uint16Array.from(order),
+        });
         let before: number[] = [];
         for (const each of periods) {
           const moved = set.setPeriod(each);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InputError, type Member } from '../../../src/ingest/input/input.ts';
-import { contentOf, decodedText, pageContent } from '../../../src/ingest/input/source-content.ts';
+import { pageContent } from '../../../src/ingest/input/page-content.ts';
+import { contentOf, decodedText } from '../../../src/ingest/input/source-content.ts';
 import type { SourceRecord } from '../../../src/ingest/input/source-field.ts';
 
 async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {

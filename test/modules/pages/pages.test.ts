@@ -2,8 +2,9 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observationDays } from '../../../src/catalogue/questions/observation-days.ts';
+import { openSnapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
 import { createPaygrade, type Paygrade } from '../../../src/index.ts';
-import { buildSample } from '../../../src/ingest/synth/sample.ts';
+import { buildSample, sampleSource } from '../../../src/ingest/synth/sample.ts';
 import { asksForHtml } from '../../../src/modules/pages/asks-for-html.ts';
 import { ageOf } from '../../../src/modules/pages/home.ts';
 import { html } from '../../../src/modules/pages/html.ts';
@@ -154,7 +155,7 @@ describe('pages', () => {
     ]) {
       expect(text).toMatch(new RegExp(`${path}[^]{0,400}>${price} `));
     }
-    const sample = buildSample(Date.now());
+    const sample = openSnapshot(sampleSource(buildSample(Date.now())));
     expect(text).toContain(`<dd>${sample.activeCount.toLocaleString('en-US')}<`);
     expect(text).toContain(`<dd>${sample.companyCount}<`);
     expect(text).toContain('made up');
@@ -199,7 +200,7 @@ describe('the parts of pages', () => {
   });
 
   it('counts observations by day as a count over all rows does', () => {
-    const snapshot = buildSample(Date.UTC(2026, 7, 21, 15, 30));
+    const snapshot = openSnapshot(sampleSource(buildSample(Date.UTC(2026, 7, 21, 15, 30))));
     const days = observationDays(snapshot, 30);
     const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
     const expected = new Map<string, number>();

@@ -1,0 +1,66 @@
+/**
+ * Loads a catalogue in a thread, so that reading, checking and indexing a million jobs does not hold up the event loop that
+ * answers. A thread lives for one catalogue. What it made is handed over without a copy, and at the end it takes the memory of
+ * the replaced catalogue with it: freeing that of a million jobs takes milliseconds too.
+ */
+import { Worker } from 'node:worker_threads';
+import { firstLineOf } from '../../base/failure.ts';
+import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import type { LoadedCatalogue, LoadingMessage, LoadingTask } from './catalogue-wire.ts';
+
+/** Ends as this file does, `.ts` or, in the build, `.js`. */
+const ENTRY = new URL(`./catalogue-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+export type Loading =
+  | { readonly kind: 'loaded'; readonly loaded: LoadedCatalogue }
+  /** This host starts no such thread. */
+  | { readonly kind: 'unavailable' };
+
+export interface LoadingThread {
+  /** Rejects with a SnapshotError when the catalogue is refused, the thread dies, or `close` ends it. */
+  readonly done: Promise<Loading>;
+  /** Frees the memory in the thread, which then ends by itself. After `loaded` only. */
+  free(memory: ArrayBuffer | undefined): void;
+  /** Ends the thread; resolves when it uses nothing any more. */
+  close(): Promise<void>;
+}
+
+const UNAVAILABLE: LoadingThread = {
+  done: Promise.resolve({ kind: 'unavailable' }),
+  free: () => {},
+  close: async () => {},
+};
+
+/** @param entry another program for the thread, for tests */
+export function startLoading(task: LoadingTask, name: string, entry: URL = ENTRY): LoadingThread {
+  // Deno gives each thread descriptors of its own.
+  if ('Deno' in globalThis) return UNAVAILABLE;
+  let worker: Worker;
+  try {
+    worker = new Worker(entry, { workerData: task, ...QUIET_THREAD });
+  } catch {
+    return UNAVAILABLE;
+  }
+  let isStarted = false;
+  const done = new Promise<Loading>((resolve, reject) => {
+    worker.on('message', (message: LoadingMessage) => {
+      if (message.kind === 'started') isStarted = true;
+      else if (message.kind === 'loaded') resolve(message);
+      else reject(new SnapshotError(message.message));
+    });
+    const onEnd = (why: string): void => {
+      if (isStarted) reject(new SnapshotError(`${name}: ${why}`));
+      else resolve({ kind: 'unavailable' });
+    };
+    worker.on('error', (failure: unknown) => onEnd(`the thread that loads it failed: ${firstLineOf(failure)}`));
+    worker.on('exit', () => onEnd('the thread that loads it ended early'));
+  });
+  return {
+    done,
+    free: (memory) => worker.postMessage(memory ?? null, memory === undefined ? [] : [memory]),
+    async close() {
+      await worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * CSV text into rows (RFC 4180, leniently: rows of any length, quotes inside of unquoted fields, quotes in quoted fields that
+ * are not doubled where neither a separator nor a line end follows them). Time is linear in the text whatever it holds: each
+ * character is looked at a bounded number of times.
+ */
+
+export interface CsvRows {
+  readonly rows: string[][];
+  /** Where the first row starts that is not among `rows`: the last one, perhaps unfinished, unless the text is the last. */
+  readonly end: number;
+  /** The text ends inside a quoted field. */
+  readonly isOpen: boolean;
+}
+
+const QUOTE = '"';
+
+/**
+ * @param delimiter one character
+ * @param isLast no more text follows, so the last row needs no line end
+ */
+export function csvRows(text: string, delimiter: string, newline: '\n' | '\r', isLast: boolean): CsvRows {
+  const { length } = text;
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let at = 0;
+  let end = 0;
+  // The next of each mark at or behind `at`, searched again only once it is passed; `length` = there is none.
+  let nextDelimiter = -1;
+  let nextNewline = -1;
+  const placeOf = (mark: string, from: number): number => {
+    const place = text.indexOf(mark, from);
+    return place === -1 ? length : place;
+  };
+  const isMark = (place: number): boolean => text[place] === delimiter || text[place] === newline;
+
+  for (;;) {
+    let value: string;
+    let past: number;
+    if (text[at] === QUOTE) {
+      const closing = closingQuote(text, at, isMark, isLast);
+      if (closing === undefined) return { rows, end, isOpen: true };
+      value = text.slice(at + 1, closing.quote);
+      if (value.includes(QUOTE)) value = value.replaceAll('""', QUOTE);
+      past = closing.past;
+    } else {
+      if (nextDelimiter < at) nextDelimiter = placeOf(delimiter, at);
+      if (nextNewline < at) nextNewline = placeOf(newline, at);
+      past = Math.min(nextDelimiter, nextNewline);
+      value = text.slice(at, past);
+    }
+    if (past === length && !isLast) return { rows, end, isOpen: false };
+    row.push(value);
+    at = past + 1;
+    if (past < length && text[past] === delimiter) continue;
+    rows.push(row);
+    row = [];
+    end = Math.min(at, length);
+    if (at >= length) return { rows, end, isOpen: false };
+  }
+}
+
+/** The quote that ends the field whose quote opens at `open`, and the mark or the end of the text behind it and any blanks. */
+function closingQuote(
+  text: string,
+  open: number,
+  isMark: (place: number) => boolean,
+  isLast: boolean,
+): { readonly quote: number; readonly past: number } | undefined {
+  for (let quote = text.indexOf(QUOTE, open + 1); quote !== -1; quote = text.indexOf(QUOTE, quote + 1)) {
+    let past = quote + 1;
+    if (text[past] === QUOTE) {
+      quote = past;
+      continue;
+    }
+    while (past < text.length && !isMark(past) && text[past]!.trim() === '') past++;
+    if (past === text.length ? isLast : isMark(past)) return { quote, past };
+  }
+  return undefined;
+}

@@ -1,0 +1,35 @@
+/** The reload of a large catalogue in a process, under each runtime: the event loop goes on. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { binaryOf, MAIN, RUNTIMES, startProcess } from '../../support/server.ts';
+import type { ReloadTurns } from './reload-turns.ts';
+
+const JOB_COUNT = '100000';
+const RELOADS = '8';
+const TURN_MS_MAX = 10;
+
+const folder = mkdtempSync(join(tmpdir(), 'paygrade-reload-'));
+const file = join(folder, 'large.snapshot');
+afterAll(() => rmSync(folder, { recursive: true }));
+beforeAll(async () => {
+  const words = ['snapshot', 'synth', '--jobs', JOB_COUNT, '--seed', '3', '--out', file];
+  expect(await startProcess(binaryOf('node'), [MAIN, ...words]).ended).toMatchObject({ exitCode: 0 });
+}, 300_000);
+
+describe.each(RUNTIMES)('a reload of 100,000 jobs under %s', (runtime) => {
+  it('holds up no turn for ten milliseconds, and leaves no file open (reliability 257, 258)', async () => {
+    const program = fileURLToPath(new URL('./reload-turns.ts', import.meta.url));
+    const { exitCode, stderr, stdout } = await startProcess(binaryOf(runtime), [program, file, RELOADS]).ended;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const { descriptors, loadMs, reloads } = JSON.parse(stdout) as ReloadTurns;
+    // Loading at once takes several times as long, so the bound below means something.
+    expect(loadMs).toBeGreaterThan(TURN_MS_MAX * 3);
+    const typical = reloads.map(({ slowestMs }) => slowestMs).sort((a, b) => a - b)[reloads.length >> 1]!;
+    expect(typical).toBeLessThan(TURN_MS_MAX);
+    for (const { turnCount } of reloads) expect(turnCount).toBeGreaterThan(50);
+    expect(descriptors[1]).toBe(descriptors[0]);
+  }, 120_000);
+});
