@@ -165,3 +165,26 @@ describe('nftables.conf', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 });
+
+describe('prometheus-rules.yml', () => {
+  const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
+  if (!hasPromtool) console.log('skipping promtool: apt-get install prometheus brings what its test needs');
+  const promtool = (...words: string[]): { status: number | null; output: string } => {
+    const { status, stdout, stderr } = spawnSync('promtool', words, { encoding: 'utf8' });
+    return { status, output: stdout + stderr };
+  };
+  const rules = join(PROJECT, 'deploy', 'prometheus-rules.yml');
+
+  it.runIf(hasPromtool)('is taken by Prometheus', () => {
+    expect(promtool('check', 'rules', rules)).toMatchObject({ status: 0, output: expect.stringContaining('SUCCESS') });
+  });
+
+  it.runIf(hasPromtool)('fires on trouble, and not on what ends by itself', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paygrade-rules-'));
+    const file = join(folder, 'tests.yml');
+    writeFileSync(file, textOf('test/deploy/prometheus-rules.test.yml').replace('RULES', rules));
+    const { status, output } = promtool('test', 'rules', file);
+    rmSync(folder, { recursive: true });
+    expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
+  });
+});
