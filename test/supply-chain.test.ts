@@ -1,6 +1,5 @@
 /** What an installation brings, and what the repository must not hold (reliability 275, 277). */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -59,16 +58,17 @@ const SECRET_FORMS = [
   /\beyJ[A-Za-z0-9_-]{20,}\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}/,
 ] as const;
 
-/** Files of the repository; without git, those of the folders that the package and its tests are made of. */
-function repositoryFiles(): readonly string[] {
-  const { status, stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: PROJECT, encoding: 'utf8' });
-  if (status === 0) return stdout.split('\0').filter((file) => file !== '' && existsSync(join(PROJECT, file)));
-  return ['src', 'test', 'docs', 'deploy', 'tools', 'data', 'pages', 'bench'].flatMap((folder) =>
-    readdirSync(join(PROJECT, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(folder, entry.parentPath.slice(join(PROJECT, folder).length + 1), entry.name)),
-  );
-}
+/** Folders at the top that are not of the repository. */
+const NOT_OURS: ReadonlySet<string> = new Set(['.git', '.state', 'coverage', 'dist', 'node_modules']);
+
+const repositoryFiles = (): readonly string[] =>
+  readdirSync(PROJECT, { withFileTypes: true }).flatMap((top) => {
+    if (NOT_OURS.has(top.name)) return [];
+    if (!top.isDirectory()) return [top.name];
+    return readdirSync(join(PROJECT, top.name), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('/node_modules'))
+      .map((entry) => join(entry.parentPath, entry.name).slice(PROJECT.length));
+  });
 
 describe('the repository', () => {
   it('holds nothing in the form of a private key or of a token that others issue (reliability 277)', () => {

@@ -57,7 +57,7 @@ describe('the bounds of memory', () => {
       const [, amount, scale] = new RegExp(`^${key}=(\\d+)([MG])$`, 'm').exec(unit) ?? [];
       return Number(amount) * (scale === 'G' ? 1024 : 1);
     };
-    // Shares of the limit at which the server sheds (decisions §4, "Overload").
+    // From 92 % of the limit on, the server takes no payments.
     expect(megabytes('MemoryHigh') / megabytes('MemoryMax')).toBeGreaterThan(0.92);
     expect(megabytes('MemoryHigh')).toBeLessThan(megabytes('MemoryMax'));
   });
