@@ -119,6 +119,15 @@ describe('a start that is refused', () => {
       expect(exitCode).toBe(1);
     });
 
+    it('a state folder that cannot be one is exit code 1 and one line (reliability 269)', async () => {
+      for (const stateDir of [goodFile, join(goodFile, 'below-a-file'), '/proc/no-folder-can-be-made-here']) {
+        const { exitCode, stdout, stderr } = await serveToEnd(runtime, { STATE_DIR: stateDir });
+        expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
+        expect(stderr).toContain(stateDir);
+        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      }
+    });
+
     it('a port in use is exit code 1 and one line (reliability 271)', async () => {
       const other = createServer();
       const port = await new Promise<number>((resolve) =>

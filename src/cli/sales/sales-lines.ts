@@ -1,7 +1,8 @@
 /** Sales as lines: for people, as JSON and as CSV. Text from the books is safe on a terminal and in a spreadsheet. */
+
+import { printable } from '../../base/printable.ts';
 import type { SaleRecord } from '../../modules/admin/sale-record.ts';
 import { usdcTextOf } from '../../payment/protocol/amount.ts';
-import { escaped } from '../callback/printable.ts';
 
 /** Turns sales into text. */
 export interface SaleLines {
@@ -14,7 +15,7 @@ export interface SaleLines {
 export const JSON_LINES: SaleLines = {
   head: '',
   lineOf({ question: _, parameters, ...sale }) {
-    return `${escaped(JSON.stringify(parameters === null ? sale : { ...sale, parameters }))}\n`;
+    return `${printable(JSON.stringify(parameters === null ? sale : { ...sale, parameters }))}\n`;
   },
 };
 
@@ -55,7 +56,7 @@ const peopleLine = (cells: readonly string[]): string => {
   const [time = '', operation = '', amount = '', ...rest] = cells;
   const [settlement = '', delivered = '', payer = '', transaction = '', request = ''] = rest;
   const start = `${time.padEnd(24)}  ${operation.padEnd(20)}  ${amount.padStart(10)}  ${settlement.padEnd(11)}`;
-  return `${escaped(`${start}  ${delivered.padEnd(9)}  ${payer.padEnd(19)}  ${transaction.padEnd(19)}  ${request}`)}\n`;
+  return `${printable(`${start}  ${delivered.padEnd(9)}  ${payer.padEnd(19)}  ${transaction.padEnd(19)}  ${request}`)}\n`;
 };
 
 export const PEOPLE_LINES: SaleLines = {

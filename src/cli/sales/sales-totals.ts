@@ -1,8 +1,8 @@
 /** Sums of the listed sales by settlement and operation. Play money and real settlement are never added up together. */
 import { grouped } from '../../base/grouped.ts';
+import { printable } from '../../base/printable.ts';
 import type { SaleRecord } from '../../modules/admin/sale-record.ts';
 import { usdcTextOf } from '../../payment/protocol/amount.ts';
-import { escaped } from '../callback/printable.ts';
 
 interface Sum {
   saleCount: number;
@@ -56,7 +56,7 @@ function linesOf(sums: ReadonlyMap<string, Sum>): string {
     .map(([name, { saleCount, amountAtomic, undeliveredCount }]) => {
       const amount = `${usdcTextOf(amountAtomic)} USDC`;
       const text = `  ${name.padEnd(20)}  ${grouped(saleCount).padStart(11)} sold  ${amount.padStart(18)}`;
-      return `${escaped(`${text}  ${grouped(undeliveredCount)} undelivered`)}\n`;
+      return `${printable(`${text}  ${grouped(undeliveredCount)} undelivered`)}\n`;
     })
     .join('');
 }

@@ -5,7 +5,7 @@
 import type * as v from 'valibot';
 import { type AccessDocumentation, waysIn } from '../access.ts';
 import type { Contract } from '../contract.ts';
-import { type ErrorCode, type HeaderFacts, METHOD_NOT_ALLOWED } from '../errors.ts';
+import { type ErrorCode, type HeaderFacts, INTERNAL_ERROR, METHOD_NOT_ALLOWED } from '../errors.ts';
 import { errorsOf, type Operation } from '../operation.ts';
 import { ruleOf } from '../query.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
@@ -86,6 +86,9 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
     if (status === METHOD_NOT_ALLOWED.status) {
       headers.Allow = { description: 'The methods that this path supports', required: true, schema: { const: allow } };
     }
+    // A bug after the settlement answers with the receipt: the customer has paid.
+    if (status === INTERNAL_ERROR.status)
+      Object.assign(headers, receiptsOf(operation, 'only when the payment has settled'));
     const members = Object.assign({}, ...documentationOf(operation).map((one) => one.errorMembers?.[status]));
     const content = { 'application/json': { schema: errorSchema(codes, members) } };
     responses[String(status)] = {
@@ -153,6 +156,17 @@ function requestBodyOf({ bodies, examples }: Contract): { requestBody?: unknown 
   ]);
   return { requestBody: { required: false, content: Object.fromEntries(content) } };
 }
+
+/** What ways in add to an answer that has been paid for, as headers of an error that may come after that. */
+const receiptsOf = (operation: Operation, when: string): Record<string, unknown> =>
+  Object.fromEntries(
+    documentationOf(operation).flatMap(({ answerHeaders = {} }) =>
+      Object.entries(answerHeaders).map(([name, { description, schema }]) => [
+        name,
+        { description: `${description}; ${when}`, schema },
+      ]),
+    ),
+  );
 
 function successOf(operation: Operation): unknown {
   const ofAccess = documentationOf(operation).flatMap(({ answerHeaders = {} }) =>

@@ -1,0 +1,57 @@
+/**
+ * Secrets of a whole run, planted and looked for (reliability 277, invariant 20): what the operator, the payer, the owner of a
+ * callback and a sender of webhooks trusted the server with is in no log, no metric and no file but where it belongs.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bearer, createCallback, eventsOf, post } from '../support/callback-client.ts';
+import { RUNTIMES } from '../support/server.ts';
+import { encodeHeader, wallet } from '../support/wallet.ts';
+import { FACILITATOR_TOKEN, openFacilitated } from './facilitated-server.ts';
+
+/** Everything under a folder, as Latin-1, so that bytes are found as text. */
+function contentOf(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
+}
+
+describe.each(RUNTIMES)('a whole run under %s', (runtime) => {
+  it('leaves no secret in its log, its metrics or its state (reliability 277)', async () => {
+    const run = await openFacilitated(runtime, wallet().address, { LOG_LEVEL: 'debug' });
+    const { server } = run.jobs;
+    const payment = await run.payment(wallet());
+    expect((await run.jobs.pay('/v1/jobs/search?keyword=question-canary', payment)).status).toBe(200);
+    const callback = await createCallback(server);
+    const headers = { authorization: 'Bearer sender-canary', cookie: 'cookie-canary', 'svix-signature': 'kept-header' };
+    expect((await post(server, callback.id, 'kept-body', { headers })).status).toBe(200);
+    expect(await eventsOf(server, callback)).toHaveLength(1);
+    const wrong = { ...bearer(callback), authorization: 'Bearer svc_cb_sk_wrong-canary' };
+    await server.fetch(`/v1/callbacks/${callback.id}/events?token=${callback.read_token}`, { headers: wrong });
+    const metrics = await (await server.fetch('/metrics')).text();
+    expect(existsSync(server.stateDir)).toBe(true);
+    const state = contentOf(server.stateDir);
+    const log = server.stdout() + server.stderr();
+
+    // What belongs into the state is there, so the search below can find something.
+    expect(state).toContain('kept-body');
+    expect(state).toContain('kept-header');
+    expect(log).toContain(callback.id);
+    const secrets = [FACILITATOR_TOKEN, callback.read_token, callback.read_token.slice(10), 'sender-canary'];
+    const unwanted = [
+      ...secrets,
+      'cookie-canary',
+      'wrong-canary',
+      'question-canary',
+      encodeHeader(payment).slice(0, 200),
+    ];
+    for (const secret of unwanted) {
+      for (const [where, text] of Object.entries({ log, metrics, state })) {
+        expect(text.includes(secret), `${secret} in the ${where}`).toBe(false);
+      }
+    }
+    // The state may hold the signature, which a repeated settlement needs; log and metrics may not.
+    for (const text of [log, metrics]) expect(text).not.toContain(payment.payload.signature.slice(2, 66));
+    await run.close();
+  });
+});

@@ -1,0 +1,194 @@
+/** The files of `deploy/`: what they say about this server is what it does. They are linted as far as this machine can. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { IDLE_TIMEOUT_SECONDS } from '../../src/adapters/listen/limits.ts';
+import { CONFIGURATION } from '../../src/app/configuration.ts';
+import { CREATION_BYTES_MAX, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../src/callback/limits.ts';
+import { EXIT_USAGE } from '../../src/cli/command.ts';
+import { OFFER_HEADER_BYTES_MAX } from '../../src/payment/protocol/requirements.ts';
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const textOf = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
+const isKnown = (name: string): boolean => CONFIGURATION.settings.some(({ variable }) => variable === name);
+
+describe('the systemd unit', () => {
+  const unit = textOf('deploy/paygrade.service');
+  const settings = Object.fromEntries(
+    [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+
+  it('sets variables that there are, to values that can be used', () => {
+    const { NODE_ENV, ...ours } = settings;
+    expect(NODE_ENV).toBe('production');
+    expect(Object.keys(ours).filter((name) => !isKnown(name))).toEqual([]);
+    expect(CONFIGURATION.read(ours).stateDir).toBe('/var/lib/paygrade');
+    expect(unit).toContain('StateDirectory=paygrade');
+  });
+
+  it('starts what is there, reloads with SIGHUP, and does not try a bad configuration again', () => {
+    const [, script = ''] = /^ExecStart=\S+ (\S+) serve$/m.exec(unit) ?? [];
+    expect(existsSync(join(PROJECT, script))).toBe(true);
+    expect(unit).toMatch(/^ExecReload=\S+ -HUP \$MAINPID$/m);
+    expect(unit).toContain(`RestartPreventExitStatus=${EXIT_USAGE}\n`);
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(10);
+  });
+
+  const hasLint = spawnSync('systemd-analyze', ['--version']).status === 0;
+  it.runIf(hasLint)('passes systemd-analyze verify', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paygrade-unit-'));
+    const file = join(folder, 'paygrade.service');
+    writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    // What it says of units of the machine is not about ours.
+    const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('paygrade'));
+    expect([status, about]).toEqual([0, []]);
+  });
+});
+
+describe('the bounds of memory', () => {
+  it('throttle the unit between the shedding of its server and the kill', () => {
+    const unit = textOf('deploy/paygrade.service');
+    const megabytes = (key: string): number => {
+      const [, amount, scale] = new RegExp(`^${key}=(\\d+)([MG])$`, 'm').exec(unit) ?? [];
+      return Number(amount) * (scale === 'G' ? 1024 : 1);
+    };
+    // From 92 % of the limit on, the server takes no payments.
+    expect(megabytes('MemoryHigh') / megabytes('MemoryMax')).toBeGreaterThan(0.92);
+    expect(megabytes('MemoryHigh')).toBeLessThan(megabytes('MemoryMax'));
+  });
+});
+
+describe('the Dockerfile', () => {
+  const file = textOf('deploy/Dockerfile');
+
+  it('serves from the Node that the project is tested with, without the tools of development', () => {
+    const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: Record<string, string> };
+    const images = [...file.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(new Set(images)).toEqual(new Set([`node:${devDependencies.node}-bookworm-slim`]));
+    expect(file).toContain('npm ci --omit=dev --ignore-scripts');
+    expect(file).toMatch(/^USER node$/m);
+  });
+
+  it('is healthy while the process answers: an outage of the facilitator is no reason to restart', () => {
+    const [, path] =
+      /^ {2}CMD \["node", "-e", "fetch\(`http:\/\/127\.0\.0\.1:\$\{process\.env\.PORT\}(\S+?)`\)/m.exec(file) ?? [];
+    expect(path).toBe('/health');
+  });
+
+  it('copies what is there and not ignored, and sets variables that there are', () => {
+    const ignored = textOf('deploy/Dockerfile.dockerignore').split('\n');
+    expect(ignored[0]).toBe('*');
+    for (const [, sources = ''] of file.matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
+      for (const source of sources.split(' ')) {
+        expect(existsSync(join(PROJECT, source)), source).toBe(true);
+        expect(ignored).toContain(`!${source}`);
+      }
+    }
+    const [, block = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(file) ?? [];
+    const settings = Object.fromEntries([...block.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]));
+    const { NODE_ENV: _, ...ours } = settings;
+    expect(Object.keys(ours).filter((name) => !isKnown(name))).toEqual([]);
+    expect(CONFIGURATION.read(ours)).toMatchObject({ host: '0.0.0.0', stateDir: '/state' });
+    expect(file).toContain(`EXPOSE ${CONFIGURATION.read(ours).port}\n`);
+  });
+});
+
+describe.each(['nginx.conf', 'Caddyfile'])('%s', (name) => {
+  const file = textOf(`deploy/${name}`);
+  const secondsOf = (pattern: RegExp): number[] => [...file.matchAll(pattern)].map(([, seconds]) => Number(seconds));
+
+  it('names variables that there are', () => {
+    const named = [...file.matchAll(/\b([A-Z]+_[A-Z_]+)=/g)].map(([, variable = '']) => variable);
+    expect(named.length).toBeGreaterThan(2);
+    expect(named.filter((variable) => !isKnown(variable))).toEqual([]);
+  });
+
+  it('waits longer than the longest silence', () => {
+    const seconds = secondsOf(/(?:proxy_read_timeout|response_header_timeout|write) (\d+)s/g);
+    expect(seconds.length).toBeGreaterThanOrEqual(2);
+    expect(Math.min(...seconds)).toBeGreaterThan(2 * WAIT_SECONDS_MAX);
+  });
+
+  it('is told of a server that outlasts what nginx (60 s) and Caddy (120 s) keep by default', () => {
+    expect(IDLE_TIMEOUT_SECONDS).toBeGreaterThan(120);
+  });
+
+  it('lets go of an idle connection before the server does, so that no request meets its end', () => {
+    const [seconds] = secondsOf(name === 'nginx.conf' ? /^ {4}keepalive_timeout (\d+)s/gm : /keepalive (\d+)s/g);
+    expect(seconds).toBeLessThan(IDLE_TIMEOUT_SECONDS - 5);
+  });
+
+  it('passes the largest payment and the largest webhook, and leaves one byte more to the server', () => {
+    const sizes = [...file.matchAll(/(?:client_max_body_size|max_size) (\d+)[kK]/g)].map(
+      ([, size]) => 1024 * Number(size),
+    );
+    expect(sizes).toHaveLength(2);
+    expect(Math.min(...sizes)).toBeGreaterThan(CREATION_BYTES_MAX);
+    expect(Math.max(...sizes)).toBeGreaterThan(PAYLOAD_BYTES_MAX);
+    const [, header] = /(?:large_client_header_buffers \d+|max_header_size) (\d+)[kK]/.exec(file) ?? [];
+    expect(1024 * Number(header)).toBeGreaterThan(8192 + 1024);
+  });
+
+  it('says itself which address a client has', () => {
+    expect(file).toMatch(/proxy_set_header X-Forwarded-For \$remote_addr;|header_up X-Forwarded-For \{remote_host\}/);
+    expect(file).not.toMatch(/proxy_add_x_forwarded_for|trusted_proxies [^`]*\d/);
+  });
+});
+
+describe('nginx.conf', () => {
+  const file = textOf('deploy/nginx.conf');
+  const kilobytes = (directive: string): number =>
+    1024 * Number(new RegExp(`^ *${directive} (?:\\d+ )?(\\d+)k;$`, 'm').exec(file)?.[1]);
+
+  it('has room for the headers of the largest offer', () => {
+    expect(kilobytes('proxy_buffer_size')).toBeGreaterThan(OFFER_HEADER_BYTES_MAX + 1024);
+    expect(kilobytes('proxy_buffers')).toBeGreaterThanOrEqual(kilobytes('proxy_buffer_size'));
+  });
+
+  it('repeats no payment and rewrites no path', () => {
+    expect([...file.matchAll(/proxy_next_upstream off;/g)]).toHaveLength(2);
+    // A slash behind the name would let nginx rewrite the path that a payment is for.
+    expect(new Set([...file.matchAll(/proxy_pass (\S+);/g)].map(([, to]) => to))).toEqual(new Set(['http://paygrade']));
+  });
+});
+
+describe('nftables.conf', () => {
+  const hasNft = spawnSync('nft', ['--version']).error === undefined && process.getuid?.() === 0;
+  if (!hasNft) console.log('skipping nft: apt-get install nftables, and root, bring what its test needs');
+  it.runIf(hasNft)('is taken by nft, checked and not applied', () => {
+    const { status, stderr } = spawnSync('nft', ['-c', '-f', join(PROJECT, 'deploy/nftables.conf')], {
+      encoding: 'utf8',
+    });
+    // A container without the right to ask the kernel cannot check it.
+    if (/Operation not permitted/.test(stderr)) return;
+    expect([status, stderr]).toEqual([0, '']);
+  });
+});
+
+describe('prometheus-rules.yml', () => {
+  const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
+  if (!hasPromtool) console.log('skipping promtool: apt-get install prometheus brings what its test needs');
+  const promtool = (...words: string[]): { status: number | null; output: string } => {
+    const { status, stdout, stderr } = spawnSync('promtool', words, { encoding: 'utf8' });
+    return { status, output: stdout + stderr };
+  };
+  const rules = join(PROJECT, 'deploy', 'prometheus-rules.yml');
+
+  it.runIf(hasPromtool)('is taken by Prometheus', () => {
+    expect(promtool('check', 'rules', rules)).toMatchObject({ status: 0, output: expect.stringContaining('SUCCESS') });
+  });
+
+  it.runIf(hasPromtool)('fires on trouble, and not on what ends by itself', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paygrade-rules-'));
+    const file = join(folder, 'tests.yml');
+    writeFileSync(file, textOf('test/deploy/prometheus-rules.test.yml').replace('RULES', rules));
+    const { status, output } = promtool('test', 'rules', file);
+    rmSync(folder, { recursive: true });
+    expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
+  });
+});
