@@ -25,8 +25,10 @@ const unreadPipelines = (socketCount: number): Pick<Plan, 'orders' | 'growthMega
   growthMegabytes: both(BUSY_MEGABYTES + socketCount * (OUTPUT_MEGABYTES + PIPELINE_MEGABYTES)),
 });
 
-/** Attacks that keep a server busy: one trial at a time. */
-export const HEAVY_PLANS = {
+/** What every trial must show where there is no attack, or it shows nothing where there is one. */
+export const QUIET_PLAN: Plan = { orders: [], growthMegabytes: both(BUSY_MEGABYTES) };
+
+export const PLANS = {
   'unread pipelines on 12 sockets, at a heap of 1 GB': { ...unreadPipelines(12), heapMegabytes: 1024 },
   '400 pipelined reads of one heavy callback, unread, at a heap of 1 GB': {
     orders: [{ name: 'pipelined reads', intensity: 400 }],
@@ -46,12 +48,8 @@ export const HEAVY_PLANS = {
     isFacilitated: true,
     growthMegabytes: both(BUSY_MEGABYTES),
   },
-} as const satisfies Record<string, Plan>;
-
-/** Attacks that keep the server's processor nearly idle: their trials run side by side. */
-export const LIGHT_PLANS = {
   'unpaid creations': {
-    orders: [{ name: 'unpaid creations', intensity: 250 }],
+    orders: [{ name: 'unpaid creations', intensity: 400 }],
     growthMegabytes: both(BUSY_MEGABYTES),
     judge: (figures) => {
       const counts = figures['unpaid creations'] ?? {};
