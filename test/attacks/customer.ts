@@ -151,27 +151,32 @@ export class Customer {
   }
 }
 
-/** Purchases a second that the server makes when as many as these are always under way: its capacity, seen from here. */
-export async function purchasesPerSecond(target: Target, inFlight: number, durationMs: number): Promise<number> {
+/** Payments that a measurement signs before it begins, so that signing takes nothing from it. */
+const SIGNED_COUNT = 3000;
+const WARM_UP_COUNT = 200;
+/** An address buys so little that no rate is in the way. */
+const PURCHASES_PER_MEASURED_ADDRESS = 60;
+
+/**
+ * Purchases a second that the server makes when as many as these are always under way: its capacity, as one client sees it.
+ * @throws Error when a purchase fails
+ */
+export async function measuredCapacity(target: Target, inFlight: number): Promise<number> {
   const purse = new Purse(target, '127.0.0.1');
-  await purse.sign(SEARCH);
-  const endMs = performance.now() + durationMs;
-  let count = 0;
-  const buyer = async (index: number): Promise<void> => {
-    for (let i = 0; performance.now() < endMs; i++) {
-      // An address buys so little that no rate is in the way.
-      const from = `127.${10 + index}.0.${1 + (i >> 6)}`;
-      const headers = { 'payment-signature': await purse.sign(SEARCH) };
-      const reply = await ask(target, {
-        ...SEARCH,
-        headers,
-        from: target.isProxied ? '127.0.0.1' : from,
-        forwarded: from,
-      });
-      if (reply.status === 200) count++;
+  const signed: string[] = [];
+  for (let i = 0; i < WARM_UP_COUNT + SIGNED_COUNT; i++) signed.push(await purse.sign(SEARCH));
+  let index = 0;
+  const buyUntil = async (end: number): Promise<void> => {
+    while (index < end) {
+      const address = Math.floor(index / PURCHASES_PER_MEASURED_ADDRESS);
+      const from = `127.10.${address >> 7}.${1 + (address & 127)}`;
+      const reply = await ask(target, { ...SEARCH, from, headers: { 'payment-signature': signed[index++]! } });
+      if (reply.status !== 200) throw new Error(`a purchase without an attack is ${nameOf(reply)}`);
     }
   };
+  const buyAll = (end: number): Promise<unknown> => Promise.all(Array.from({ length: inFlight }, () => buyUntil(end)));
+  await buyAll(WARM_UP_COUNT);
   const startMs = performance.now();
-  await Promise.all(Array.from({ length: inFlight }, (_, index) => buyer(index)));
-  return (count * 1000) / (performance.now() - startMs);
+  await buyAll(WARM_UP_COUNT + SIGNED_COUNT);
+  return (SIGNED_COUNT * 1000) / (performance.now() - startMs);
 }

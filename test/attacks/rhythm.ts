@@ -29,12 +29,11 @@ export class Rhythm implements Attack {
   async #on(target: Target): Promise<void> {
     const attack = this.#make();
     this.#current = attack;
-    let isOn = true;
-    await attack.start(target).catch(() => {
-      this.#past.add('could not begin');
-      isOn = false;
-    });
-    this.#past.add('begun');
+    const isOn = await attack.start(target).then(
+      () => true,
+      () => false,
+    );
+    this.#past.add(isOn ? 'begun' : 'could not begin');
     if (this.#loop.isStopped) attack.stop();
     this.#loop.after(isOn ? this.#chance.between(ON_MS_MIN, ON_MS_MAX) : 0, () => {
       this.#end();

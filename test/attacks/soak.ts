@@ -12,8 +12,8 @@ import {
   failureCount,
   type HonestFigures,
   KINDS,
+  measuredCapacity,
   percentile,
-  purchasesPerSecond,
 } from './customer.ts';
 import { AttackedFacilitator } from './facilitator.ts';
 import { type Flatness, flatnessOf } from './flatness.ts';
@@ -35,7 +35,6 @@ const ORDERS: readonly AttackOrder[] = [
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const CAPACITY_IN_FLIGHT = 32;
-const CAPACITY_MS = 5000;
 /** Honest load, as a share of the capacity. */
 const HONEST_SHARE = 0.1;
 const CALLBACKS_PER_SECOND = 2;
@@ -187,7 +186,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   });
   const attackers = new AttackerProcess();
   try {
-    const capacityPerSecond = await purchasesPerSecond(server.target, CAPACITY_IN_FLIGHT, CAPACITY_MS);
+    const capacityPerSecond = await measuredCapacity(server.target, CAPACITY_IN_FLIGHT);
     const honestPerSecond = Math.max(1, Math.round(capacityPerSecond * HONEST_SHARE));
     const customer = new Customer(server.target, {
       purchasesPerSecond: honestPerSecond,
