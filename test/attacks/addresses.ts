@@ -4,7 +4,7 @@
  */
 
 import { ask } from './ask.ts';
-import { type Attack, attackerAt, Counts, type Figures, Repeated, type Target } from './attack.ts';
+import { type Attack, attackerAt, BEGUN, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { SEARCH } from './purse.ts';
 
 const hex = (index: number): string => (index + 1).toString(16);
@@ -35,6 +35,7 @@ export class Disguises implements Attack {
     if (!target.isProxied) throw new Error('this attack needs TRUST_PROXY=true');
     for (const [name, disguise] of Object.entries(DISGUISES)) {
       this.#loop.perSecond(this.#rate, (index) => {
+        this.#counts.add(BEGUN);
         const question = { ...SEARCH, from: attackerAt(0), forwarded: disguise(index) };
         void ask(target, question).then(({ status }) => {
           this.#counts.add(`${name}: asked`);

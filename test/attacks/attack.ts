@@ -13,6 +13,9 @@ export interface Target {
 /** Counts by name: connections, requests, answers by status. */
 export type Figures = Readonly<Record<string, number>>;
 
+/** The figure that every attack has: connections, or requests where those are what attacks, that it has begun. */
+export const BEGUN = 'begun';
+
 export interface Attack {
   /** Prepares (buys what it needs) and begins. Rejects when it cannot begin: an attack that does nothing proves nothing. */
   start(target: Target): Promise<void>;

@@ -22,7 +22,7 @@ export type FromAttacker =
   | { readonly kind: 'figures'; readonly figures: Readonly<Record<string, Figures>> };
 
 /** The server and the honest customers go first: attackers of real life do not share their machine. */
-setPriority(10);
+setPriority(5);
 
 const running = new Map<string, Attack>();
 const tell = (message: FromAttacker): void => {

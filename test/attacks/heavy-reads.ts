@@ -4,7 +4,7 @@
  */
 
 import { ask, nameOf } from './ask.ts';
-import { type Attack, attackerAt, Counts, type Figures, Repeated, type Target } from './attack.ts';
+import { type Attack, attackerAt, BEGUN, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { bearer, buyCallback, type Callback, Purse } from './purse.ts';
 import { headOf, Wires } from './wire.ts';
 
@@ -134,6 +134,7 @@ export class OrdinaryReaders extends HeavyReads {
 
   #readAgain(target: Target, from: string): void {
     if (this.loop.isStopped) return;
+    this.counts.add(BEGUN);
     const { id, read_token } = this.callback!; // from `start` on
     const headers = bearer({ id, read_token });
     void ask(target, { path: `/v1/callbacks/${id}/events`, from, headers, timeoutMs: READ_TIMEOUT_MS }).then(

@@ -1,7 +1,7 @@
 /** Attacks 3, 4 and 5: payments and creations that cost their sender nothing. */
 
 import { ask, nameOf } from './ask.ts';
-import { type Attack, attackerAt, Counts, type Figures, Repeated, type Target } from './attack.ts';
+import { type Attack, attackerAt, BEGUN, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { type ContractFate, CREATION, contractSigned, forged, type Operation, Purse, SEARCH } from './purse.ts';
 
 /** What an attacker has under way at most. */
@@ -29,6 +29,7 @@ abstract class Flood implements Attack {
   #begin(target: Target, index: number): void {
     if (this.#inFlight >= IN_FLIGHT_MAX) return;
     this.#inFlight++;
+    this.counts.add(BEGUN);
     this.counts.peak('most in flight', this.#inFlight);
     void this.#send(target, index).finally(() => this.#inFlight--);
   }

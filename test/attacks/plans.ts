@@ -20,36 +20,42 @@ const CLAIM_BYTES = 10 * 262_144 + 65_536;
 
 const both = (megabytes: number): Plan['growthMegabytes'] => ({ node: megabytes, bun: megabytes });
 
-const unreadPipelines = (socketCount: number): Pick<Plan, 'orders' | 'growthMegabytes'> => ({
+const unreadPipelines = (socketCount: number): Pick<Plan, 'orders' | 'begunMin' | 'growthMegabytes'> => ({
   orders: [{ name: 'unread pipelines', intensity: socketCount }],
+  begunMin: socketCount,
   growthMegabytes: both(BUSY_MEGABYTES + socketCount * (OUTPUT_MEGABYTES + PIPELINE_MEGABYTES)),
 });
 
 /** What every trial must show where there is no attack, or it shows nothing where there is one. */
-export const QUIET_PLAN: Plan = { orders: [], growthMegabytes: both(BUSY_MEGABYTES) };
+export const QUIET_PLAN: Plan = { orders: [], begunMin: 0, growthMegabytes: both(BUSY_MEGABYTES) };
 
 export const PLANS = {
   'unread pipelines on 12 sockets, at a heap of 1 GB': { ...unreadPipelines(12), heapMegabytes: 1024 },
   '400 pipelined reads of one heavy callback, unread, at a heap of 1 GB': {
     orders: [{ name: 'pipelined reads', intensity: 400 }],
+    begunMin: 1,
     heapMegabytes: 1024,
     growthMegabytes: both(BUSY_MEGABYTES),
   },
   '60 unread reads of one heavy callback': {
     orders: [{ name: 'unread reads', intensity: 60 }],
+    begunMin: 60,
     growthMegabytes: both(BUSY_MEGABYTES + 60 * OUTPUT_MEGABYTES),
   },
   '50 ordinary readers of one heavy callback': {
     orders: [{ name: 'ordinary readers', intensity: 50 }],
+    begunMin: 50,
     growthMegabytes: both(BUSY_MEGABYTES + 50 * OUTPUT_MEGABYTES),
   },
   'creations signed by an empty wallet': {
     orders: [{ name: 'empty wallet', intensity: 300 }],
+    begunMin: 600,
     isFacilitated: true,
     growthMegabytes: both(BUSY_MEGABYTES),
   },
   'unpaid creations': {
     orders: [{ name: 'unpaid creations', intensity: 400 }],
+    begunMin: 800,
     growthMegabytes: both(BUSY_MEGABYTES),
     judge: (figures) => {
       const counts = figures['unpaid creations'] ?? {};
@@ -66,18 +72,21 @@ export const PLANS = {
     },
   },
   'forged creations beside little room': {
-    orders: [{ name: 'forged creations', intensity: 400 }],
-    // Room for eight callbacks. A recovery of noble takes 1.3 ms, so that forgeries wait for theirs.
-    variables: { CALLBACK_BYTES: String(8 * CLAIM_BYTES), SIGNATURES: 'noble', CALLBACK_LIMIT_PER_MINUTE: '0' },
+    orders: [{ name: 'forged creations', intensity: 600 }],
+    begunMin: 800,
+    // Room for four callbacks. A recovery of noble takes 1.3 ms, so that forgeries wait for theirs.
+    variables: { CALLBACK_BYTES: String(4 * CLAIM_BYTES), SIGNATURES: 'noble', CALLBACK_LIMIT_PER_MINUTE: '0' },
     growthMegabytes: both(BUSY_MEGABYTES),
   },
   'contract signatures on which the facilitator fails': {
     orders: [{ name: 'failing contract signatures', intensity: 64 }],
+    begunMin: 128,
     isFacilitated: true,
     growthMegabytes: both(BUSY_MEGABYTES),
   },
   'one client under many addresses': {
     orders: [{ name: 'disguises', intensity: 40 }],
+    begunMin: 840,
     variables: { TRUST_PROXY: 'true', RATE_LIMIT_PER_MINUTE: String(RATE_PER_MINUTE) },
     // Its purchases would exceed this rate.
     customer: { purchasesPerSecond: 0, callbacksPerSecond: 2 },
@@ -93,6 +102,7 @@ export const PLANS = {
   },
   '30 callbacks of webhooks that stop a byte short': {
     orders: [{ name: 'stopped bodies', intensity: 30 }],
+    begunMin: 900,
     growthMegabytes: both(BODY_MEGABYTES + BUSY_MEGABYTES / 2),
   },
 } as const satisfies Record<string, Plan>;
@@ -102,6 +112,7 @@ export const LONG_PLANS = {
   'unread pipelines on 40 sockets': unreadPipelines(40),
   'contract signatures on which the facilitator never answers': {
     orders: [{ name: 'hanging contract signatures', intensity: 64 }],
+    begunMin: 128,
     isFacilitated: true,
     growthMegabytes: both(BUSY_MEGABYTES),
   },

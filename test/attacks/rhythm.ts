@@ -33,7 +33,7 @@ export class Rhythm implements Attack {
       () => true,
       () => false,
     );
-    this.#past.add(isOn ? 'begun' : 'could not begin');
+    this.#past.add(isOn ? 'times on' : 'could not begin');
     if (this.#loop.isStopped) attack.stop();
     this.#loop.after(isOn ? this.#chance.between(ON_MS_MIN, ON_MS_MAX) : 0, () => {
       this.#end();

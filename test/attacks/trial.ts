@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Runtime } from '../support/server.ts';
 import { hangUp } from './ask.ts';
-import type { Figures } from './attack.ts';
+import { BEGUN, type Figures } from './attack.ts';
 import { AttackedServer } from './attacked-server.ts';
 import { AttackerProcess } from './attacker-process.ts';
 import type { AttackOrder } from './attacks.ts';
@@ -14,6 +14,8 @@ import { AttackedFacilitator } from './facilitator.ts';
 
 export interface Plan {
   readonly orders: readonly AttackOrder[];
+  /** What the attackers must have begun together for the trial to say anything: connections, or requests. */
+  readonly begunMin: number;
   readonly variables?: Readonly<Record<string, string>>;
   /** Node's heap; its default without. */
   readonly heapMegabytes?: number;
@@ -41,6 +43,8 @@ export interface Report {
 const QUIET_MS = 800;
 const AFTER_MS = 800;
 const SAMPLE_MS = 100;
+/** Longest wait for attackers on a busy machine to begin what the plan asks for. */
+const BEGUN_MS_MAX = 30_000;
 /** The issue's: p90 of the honest under attack, where it is about 10 ms quiet. */
 const HONEST_P90_MS_MAX = 1000;
 /** On a machine that others keep busy: so many times the quiet p90. */
@@ -57,7 +61,27 @@ async function whileAlive(server: AttackedServer, aliveMs: number, eachSample: (
   }
 }
 
-/** Runs the trial to its end, also when the server dies. @throws Error when the attack cannot begin */
+const begunIn = (figures: Readonly<Record<string, Figures>>): number =>
+  Object.values(figures).reduce((sum, { [BEGUN]: begun = 0 }) => sum + begun, 0);
+
+/** Waits until the attackers have begun as much as the plan asks for, or the server is dead. */
+async function whileTooLittleBegun(
+  server: AttackedServer,
+  attackers: AttackerProcess,
+  begunMin: number,
+): Promise<void> {
+  const endMs = performance.now() + BEGUN_MS_MAX;
+  while (performance.now() < endMs && server.ending === undefined) {
+    if (begunIn(await attackers.figures()) >= begunMin) return;
+    await pause(SAMPLE_MS);
+  }
+}
+
+/**
+ * Runs the trial to its end, also when the server dies.
+ * @param attackMs how long the attack goes on once it has begun what the plan asks for
+ * @throws Error when the attack cannot begin
+ */
 export async function runTrial(runtime: Runtime, plan: Plan, attackMs: number): Promise<Report> {
   const facilitator = plan.isFacilitated === true ? new AttackedFacilitator() : undefined;
   const settlement: Record<string, string> =
@@ -72,14 +96,15 @@ export async function runTrial(runtime: Runtime, plan: Plan, attackMs: number): 
     const quietMegabytes = server.residentMegabytes() ?? 0;
     server.forgetPeak();
     await attackers.start(server.target, plan.orders);
+    await whileTooLittleBegun(server, attackers, plan.begunMin);
     let peakMegabytes = 0;
-    await whileAlive(server, attackMs, () => {
-      peakMegabytes = Math.max(peakMegabytes, server.residentMegabytes() ?? 0);
-    });
-    peakMegabytes = Math.max(peakMegabytes, server.peakMegabytes() ?? 0);
+    const sample = (): void => {
+      peakMegabytes = Math.max(peakMegabytes, server.peakMegabytes() ?? 0);
+    };
+    await whileAlive(server, attackMs, sample);
     const figures = await attackers.stop();
     const during = customer.take();
-    await whileAlive(server, AFTER_MS);
+    await whileAlive(server, AFTER_MS, sample);
     await customer.stop();
     const after = customer.take();
     const endMegabytes = server.residentMegabytes() ?? 0;
@@ -104,6 +129,10 @@ export function brokenIn(report: Report, plan: Plan, runtime: Runtime): string[]
   const { ending, lastWords, quiet, during, after, quietMegabytes, peakMegabytes, figures } = report;
   const broken: string[] = [];
   if (ending !== undefined) broken.push(`the server died: ${ending}; ${lastWords.slice(0, 300)}`);
+  const begun = begunIn(figures);
+  if (begun < plan.begunMin && ending === undefined) {
+    broken.push(`the attack began ${begun} of at least ${plan.begunMin}, which shows nothing`);
+  }
   if (failureCount(quiet) > 0) broken.push(`honest requests failed before the attack: ${shown(quiet.failures)}`);
   const p90MsMax = Math.max(HONEST_P90_MS_MAX, SLOWDOWN_MAX * percentile(allTimes(quiet), 0.9));
   const growthMegabytes = peakMegabytes - quietMegabytes;

@@ -1,6 +1,6 @@
 /** Sockets of attackers: what HTTP libraries refuse to send, and answers that stay unread. */
 import { connect, type Socket } from 'node:net';
-import { type Counts, Repeated, type Target } from './attack.ts';
+import { BEGUN, type Counts, Repeated, type Target } from './attack.ts';
 
 export interface WirePlan {
   readonly count: number;
@@ -45,7 +45,7 @@ export class Wires {
     this.#sockets.add(socket);
     let isRenewed = false;
     socket.on('connect', () => {
-      this.#counts.add('connections');
+      this.#counts.add(BEGUN);
       const text = bytes(index);
       this.#counts.add('bytes sent', text.length);
       socket.write(text);
