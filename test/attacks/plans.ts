@@ -13,7 +13,7 @@ const PIPELINE_MEGABYTES = 1;
 
 /** `RATE_LIMIT_PER_MINUTE` of the trial with the disguises. */
 const RATE_PER_MINUTE = 60;
-/** decisions §2 `CALLBACK_LIMIT_PER_MINUTE`. */
+/** The default of `CALLBACK_LIMIT_PER_MINUTE`, decisions §2. */
 const CREATIONS_PER_MINUTE = 600;
 /** decisions §5: what a callback claims. */
 const CLAIM_BYTES = 10 * 262_144 + 65_536;

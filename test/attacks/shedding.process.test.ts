@@ -1,5 +1,5 @@
 /**
- * A server under pressure refuses what costs it and is not promised yet, and nothing else (decisions §4 "Overload";
+ * A server under pressure refuses what costs it and is not promised yet, and nothing else (decisions §4;
  * reliability 211, 212). Memory pressure: a limit below what the process holds. Loop pressure: the process is stopped and
  * continued by signals, which is what a loop that is late looks like from inside.
  */
