@@ -60,7 +60,8 @@ class Execution {
     if (principal !== undefined) {
       this.principal = this.principal === UNKNOWN_PRINCIPAL ? principal : { ...this.principal, ...principal };
     }
-    if (admission.settle === undefined && admission.release === undefined) return;
+    const { settle, release, delivered } = admission;
+    if (settle === undefined && release === undefined && delivered === undefined) return;
     if (this.admissions === undefined) this.admissions = [admission];
     else this.admissions.push(admission);
   }

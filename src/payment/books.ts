@@ -11,7 +11,8 @@ import type { Address } from './protocol/network.ts';
 import type { ReservationKey } from './protocol/order.ts';
 
 /** How a sale moved its money. Sales of different settlements are never added up together. */
-export type SettlementKind = 'local' | 'facilitator';
+export const SETTLEMENT_KINDS = ['local', 'facilitator'] as const;
+export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
 
 /** What the books keep of the request that paid. */
 export interface SaleFacts {
@@ -72,15 +73,20 @@ export interface SalesDay {
   readonly undeliveredCount: number;
 }
 
+/** The books cannot be read now. The message is for the log. */
+export class BooksUnreadableError extends Error {
+  override readonly name = 'BooksUnreadableError';
+}
+
 /** Sales of one page: small enough that reading one takes a few milliseconds. */
 export const PAGE_COUNT_MAX = 500;
 
 export interface Books {
   /** A keyed digest, 32 lower-case hex digits. The key lives in the state, so that without the state no question can be tried against it. */
   digestOf(question: string): string;
-  /** A page, oldest first. @throws Error by rejecting, when the books cannot be read */
+  /** A page, oldest first. @throws BooksUnreadableError by rejecting */
   list(query: SalesQuery): Promise<readonly Sale[]>;
-  /** The sale of an authorization; undefined = none that is still in the books. */
+  /** The sale of an authorization; undefined = none that is still in the books. @throws BooksUnreadableError by rejecting */
   find(key: ReservationKey): MaybePromise<Sale | undefined>;
   /** The days from `day` on (`YYYY-MM-DD`), oldest first. */
   days(day: string): Promise<readonly SalesDay[]>;

@@ -1,9 +1,7 @@
 /** A sale and a day of sales as the operator's routes and `paygrade sales` write them (decisions §4). */
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
-import type { Sale, SalesDay, SettlementKind } from '../../payment/books.ts';
-
-const SETTLEMENT_KINDS = ['local', 'facilitator'] as const satisfies readonly SettlementKind[];
+import { type Sale, type SalesDay, SETTLEMENT_KINDS } from '../../payment/books.ts';
 
 const dateTime = v.pipe(v.string(), v.isoTimestamp());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));

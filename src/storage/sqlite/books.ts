@@ -2,9 +2,11 @@
  * The books over the state file. Sales are written with their settlements (tables/payments.ts); this file notes deliveries,
  * removes what is past its retention, and reads through a thread of its own, so that no long history holds up a payment.
  */
+
 import { type Digest, keyedDigest } from '../../base/digest.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { Books, Sale, SalesDay, SalesQuery } from '../../payment/books.ts';
+import { type Books, BooksUnreadableError, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { SaleCounts } from '../memory/sale-counts.ts';
 import type { Journal } from './journal.ts';
@@ -89,8 +91,12 @@ export class SqliteBooks implements Books {
     await this.#reader.close();
   }
 
-  #read(read: SalesRead): Promise<unknown> {
-    return this.#reader.read(read);
+  async #read(read: SalesRead): Promise<unknown> {
+    try {
+      return await this.#reader.read(read);
+    } catch (failure) {
+      throw new BooksUnreadableError(messageOf(failure));
+    }
   }
 
   #write(operation: SalesOperation): Promise<void> {

@@ -18,6 +18,7 @@ import { firstLineOf } from '../../base/failure.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
+import { BooksUnreadableError } from '../../payment/books.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import { RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
@@ -279,6 +280,7 @@ function putAside(path: string, nowMs: number): string {
 function damagedState(path: string, why: string, release: () => void): SqliteState {
   const fault = `${why}: the server accepts no payments; restore a sound copy, or discard the state with STATE_RESET=true`;
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
+  const unreadable = (): Promise<never> => Promise.reject(new BooksUnreadableError(`${path} is damaged`));
   return {
     persistence: {
       journal: {
@@ -296,9 +298,9 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
       ledger: NOTHING_SPENT,
       books: {
         digestOf: keyedDigest(systemRandom.bytes(SECRET_BYTES)),
-        list: refuse,
-        find: refuse,
-        days: refuse,
+        list: unreadable,
+        find: unreadable,
+        days: unreadable,
         markDelivered: () => {},
         saleCounts: new Map(),
         undeliveredCount: 0,
