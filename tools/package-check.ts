@@ -193,6 +193,7 @@ try {
     // Modules that the program loads by a computed address, which no compiler checks.
     const computed = [
       'dist/storage/sqlite/writer.js',
+      'dist/adapters/files/catalogue-worker.js',
       'dist/adapters/verification/recovery-worker.js',
       'dist/adapters/listen/bun/listen-bun.js',
       'dist/load/signer.js',

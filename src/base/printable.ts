@@ -5,7 +5,7 @@
 
 /**
  * C0, DEL and C1 (ECMA-48), line and paragraph separators, the overrides, embeddings and isolates of the Bidirectional Algorithm
- * (UAX #9 §2), and halves of surrogate pairs.
+ * (UAX #9), and halves of surrogate pairs.
  */
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/gu;
 /** The same without line feeds. */

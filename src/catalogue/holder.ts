@@ -15,7 +15,7 @@ export interface ServedCatalogue {
 /** The configured catalogue; `undefined` = there is none. */
 export interface CatalogueSource {
   /**
-   * Opens, checks and warms it as it is now, at once: for the start, when nobody waits for an answer.
+   * Opens, checks and warms it as it is now, at once: for the start, when no request waits for an answer.
    * @throws SnapshotError when it cannot be used
    */
   load(): ServedCatalogue | undefined;

@@ -61,7 +61,7 @@ export function characterFlags(): Uint8Array {
 
 const NOT_ASCII = /[^\0-\x7f]/;
 /**
- * More marks on one letter than any language has: the bound of the Stream-Safe Text Format (UAX #15 §13). Normalizing orders the
+ * More marks on one letter than any language has: the bound of the Stream-Safe Text Format (UAX #15). Normalizing orders the
  * marks of a letter in time that grows with the square of their number.
  */
 const MARKS_PAST_BOUND = /(\p{M}{30})\p{M}+/gu;
