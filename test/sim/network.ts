@@ -48,6 +48,10 @@ export class Network {
     this.#server = server;
     server.onAnswer = (exchange, answer) => this.#answered(exchange, answer);
     server.onKill = () => this.#cut();
+    server.onCut = (exchange) => {
+      this.#world.count('answers cut');
+      this.#cutOne(exchange);
+    };
   }
 
   #travelMs(): number {
@@ -147,13 +151,15 @@ export class Network {
 
   /** The process is gone, and every connection with it. */
   #cut(): void {
-    for (const exchange of this.#server.life?.outstanding ?? []) {
-      const kept = this.#sendings.get(exchange);
-      this.#sendings.delete(exchange);
-      if (kept === undefined) continue;
-      kept.sending.onCut?.();
-      if (kept.isFirst) this.#world.after(this.#travelMs(), () => kept.sending.onLost?.());
-    }
+    for (const exchange of this.#server.life?.outstanding ?? []) this.#cutOne(exchange);
+  }
+
+  #cutOne(exchange: Exchange): void {
+    const kept = this.#sendings.get(exchange);
+    this.#sendings.delete(exchange);
+    if (kept === undefined) return;
+    kept.sending.onCut?.();
+    if (kept.isFirst) this.#world.after(this.#travelMs(), () => kept.sending.onLost?.());
   }
 
   /** Those that wait for an answer of this life. */

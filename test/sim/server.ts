@@ -84,6 +84,8 @@ export class Server {
   /** Called with every answer that a life gave, in the turn in which it was given. */
   onAnswer: (exchange: Exchange, answer: Answer) => void = () => {};
   onKill: () => void = () => {};
+  /** Called with a request whose answer broke off. */
+  onCut: (exchange: Exchange) => void = () => {};
   /** Commits or reads failed lately: a 500 is no bug. */
   lastDiskFaultMs = Number.NEGATIVE_INFINITY;
   /** This life said that nothing can be written, and has not taken it back. */
@@ -140,6 +142,9 @@ export class Server {
       {
         clock,
         timers,
+        soon: (run) => {
+          if (life.touch('turn')) world.after(0, () => !life.isDead && run());
+        },
         random: this.#chance.fork(),
         recoveryWorker: promptWorker(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
@@ -301,7 +306,12 @@ export class Server {
     if (life.isDead) return;
     const { status, headers } = response;
     // The answer counts from here: its bytes are the listener's.
-    const text = await response.text();
+    const text = await response.text().catch(() => undefined);
+    if (text === undefined) {
+      // The callback ended or the disk failed in the middle of a long answer.
+      if (!life.isDead && life.outstanding.delete(exchange)) this.onCut(exchange);
+      return;
+    }
     const { method, url } = exchange.request;
     checkPublished({ method, path: new URL(url).pathname, status, headers, bytes: Buffer.from(text) });
     if (!life.outstanding.delete(exchange)) return;

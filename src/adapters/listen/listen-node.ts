@@ -70,9 +70,15 @@ class NodeConnection implements ClientConnection {
     this.#outgoing.on('close', () => listener.handleEvent());
   }
 
-  /** @hono/node-server then cancels the body's stream. It would write an error of the stream to stderr. */
+  /**
+   * @hono/node-server then cancels the body's stream; it would write an error of the stream to stderr. Resets the connection,
+   * because to a client or proxy of HTTP/1.0 its orderly end would be the end of the answer.
+   */
   cut(): void {
-    this.#outgoing.destroy();
+    const { socket } = this.#outgoing;
+    // An answer behind another one on its connection has no socket yet.
+    if (socket === null) this.#outgoing.destroy();
+    else socket.resetAndDestroy();
   }
 }
 

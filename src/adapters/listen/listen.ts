@@ -24,8 +24,8 @@ export interface ClientConnection {
    */
   onDisconnect?(listener: DisconnectListener): void;
   /**
-   * Closes the connection at once, in the middle of an answer, so that the client cannot take what it has for the whole. A
-   * listener without it closes the connection, and writes nothing about it, when the stream of a body has an error.
+   * Resets the connection at once, in the middle of an answer, so that the client cannot take what it has for the whole. A
+   * listener without it resets the connection, and writes nothing about it, when the stream of a body has an error.
    */
   cut?(): void;
 }

@@ -90,6 +90,16 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     expect((await ended).subarray(-7).toString()).toBe('\r\n0\r\n\r\n');
   });
 
+  it.each(['fault', 'cut'])(
+    'resets a connection of HTTP/1.0, where its end would be that of the answer: a %s',
+    async (end) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(`GET /pieces/${end} HTTP/1.0\r\n\r\n`));
+      socket.resume();
+      const failure = await new Promise((resolve) => socket.on('error', resolve).on('end', () => resolve('ended')));
+      expect(failure).toMatchObject({ code: 'ECONNRESET' });
+    },
+  );
+
   it.each(['fault', 'cut'])('closes the connection without an end of the answer: a %s', async (end) => {
     const before = server.stdout().length;
     const received = await started(`/pieces/${end}`).ended;
