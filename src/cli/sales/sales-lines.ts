@@ -1,6 +1,6 @@
 /** Sales as lines: for people, as JSON and as CSV. Text from the books is safe on a terminal and in a spreadsheet. */
 
-import { printable } from '../../base/printable.ts';
+import { printable, printableLines } from '../../base/printable.ts';
 import type { SaleRecord } from '../../modules/admin/sale-record.ts';
 import { usdcTextOf } from '../../payment/protocol/amount.ts';
 
@@ -15,7 +15,7 @@ export interface SaleLines {
 export const JSON_LINES: SaleLines = {
   head: '',
   lineOf({ question: _, parameters, ...sale }) {
-    return `${printable(JSON.stringify(parameters === null ? sale : { ...sale, parameters }))}\n`;
+    return `${printableLines(JSON.stringify(parameters === null ? sale : { ...sale, parameters }))}\n`;
   },
 };
 
