@@ -58,6 +58,8 @@ export function jsonBytesMax({ bodyStart, form, sizeBytes }: InboxEvent): number
 const SLICE_BYTES = 16_384;
 /** The same for charsets other than UTF-8, of which a piece has one slice: a malformed one takes a millisecond a try. */
 const CHARSET_SLICE_BYTES = 4_096;
+/** What such a slice becomes at most: a larger piece would leave the collector memory that held nothing. */
+const SHORT_PIECE_BYTES = ESCAPED_BYTES_MAX * CHARSET_SLICE_BYTES;
 
 /** Gives the UTF-8 of the next bytes of a body, of which it may hold back an incomplete character. */
 type Decode = (bytes: Uint8Array, isLast: boolean) => Uint8Array;
@@ -170,7 +172,7 @@ const HEX_DIGITS = encoder.encode('0123456789abcdef');
 class BodyWriter {
   readonly #isText: boolean;
   /** One slice a piece. */
-  readonly #isSlow: boolean;
+  readonly isSlow: boolean;
   readonly #decode: Decode;
   readonly #sliceBytes: number;
   /** Bytes of the body that were not decoded yet. */
@@ -184,9 +186,9 @@ class BodyWriter {
 
   constructor({ form, sizeBytes, bytes }: EventPart, sliceBytes: number) {
     this.#isText = form.kind === 'text';
-    this.#isSlow = form.kind === 'text' && form.charset !== UTF_8;
+    this.isSlow = form.kind === 'text' && form.charset !== UTF_8;
     this.#decode = form.kind === 'text' && form.charset !== UTF_8 ? charsetDecode(form.charset) : utf8Decode();
-    this.#sliceBytes = this.#isSlow ? Math.min(sliceBytes, CHARSET_SLICE_BYTES) : sliceBytes;
+    this.#sliceBytes = this.isSlow ? Math.min(sliceBytes, CHARSET_SLICE_BYTES) : sliceBytes;
     this.#leftBytes = sizeBytes;
     this.#part = bytes;
   }
@@ -215,7 +217,7 @@ class BodyWriter {
       at = this.#isText ? this.#escape(target, at) : this.#copy(target, at);
       const isFull = this.#utf8At < this.#utf8.length;
       if (isFull || this.#hasDecodedLast || (this.#partAt === this.#part.length && this.#leftBytes > 0)) return at;
-      if (this.#isSlow && sliceCount > 0 && at > from) return at;
+      if (this.isSlow && sliceCount > 0 && at > from) return at;
       const slice = this.#part.subarray(this.#partAt, this.#partAt + this.#sliceBytes);
       this.#partAt += slice.length;
       this.#leftBytes -= slice.length;
@@ -300,7 +302,8 @@ export class JsonPieces<E extends object> {
 
   /** The next piece; null at the end; E where an event is no longer there, and then no other call may follow. */
   next(): MaybePromise<Uint8Array | null | E> {
-    return this.#fill(new Uint8Array(this.#pieceBytes), 0);
+    const isShort = this.#current?.body.isSlow ?? false;
+    return this.#fill(new Uint8Array(isShort ? Math.min(this.#pieceBytes, SHORT_PIECE_BYTES) : this.#pieceBytes), 0);
   }
 
   #fill(target: Uint8Array, from: number): MaybePromise<Uint8Array | null | E> {
