@@ -8,11 +8,9 @@ import type { Overload } from '../base/overload/overload.ts';
 import { PRESSURE_KINDS, type PressureKind } from '../base/overload/pressure.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Access, Gate } from '../http/access.ts';
-import { defineErrors, RETRY_AFTER, type Refusal } from '../http/errors.ts';
+import { OVERLOADED, type Refusal } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import type { RequestView } from '../http/request-view.ts';
-
-export const { OVERLOADED } = defineErrors({ OVERLOADED: { status: 503, headers: RETRY_AFTER } });
 
 /** The services that a module needs for operations that overload sheds. */
 export interface OverloadServices {

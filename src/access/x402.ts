@@ -8,7 +8,7 @@ import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';
 import { type AfterSettlement, Answer, type HeaderRecord, Reply } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';
-import { type ErrorCode, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
+import { type ErrorCode, OVERLOADED, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
@@ -22,7 +22,6 @@ import { type Offer, prepareOffer } from '../payment/protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Resale, Settled } from '../payment/purchase.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 import type { Unavailable } from '../payment/settlement/settlement.ts';
-import { OVERLOADED } from './overload.ts';
 import type { PaymentMeter, PaymentMeters } from './payment-meter.ts';
 import {
   PAYMENT_ALREADY_USED,
