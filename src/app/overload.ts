@@ -43,11 +43,12 @@ function writeMeasured(page: Exposition, sampler: PressureSampler, memoryLimitBy
 }
 
 export function openOverload(
-  config: Pick<SharedConfig, 'memoryLimitBytes'>,
+  config: Pick<SharedConfig, 'memoryLimitBytes' | 'shedding'>,
   { clock, timers, memory, onOverload }: OverloadPorts & { readonly clock: Clock; readonly timers: Timers },
 ): OpenOverload {
   const overload = new Overload();
-  const shedding = new Shedding(overload);
+  // Without SHEDDING the gates look at an overload that never begins.
+  const shedding = new Shedding(config.shedding ? overload : new Overload());
   const memoryLimitBytes = memory === undefined ? 0 : (config.memoryLimitBytes ?? defaultMemoryLimitBytes());
   const onChange = (): void => {
     const { level, kind, pressure } = overload;

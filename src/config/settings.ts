@@ -102,6 +102,13 @@ export const SERVER_SETTINGS = {
     detail:
       'From 85 % of it the server makes no new offers, from 92 % it accepts no payments; see operations.md, "Overload".',
   }),
+  shedding: setting({
+    variable: 'SHEDDING',
+    parse: switchOn,
+    default: 'true',
+    help: '`false`: never refuse new paid work because of memory or a late event loop',
+    detail: 'The pressure is still measured and among the metrics. For a machine on which something else sheds load.',
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     parse: oneOf(LOG_LEVELS),

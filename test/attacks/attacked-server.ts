@@ -28,6 +28,7 @@ export class AttackedServer {
     const isBounded = runtime === 'node' && heapMegabytes !== undefined;
     const server = await startServer(runtime, {
       LOG_LEVEL: 'error',
+      SHEDDING: 'true',
       ...(isBounded ? { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes}` } : {}),
       ...variables,
     });

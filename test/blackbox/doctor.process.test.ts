@@ -22,6 +22,16 @@ const contentsOf = (folder: string): Record<string, string> =>
       ]),
   );
 
+/** Once the server has written what it notes after its answers: that they were delivered. */
+async function restingContentsOf(folder: string): Promise<Record<string, string>> {
+  for (let before = contentsOf(folder); ; ) {
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    const now = contentsOf(folder);
+    if (JSON.stringify(now) === JSON.stringify(before)) return now;
+    before = now;
+  }
+}
+
 describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
   let jobs: JobsServer;
   beforeAll(async () => {
@@ -41,7 +51,7 @@ describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
 
   it('finds it ready through its address, and leaves its state as it is', async () => {
     const { port, stateDir, url } = jobs.server;
-    const before = contentsOf(stateDir);
+    const before = await restingContentsOf(stateDir);
     const { exitCode, stderr, findings } = examine({ PORT: String(port), STATE_DIR: stateDir, BASE_URL: url });
     expect([exitCode, stderr]).toEqual([0, '']);
     const found = (check: string): string =>

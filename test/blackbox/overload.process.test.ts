@@ -12,7 +12,7 @@ const TRIES_MAX = 8;
 const PRESSED_TIMEOUT_MS = 120_000;
 
 const start = (runtime: Runtime, variables: Record<string, string> = {}): Promise<RunningServer> =>
-  startServer(runtime, { RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'warn', ...variables });
+  startServer(runtime, { SHEDDING: 'true', RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'warn', ...variables });
 
 const pageOf = async (server: RunningServer): Promise<MetricsPage> =>
   new MetricsPage(await (await server.fetch('/metrics')).text());

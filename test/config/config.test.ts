@@ -27,6 +27,7 @@ describe('the configuration', () => {
       signatures: 'auto',
       workers: 1,
       rateLimitPerMinute: 600,
+      shedding: true,
       salesDays: 400,
       salesParameters: false,
       callbackLimitPerMinute: 600,

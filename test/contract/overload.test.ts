@@ -17,16 +17,16 @@ import { encodeHeader, paymentFor, wallet } from '../support/wallet.ts';
 const PAID = OPERATIONS.filter(isPaid);
 const PaidWay = paid('0.01').constructor;
 
-it.each(PAID.map(({ operation, access }) => [operation, access] as const))(
-  '%s is shed right before its payment is looked at',
-  (_, access) => {
-    const ways = waysIn(access);
-    const at = ways.findIndex((way) => way instanceof PaidWay);
-    expect(Object.is(ways[at - 1], unlessOverloaded)).toBe(true);
-  },
-);
-
 describe(`overload, under ${RUNTIME}`, () => {
+  it.each(PAID.map(({ operation, access }) => [operation, access] as const))(
+    '%s is shed right before its payment is looked at',
+    (_, access) => {
+      const ways = waysIn(access);
+      const at = ways.findIndex((way) => way instanceof PaidWay);
+      expect(Object.is(ways[at - 1], unlessOverloaded)).toBe(true);
+    },
+  );
+
   const account = wallet();
   const time = new ManualTime();
   let memory: PressedMemory;
@@ -195,12 +195,12 @@ describe(`overload, under ${RUNTIME}`, () => {
     expect(shown.value('paygrade_event_loop_lag_seconds', { statistic: 'p90' })).toBe(0);
     expect(changes).toMatchObject([{ level: 1, kind: 'memory', memoryShare: 0.85 }]);
   });
-});
 
-it('an app that does not measure its memory is never overloaded', async () => {
-  const jobs = await openJobsApp({ MEMORY_LIMIT_BYTES: '1' });
-  expectOffer(await jobs.get(jobs.search));
-  const { families } = new MetricsPage((await jobs.get('/metrics')).text);
-  expect(families.has('paygrade_event_loop_lag_seconds')).toBe(false);
-  await jobs.close();
+  it('an app that does not measure its memory is never overloaded', async () => {
+    const jobs = await openJobsApp({ MEMORY_LIMIT_BYTES: '1' });
+    expectOffer(await jobs.get(jobs.search));
+    const { families } = new MetricsPage((await jobs.get('/metrics')).text);
+    expect(families.has('paygrade_event_loop_lag_seconds')).toBe(false);
+    await jobs.close();
+  });
 });

@@ -82,7 +82,8 @@ const listener = await openListener({
   host: '127.0.0.1',
   port: 0,
   fetch(request, client) {
-    const { pathname, searchParams } = new URL(request.url);
+    // Under Bun the address of a request without a Host is a path.
+    const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     if (pathname === '/held') return held(client);
     const found = /^\/pieces\/(\w+)$/.exec(pathname);
     if (found !== null) return pieces(found[1]!, client);
