@@ -2,7 +2,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { ExactEvmScheme } from '@x402/evm';
 import { appendPaymentIdentifierToExtensions, generatePaymentId } from '@x402/extensions/payment-identifier';
-import { decodePaymentResponseHeader, type SettleResponse, wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
@@ -29,9 +29,10 @@ class LossyProxy {
       client.on('close', () => upstream.destroy());
       upstream.on('close', () => client.destroy());
       upstream.on('data', (data) => {
-        if (!isPaid || !this.losesPaidAnswers) return client.write(data);
-        this.lostCount++;
-        client.resetAndDestroy();
+        if (isPaid && this.losesPaidAnswers) {
+          this.lostCount++;
+          client.resetAndDestroy();
+        } else client.write(data);
       });
     });
   }
@@ -74,11 +75,12 @@ describe.each(RUNTIMES)('@x402/fetch with a payment identifier against %s', (run
     const page = new MetricsPage(await (await server.fetch('/metrics')).text());
     return page.value('paygrade_sales_total', { operation });
   };
-  const receiptOf = (response: Response): SettleResponse =>
+  const receiptOf = (response: Response): ReturnType<typeof decodePaymentResponseHeader> =>
     decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
 
   it.each([
     ['searchJobs', '/v1/jobs/search?keyword=engineer&limit=3', {}, 200],
+    ['findSignals', '/v1/jobs/signals?role=engineer', {}, 200],
     ['createCallback', '/v1/callbacks', { method: 'POST' }, 201],
   ] as const)('gets a lost answer of %s, the same each time, and pays once', async (operation, path, init, status) => {
     const account = wallet();
@@ -103,23 +105,6 @@ describe.each(RUNTIMES)('@x402/fetch with a payment identifier against %s', (run
     // Without the identifier, and under another one, the same request is another purchase.
     expect((await fetchUnder(generatePaymentId(), account)(address + path, init)).status).toBe(status);
     expect(await sold(operation)).toBe(before + 2);
-  });
-
-  it('gets the answer of a request that it gave up itself', async () => {
-    const path = '/v1/jobs/signals?role=engineer';
-    const buy = fetchUnder(generatePaymentId());
-    const before = await sold('findSignals');
-    proxy.losesPaidAnswers = true;
-    const hangUp = new AbortController();
-    const given = buy(address + path, { signal: hangUp.signal });
-    await expect(given).rejects.toThrow();
-    hangUp.abort();
-    proxy.losesPaidAnswers = false;
-    const response = await buy(address + path);
-    expect([response.status, await sold('findSignals')]).toEqual([200, before + 1]);
-    const { payer, transaction } = receiptOf(response);
-    expect(payer).toMatch(/^0x[0-9a-fA-F]{40}$/);
-    expect(transaction).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
   it('is refused another question under the same identifier, uncharged', async () => {
