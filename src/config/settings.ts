@@ -100,7 +100,7 @@ export const SERVER_SETTINGS = {
     shownDefault: "the cgroup's limit, else three quarters of the machine's memory",
     help: 'resident memory that the process may hold before it refuses new paid work',
     detail:
-      'From 85 % of it the server makes no new offers, from 92 % it accepts no payments; see operations.md, "Overload".',
+      'From 85 % of it the server makes no new offers, from 92 % it accepts no payments; see limits.md, "Overload".',
   }),
   shedding: setting({
     variable: 'SHEDDING',

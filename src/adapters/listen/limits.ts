@@ -1,7 +1,7 @@
 /**
  * Bounds of the listeners: what one connection, and all together, may make the process hold. Two more are settings,
  * `CONNECTIONS_MAX` and `CONNECTIONS_PER_ADDRESS`. Where a bound is for Node alone, Bun's server offers no hook for it;
- * docs/operations.md ("Bounds on connections") says what stands in its place.
+ * docs/limits.md ("Bounds on connections") says what stands in its place.
  *
  * Node, worst case: an open connection holds one partial head (16 KiB, node:http), one request in flight with at most 128 KiB
  * of unread body (a full stream and one read), and one answer. What can be larger, requests that wait and unread

@@ -1,6 +1,7 @@
 /** The memory of this process: how much of it is in use, and how unused memory is given back. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { lastKnown } from './last-known.ts';
 
 export interface MemoryUse {
   readonly residentBytes: number;
@@ -36,9 +37,10 @@ function collectorOfV8(): () => void {
  * them back at once, but stops the loop for 4 s where 400 MB are in use; the usual one for 0.2 s.
  */
 function nodeMemory(process: NodeJS.Process): ProcessMemory {
+  const residentBytes = lastKnown(() => process.memoryUsage.rss());
   let collect: (() => void) | undefined;
   return {
-    measure: () => ({ residentBytes: process.memoryUsage.rss(), heap: heapUse() }),
+    measure: () => ({ residentBytes: residentBytes(), heap: heapUse() }),
     collect() {
       collect ??= collectorOfV8();
       collect();
@@ -50,10 +52,10 @@ function nodeMemory(process: NodeJS.Process): ProcessMemory {
  * Bun's heap has no limit (what it reports as one is ten times what it has), and its `getHeapStatistics` walks the heap for
  * 7 ms and more, so only resident memory counts. An idle Bun gives hundreds of MB of garbage back within 3 to 12 s.
  */
-const bunMemory = (process: NodeJS.Process): ProcessMemory => ({
-  measure: () => ({ residentBytes: process.memoryUsage.rss(), heap: null }),
-  collect() {},
-});
+function bunMemory(process: NodeJS.Process): ProcessMemory {
+  const residentBytes = lastKnown(() => process.memoryUsage.rss());
+  return { measure: () => ({ residentBytes: residentBytes(), heap: null }), collect() {} };
+}
 
 /** @returns undefined in a runtime without `process`, where the handler can run too */
 export function processMemory(): ProcessMemory | undefined {

@@ -131,3 +131,25 @@ describe('a file that cannot grow', () => {
     await append(1, eventOf(200, new Uint8Array(MIB), false));
   });
 });
+
+describe('a commit', () => {
+  it('that takes longer than two seconds is a fault until it ends (reliability 268)', { timeout: 15_000 }, async () => {
+    const slow = new Folder();
+    try {
+      const opened = await slow.open({ commitDelayMs: 4_000 });
+      const fault = (): string | undefined => opened.fault();
+      const written = opened.journal!.write(callback(1));
+      const startMs = performance.now();
+      expect(fault()).toBeUndefined();
+      await expect
+        .poll(fault, { timeout: 3_500 })
+        .toMatch(/^the disk has not finished a write to the state for 2000 ms/);
+      // The thread of the server goes on meanwhile.
+      expect(performance.now() - startMs).toBeLessThan(3_500);
+      await written;
+      expect(fault()).toBeUndefined();
+    } finally {
+      await slow.remove();
+    }
+  });
+});

@@ -1,0 +1,46 @@
+/** More connections than the system gives the process file descriptors for (reliability 210). */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { expectPaid } from '../support/answers.ts';
+import { startJobsServer } from '../support/jobs-server.ts';
+import { RUNTIMES } from '../support/server.ts';
+import { wallet } from '../support/wallet.ts';
+
+const SPARE_COUNT = 20;
+const CONNECTION_COUNT = 200;
+
+const hasPrlimit = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0;
+if (!hasPrlimit) console.warn('skipping the limit of files: no prlimit (Debian: util-linux)');
+
+describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descriptors, under %s', (runtime) => {
+  it('runs on, and serves and sells again when connections end (reliability 210)', { timeout: 30_000 }, async () => {
+    const jobs = await startJobsServer(runtime, { CONNECTIONS_MAX: '0' });
+    const { server } = jobs;
+    const account = wallet();
+    const payment = await jobs.payment(jobs.search, account);
+    const sockets: Socket[] = [];
+    try {
+      const pid = server.child.pid!;
+      const openCount = readdirSync(`/proc/${pid}/fd`).length;
+      execFileSync('prlimit', ['--pid', String(pid), `--nofile=${openCount + SPARE_COUNT}:`]);
+      for (let i = 0; i < CONNECTION_COUNT; i++) {
+        const socket = connect(server.port, '127.0.0.1').on('error', () => {});
+        socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+        sockets.push(socket);
+      }
+      // Longer than the pauses between two measurements of memory.
+      await pause(1_500);
+      expect(server.child.exitCode).toBeNull();
+      for (const socket of sockets) socket.destroy();
+      await expect.poll(() => readdirSync(`/proc/${pid}/fd`).length).toBeLessThan(openCount + SPARE_COUNT / 2);
+      expect((await jobs.get('/metrics')).status).toBe(200);
+      expectPaid(await jobs.pay(jobs.search, payment), account.address);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      expect(await server.stop()).toBe(0);
+    }
+  });
+});
