@@ -9,6 +9,12 @@ export class ServerProcess {
   /** The origin it listens at; undefined when the process ended before it listened. */
   readonly listening: Promise<string | undefined>;
   hasEnded = false;
+  /** The harness ended it, or asked it to end. */
+  wasEnded = false;
+  /** With SIGTERM: it had the time to record everything. */
+  wasStopped = false;
+  /** When it was killed or ended, milliseconds since 1970; undefined while it runs. */
+  endedAtMs: number | undefined;
 
   /** @param entry the program's entry file; `serve` is its command */
   constructor(runtime: Runtime, entry: string, variables: Readonly<Record<string, string>>) {
@@ -22,6 +28,7 @@ export class ServerProcess {
     this.exited = this.#started.exited;
     void this.exited.then(() => {
       this.hasEnded = true;
+      this.endedAtMs ??= Date.now();
     });
     this.listening = listeningPort(this.#started).then(
       (port) => `http://127.0.0.1:${port}`,
@@ -38,11 +45,15 @@ export class ServerProcess {
   kill(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
+    this.wasEnded = true;
+    this.endedAtMs = Date.now();
     this.#started.child.kill('SIGKILL');
   }
 
   /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null> {
+    this.wasEnded = true;
+    this.wasStopped = true;
     this.#started.child.kill('SIGTERM');
     return this.exited;
   }
