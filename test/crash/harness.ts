@@ -256,6 +256,7 @@ export class CrashHarness {
       requestId: undefined,
       receptions: [],
       cutCount: 0,
+      cutAtMs: undefined,
     };
     this.oracle.add(authorization);
     return authorization;
@@ -283,6 +284,7 @@ export class CrashHarness {
     for (const one of identifier?.authorizations ?? [authorization]) one.cutCount++;
     const answer = await this.#askAndCut(method, path, header, chance.below(CUT_AFTER_MS_MAX));
     authorization.inFlightCount--;
+    authorization.cutAtMs = Date.now();
     this.#count('cut');
     if (answer !== undefined) this.#check(authorization, answer, known);
   }

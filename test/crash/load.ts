@@ -29,7 +29,7 @@ const WORK = {
   'create-named': 8,
   'ask-again': 12,
   'misuse-identifier': 4,
-  cut: 6,
+  cut: 8,
   webhook: 60,
   wait: 8,
   delete: 5,

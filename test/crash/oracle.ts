@@ -62,6 +62,8 @@ export interface Authorization {
   readonly receptions: Reception[];
   /** Requests of its sale whose connection the client itself cut. */
   cutCount: number;
+  /** When the client cut the last of them, milliseconds since 1970; undefined = none. */
+  cutAtMs: number | undefined;
 }
 
 /** One webhook that was sent. `sentAt` and `receivedAt` are moments of the oracle, not times. */
