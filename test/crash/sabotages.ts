@@ -57,7 +57,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'a callback is handed over before it is on disk',
     settlement: 'local',
     aim: 'created',
-    changes: [['callback/inbox/inbox.ts', 'await store.create(', 'void store.create(']],
+    changes: [['callback/inbox/inbox.ts', '      await stored;\n', '      void stored;\n']],
     found: /was paid for and is 404|is 404/,
   },
   {

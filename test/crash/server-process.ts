@@ -1,6 +1,8 @@
 /** One process of the server under test, started on a folder that killed processes may have left behind. */
 import { binaryOf, listeningPort, type Runtime, type Started, startProcess } from '../support/server.ts';
 
+/** A start reads everything that kills left, possibly on a busy machine. */
+const START_MS_MAX = 120_000;
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
 export class ServerProcess {
@@ -30,7 +32,7 @@ export class ServerProcess {
       this.hasEnded = true;
       this.endedAtMs ??= Date.now();
     });
-    this.listening = listeningPort(this.#started).then(
+    this.listening = listeningPort(this.#started, START_MS_MAX).then(
       (port) => `http://127.0.0.1:${port}`,
       () => undefined,
     );

@@ -89,8 +89,8 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'callback/inbox/inbox.ts',
-    '    lifetimes.add(callback);\n    try {\n',
-    `    lifetimes.add(callback);\n    ${at('step: callback in memory')}\n    try {\n`,
+    '    lifetimes.add(callback);\n',
+    `    lifetimes.add(callback);\n    ${at('step: callback in memory')}\n`,
   ],
   [
     'storage/sqlite/tables/answers.ts',
