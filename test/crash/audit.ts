@@ -4,11 +4,14 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Chance } from '../support/chance.ts';
+import { auditBooks } from './books.ts';
 import { bearer, CALLBACK_CREATION, type CrashHarness } from './harness.ts';
 import {
   type Authorization,
   BrokenPromise,
   type Callback,
+  type Identifier,
+  isAnswering,
   isRemembered,
   isUsable,
   nameOf,
@@ -19,6 +22,9 @@ import {
 const ASKED_AT_ONCE = 8;
 const EARLIER_PAYMENT_COUNT = 30;
 const EARLIER_CALLBACK_COUNT = 6;
+const EARLIER_IDENTIFIER_COUNT = 8;
+/** Share of the audits that read the books while the server runs. */
+const BOOKS_SHARE = 0.3;
 const FREE_USED_COUNT_MAX = 8;
 const FINAL_WITHIN_MS = 20_000;
 const FINAL_PAUSE_MS = 100;
@@ -33,6 +39,9 @@ export interface AuditCounts {
   settled: number;
   /** Found free, and used for a purchase after the restart. */
   usedAgain: number;
+  /** Identifiers that were asked again, and those whose charged answer no client had got whole before. */
+  askedAgain: number;
+  recovered: number;
 }
 
 export const emptyCounts = (): AuditCounts => ({
@@ -43,6 +52,8 @@ export const emptyCounts = (): AuditCounts => ({
   unknown: 0,
   settled: 0,
   usedAgain: 0,
+  askedAgain: 0,
+  recovered: 0,
 });
 
 /** `count` different items, or all. */
@@ -84,7 +95,9 @@ export async function audit(harness: CrashHarness, chance: Chance): Promise<Audi
     if (await auditPayment(harness, authorization, isLast(authorization) ? counts : undefined))
       free.push(authorization);
   });
-  await forEach(sample(free.filter(isUsable), FREE_USED_COUNT_MAX, chance), async (authorization) => {
+  await auditIdentifiers(harness, chance, counts);
+  const unnamed = free.filter((one) => one.identifier === undefined && isUsable(one));
+  await forEach(sample(unnamed, FREE_USED_COUNT_MAX, chance), async (authorization) => {
     if (await useAgain(harness, authorization)) counts.usedAgain++;
   });
   const callbacks = oracle.callbacks.filter((one) => Date.parse(one.expiresAt) - Date.now() > 10_000);
@@ -98,9 +111,44 @@ export async function audit(harness: CrashHarness, chance: Chance): Promise<Audi
     counts.callbacks++;
     counts.events += await auditCallback(harness, callback);
   });
+  if (chance.is(BOOKS_SHARE)) await auditBooks(harness, harness.options.stateDir, false);
   const [complaint] = harness.facilitator?.complaints ?? [];
   if (complaint !== undefined) throw new BrokenPromise(complaint);
   return counts;
+}
+
+/** Asks again under all identifiers of the last process and some earlier ones, each time with a new authorization. */
+async function auditIdentifiers(harness: CrashHarness, chance: Chance, counts: AuditCounts): Promise<void> {
+  const { oracle, cycle } = harness;
+  const used = oracle.identifiers.filter((one) => isAnswering(one) && one.authorizations.some(wasSent));
+  const earlier = used.filter((one) => one.cycle < cycle - 1);
+  const chosen = [
+    ...used.filter((one) => one.cycle >= cycle - 1),
+    ...sample(earlier, EARLIER_IDENTIFIER_COUNT, chance),
+  ];
+  await forEach(chosen, async (identifier) => {
+    await askAgain(harness, identifier, chance, counts);
+  });
+}
+
+const wasSent = ({ sentCount }: Authorization): boolean => sentCount > 0;
+
+/** True when the answer came; what was charged must be answered, which the harness checks. */
+async function askAgain(
+  harness: CrashHarness,
+  identifier: Identifier,
+  chance: Chance,
+  counts: AuditCounts,
+): Promise<boolean> {
+  const { charged, authorizations } = identifier;
+  const wasLost = charged !== undefined && charged.receptions.length === 0;
+  const first = charged ?? authorizations.find(wasSent)!;
+  const answer = await harness.pay(await harness.signAgain(first, chance));
+  if (answer === undefined) throw new BrokenPromise('the server ended while it was audited');
+  if (answer.status === 201 && answer.text !== undefined) harness.recordCallback(answer.text);
+  counts.askedAgain++;
+  if (answer.status < 300 && wasLost) counts.recovered++;
+  return answer.status < 300;
 }
 
 /** True when the authorization is free. */
@@ -132,7 +180,7 @@ async function auditPayment(
         throw broken(`is settled with ${transaction}, not as in its receipt`);
       }
       if (counts !== undefined && authorization.successCount === 0) counts.settled++;
-      authorization.isSettled = true;
+      harness.oracle.noteSettled(authorization);
       break;
     }
     case 'unknown':
@@ -229,6 +277,19 @@ async function sentOf(harness: CrashHarness, callback: Callback, eventId: string
   return sent;
 }
 
+/**
+ * Every identifier under which money was charged gives its answer: what was paid for is lost to no client that asks in time.
+ * To be called once no settlement is unknown. @throws BrokenPromise
+ */
+export async function recoverAll(harness: CrashHarness, chance: Chance, counts: AuditCounts): Promise<void> {
+  const charged = harness.oracle.identifiers.filter((one) => one.charged !== undefined && isAnswering(one));
+  const lost = charged.filter(({ charged: sale }) => sale!.receptions.length === 0);
+  await forEach(lost, async (identifier) => {
+    if (await askAgain(harness, identifier, chance, counts)) return;
+    throw new BrokenPromise(`${nameOf(identifier.charged!)} was charged, and its answer is lost`);
+  });
+}
+
 /** Waits until no settlement is unknown and every payment that moved money is on record. @throws BrokenPromise */
 export async function settleDown(harness: CrashHarness): Promise<void> {
   const untilMs = performance.now() + FINAL_WITHIN_MS;
@@ -242,7 +303,7 @@ export async function settleDown(harness: CrashHarness): Promise<void> {
       switch (standing?.state) {
         case 'settled':
           if (movement !== undefined && movement.movedCount !== 1) throw broken('is settled without its money');
-          authorization.isSettled = true;
+          harness.oracle.noteSettled(authorization);
           break;
         case 'free':
           if (movement !== undefined && movement.movedCount > 0) throw broken('was paid and is free');

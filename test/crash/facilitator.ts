@@ -11,6 +11,8 @@ import type { Authorization } from '../support/wallet.ts';
 /** How the facilitator treats one authorization, and the weight of each plan. A plan has one fault; after it all goes well. */
 export const PLANS = {
   plain: 70,
+  /** Settlement takes long and goes well: time for a client to go away. */
+  slow: 5,
   /** Verification says no, once. */
   'verify-refused': 3,
   /** Verification answers 503, once. */
@@ -52,9 +54,12 @@ export interface Movement {
   body: string;
   /** The server told a client that this is settled, so it must not ask for a settlement again. */
   isOnRecord: boolean;
+  /** The first success was answered: milliseconds since 1970; undefined before. */
+  answeredAtMs: number | undefined;
 }
 
 const SLOW_MS = 40;
+const VERY_SLOW_MS = 500;
 
 export const hashOf = (nonce: string): string => `0x${[...nonce.slice(2)].reverse().join('')}`;
 
@@ -113,6 +118,7 @@ export class CountingFacilitator {
         isRefused: false,
         body: '',
         isOnRecord: false,
+        answeredAtMs: undefined,
       };
       this.#movements.set(nonce, movement);
     }
@@ -187,12 +193,14 @@ export class CountingFacilitator {
         body: { success: false, errorReason, transaction, network: 'eip155:8453', payer: from },
       });
     }
+    if (plan === 'slow' && this.hasFaults) await pause(VERY_SLOW_MS);
     if (movement.movedCount === 0) movement.movedCount = 1;
     this.#reach(movement, 'settle-moved');
     await this.#slowness(nonce, 'settled');
     if (isFaulty && plan === 'moved-500') return answered({ status: 500, body: { error: 'down' } });
     if (isFaulty && plan === 'moved-reset') return answered('reset');
     if (isFaulty && plan === 'moved-hang') return 'hang';
+    movement.answeredAtMs ??= Date.now();
     return answered({ status: 200, body: { success: true, transaction, network: 'eip155:8453', payer: from } });
   }
 }

@@ -4,8 +4,10 @@
  * Requests that a kill cuts off are left to the audit (audit.ts).
  */
 import { request as httpRequest } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
+import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
 import type { Chance } from '../support/chance.ts';
 import type { Runtime } from '../support/server.ts';
 import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor } from '../support/wallet.ts';
@@ -14,6 +16,8 @@ import {
   type Authorization,
   BrokenPromise,
   type Callback,
+  type Identifier,
+  isSamePurchase,
   isUsable,
   nameOf,
   Oracle,
@@ -21,6 +25,7 @@ import {
   transactionOf,
 } from './oracle.ts';
 import { ServerProcess } from './server-process.ts';
+import { ARMED_FILE_VARIABLE } from './steps.ts';
 
 export const SETTLEMENTS = ['local', 'facilitator'] as const;
 export type SettlementKind = (typeof SETTLEMENTS)[number];
@@ -28,6 +33,8 @@ export type SettlementKind = (typeof SETTLEMENTS)[number];
 /** Moments at which a kill can be aimed. */
 export type Stage =
   | FacilitatorStage
+  /** The head of a paid answer has arrived. */
+  | 'answer-begun'
   | 'paid'
   | 'created'
   | 'webhook-written'
@@ -44,9 +51,9 @@ export interface Answer {
 
 /** The paid operations that the clients buy. */
 const PAID_OPERATIONS = [
-  { method: 'GET', path: '/v1/jobs/search?limit=1', valueAtomic: 20_000 },
-  { method: 'GET', path: '/v1/jobs/signals?limit=1', valueAtomic: 90_000 },
-  { method: 'POST', path: '/v1/callbacks', valueAtomic: 10_000 },
+  { method: 'GET', path: '/v1/jobs/search?limit=1', operation: 'searchJobs', valueAtomic: 20_000 },
+  { method: 'GET', path: '/v1/jobs/signals?limit=1', operation: 'findSignals', valueAtomic: 90_000 },
+  { method: 'POST', path: '/v1/callbacks', operation: 'createCallback', valueAtomic: 10_000 },
 ] as const;
 export const JOBS_OPERATIONS = PAID_OPERATIONS.slice(0, 2);
 export const CALLBACK_CREATION = PAID_OPERATIONS[2];
@@ -57,6 +64,13 @@ const BASE_URL = 'https://shop.example';
 const LOCAL_BALANCE = '1000000000000';
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const PAYER_COUNT = 8;
+/** By then a process that has killed itself is seen to have ended. */
+const END_SEEN_MS = 10_000;
+/** A client asks this long for an answer that the server sheds. */
+const SHED_MS_MAX = 60_000;
+const SHED_PAUSE_MS = 250;
+/** How long a client that cuts its connection waits for the answer at most. */
+const CUT_AFTER_MS_MAX = 40;
 
 export interface HarnessOptions {
   readonly runtime: Runtime;
@@ -75,6 +89,8 @@ export class CrashHarness {
   readonly outcomes = new Map<string, number>();
   onStage: (stage: Stage) => void = () => {};
   cycle = 0;
+  /** Names the step at which an instrumented server kills itself (steps.ts); without the file it lives. */
+  readonly armedFile: string;
   #server: ServerProcess | undefined;
   #url = '';
   #payTo: string | undefined;
@@ -82,6 +98,7 @@ export class CrashHarness {
 
   constructor(options: HarnessOptions) {
     this.options = options;
+    this.armedFile = `${options.stateDir}.armed`;
     const { chance, settlement } = options;
     this.payers = Array.from({ length: PAYER_COUNT }, (_, i) =>
       privateKeyToAccount(`0x${chance.named('payer', i).hex(32)}`),
@@ -109,6 +126,7 @@ export class CrashHarness {
     this.#server = new ServerProcess(runtime, entry, {
       STATE_DIR: stateDir,
       BASE_URL,
+      [ARMED_FILE_VARIABLE]: this.armedFile,
       ...(this.facilitator === undefined
         ? { LOCAL_BALANCE }
         : { SETTLEMENT: 'facilitator', FACILITATOR_URL: this.facilitator.url, PAY_TO }),
@@ -128,7 +146,7 @@ export class CrashHarness {
       throw new BrokenPromise(`not ready after a restart: ${ready?.text}\n${server.output}`);
     }
     for (const { method, path } of PAID_OPERATIONS) {
-      const answer = await this.ask(path, { method });
+      const answer = await this.#askPatiently(path, { method });
       if (answer?.status !== 402) throw new BrokenPromise(`no offer for ${path}: ${answer?.status} ${answer?.text}`);
       const offer = decodeHeader<PaymentRequired>(answer.headers.get('payment-required'));
       const payTo = offer.accepts[0]?.payTo;
@@ -153,8 +171,21 @@ export class CrashHarness {
       return this.#lost(failure);
     }
     const { status, headers } = response;
+    if (headers.has('payment-response') && response.ok) this.onStage('answer-begun');
     const text = await response.text().catch(() => undefined);
     return { status, headers, text };
+  }
+
+  /** Like {@link ask}, and again while a busy machine makes the server shed work, which charges nothing. */
+  async #askPatiently(path: string, init: RequestInit): Promise<Answer | undefined> {
+    const untilMs = performance.now() + SHED_MS_MAX;
+    for (;;) {
+      const answer = await this.ask(path, init);
+      const isShed = answer?.status === 503 && codeOf(answer) === 'OVERLOADED';
+      if (!isShed || performance.now() > untilMs) return answer;
+      this.#count('shed');
+      await pause(SHED_PAUSE_MS);
+    }
   }
 
   /** The body of a 200; undefined for anything else. */
@@ -164,8 +195,10 @@ export class CrashHarness {
     return response.status === 200 ? bytes : undefined;
   }
 
-  #lost(failure: unknown): undefined {
-    if (!this.server.hasEnded) {
+  async #lost(failure: unknown): Promise<undefined> {
+    const { server } = this;
+    if (!server.hasEnded) await Promise.race([server.exited, pause(END_SEEN_MS, undefined, { ref: false })]);
+    if (!server.hasEnded) {
       throw new BrokenPromise(
         `a connection broke and the server had not been killed: ${String(failure)}\n${this.server.output}`,
       );
@@ -184,12 +217,37 @@ export class CrashHarness {
     return code;
   }
 
+  /** A payment identifier that nothing was bought under yet. */
+  identifier(chance: Chance): Identifier {
+    const identifier: Identifier = {
+      id: `crash_${chance.hex(16)}`,
+      bornMs: Date.now(),
+      cycle: this.cycle,
+      authorizations: [],
+      charged: undefined,
+      text: undefined,
+    };
+    this.oracle.identifiers.push(identifier);
+    return identifier;
+  }
+
+  /** Another authorization for the purchase of one that has an identifier. */
+  signAgain({ path, payer, identifier }: Authorization, chance: Chance): Promise<Authorization> {
+    const operation = PAID_OPERATIONS.find((one) => one.path === path) as PaidOperation;
+    const account = this.payers.find(({ address }) => address === payer);
+    return this.sign(operation, chance, identifier, account);
+  }
+
   /** A new authorization for one of the operations, not yet sent. */
-  async sign(operation: PaidOperation, chance: Chance): Promise<Authorization> {
+  async sign(
+    operation: PaidOperation,
+    chance: Chance,
+    identifier?: Identifier,
+    payer: PrivateKeyAccount = chance.pick(this.payers),
+  ): Promise<Authorization> {
     const { method, path, valueAtomic } = operation;
     const offer = this.#offers.get(path);
     if (offer === undefined) throw new Error(`no offer for ${path}`);
-    const payer = chance.pick(this.payers);
     const payment = await paymentFor(offer, payer, { authorization: { nonce: `0x${chance.hex(32)}` } });
     const { nonce, value, validBefore } = payment.payload.authorization;
     if (Number(value) !== valueAtomic) throw new Error(`${path} costs ${value}, not ${valueAtomic}`);
@@ -198,15 +256,22 @@ export class CrashHarness {
       payer: payer.address,
       valueAtomic,
       validBeforeSeconds: Number(validBefore),
-      header: encodeHeader(payment),
+      header: encodeHeader(identifier === undefined ? payment : { ...payment, extensions: named(offer, identifier) }),
       method,
       path,
+      operation: operation.operation,
+      transaction: this.facilitator === undefined ? playHashOf(payer.address, nonce) : hashOf(nonce),
+      identifier,
       cycle: this.cycle,
       sentCount: 0,
       inFlightCount: 0,
       successCount: 0,
       receipt: undefined,
       isSettled: false,
+      requestId: undefined,
+      receptions: [],
+      cutCount: 0,
+      cutAtMs: undefined,
     };
     this.oracle.add(authorization);
     return authorization;
@@ -215,27 +280,91 @@ export class CrashHarness {
   /** Sends a request with the authorization, which may have been sent before. @throws BrokenPromise */
   async pay(authorization: Authorization): Promise<Answer | undefined> {
     const { method, path, header } = authorization;
+    const known = authorization.identifier?.charged;
     authorization.sentCount++;
     authorization.inFlightCount++;
-    const answer = await this.ask(path, { method, headers: { 'PAYMENT-SIGNATURE': header } });
+    const answer = await this.#askPatiently(path, { method, headers: { 'PAYMENT-SIGNATURE': header } });
     authorization.inFlightCount--;
-    if (answer !== undefined) this.#check(authorization, answer);
+    if (answer !== undefined) this.#check(authorization, answer, known);
     return answer;
   }
 
+  /** Sends the request and cuts the connection: some time later, or as soon as the head of the answer is there. */
+  async payAndCut(authorization: Authorization, chance: Chance): Promise<void> {
+    const { method, path, header, identifier } = authorization;
+    const known = identifier?.charged;
+    authorization.sentCount++;
+    authorization.inFlightCount++;
+    // Which sale the answer would have belonged to is not known: it may be any of the identifier's.
+    for (const one of identifier?.authorizations ?? [authorization]) one.cutCount++;
+    const answer = await this.#askAndCut(method, path, header, chance.below(CUT_AFTER_MS_MAX));
+    authorization.inFlightCount--;
+    authorization.cutAtMs = Date.now();
+    this.#count('cut');
+    if (answer !== undefined) this.#check(authorization, answer, known);
+  }
+
+  #askAndCut(method: string, path: string, header: string, afterMs: number): Promise<Answer | undefined> {
+    return new Promise((resolve) => {
+      const headers = { 'PAYMENT-SIGNATURE': header, 'content-length': '0' };
+      const request = httpRequest(this.#url + path, { method, agent: false, headers });
+      const cut = (answer?: Answer): void => {
+        clearTimeout(timer);
+        request.destroy();
+        resolve(answer);
+      };
+      const timer = setTimeout(cut, afterMs);
+      request.on('error', () => cut());
+      request.on('response', (response) => {
+        const head = new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
+        if (head.has('payment-response') && response.statusCode === 200) this.onStage('answer-begun');
+        cut(response.statusCode! < 400 ? { status: response.statusCode!, headers: head, text: undefined } : undefined);
+      });
+      request.end();
+    });
+  }
+
+  /** What the server must answer under an identifier whose charge was known before the request left. @throws BrokenPromise */
+  #checkKnown(authorization: Authorization, { status, text }: Answer, code: string, charged: Authorization): void {
+    if (authorization === charged || !isUsable(authorization)) return;
+    const isSame = isSamePurchase(authorization, charged);
+    if (isSame ? status < 300 : code === 'PAYMENT_IDENTIFIER_CONFLICT') return;
+    const what = isSame ? 'asks for the answer of' : 'uses the identifier of';
+    throw new BrokenPromise(`${nameOf(authorization)} ${what} ${nameOf(charged)}: ${status} ${text}`);
+  }
+
+  /** Another purchase with its identifier was sent that is another question, or of another payer. */
+  #mayConflict(authorization: Authorization): boolean {
+    const others = authorization.identifier?.authorizations ?? [];
+    return others.some((one) => one.sentCount > 0 && !isSamePurchase(one, authorization));
+  }
+
+  /** The same purchase was sent with another authorization. */
+  #mayBeUnderWay(authorization: Authorization): boolean {
+    const others = authorization.identifier?.authorizations ?? [];
+    return others.some((one) => one !== authorization && one.sentCount > 0 && isSamePurchase(one, authorization));
+  }
+
   /** @throws BrokenPromise when the server may not give this answer */
-  #check(authorization: Authorization, answer: Answer): void {
+  #check(authorization: Authorization, answer: Answer, known: Authorization | undefined): void {
     const { status, headers } = answer;
     const code = this.#counted(authorization.path === CALLBACK_CREATION.path ? 'create' : 'jobs', answer);
     const receipt = headers.get('payment-response');
     const movement = this.facilitator?.movementOf(authorization.nonce);
     const broken = (why: string): BrokenPromise =>
       new BrokenPromise(`${nameOf(authorization)} ${why}: ${status} ${answer.text} (${movement?.plan ?? 'local'})`);
+    if (known !== undefined) this.#checkKnown(authorization, answer, code, known);
     switch (status) {
       case 200:
       case 201: {
-        this.oracle.recordSuccess(authorization, receipt);
-        this.#onRecord(authorization);
+        const charged = this.oracle.recordSuccess(authorization, receipt);
+        if (charged === authorization) charged.requestId = headers.get('x-request-id') ?? undefined;
+        if (answer.text !== undefined) {
+          charged.receptions.push({ server: this.server, atMs: Date.now() });
+          if (charged.identifier !== undefined) this.oracle.recordText(charged.identifier, answer.text);
+        }
+        this.#onRecord(charged);
+        if (charged !== authorization) this.#count('kept answer');
         this.onStage('paid');
         return;
       }
@@ -246,6 +375,10 @@ export class CrashHarness {
         throw broken('is not accepted');
       }
       case 409: {
+        if (code === 'PAYMENT_IDENTIFIER_CONFLICT') {
+          if (!this.#mayConflict(authorization)) throw broken('is no other purchase');
+          return;
+        }
         if (authorization.sentCount === 1) throw broken('was used before it was sent');
         if (receipt !== null && transactionOf(receipt).success) {
           this.oracle.recordSettled(authorization, receipt);
@@ -254,6 +387,7 @@ export class CrashHarness {
         return;
       }
       case 503: {
+        if (code === 'SETTLEMENT_PENDING' && this.#mayBeUnderWay(authorization)) return;
         if (code === 'SETTLEMENT_PENDING' && movement !== undefined && movement.plan !== 'plain') return;
         if (code === 'SETTLEMENT_UNAVAILABLE' && receipt === null) return;
         throw broken('has no answer');
@@ -297,6 +431,8 @@ export class CrashHarness {
   /** Adds the callback of a 201 to the oracle. */
   recordCallback(text: string): Callback {
     const { id, read_token, expires_at } = JSON.parse(text) as { id: string; read_token: string; expires_at: string };
+    const before = this.oracle.callbacks.find((one) => one.id === id);
+    if (before !== undefined) return before; // an identifier gave the same answer again
     const callback: Callback = {
       id,
       readToken: read_token,
@@ -347,11 +483,7 @@ export class CrashHarness {
   #post(path: string, bytes: Buffer, contentType: string): Promise<Answer | undefined> {
     return new Promise((resolve, reject) => {
       const lose = (failure: unknown): void => {
-        try {
-          resolve(this.#lost(failure));
-        } catch (broken) {
-          reject(broken);
-        }
+        this.#lost(failure).then(resolve, reject);
       };
       const request = httpRequest(this.#url + path, {
         method: 'POST',
@@ -410,6 +542,17 @@ export class CrashHarness {
 }
 
 const EVENT_COUNT_MAX = 10;
+
+/** The extensions of a payment under an identifier, made from those of the offer. */
+function named({ extensions }: PaymentRequired, { id }: Identifier): Record<string, unknown> {
+  const declared = extensions?.['payment-identifier'] as { info: object } | undefined;
+  if (declared === undefined) throw new BrokenPromise('the offer has no payment identifier');
+  return { 'payment-identifier': { ...declared, info: { ...declared.info, id } } };
+}
+
+/** The hash that settlement `local` gives a transfer. */
+const playHashOf = (payer: string, nonce: string): string =>
+  `0x${'0'.repeat(32)}${Buffer.from(reservationKeyOf(payer, nonce), 'latin1').toString('hex')}`;
 
 export const bearer = ({ readToken }: Callback): Record<string, string> => ({ authorization: `Bearer ${readToken}` });
 

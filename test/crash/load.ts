@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Chance } from '../support/chance.ts';
 import { CALLBACK_CREATION, type CrashHarness, JOBS_OPERATIONS } from './harness.ts';
-import { type Authorization, type Callback, isAlive, isUsable } from './oracle.ts';
+import { type Authorization, type Callback, type Identifier, isAlive, isAnswering, isUsable } from './oracle.ts';
 
 const CLIENT_COUNT = 12;
 const PAUSE_MS = 12;
@@ -25,27 +25,37 @@ const WORK = {
   repeat: 6,
   'create-callback': 14,
   'create-duplicates': 3,
+  'buy-named': 16,
+  'create-named': 8,
+  'ask-again': 12,
+  'misuse-identifier': 4,
+  cut: 8,
   webhook: 60,
   wait: 8,
   delete: 5,
 } as const;
 /** Fills the log fast, so that the server starts a new one while clients wait. */
 const HEAVY_WORK = { ...WORK, webhook: 300 };
+/** Most purchases are of callbacks under an identifier. */
+const NAMED_WORK = { ...WORK, webhook: 6, 'create-named': 120 };
+const WORK_OF = { usual: WORK, heavy: HEAVY_WORK, named: NAMED_WORK } as const;
+export type LoadKind = keyof typeof WORK_OF;
 
 /** Runs until the server has ended. @throws BrokenPromise */
-export async function load(harness: CrashHarness, chance: Chance, isHeavy: boolean): Promise<void> {
-  await Promise.all(Array.from({ length: CLIENT_COUNT }, (_, i) => work(harness, chance.named('client', i), isHeavy)));
+export async function load(harness: CrashHarness, chance: Chance, kind: LoadKind): Promise<void> {
+  await Promise.all(Array.from({ length: CLIENT_COUNT }, (_, i) => work(harness, chance.named('client', i), kind)));
 }
 
-async function work(harness: CrashHarness, chance: Chance, isHeavy: boolean): Promise<void> {
+async function work(harness: CrashHarness, chance: Chance, kind: LoadKind): Promise<void> {
   while (!harness.server.hasEnded) {
-    await once(harness, chance, isHeavy);
-    await pause(isHeavy ? 0 : chance.below(PAUSE_MS));
+    await once(harness, chance, kind);
+    await pause(kind === 'heavy' ? 0 : chance.below(PAUSE_MS));
   }
 }
 
-async function once(harness: CrashHarness, chance: Chance, isHeavy: boolean): Promise<void> {
-  const kind = chance.weighted(isHeavy ? HEAVY_WORK : WORK);
+async function once(harness: CrashHarness, chance: Chance, load: LoadKind): Promise<void> {
+  const isHeavy = load === 'heavy';
+  const kind = chance.weighted(WORK_OF[load]);
   switch (kind) {
     case 'buy':
       await harness.pay(await harness.sign(chance.pick(JOBS_OPERATIONS), chance));
@@ -63,6 +73,29 @@ async function once(harness: CrashHarness, chance: Chance, isHeavy: boolean): Pr
     }
     case 'create-callback':
       await harness.create(chance);
+      return;
+    case 'buy-named':
+      await buyNamed(
+        harness,
+        await harness.sign(chance.pick(JOBS_OPERATIONS), chance, harness.identifier(chance)),
+        chance,
+      );
+      return;
+    case 'create-named':
+      await buyNamed(harness, await harness.sign(CALLBACK_CREATION, chance, harness.identifier(chance)), chance);
+      return;
+    case 'ask-again': {
+      const identifier = recentIdentifier(harness, chance);
+      if (identifier !== undefined) await askAgain(harness, identifier, chance);
+      return;
+    }
+    case 'misuse-identifier': {
+      const identifier = recentIdentifier(harness, chance);
+      if (identifier !== undefined) await misuse(harness, identifier, chance);
+      return;
+    }
+    case 'cut':
+      await harness.payAndCut(await harness.sign(chance.pick(JOBS_OPERATIONS), chance), chance);
       return;
     case 'webhook': {
       const callback = current(harness, chance, SENT_COUNT_MAX);
@@ -83,6 +116,45 @@ async function once(harness: CrashHarness, chance: Chance, isHeavy: boolean): Pr
     default:
       kind satisfies never;
   }
+}
+
+/** Buys under an identifier, or cuts the connection and asks again, or asks twice at once. */
+async function buyNamed(harness: CrashHarness, first: Authorization, chance: Chance): Promise<void> {
+  const again = await harness.signAgain(first, chance);
+  if (chance.is(0.3)) {
+    await harness.payAndCut(first, chance);
+    if (!harness.server.hasEnded) await record(harness, again);
+    return;
+  }
+  const isTogether = chance.is(0.3);
+  await Promise.all([record(harness, first), isTogether ? record(harness, again) : undefined]);
+  if (!isTogether && !harness.server.hasEnded && chance.is(0.4)) await record(harness, again);
+}
+
+/** Pays, and writes down the callback of a 201. */
+export async function record(harness: CrashHarness, authorization: Authorization): Promise<void> {
+  const answer = await harness.pay(authorization);
+  if (answer?.status === 201 && answer.text !== undefined) harness.recordCallback(answer.text);
+}
+
+function recentIdentifier({ oracle }: CrashHarness, chance: Chance): Identifier | undefined {
+  const recent = oracle.identifiers.slice(-RECENT_COUNT).filter((one) => one.authorizations.length > 0);
+  const answering = recent.filter(isAnswering);
+  return answering.length === 0 ? undefined : chance.pick(answering);
+}
+
+/** Asks for an answer with a new authorization, or with one that was signed before. */
+async function askAgain(harness: CrashHarness, { authorizations }: Identifier, chance: Chance): Promise<void> {
+  const first = chance.pick(authorizations);
+  if (chance.is(0.3) && first.sentCount > 0 && isUsable(first)) await record(harness, first);
+  else await record(harness, await harness.signAgain(first, chance));
+}
+
+/** Uses an identifier for another question or as another payer. */
+async function misuse(harness: CrashHarness, identifier: Identifier, chance: Chance): Promise<void> {
+  const { path } = identifier.authorizations[0]!;
+  const others = [...JOBS_OPERATIONS, CALLBACK_CREATION].filter((one) => chance.is(0.5) || one.path !== path);
+  await record(harness, await harness.sign(chance.pick(others), chance, identifier));
 }
 
 async function payTogether(harness: CrashHarness, authorization: Authorization, chance: Chance): Promise<void> {

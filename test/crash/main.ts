@@ -14,11 +14,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Chance } from '../support/chance.ts';
 import { PROJECT, RUNTIMES, type Runtime } from '../support/server.ts';
-import { type AuditCounts, audit, emptyCounts, settleDown } from './audit.ts';
+import { type AuditCounts, audit, emptyCounts, recoverAll, settleDown } from './audit.ts';
+import { auditBooks, type BooksCounts, emptyBooks } from './books.ts';
 import { CrashHarness, SETTLEMENTS, type SettlementKind, type Stage } from './harness.ts';
-import { load } from './load.ts';
+import { type LoadKind, load } from './load.ts';
 import { BrokenPromise } from './oracle.ts';
 import type { ServerProcess } from './server-process.ts';
+import { arm, instrumented, RARE_STEPS, STEPS, type StepName } from './steps.ts';
 
 const USAGE = `crash [--cycles N] [--runtime node|bun|both] [--settlement local|facilitator|both] [--seed S] [--json]
 
@@ -29,6 +31,9 @@ folder and checks what it promised. Exit code 1, the seed and the folder at the 
   --aim STAGE    one kind of kill only: any of those that the summary counts, but at the start
 `;
 
+/** All steps together end as many loads as all other aims. */
+const STEP_WEIGHT = 8;
+
 /** How the load ends, and the weight of each way. */
 const AIMS = {
   'any moment': 22,
@@ -38,12 +43,14 @@ const AIMS = {
   'settle-arrived': 8,
   'settle-moved': 8,
   'settle-answered': 12,
+  'answer-begun': 8,
   paid: 8,
   created: 6,
   'webhook-written': 10,
   'webhook-acknowledged': 6,
   'deletion-sent': 4,
   'deletion-acknowledged': 3,
+  ...(Object.fromEntries(STEPS.map((step) => [step, STEP_WEIGHT])) as Record<StepName, number>),
 } as const satisfies Record<string, number>;
 type AimName = keyof typeof AIMS;
 
@@ -52,6 +59,10 @@ const KILL_AFTER_MS_MAX = 900;
 /** When a stage is not reached by then, the kill comes at that moment. */
 const AIM_MS_MAX = 1500;
 const AIM_COUNT_MAX = 25;
+const STEP_COUNT_MAX = 12;
+const RARE_STEP_COUNT_MAX = 3;
+/** The same for a step, which only purchases with an identifier reach. */
+const STEP_MS_MAX = 4000;
 /** For stages that are rare. */
 const RARE_AIM_COUNT_MAX = 4;
 const AIM_DELAY_MS_MAX = 6;
@@ -67,6 +78,8 @@ interface Tally {
   /** Purchases under way when the server was killed, by the stage of their settlement. */
   readonly cut: Map<string, number>;
   readonly audited: AuditCounts;
+  /** Of the latest audit of each server's books, all together. */
+  readonly books: BooksCounts;
   cycles: number;
 }
 
@@ -168,6 +181,9 @@ async function killStart(harness: CrashHarness, chance: Chance, usualStartMs: nu
 
 /** Arms the kill of a server before the load begins. @returns disarms */
 function armKill(harness: CrashHarness, server: ServerProcess, aim: AimName, chance: Chance, tally: Tally): () => void {
+  const step = STEPS.find((name) => name === aim);
+  if (step !== undefined)
+    arm(harness.armedFile, step, chance.wholeBetween(1, RARE_STEPS.has(step) ? RARE_STEP_COUNT_MAX : STEP_COUNT_MAX));
   const kill = (): void => {
     if (server.hasEnded) return;
     server.kill();
@@ -178,7 +194,9 @@ function armKill(harness: CrashHarness, server: ServerProcess, aim: AimName, cha
     }
   };
   const isTimed = aim === 'any moment' || aim === 'heavy, any moment';
-  const timer = setTimeout(kill, isTimed ? chance.wholeBetween(KILL_AFTER_MS_MIN, KILL_AFTER_MS_MAX) : AIM_MS_MAX);
+  const latestMs = step === undefined ? AIM_MS_MAX : STEP_MS_MAX;
+  const timer = setTimeout(kill, isTimed ? chance.wholeBetween(KILL_AFTER_MS_MIN, KILL_AFTER_MS_MAX) : latestMs);
+  void server.exited.then(() => rmSync(harness.armedFile, { force: true }));
   let left = chance.wholeBetween(1, /^(created|deletion)/.test(aim) ? RARE_AIM_COUNT_MAX : AIM_COUNT_MAX);
   const delayMs = chance.is(0.5) ? 0 : chance.wholeBetween(1, AIM_DELAY_MS_MAX);
   harness.onStage = (stage: Stage) => {
@@ -191,6 +209,11 @@ function armKill(harness: CrashHarness, server: ServerProcess, aim: AimName, cha
     harness.onStage = () => {};
   };
 }
+
+const loadOf = (aim: AimName): LoadKind => {
+  if (aim === 'heavy, any moment') return 'heavy';
+  return RARE_STEPS.has(aim) ? 'named' : 'usual';
+};
 
 /** With `local` a kill can be aimed only at what the clients see. */
 const canAim = (aim: AimName, settlement: SettlementKind): boolean =>
@@ -226,13 +249,17 @@ async function cycleOf(
   const disarm = armKill(harness, server, aim, chance, tally);
   const loadedMs = performance.now();
   try {
-    await load(harness, chance.named('load'), aim === 'heavy, any moment');
+    await load(harness, chance.named('load'), loadOf(aim));
   } finally {
     disarm();
-    server.kill();
   }
+  const wasKilled = server.wasEnded;
+  server.kill();
   await server.exited;
-  count(tally.kills, aim);
+  if (!wasKilled && !STEPS.some((step) => step === aim)) {
+    throw new BrokenPromise(`the server ended by itself\n${server.output}`);
+  }
+  count(tally.kills, !wasKilled || !/^step/.test(aim) ? aim : `${aim} (not reached)`);
   tally.cycles++;
   tell(
     `cycle ${harness.cycle}  ${runtime} ${settlement}  up in ${startMs.toFixed(0)} ms, audited ${counts.payments} payments ` +
@@ -240,6 +267,12 @@ async function cycleOf(
       `${counts.events} events; killed at "${aim}" after ${(performance.now() - loadedMs).toFixed(0)} ms`,
   );
   return startMs;
+}
+
+function addBooks(total: BooksCounts, more: BooksCounts): void {
+  const longestMs = Math.max(total.longestMs, more.longestMs);
+  for (const name of Object.keys(total) as (keyof BooksCounts)[]) total[name] += more[name];
+  total.longestMs = longestMs;
 }
 
 function add(total: AuditCounts, more: AuditCounts): void {
@@ -251,9 +284,11 @@ async function lastStart(harness: CrashHarness, chance: Chance, tally: Tally): P
   await harness.startAndCheck();
   add(tally.audited, await audit(harness, chance.named('audit')));
   await settleDown(harness);
+  await recoverAll(harness, chance.named('recovery'), tally.audited);
   const code = await harness.server.stop();
   if (code !== 0) throw new BrokenPromise(`SIGTERM is exit code ${code}\n${harness.server.output}`);
   if (harness.facilitator === undefined) auditPlayLedger(harness);
+  addBooks(tally.books, await auditBooks(harness, harness.options.stateDir, true));
 }
 
 /** Each payer must have spent the sum of its settled authorizations. */
@@ -283,12 +318,14 @@ async function run(options: Options): Promise<number> {
   const kinds = options.runtimes.flatMap((runtime) =>
     options.settlements.map((settlement) => ({ runtime, settlement })),
   );
-  const tally: Tally = { kills: new Map(), cut: new Map(), audited: emptyCounts(), cycles: 0 };
+  const tally: Tally = { kills: new Map(), cut: new Map(), audited: emptyCounts(), books: emptyBooks(), cycles: 0 };
   const outcomes = new Map<string, number>();
   let settledCount = 0;
   let movedCount = 0;
   const startedMs = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-crash-'));
+  const hasSteps = options.aim === undefined || STEPS.some((step) => step === options.aim);
+  const program = hasSteps ? instrumented(options.entry, join(folder, 'program')) : options.entry;
   for (const [index, { runtime, settlement }] of kinds.entries()) {
     const name = `${runtime}-${settlement}`;
     const stateDir = join(folder, name, 'state');
@@ -296,7 +333,7 @@ async function run(options: Options): Promise<number> {
       runtime,
       settlement,
       stateDir,
-      entry: options.entry,
+      entry: program,
       chance: chance.named(name),
     }).open();
     const cycles = Math.floor((options.cycles + index) / kinds.length);
@@ -312,6 +349,7 @@ async function run(options: Options): Promise<number> {
         );
         rmSync(leftBy(stateDir), { recursive: true, force: true });
         cpSync(stateDir, leftBy(stateDir), { recursive: true });
+        await auditBooks(harness, chance.is(0.5) ? stateDir : leftBy(stateDir), true);
       }
       if (cycles > 0) await lastStart(harness, harness.options.chance.named('last'), tally);
     } catch (failure) {
@@ -345,6 +383,7 @@ async function run(options: Options): Promise<number> {
     settled: settledCount,
     movedByFacilitator: movedCount,
     audited: tally.audited,
+    books: tally.books,
   };
   process.stdout.write(options.isJson ? `${JSON.stringify(summary)}\n` : shown(summary));
   return 0;

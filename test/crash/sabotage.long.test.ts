@@ -3,36 +3,22 @@
  * must name that promise. Without this, a harness that finds nothing proves nothing.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { binaryOf, PROJECT, processEnvironment } from '../support/server.ts';
-import { SABOTAGES, type Sabotage } from './sabotages.ts';
+import { SABOTAGES } from './sabotages.ts';
+import { copyProgram } from './steps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-sabotage-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** A copy of the program with the changes; its entry. */
-function sabotaged(name: string, changes: Sabotage['changes']): string {
-  const copy = join(folder, name);
-  for (const part of ['src', 'data', 'package.json'])
-    cpSync(join(PROJECT, part), join(copy, part), { recursive: true });
-  symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));
-  for (const [file, from, to] of changes) {
-    const path = join(copy, 'src', file);
-    const text = readFileSync(path, 'utf8');
-    expect(text.split(from).length, `"${from}" stands once in ${file}`).toBe(2);
-    writeFileSync(path, text.replace(from, to));
-  }
-  return join(copy, 'src', 'main.ts');
-}
 
 describe('the crash harness', () => {
   it.each(SABOTAGES.map((one, index) => [one.what, index, one] as const))(
     'finds it when %s',
     (_, index, { changes, settlement, aim, found }) => {
-      const entry = sabotaged(String(index), changes);
+      const entry = copyProgram(PROJECT, join(folder, String(index)), changes);
       const words = [
         '--cycles',
         '30',

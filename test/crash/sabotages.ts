@@ -57,7 +57,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'a callback is handed over before it is on disk',
     settlement: 'local',
     aim: 'created',
-    changes: [['callback/inbox/inbox.ts', 'await store.create(', 'void store.create(']],
+    changes: [['callback/inbox/inbox.ts', '      await stored;\n', '      void stored;\n']],
     found: /was paid for and is 404|is 404/,
   },
   {
@@ -66,5 +66,46 @@ export const SABOTAGES: readonly Sabotage[] = [
     aim: 'deletion-acknowledged',
     changes: [['callback/inbox/inbox.ts', 'await this.#ports.store.delete(id)', 'void this.#ports.store.delete(id)']],
     found: /was deleted and is 200/,
+  },
+  {
+    what: 'a sale is not written with its settlement',
+    settlement: 'local',
+    aim: 'paid',
+    changes: [['storage/sqlite/tables/payments.ts', '  if (sale !== undefined) insertSale(connection, sale);\n', '']],
+    found: /is settled and not in the books/,
+  },
+  {
+    what: 'a sale is delivered at the hand-over, without a look at the connection',
+    settlement: 'facilitator',
+    aim: 'settle-answered',
+    changes: [['app/surface.ts', 'this.#parts.deliveries.watch(view, outcome.delivered);', 'outcome.delivered();']],
+    found: /as delivered what (its client had cut before|no client got)/,
+  },
+  {
+    what: 'no delivery is ever recorded',
+    settlement: 'local',
+    aim: 'deletion-acknowledged',
+    changes: [['storage/sqlite/books.ts', '    this.#delivered.push(serial);\n', '']],
+    found: /as undelivered what a client got/,
+  },
+  {
+    what: 'an identifier reserves again after a restart',
+    settlement: 'local',
+    aim: 'paid',
+    changes: [['storage/memory/reservations.ts', 'this.#restoreAnswers(loaded.answers)', 'this.#restoreAnswers([])']],
+    found: /is charged twice|uses the identifier of/,
+  },
+  {
+    what: 'an answer is kept without its settlement, so that a kill after it loses it',
+    settlement: 'local',
+    aim: 'step: outcome recorded',
+    changes: [
+      [
+        'storage/sqlite/tables/payments.ts',
+        'else keepAnswer(connection, serial, answer.claim, answer.keptUntilMs, end.transaction);',
+        'else dropAnswer(connection, serial);',
+      ],
+    ],
+    found: /is charged twice|uses the identifier of|asks for the answer of/,
   },
 ];

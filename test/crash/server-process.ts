@@ -1,6 +1,8 @@
 /** One process of the server under test, started on a folder that killed processes may have left behind. */
 import { binaryOf, listeningPort, type Runtime, type Started, startProcess } from '../support/server.ts';
 
+/** A start reads everything that kills left, possibly on a busy machine. */
+const START_MS_MAX = 120_000;
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
 export class ServerProcess {
@@ -9,6 +11,12 @@ export class ServerProcess {
   /** The origin it listens at; undefined when the process ended before it listened. */
   readonly listening: Promise<string | undefined>;
   hasEnded = false;
+  /** The harness ended it, or asked it to end. */
+  wasEnded = false;
+  /** With SIGTERM: it had the time to record everything. */
+  wasStopped = false;
+  /** When it was killed or ended, milliseconds since 1970; undefined while it runs. */
+  endedAtMs: number | undefined;
 
   /** @param entry the program's entry file; `serve` is its command */
   constructor(runtime: Runtime, entry: string, variables: Readonly<Record<string, string>>) {
@@ -22,8 +30,9 @@ export class ServerProcess {
     this.exited = this.#started.exited;
     void this.exited.then(() => {
       this.hasEnded = true;
+      this.endedAtMs ??= Date.now();
     });
-    this.listening = listeningPort(this.#started).then(
+    this.listening = listeningPort(this.#started, START_MS_MAX).then(
       (port) => `http://127.0.0.1:${port}`,
       () => undefined,
     );
@@ -38,11 +47,15 @@ export class ServerProcess {
   kill(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
+    this.wasEnded = true;
+    this.endedAtMs = Date.now();
     this.#started.child.kill('SIGKILL');
   }
 
   /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null> {
+    this.wasEnded = true;
+    this.wasStopped = true;
     this.#started.child.kill('SIGTERM');
     return this.exited;
   }

@@ -3,6 +3,7 @@
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import type {
   Absent,
+  CallbackDraft,
   CallbackHandle,
   Callbacks,
   Client,
@@ -71,8 +72,8 @@ export class NamedInbox extends Inbox {
     this.tokens = tokens;
   }
 
-  override async create(): Promise<Created> {
-    const created = await super.create();
+  override async create(draft?: CallbackDraft): Promise<Created> {
+    const created = await super.create(draft);
     this.tokens.set(created.id, created.readToken);
     return created;
   }

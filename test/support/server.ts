@@ -109,9 +109,12 @@ export function runToEnd(
 }
 
 /** The port that a process says it listens on; one that does not say so in time is killed. */
-export function listeningPort({ child, stdout, ended }: Started): Promise<number> {
+export function listeningPort(
+  { child, stdout, ended }: Started,
+  timeoutMs: number = START_TIMEOUT_MS,
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     const look = (): void => {
       const found = /listening on http:\/\/[^\s]*:(\d+)/.exec(stdout());
       if (found === null) return;

@@ -65,6 +65,8 @@ export class Inbox implements Callbacks {
   readonly #reader: EventReader;
   readonly #waking: Waking;
   readonly #writer: EventWriter;
+  /** Callbacks that are not on record yet. */
+  readonly #creating = new Map<CallbackId, Promise<void>>();
 
   /** @param capacityBytes what all callbacks together may claim */
   constructor(capacityBytes: number, ports: InboxPorts) {
@@ -130,6 +132,8 @@ export class Inbox implements Callbacks {
     const lifetimes = this.#lifetimes;
     if (lifetimes.isTaken(id)) {
       lifetimes.capacity.release();
+      // Two requests for one draft: the second relies on the record of the first too, and fails with it.
+      await this.#creating.get(id);
       const authorized = this.authorize(id, readToken);
       if (authorized.kind === 'allowed') return { id, readToken, expiresAtMs: authorized.callback.expiresAtMs };
       throw new Error(`the callback ${id} of a draft has ended`);
@@ -138,11 +142,15 @@ export class Inbox implements Callbacks {
     const callback = new Callback(id, digestOf(readToken), expiresAtMs, clock.monotonicMs() + LIFETIME_MS);
     lifetimes.capacity.commit();
     lifetimes.add(callback);
+    const stored = store.create({ id, tokenDigest: callback.tokenDigest, expiresAtMs });
+    this.#creating.set(id, stored);
     try {
-      await store.create({ id, tokenDigest: callback.tokenDigest, expiresAtMs });
+      await stored;
     } catch (fault) {
       lifetimes.discard(callback);
       throw fault;
+    } finally {
+      this.#creating.delete(id);
     }
     return { id, readToken, expiresAtMs };
   }

@@ -56,6 +56,32 @@ describe('creation', () => {
     expect(inbox.admit(id)).toEqual({ kind: 'expired' });
   });
 
+  it('gives a second request for one draft its answer only once the first is on record, and fails with it', async () => {
+    const ends: ((fault?: Error) => void)[] = [];
+    class HeldCreations extends MemoryEventStore {
+      override create(): Promise<void> {
+        return new Promise((resolve, reject) =>
+          ends.push((fault) => (fault === undefined ? resolve() : reject(fault))),
+        );
+      }
+    }
+    const { inbox } = openInbox({ store: new HeldCreations(), roomCount: 2 });
+    for (const fault of [new Error('disk full'), undefined]) {
+      const draft = inbox.draft();
+      expect([inbox.capacity.tryClaim(), inbox.capacity.tryClaim()]).toEqual([true, true]);
+      const made: string[] = [];
+      const both = [0, 1].map(() => inbox.create(draft).then(({ id }) => made.push(id)));
+      await settle();
+      expect(made).toEqual([]);
+      ends.pop()?.(fault);
+      const results = await Promise.allSettled(both);
+      expect(results.map(({ status }) => status)).toEqual(
+        Array(2).fill(fault === undefined ? 'fulfilled' : 'rejected'),
+      );
+      expect(inbox.counts.live).toBe(fault === undefined ? 1 : 0);
+    }
+  });
+
   it('makes another id when one is taken, and leaves the old callback alone (reliability 129)', async () => {
     const fixed = new Uint8Array(24).fill(7);
     let draws = 0;
