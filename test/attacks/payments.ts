@@ -1,7 +1,7 @@
 /** Attacks 3, 4 and 5: payments and creations that cost their sender nothing. */
 
 import { ask, nameOf } from './ask.ts';
-import { type Attack, attackerAt, BEGUN, Counts, type Figures, Repeated, type Target } from './attack.ts';
+import { type Attack, attackerAt, BEGUN, BUYER, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { type ContractFate, CREATION, contractSigned, forged, type Operation, Purse, SEARCH } from './purse.ts';
 
 /** What an attacker has under way at most. */
@@ -75,7 +75,7 @@ export class EmptyWallet extends Flood {
   #purse: Purse | undefined;
 
   protected override async prepare(target: Target): Promise<void> {
-    this.#purse = new Purse(target, attackerAt(0), true);
+    this.#purse = new Purse(target, BUYER, true);
     await this.#purse.sign(CREATION);
   }
 
@@ -106,7 +106,7 @@ export class ForgedCreations extends Flood {
   #payment = '';
 
   protected override async prepare(target: Target): Promise<void> {
-    this.#payment = await new Purse(target, attackerAt(0)).sign(CREATION);
+    this.#payment = await new Purse(target, BUYER).sign(CREATION);
   }
 
   protected operation(): Operation {
@@ -134,7 +134,7 @@ export class ContractSignatures extends Flood {
   }
 
   protected override async prepare(target: Target): Promise<void> {
-    this.#purse = new Purse(target, attackerAt(0));
+    this.#purse = new Purse(target, BUYER);
     await this.#purse.sign(SEARCH);
     await this.#purse.sign(CREATION);
   }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Runtime } from '../support/server.ts';
 import { hangUp } from './ask.ts';
 import type { Figures } from './attack.ts';
-import { AttackedServer } from './attacked-server.ts';
+import { AttackedServer, type ProcessorTime, sinceThen } from './attacked-server.ts';
 import { AttackerProcess } from './attacker-process.ts';
 import type { AttackOrder } from './attacks.ts';
 import {
@@ -33,7 +33,6 @@ const ORDERS: readonly AttackOrder[] = [
   { name: 'stopped bodies', intensity: 30 },
 ];
 
-const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const CAPACITY_IN_FLIGHT = 32;
 /** Honest load, as a share of the capacity. */
 const HONEST_SHARE = 0.1;
@@ -65,6 +64,8 @@ export interface Minute {
   readonly max: number;
   readonly lowestMemory: number;
   readonly highestMemory: number;
+  /** Of the server's event loop. */
+  readonly processor: ProcessorTime;
 }
 
 export interface SoakResult {
@@ -85,7 +86,7 @@ export interface SoakResult {
 
 const rounded = (value: number): number => Math.round(value * 10) / 10;
 
-function minuteOf(name: string, honest: HonestFigures, megabytes: readonly number[]): Minute {
+function minuteOf(name: string, honest: HonestFigures, megabytes: readonly number[], processor: ProcessorTime): Minute {
   const times = allTimes(honest);
   return {
     name,
@@ -97,6 +98,7 @@ function minuteOf(name: string, honest: HonestFigures, megabytes: readonly numbe
     max: rounded(times.at(-1) ?? 0),
     lowestMemory: Math.min(...megabytes),
     highestMemory: Math.max(...megabytes),
+    processor,
   };
 }
 
@@ -107,12 +109,14 @@ class Soak {
   readonly #customer: Customer;
   readonly minutes: Minute[] = [];
   readonly megabytes: number[] = [];
+  #processor: ProcessorTime;
   readonly #times = new Map<string, number[]>(KINDS.map((kind) => [kind, []]));
 
   constructor(options: SoakOptions, server: AttackedServer, customer: Customer) {
     this.#options = options;
     this.#server = server;
     this.#customer = customer;
+    this.#processor = server.processorTime();
   }
 
   /** Samples for so long, or until the server is dead, and reports what the customers met. */
@@ -128,7 +132,9 @@ class Soak {
 
   report(name: string, megabytes: readonly number[]): Minute {
     const honest = this.#customer.take();
-    const minute = minuteOf(name, honest, megabytes);
+    const processor = this.#server.processorTime();
+    const minute = minuteOf(name, honest, megabytes, sinceThen(processor, this.#processor));
+    this.#processor = processor;
     this.megabytes.push(...megabytes);
     for (const kind of KINDS) this.#times.get(kind)?.push(...honest.tookMs[kind]);
     this.minutes.push(minute);
@@ -179,9 +185,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const { runtime, seed } = options;
   const facilitator = new AttackedFacilitator();
   const server = await AttackedServer.start(runtime, {
-    SETTLEMENT: 'facilitator',
-    FACILITATOR_URL: await facilitator.listen(),
-    PAY_TO,
+    ...(await facilitator.settings()),
     TRUST_PROXY: 'true',
   });
   const attackers = new AttackerProcess();
