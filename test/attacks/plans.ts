@@ -4,6 +4,8 @@ import type { Plan } from './trial.ts';
 
 /** `BODY_BYTES`, megabytes. */
 const BODY_MEGABYTES = 64;
+/** Beside them, what streams hold of bodies that wait or were refused: up to 128 KiB for each of 900 connections. */
+const UNREAD_BODIES_MEGABYTES = 128;
 /** What a few hundred connections and the garbage of a busy process may take beside what is bounded. */
 const BUSY_MEGABYTES = 160;
 /** Unread output that a connection may hold. */
@@ -103,7 +105,7 @@ export const PLANS = {
   '30 callbacks of webhooks that stop a byte short': {
     orders: [{ name: 'stopped bodies', intensity: 30 }],
     begunMin: 900,
-    growthMegabytes: both(BODY_MEGABYTES + BUSY_MEGABYTES / 2),
+    growthMegabytes: both(BODY_MEGABYTES + UNREAD_BODIES_MEGABYTES),
   },
 } as const satisfies Record<string, Plan>;
 
