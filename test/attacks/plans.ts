@@ -51,7 +51,7 @@ export const PLANS = {
   },
   'creations signed by an empty wallet': {
     orders: [{ name: 'empty wallet', intensity: 300 }],
-    begunMin: 600,
+    begunMin: 400,
     isFacilitated: true,
     growthMegabytes: both(BUSY_MEGABYTES),
   },
@@ -88,7 +88,8 @@ export const PLANS = {
   },
   'one client under many addresses': {
     orders: [{ name: 'disguises', intensity: 40 }],
-    begunMin: 840,
+    // 80 of each disguise.
+    begunMin: 560,
     variables: { TRUST_PROXY: 'true', RATE_LIMIT_PER_MINUTE: String(RATE_PER_MINUTE) },
     // Its purchases would exceed this rate.
     customer: { purchasesPerSecond: 0, callbacksPerSecond: 2 },

@@ -42,8 +42,8 @@ export interface Report {
   readonly processor: ProcessorTime;
 }
 
-const QUIET_MS = 800;
-const AFTER_MS = 800;
+const QUIET_MS = 500;
+const AFTER_MS = 500;
 const SAMPLE_MS = 100;
 /** Longest wait for attackers on a busy machine to begin what the plan asks for. */
 const BEGUN_MS_MAX = 30_000;
