@@ -29,6 +29,9 @@ export const ATTACKERS = ['127.0.0.66', '127.0.0.67', '127.0.0.68', '127.0.0.69'
 
 export const attackerAt = (index: number): string => ATTACKERS[index % ATTACKERS.length]!;
 
+/** Where attackers buy what they need; an address of floods would be refused there for its rate. */
+export const BUYER = '127.0.0.70';
+
 export class Counts {
   readonly #counts: Record<string, number> = {};
 

@@ -5,6 +5,18 @@ import type { Target } from './attack.ts';
 
 const STATUS_KIB = { resident: /^VmRSS:\s+(\d+) kB$/m, peak: /^VmHWM:\s+(\d+) kB$/m } as const;
 
+/** What the first thread of a process, the one with the event loop, had of the processors since it began, seconds. */
+export interface ProcessorTime {
+  readonly ran: number;
+  /** It could run and other processes did: what it was late by for reasons that are not its own. */
+  readonly waited: number;
+}
+
+export const sinceThen = (now: ProcessorTime, then: ProcessorTime): ProcessorTime => ({
+  ran: Math.round((now.ran - then.ran) * 10) / 10,
+  waited: Math.round((now.waited - then.waited) * 10) / 10,
+});
+
 export class AttackedServer {
   readonly #server: RunningServer;
   readonly target: Target;
@@ -60,6 +72,17 @@ export class AttackedServer {
       return found === null ? undefined : Math.round(Number(found[1]) / 1024);
     } catch {
       return undefined;
+    }
+  }
+
+  /** Linux, sched-stats: nanoseconds on a processor, and waiting for one. Zero when the process has ended. */
+  processorTime(): ProcessorTime {
+    try {
+      const text = readFileSync(`/proc/${this.pid}/task/${this.pid}/schedstat`, 'latin1');
+      const [ran = 0, waited = 0] = text.split(' ').map(Number);
+      return { ran: ran / 1e9, waited: waited / 1e9 };
+    } catch {
+      return { ran: 0, waited: 0 };
     }
   }
 

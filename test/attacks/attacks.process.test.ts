@@ -8,7 +8,7 @@ import { RUNTIMES, type Runtime } from '../support/server.ts';
 import { PLANS, QUIET_PLAN } from './plans.ts';
 import { brokenIn, type Plan, runTrial } from './trial.ts';
 
-const ATTACK_MS = 2500;
+const ATTACK_MS = 2000;
 const TIMEOUT_MS = 120_000;
 
 /** A trial that cannot run ends, too, before the test does: its processes must not outlive it. */

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { CONTRACT_FATES, EMPTY_WALLET_MARK } from './purse.ts';
 
+const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const USUAL_MS = 5;
 /** Below the longest that a verification may take, so that it counts as an answer. */
 const EMPTY_WALLET_MS = 4000;
@@ -31,7 +32,12 @@ export class AttackedFacilitator {
     this.#server.keepAliveTimeout = 300_000;
   }
 
-  async listen(): Promise<string> {
+  /** Listens, and gives the settings of a server that settles through it. */
+  async settings(): Promise<Record<string, string>> {
+    return { SETTLEMENT: 'facilitator', FACILITATOR_URL: await this.#listen(), PAY_TO };
+  }
+
+  async #listen(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

@@ -4,7 +4,7 @@
  */
 
 import { ask, nameOf } from './ask.ts';
-import { type Attack, attackerAt, BEGUN, Counts, type Figures, Repeated, type Target } from './attack.ts';
+import { type Attack, attackerAt, BEGUN, BUYER, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { bearer, buyCallback, type Callback, Purse } from './purse.ts';
 import { headOf, Wires } from './wire.ts';
 
@@ -19,7 +19,7 @@ const REFUSED_PAUSE_MS = 200;
 
 /** Buys a callback and fills it. @throws Error */
 async function filledCallback(target: Target): Promise<Callback> {
-  const from = attackerAt(0);
+  const from = BUYER;
   const callback = await buyCallback(target, new Purse(target, from), from);
   const body = Buffer.alloc(EVENT_BYTES, 1);
   for (let i = 0; i < EVENT_COUNT; i++) {

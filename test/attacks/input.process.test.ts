@@ -47,8 +47,8 @@ const DEPTH = 400_000;
 const nestedPage = (element: string): string =>
   `<!doctype html><html><head><script type="application/ld+json">${JSON.stringify(POSTING)}</script></head><body>` +
   `${`<${element}>`.repeat(DEPTH)}text${`</${element}>`.repeat(DEPTH)}</body></html>`;
-/** A page of 4 MB with nothing special takes less than a second. */
-const NESTED_MS_MAX = 6000;
+/** It takes a second; on a machine that others keep busy, some more. */
+const NESTED_MS_MAX = 20_000;
 
 const CONTROLS = '\u001b]0;owned\u0007\u001b[2J\u009b2J\u007f\r\b';
 /** Everything that a terminal obeys; lines and tabs of ours may stay. */

@@ -16,7 +16,19 @@ every minute, and its memory stayed flat; else 1.
   --json   the figures as one JSON object on stdout; the minutes go to stderr
 `;
 
-const HEADINGS = ['', 'honest', 'lost', 'p50 ms', 'p90 ms', 'p99 ms', 'max ms', 'MB low', 'MB high'] as const;
+const HEADINGS = [
+  '',
+  'honest',
+  'lost',
+  'p50 ms',
+  'p90 ms',
+  'p99 ms',
+  'max ms',
+  'MB low',
+  'MB high',
+  'ran s',
+  'waited s',
+] as const;
 const NAME_WIDTH = 14;
 const COLUMN_WIDTH = 9;
 
@@ -24,16 +36,31 @@ const row = (cells: readonly (string | number)[]): string =>
   cells.map((cell, i) => (i === 0 ? String(cell).padEnd(NAME_WIDTH) : String(cell).padStart(COLUMN_WIDTH))).join('');
 
 function minuteRow(minute: Minute): string {
-  const { name, honestCount, failures, p50, p90, p99, max, lowestMemory, highestMemory } = minute;
+  const { name, honestCount, failures, p50, p90, p99, max, lowestMemory, highestMemory, processor, loadAverage } =
+    minute;
   const lost = Object.values(failures).reduce((sum, count) => sum + count, 0);
-  const figures = row([name, honestCount, lost, p50, p90, p99, max, lowestMemory, highestMemory]);
+  const figures = row([
+    name,
+    honestCount,
+    lost,
+    p50,
+    p90,
+    p99,
+    max,
+    lowestMemory,
+    highestMemory,
+    processor.ran,
+    processor.waited,
+    loadAverage,
+  ]);
   return lost === 0 ? figures : `${figures}  ${JSON.stringify(failures)}`;
 }
 
 function shown(result: SoakResult): string {
-  const { runtime, seed, capacityPerSecond, honestPerSecond, memory, attacks, p90ByKind, broken } = result;
+  const { runtime, seed, capacityPerSecond, honestPerSecond, memory, attacks, underAttack, p90ByKind, broken } = result;
   const lines = [
     `capacity ${capacityPerSecond} purchases a second; honest ${honestPerSecond} a second`,
+    `ms under attack: p50 ${underAttack.p50}, p90 ${underAttack.p90}, p99 ${underAttack.p99}, max ${underAttack.max}`,
     `p90 ms by kind: ${Object.entries(p90ByKind)
       .map(([kind, p90]) => `${kind} ${p90}`)
       .join(', ')}`,

@@ -1,11 +1,13 @@
 /** Attacks 3, 4 and 5: payments and creations that cost their sender nothing. */
 
 import { ask, nameOf } from './ask.ts';
-import { type Attack, attackerAt, BEGUN, Counts, type Figures, Repeated, type Target } from './attack.ts';
+import { type Attack, attackerAt, BEGUN, BUYER, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { type ContractFate, CREATION, contractSigned, forged, type Operation, Purse, SEARCH } from './purse.ts';
 
-/** What an attacker has under way at most. */
+/** What an attacker has under way at most: more than the server has slots for. */
 const IN_FLIGHT_MAX = 2000;
+/** Of a flood that is judged by its answers: what it has begun is answered but for a few. */
+const ANSWERED_IN_FLIGHT_MAX = 64;
 const TIMEOUT_MS = 30_000;
 
 abstract class Flood implements Attack {
@@ -27,7 +29,7 @@ abstract class Flood implements Attack {
   }
 
   #begin(target: Target, index: number): void {
-    if (this.#inFlight >= IN_FLIGHT_MAX) return;
+    if (this.#inFlight >= this.inFlightMax) return;
     this.#inFlight++;
     this.counts.add(BEGUN);
     this.counts.peak('most in flight', this.#inFlight);
@@ -51,6 +53,7 @@ abstract class Flood implements Attack {
 
   /** Requests that go out in one moment. */
   protected readonly burst: number = 1;
+  protected readonly inFlightMax: number = IN_FLIGHT_MAX;
 
   protected async prepare(_target: Target): Promise<void> {}
 
@@ -75,7 +78,7 @@ export class EmptyWallet extends Flood {
   #purse: Purse | undefined;
 
   protected override async prepare(target: Target): Promise<void> {
-    this.#purse = new Purse(target, attackerAt(0), true);
+    this.#purse = new Purse(target, BUYER, true);
     await this.#purse.sign(CREATION);
   }
 
@@ -90,6 +93,8 @@ export class EmptyWallet extends Flood {
 
 /** Attack 3, unpaid: creations without a payment, without end, from one address. */
 export class UnpaidCreations extends Flood {
+  protected override readonly inFlightMax = ANSWERED_IN_FLIGHT_MAX;
+
   protected operation(): Operation {
     return CREATION;
   }
@@ -106,7 +111,7 @@ export class ForgedCreations extends Flood {
   #payment = '';
 
   protected override async prepare(target: Target): Promise<void> {
-    this.#payment = await new Purse(target, attackerAt(0)).sign(CREATION);
+    this.#payment = await new Purse(target, BUYER).sign(CREATION);
   }
 
   protected operation(): Operation {
@@ -134,7 +139,7 @@ export class ContractSignatures extends Flood {
   }
 
   protected override async prepare(target: Target): Promise<void> {
-    this.#purse = new Purse(target, attackerAt(0));
+    this.#purse = new Purse(target, BUYER);
     await this.#purse.sign(SEARCH);
     await this.#purse.sign(CREATION);
   }

@@ -4,6 +4,8 @@ import type { Plan } from './trial.ts';
 
 /** `BODY_BYTES`, megabytes. */
 const BODY_MEGABYTES = 64;
+/** Beside them, what streams hold of bodies that wait or were refused: up to 128 KiB for each of 900 connections. */
+const UNREAD_BODIES_MEGABYTES = 128;
 /** What a few hundred connections and the garbage of a busy process may take beside what is bounded. */
 const BUSY_MEGABYTES = 160;
 /** Unread output that a connection may hold. */
@@ -49,7 +51,7 @@ export const PLANS = {
   },
   'creations signed by an empty wallet': {
     orders: [{ name: 'empty wallet', intensity: 300 }],
-    begunMin: 600,
+    begunMin: 400,
     isFacilitated: true,
     growthMegabytes: both(BUSY_MEGABYTES),
   },
@@ -86,7 +88,8 @@ export const PLANS = {
   },
   'one client under many addresses': {
     orders: [{ name: 'disguises', intensity: 40 }],
-    begunMin: 840,
+    // 80 of each disguise.
+    begunMin: 560,
     variables: { TRUST_PROXY: 'true', RATE_LIMIT_PER_MINUTE: String(RATE_PER_MINUTE) },
     // Its purchases would exceed this rate.
     customer: { purchasesPerSecond: 0, callbacksPerSecond: 2 },
@@ -103,7 +106,7 @@ export const PLANS = {
   '30 callbacks of webhooks that stop a byte short': {
     orders: [{ name: 'stopped bodies', intensity: 30 }],
     begunMin: 900,
-    growthMegabytes: both(BODY_MEGABYTES + BUSY_MEGABYTES / 2),
+    growthMegabytes: both(BODY_MEGABYTES + UNREAD_BODIES_MEGABYTES),
   },
 } as const satisfies Record<string, Plan>;
 

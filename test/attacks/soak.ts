@@ -1,9 +1,10 @@
 /** The long run: one server, all attacks at once, on and off by a seed, and honest customers at a tenth of its capacity. */
+import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Runtime } from '../support/server.ts';
 import { hangUp } from './ask.ts';
 import type { Figures } from './attack.ts';
-import { AttackedServer } from './attacked-server.ts';
+import { AttackedServer, type ProcessorTime, sinceThen } from './attacked-server.ts';
 import { AttackerProcess } from './attacker-process.ts';
 import type { AttackOrder } from './attacks.ts';
 import {
@@ -33,7 +34,6 @@ const ORDERS: readonly AttackOrder[] = [
   { name: 'stopped bodies', intensity: 30 },
 ];
 
-const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const CAPACITY_IN_FLIGHT = 32;
 /** Honest load, as a share of the capacity. */
 const HONEST_SHARE = 0.1;
@@ -43,6 +43,8 @@ const AFTER_MS = 10_000;
 const SAMPLE_MS = 1000;
 const MINUTE_MS = 60_000;
 const P90_MS_MAX = 1000;
+/** A shorter run has too few collections of garbage to tell whether memory is flat. */
+const JUDGED_MINUTES_MIN = 10;
 /** Resident memory above the quiet one: the bodies (64 MB), the output of unread connections, and a busy heap. */
 const GROWTH_MEGABYTES_MAX = 600;
 
@@ -54,17 +56,25 @@ export interface SoakOptions {
   readonly onMinute: (minute: Minute) => void;
 }
 
-/** Times in milliseconds, memory in megabytes. */
-export interface Minute {
-  readonly name: string;
-  readonly honestCount: number;
-  readonly failures: Readonly<Record<string, number>>;
+/** Milliseconds. */
+interface Times {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
   readonly max: number;
+}
+
+/** Memory in megabytes. */
+export interface Minute extends Times {
+  readonly name: string;
+  readonly honestCount: number;
+  readonly failures: Readonly<Record<string, number>>;
   readonly lowestMemory: number;
   readonly highestMemory: number;
+  /** Of the server's event loop. */
+  readonly processor: ProcessorTime;
+  /** Of the machine, at the end of the minute. */
+  readonly loadAverage: number;
 }
 
 export interface SoakResult {
@@ -74,6 +84,8 @@ export interface SoakResult {
   readonly honestPerSecond: number;
   readonly minutes: readonly Minute[];
   readonly p90ByKind: Readonly<Record<string, number>>;
+  /** Of all honest answers in the minutes of the attacks. */
+  readonly underAttack: Times;
   readonly honestCount: number;
   readonly honestFailures: number;
   readonly memory: Flatness & { readonly quiet: number; readonly peak: number; readonly end: number };
@@ -85,18 +97,26 @@ export interface SoakResult {
 
 const rounded = (value: number): number => Math.round(value * 10) / 10;
 
-function minuteOf(name: string, honest: HonestFigures, megabytes: readonly number[]): Minute {
+const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+
+const timesOf = (sorted: readonly number[]): Times => ({
+  p50: rounded(percentile(sorted, 0.5)),
+  p90: rounded(percentile(sorted, 0.9)),
+  p99: rounded(percentile(sorted, 0.99)),
+  max: rounded(sorted.at(-1) ?? 0),
+});
+
+function minuteOf(name: string, honest: HonestFigures, megabytes: readonly number[], processor: ProcessorTime): Minute {
   const times = allTimes(honest);
   return {
     name,
     honestCount: times.length,
     failures: honest.failures,
-    p50: rounded(percentile(times, 0.5)),
-    p90: rounded(percentile(times, 0.9)),
-    p99: rounded(percentile(times, 0.99)),
-    max: rounded(times.at(-1) ?? 0),
+    ...timesOf(times),
     lowestMemory: Math.min(...megabytes),
     highestMemory: Math.max(...megabytes),
+    processor,
+    loadAverage: rounded(loadavg()[0] ?? 0),
   };
 }
 
@@ -107,28 +127,34 @@ class Soak {
   readonly #customer: Customer;
   readonly minutes: Minute[] = [];
   readonly megabytes: number[] = [];
+  readonly #underAttack: number[] = [];
+  #processor: ProcessorTime;
   readonly #times = new Map<string, number[]>(KINDS.map((kind) => [kind, []]));
 
   constructor(options: SoakOptions, server: AttackedServer, customer: Customer) {
     this.#options = options;
     this.#server = server;
     this.#customer = customer;
+    this.#processor = server.processorTime();
   }
 
   /** Samples for so long, or until the server is dead, and reports what the customers met. */
-  async watch(name: string, durationMs: number): Promise<Minute> {
+  async watch(name: string, durationMs: number, isAttacked = false): Promise<Minute> {
     const endMs = performance.now() + durationMs;
     const megabytes: number[] = [];
     while (performance.now() < endMs && this.#server.ending === undefined) {
       await pause(Math.min(SAMPLE_MS, endMs - performance.now()));
       megabytes.push(this.#server.residentMegabytes() ?? 0);
     }
-    return this.report(name, megabytes);
+    return this.report(name, megabytes, isAttacked);
   }
 
-  report(name: string, megabytes: readonly number[]): Minute {
+  report(name: string, megabytes: readonly number[], isAttacked = false): Minute {
     const honest = this.#customer.take();
-    const minute = minuteOf(name, honest, megabytes);
+    if (isAttacked) for (const kind of KINDS) this.#underAttack.push(...honest.tookMs[kind]);
+    const processor = this.#server.processorTime();
+    const minute = minuteOf(name, honest, megabytes, sinceThen(processor, this.#processor));
+    this.#processor = processor;
     this.megabytes.push(...megabytes);
     for (const kind of KINDS) this.#times.get(kind)?.push(...honest.tookMs[kind]);
     this.minutes.push(minute);
@@ -136,18 +162,12 @@ class Soak {
     return minute;
   }
 
+  underAttack(): Times {
+    return timesOf(ascending(this.#underAttack));
+  }
+
   p90ByKind(): Record<string, number> {
-    return Object.fromEntries(
-      [...this.#times].map(([kind, times]) => [
-        kind,
-        rounded(
-          percentile(
-            times.sort((a, b) => a - b),
-            0.9,
-          ),
-        ),
-      ]),
-    );
+    return Object.fromEntries([...this.#times].map(([kind, times]) => [kind, timesOf(ascending(times)).p90]));
   }
 }
 
@@ -166,7 +186,7 @@ function brokenIn(result: Omit<SoakResult, 'broken'>, ending: string | undefined
     ...(memory.peak - memory.quiet > GROWTH_MEGABYTES_MAX
       ? [`memory rose from ${memory.quiet} to ${memory.peak} MB, allowed are ${GROWTH_MEGABYTES_MAX} more`]
       : []),
-    ...(memory.isFlat
+    ...(memory.isFlat || minutes.length < JUDGED_MINUTES_MIN
       ? []
       : [
           `memory rose by ${rounded(memory.riseMegabytes)} MB in the second half, noise is ${rounded(memory.noiseMegabytes)}`,
@@ -179,9 +199,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const { runtime, seed } = options;
   const facilitator = new AttackedFacilitator();
   const server = await AttackedServer.start(runtime, {
-    SETTLEMENT: 'facilitator',
-    FACILITATOR_URL: await facilitator.listen(),
-    PAY_TO,
+    ...(await facilitator.settings()),
     TRUST_PROXY: 'true',
   });
   const attackers = new AttackerProcess();
@@ -199,7 +217,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     const sampleCount = soak.megabytes.length;
     await attackers.start(server.target, ORDERS, seed);
     for (let minute = 1; minute <= options.minutes && server.ending === undefined; minute++) {
-      await soak.watch(`minute ${minute}`, MINUTE_MS);
+      await soak.watch(`minute ${minute}`, MINUTE_MS, true);
     }
     const flatness = flatnessOf(soak.megabytes.slice(sampleCount));
     const peak = server.peakMegabytes() ?? 0;
@@ -215,6 +233,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
       honestPerSecond,
       minutes: soak.minutes,
       p90ByKind: soak.p90ByKind(),
+      underAttack: soak.underAttack(),
       honestCount: sumOf(soak.minutes.map(({ honestCount }) => honestCount)),
       honestFailures: sumOf(soak.minutes.map(({ failures }) => failureCount({ failures }))),
       memory: { ...flatness, quiet, peak, end: server.residentMegabytes() ?? 0 },

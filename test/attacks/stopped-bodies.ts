@@ -1,5 +1,5 @@
 /** Attack 8: webhooks that stop a byte short, as many as their callbacks take: bodies that a server may hold for 30 s. */
-import { type Attack, attackerAt, Counts, type Figures, Repeated, type Target } from './attack.ts';
+import { type Attack, attackerAt, BUYER, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { buyCallback, type Callback, Purse } from './purse.ts';
 import { headOf, Wires } from './wire.ts';
 
@@ -47,9 +47,9 @@ export class StoppedBodies implements Attack {
   }
 
   async #buy(target: Target): Promise<void> {
-    const purse = new Purse(target, attackerAt(0));
+    const purse = new Purse(target, BUYER);
     const bought: Callback[] = [];
-    for (let i = 0; i < this.#callbackCount; i++) bought.push(await buyCallback(target, purse, attackerAt(0)));
+    for (let i = 0; i < this.#callbackCount; i++) bought.push(await buyCallback(target, purse, BUYER));
     this.#callbacks = bought;
   }
 

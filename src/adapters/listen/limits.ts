@@ -49,6 +49,13 @@ export const WAITING_BYTES_TOTAL_MAX = 64 * 1_048_576;
 /** How long requests that waited may run on end before the loop looks at sockets again. */
 export const WAITED_TURN_MS = 5;
 
+/**
+ * Bun: requests that may be answered at once in one turn of the loop, of all connections; later ones are begun in the next
+ * turn. Bun runs all requests of a pipeline in one turn as long as each is answered at once: 17,000 of `/metrics` in 800 KB
+ * stopped the loop for a minute. The largest of these answers takes 0.2 ms, a small one 5 µs.
+ */
+export const ANSWERS_PER_TURN_MAX = 16;
+
 /** Unread output of one connection that may last for {@link UNREAD_MS} (decisions §2): more than an honest reader leaves. */
 export const UNREAD_BYTES_MAX = 1_048_576;
 export const UNREAD_MS = 30_000;

@@ -2,7 +2,11 @@
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { UNREAD_BYTES_TOTAL_MAX, WAITING_COUNT_MAX } from '../../../src/adapters/listen/limits.ts';
+import {
+  ANSWERS_PER_TURN_MAX,
+  UNREAD_BYTES_TOTAL_MAX,
+  WAITING_COUNT_MAX,
+} from '../../../src/adapters/listen/limits.ts';
 import { MetricsPage } from '../../support/metrics-page.ts';
 import { binaryOf, listeningPort, RUNTIMES, type Runtime, type Started, startProcess } from '../../support/server.ts';
 
@@ -75,6 +79,19 @@ describe('the bounds of the listener', () => {
     const client = open(requestOf('/later?name=a') + requestOf('/later?name=b'));
     await expect.poll(() => client.isClosed).toBe(true);
     expect(client.received).toBe('');
+  });
+
+  it('Bun ends a pipeline of requests that are answered at once, after a few of a turn', async () => {
+    const { open } = await start('bun');
+    const pipeline = open(requestOf('/bytes?count=1').repeat(10_000));
+    await expect.poll(() => pipeline.isClosed).toBe(true);
+    expect(pipeline.received.match(/HTTP\/1.1 200/g)?.length ?? 0).toBeLessThanOrEqual(ANSWERS_PER_TURN_MAX);
+    // A client that waits for each answer gets them all, in however many turns.
+    const patient = open('');
+    for (let count = 1; count <= 3 * ANSWERS_PER_TURN_MAX; count++) {
+      patient.socket.write(requestOf('/bytes?count=1'));
+      await expect.poll(() => patient.received.match(/HTTP\/1.1 200/g)?.length ?? 0, { interval: 1 }).toBe(count);
+    }
   });
 
   it('Node answers as many pipelined requests as may wait, and closes a connection with one more', async () => {

@@ -15,8 +15,12 @@ import {
 } from '../listen.ts';
 import { NetworkCounts } from '../network-counts.ts';
 import { RequestsInFlight } from '../requests-in-flight.ts';
+import { TurnShare } from '../turn-share.ts';
 
 type Server = Bun.Server<undefined>;
+
+/** For a client that has left, or that was closed because its next request came too early; no one receives it. */
+const unreceived = (): Response => new Response(null, { status: 503 });
 
 /** Looks the address up on use: most requests never need it, and the lookup is dear beside a small answer. */
 class BunConnection implements ClientConnection {
@@ -74,12 +78,16 @@ class RequestBounds {
 
 /**
  * Bun runs one handler at a time on a connection: a request that arrives while another one is pending, or while its answer is
- * unread, makes it close the connection without an answer. So one answer is all that a client can leave unread.
+ * unread, makes it close the connection without an answer. So one answer is all that a client can leave unread. Requests that
+ * are answered at once are never pending, so a pipeline of them would run in one turn: see TurnShare.
  * @throws the error of `Bun.serve`, with its code, when the address cannot be listened on
  */
 export async function listen({ host, port, fetch, unreadable, bounds, crowded }: ListenOptions): Promise<Listener> {
   const sweep = new DisconnectSweep();
   const requests = new RequestBounds(bounds);
+  const turn = new TurnShare();
+  const answerLater = (request: Request, client: ClientConnection): Response | Promise<Response> =>
+    request.signal.aborted ? unreceived() : fetch(request, client);
   const server = Bun.serve({
     hostname: host,
     port,
@@ -90,7 +98,7 @@ export async function listen({ host, port, fetch, unreadable, bounds, crowded }:
       const client = new BunConnection(request, self, sweep);
       const bound = requests.boundAbove(client, self);
       if (bound !== undefined) return crowded(bound);
-      const answer = fetch(request, client);
+      const answer = turn.isUsedUp() ? turn.next().then(() => answerLater(request, client)) : fetch(request, client);
       return answer instanceof Promise ? requests.hold(answer, client) : answer;
     },
     error: unreadable,
