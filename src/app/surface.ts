@@ -6,7 +6,7 @@ import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Mount } from '../http/access.ts';
-import { Answer, type Outcome, outcomeOf } from '../http/answers.ts';
+import { Answer, type HeaderRecord, type Outcome, outcomeOf } from '../http/answers.ts';
 import type { Variant } from '../http/contract.ts';
 import { INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, Refusal, refuse } from '../http/errors.ts';
 import { type Execute, executorOf } from '../http/execute.ts';
@@ -173,12 +173,7 @@ export class Surface {
   }
 
   #answer(view: HttpRequestView, operation: ServedOperation, outcome: Outcome): Response | Promise<Response> {
-    if (!(outcome instanceof DeferredAnswer)) {
-      if (outcome instanceof Answer && outcome.delivered !== undefined) {
-        this.#parts.deliveries.watch(view, outcome.delivered);
-      }
-      return this.#respond(view, operation, outcome);
-    }
+    if (!(outcome instanceof DeferredAnswer)) return this.#respond(view, operation, outcome);
     return new Promise((resolve) => outcome.deliverTo(new DeferredRequest(view, operation, this, resolve)));
   }
 
@@ -187,15 +182,26 @@ export class Surface {
     try {
       response = this.#parts.responderFor(request.path).respond(operation, outcome, request);
     } catch (failure) {
-      return this.#failed(request, operation, failure);
+      return this.#failed(request, operation, failure, outcome instanceof Answer ? outcome.receipt : undefined);
     }
-    return this.#recorded(request, operation, response, outcome instanceof Refusal ? outcome : undefined);
+    if (outcome instanceof Refusal) return this.#recorded(request, operation, response, outcome);
+    // Only now: an answer that could not be made is never delivered. A deferred one has nobody to tell.
+    if (outcome.delivered !== undefined && request instanceof HttpRequestView) {
+      this.#parts.deliveries.watch(request, outcome.delivered);
+    }
+    return this.#recorded(request, operation, response, undefined);
   }
 
-  #failed(request: LoggedRequest, operation: ServedOperation | undefined, failure: unknown): Response {
+  /** @param receipt of a payment that has settled */
+  #failed(
+    request: LoggedRequest,
+    operation: ServedOperation | undefined,
+    failure: unknown,
+    receipt?: HeaderRecord,
+  ): Response {
     const { log, responderFor } = this.#parts;
     log.failed(failure, request.requestId);
-    const refusal = refuse(INTERNAL_ERROR, 'an unexpected error occurred');
+    const refusal = refuse(INTERNAL_ERROR, 'an unexpected error occurred', { headers: receipt });
     return this.#recorded(request, operation, responderFor(request.path).refusal(refusal, request.requestId), refusal);
   }
 

@@ -1,8 +1,10 @@
 /** GET /admin/v1/sales/days: sums of the books by UTC day, settlement and operation, oldest first (decisions §4). */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
+import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dayOf } from '../../payment/books.ts';
+import { fromBooks, STATE_UNAVAILABLE } from '../from-books.ts';
 import { since } from './parameters.ts';
 import { dayRecord, dayRecordOf, envelope, metaAt } from './sale-record.ts';
 import type { AdminModuleServices } from './services.ts';
@@ -15,7 +17,7 @@ export const listSalesDays = route<AdminModuleServices>()({
   access: [adminToken],
   query: v.strictObject({ since: v.optional(since) }),
   answer: envelope(v.strictObject({ days: v.array(dayRecord) })),
-  errors: [],
+  errors: [STATE_UNAVAILABLE],
   examples: {
     query: { since: '2026-11-01' },
     answer: {
@@ -35,7 +37,8 @@ export const listSalesDays = route<AdminModuleServices>()({
     },
   },
   async handle(input, { books, clock }) {
-    const days = await books.days(dayOf(input.since ?? 0));
+    const days = await fromBooks(() => books.days(dayOf(input.since ?? 0)));
+    if (days instanceof Refusal) return days;
     return { data: { days: days.map(dayRecordOf) }, meta: metaAt(clock.nowMs()) };
   },
 });

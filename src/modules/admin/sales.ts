@@ -1,8 +1,10 @@
 /** GET /admin/v1/sales: the sales in the books, oldest first, by pages (decisions §4). */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
+import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { PAGE_COUNT_MAX } from '../../payment/books.ts';
+import { fromBooks, STATE_UNAVAILABLE } from '../from-books.ts';
 import { integer } from '../parameter-rules.ts';
 import { salesCursor, since, undelivered } from './parameters.ts';
 import { envelope, metaAt, SALE_EXAMPLE, saleRecord, saleRecordOf } from './sale-record.ts';
@@ -29,19 +31,22 @@ export const listSales = route<AdminModuleServices>()({
     cursor: v.optional(salesCursor),
   }),
   answer: salesAnswer,
-  errors: [],
+  errors: [STATE_UNAVAILABLE],
   examples: {
     query: { since: '2026-11-01', limit: LIMIT_DEFAULT },
     answer: { data: { sales: [SALE_EXAMPLE], next_cursor: null }, meta: metaAt(Date.UTC(2026, 10, 22)) },
   },
   async handle(input, { books, clock }) {
     const { limit } = input;
-    const sales = await books.list({
-      sinceMs: input.since ?? 0,
-      isUndeliveredOnly: input.undelivered,
-      after: input.cursor,
-      limit,
-    });
+    const sales = await fromBooks(() =>
+      books.list({
+        sinceMs: input.since ?? 0,
+        isUndeliveredOnly: input.undelivered,
+        after: input.cursor,
+        limit,
+      }),
+    );
+    if (sales instanceof Refusal) return sales;
     const last = sales.length < limit ? undefined : sales.at(-1);
     return {
       data: { sales: sales.map(saleRecordOf), next_cursor: last === undefined ? null : cursorText(last) },

@@ -3,16 +3,14 @@
  * nonce (256 random bits) before settlement. The answer has state and transaction, and nothing about the purchase.
  */
 import * as v from 'valibot';
-import { defineErrors, RETRY_AFTER, Refusal, refuse } from '../../http/errors.ts';
+import { defineErrors, Refusal, refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { BooksUnreadableError } from '../../payment/books.ts';
 import { checksummed, NETWORK } from '../../payment/protocol/network.ts';
-import type { ReservationStatus } from '../../payment/reservations.ts';
+import { fromBooks, STATE_UNAVAILABLE } from '../from-books.ts';
 import type { PaymentServices } from './services.ts';
 
-export const { PAYMENT_NOT_FOUND, STATE_UNAVAILABLE } = defineErrors({
+export const { PAYMENT_NOT_FOUND } = defineErrors({
   PAYMENT_NOT_FOUND: { status: 404 },
-  STATE_UNAVAILABLE: { status: 503, headers: RETRY_AFTER },
 });
 
 const PAYMENT_STATES = ['reserved', 'settling', 'unknown', 'settled', 'dead'] as const;
@@ -31,23 +29,6 @@ function decoded(segment: string | undefined): string {
     return decodeURIComponent(segment ?? '');
   } catch {
     return '';
-  }
-}
-
-/** Whatever the reservations have forgotten stands in the books, which may be unreadable while the disk fails. */
-async function statusOf(
-  services: PaymentServices,
-  payer: string,
-  nonce: string,
-): Promise<ReservationStatus | Refusal<'STATE_UNAVAILABLE'> | undefined> {
-  try {
-    return await services.statusOf(payer, nonce);
-  } catch (failure) {
-    if (!(failure instanceof BooksUnreadableError)) throw failure;
-    return refuse(STATE_UNAVAILABLE, 'the books cannot be read now; try again later', {
-      headers: { 'retry-after': '5' },
-      detail: failure.message,
-    });
   }
 }
 
@@ -79,7 +60,8 @@ export const paymentStatus = route<PaymentServices>()({
     const payer = decoded(params.payer);
     const nonce = decoded(params.nonce);
     const isNamed = decoded(params.network) === NETWORK && PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
-    const status = isNamed ? await statusOf(services, payer, nonce) : undefined;
+    // What the reservations have forgotten stands in the books.
+    const status = isNamed ? await fromBooks(() => services.statusOf(payer, nonce)) : undefined;
     if (status instanceof Refusal) return status;
     if (status === undefined) return refuse(PAYMENT_NOT_FOUND, 'this server knows no such payment');
     const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;

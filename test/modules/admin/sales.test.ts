@@ -6,6 +6,7 @@ import { systemRandom } from '../../../src/base/random.ts';
 import type { SaleRecord } from '../../../src/modules/admin/sale-record.ts';
 import { salesAnswer } from '../../../src/modules/admin/sales.ts';
 import { cursorText, parseCursor } from '../../../src/modules/admin/sales-cursor.ts';
+import { type Books, BooksUnreadableError } from '../../../src/payment/books.ts';
 import { MemoryBooks } from '../../../src/storage/memory/books.ts';
 import { openBackend } from '../../../src/storage/open-backend.ts';
 import { ADMIN_OPERATIONS, HOOK_URL } from '../../support/declared.ts';
@@ -102,6 +103,26 @@ describe('the operator', () => {
     expect(await daysFrom('?since=2026-11-21')).toEqual({
       days: [{ day: '2026-11-21', settlement: 'local', ...later }],
     });
+  });
+
+  it('is asked to come again while the books cannot be read', async () => {
+    const unreadable = (): Promise<never> => Promise.reject(new BooksUnreadableError('fault-canary'));
+    jobs = await openJobsApp(
+      { ADMIN_TOKEN },
+      {
+        openBackend: async (options, ports) => {
+          const backend = await openBackend(options, ports);
+          const books: Books = Object.assign(new MemoryBooks(systemRandom), { list: unreadable, days: unreadable });
+          return { ...backend, books };
+        },
+      },
+    );
+    for (const path of PATHS) {
+      const answer = await jobs.get(path, { authorization });
+      expect([answer.status, codeOf(answer.text)]).toEqual([503, 'STATE_UNAVAILABLE']);
+      expect(answer.headers.get('retry-after')).toBe('5');
+      expect(answer.text).not.toContain('fault-canary');
+    }
   });
 
   it('finds a sale of its own with the request id of the answer', async () => {
