@@ -26,7 +26,7 @@ import {
 } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
 import { CATALOGUE_UNAVAILABLE } from '../modules/jobs/refusals.ts';
-import { StateError } from '../storage/sqlite/state.ts';
+import { StateError } from '../storage/state-error.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { serverLog } from './server-log.ts';

@@ -9,6 +9,7 @@ import { errorCodeOf, messageOf } from '../base/failure.ts';
 import type { Random } from '../base/random.ts';
 import { type Address, checksummed, parseAddress } from '../payment/protocol/network.ts';
 import { makeFolder } from './make-folder.ts';
+import { StateError } from './state-error.ts';
 
 const FILE = 'pay-to';
 
@@ -25,7 +26,7 @@ function readIfThere(path: string): string | undefined {
 
 /**
  * @param stateDir folder of the file, made when missing; null writes no file
- * @throws Error with one line, when the folder cannot be used or the file holds no address
+ * @throws StateError when the folder cannot be used or the file holds no address
  */
 export function throwawayPayee(stateDir: string | null, random: Random): Address {
   if (stateDir === null) return freshAddress(random);
@@ -42,9 +43,9 @@ export function throwawayPayee(stateDir: string | null, random: Random): Address
       renameSync(temporary, path);
     }
   } catch (failure) {
-    throw new Error(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
   }
   const kept = parseAddress(text.trim());
-  if (kept === undefined) throw new Error(`${path} holds no address; remove it or set PAY_TO`);
+  if (kept === undefined) throw new StateError(`${path} holds no address; remove it or set PAY_TO`);
   return kept;
 }

@@ -122,7 +122,7 @@ describe('a start that is refused', () => {
     it('a state folder that cannot be one is exit code 1 and one line (reliability 269)', async () => {
       for (const stateDir of [goodFile, join(goodFile, 'below-a-file'), '/proc/no-folder-can-be-made-here']) {
         const { exitCode, stdout, stderr } = await serveToEnd(runtime, { STATE_DIR: stateDir });
-        expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
+        expect(stderr).toMatch(/^paygrade: STATE_DIR [^\n]+\n$/);
         expect(stderr).toContain(stateDir);
         expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
       }

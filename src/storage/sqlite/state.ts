@@ -26,6 +26,7 @@ import { makeFolder } from '../make-folder.ts';
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
 import type { Persistence } from '../memory/stores.ts';
+import { StateError } from '../state-error.ts';
 import { SqliteBooks } from './books.ts';
 import { DamagedError } from './checksum.ts';
 import { isDamage, StateDatabase } from './database.ts';
@@ -43,11 +44,6 @@ import { type BooksStart, loadBooks } from './tables/sales.ts';
 import type { DatabaseOptions } from './writer-messages.ts';
 
 export const STATE_FILE = 'state.db';
-
-/** The server cannot start on this folder; the message is one line. */
-export class StateError extends Error {
-  override readonly name = 'StateError';
-}
 
 export interface StateOptions {
   /** Folder of the state; created when missing. */

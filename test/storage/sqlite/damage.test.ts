@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { isDamage } from '../../../src/storage/sqlite/database.ts';
 import { isDamagedLog } from '../../../src/storage/sqlite/log-check.ts';
-import { StateError } from '../../../src/storage/sqlite/state.ts';
+import { StateError } from '../../../src/storage/state-error.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { Folder } from './folder.ts';
 import { type Content, contentOfFolder, contentOfState, History } from './recorded-history.ts';
