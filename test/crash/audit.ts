@@ -121,15 +121,17 @@ export async function audit(harness: CrashHarness, chance: Chance): Promise<Audi
 async function auditIdentifiers(harness: CrashHarness, chance: Chance, counts: AuditCounts): Promise<void> {
   const { oracle, cycle } = harness;
   const used = oracle.identifiers.filter((one) => isAnswering(one) && one.authorizations.some(wasSent));
-  const earlier = used.filter((one) => one.cycle < cycle - 1);
-  const chosen = [
-    ...used.filter((one) => one.cycle >= cycle - 1),
-    ...sample(earlier, EARLIER_IDENTIFIER_COUNT, chance),
-  ];
+  const isUrgent = (one: Identifier): boolean => one.cycle >= cycle - 1 || isUnanswered(one);
+  const earlier = used.filter((one) => !isUrgent(one));
+  const chosen = [...used.filter(isUrgent), ...sample(earlier, EARLIER_IDENTIFIER_COUNT, chance)];
   await forEach(chosen, async (identifier) => {
     await askAgain(harness, identifier, chance, counts);
   });
 }
+
+/** It was charged, and no client has got the answer whole. */
+export const isUnanswered = ({ charged }: Identifier): boolean =>
+  charged !== undefined && charged.receptions.length === 0;
 
 const wasSent = ({ sentCount }: Authorization): boolean => sentCount > 0;
 
@@ -141,7 +143,7 @@ async function askAgain(
   counts: AuditCounts,
 ): Promise<boolean> {
   const { charged, authorizations } = identifier;
-  const wasLost = charged !== undefined && charged.receptions.length === 0;
+  const wasLost = isUnanswered(identifier);
   const first = charged ?? authorizations.find(wasSent)!;
   const answer = await harness.pay(await harness.signAgain(first, chance));
   if (answer === undefined) throw new BrokenPromise('the server ended while it was audited');
@@ -282,8 +284,7 @@ async function sentOf(harness: CrashHarness, callback: Callback, eventId: string
  * To be called once no settlement is unknown. @throws BrokenPromise
  */
 export async function recoverAll(harness: CrashHarness, chance: Chance, counts: AuditCounts): Promise<void> {
-  const charged = harness.oracle.identifiers.filter((one) => one.charged !== undefined && isAnswering(one));
-  const lost = charged.filter(({ charged: sale }) => sale!.receptions.length === 0);
+  const lost = harness.oracle.identifiers.filter((one) => isUnanswered(one) && isAnswering(one));
   await forEach(lost, async (identifier) => {
     if (await askAgain(harness, identifier, chance, counts)) return;
     throw new BrokenPromise(`${nameOf(identifier.charged!)} was charged, and its answer is lost`);

@@ -14,7 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Chance } from '../support/chance.ts';
 import { PROJECT, RUNTIMES, type Runtime } from '../support/server.ts';
-import { type AuditCounts, audit, emptyCounts, recoverAll, settleDown } from './audit.ts';
+import { type AuditCounts, audit, emptyCounts, isUnanswered, recoverAll, settleDown } from './audit.ts';
 import { auditBooks, type BooksCounts, emptyBooks } from './books.ts';
 import { CrashHarness, SETTLEMENTS, type SettlementKind, type Stage } from './harness.ts';
 import { type LoadKind, load } from './load.ts';
@@ -255,8 +255,9 @@ async function cycleOf(
   }
   const wasKilled = server.wasEnded;
   server.kill();
-  await server.exited;
-  if (!wasKilled && !STEPS.some((step) => step === aim)) {
+  const code = await server.exited;
+  // A step kills by a signal, which has no code.
+  if (!wasKilled && (code !== null || !STEPS.some((step) => step === aim))) {
     throw new BrokenPromise(`the server ended by itself\n${server.output}`);
   }
   count(tally.kills, !wasKilled || !/^step/.test(aim) ? aim : `${aim} (not reached)`);
@@ -320,6 +321,7 @@ async function run(options: Options): Promise<number> {
   );
   const tally: Tally = { kills: new Map(), cut: new Map(), audited: emptyCounts(), books: emptyBooks(), cycles: 0 };
   const outcomes = new Map<string, number>();
+  const identifiers = { charged: 0, unanswered: 0 };
   let settledCount = 0;
   let movedCount = 0;
   const startedMs = performance.now();
@@ -370,6 +372,8 @@ async function run(options: Options): Promise<number> {
     for (const [outcome, times] of harness.outcomes) count(outcomes, outcome, times);
     settledCount += harness.oracle.authorizations.filter(({ isSettled }) => isSettled).length;
     movedCount += harness.facilitator?.movedCount ?? 0;
+    identifiers.charged += harness.oracle.identifiers.filter(({ charged }) => charged !== undefined).length;
+    identifiers.unanswered += harness.oracle.identifiers.filter(isUnanswered).length;
   }
   rmSync(folder, { recursive: true, force: true });
   const summary = {
@@ -384,6 +388,7 @@ async function run(options: Options): Promise<number> {
     movedByFacilitator: movedCount,
     audited: tally.audited,
     books: tally.books,
+    identifiers,
   };
   process.stdout.write(options.isJson ? `${JSON.stringify(summary)}\n` : shown(summary));
   return 0;
