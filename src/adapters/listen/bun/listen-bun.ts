@@ -2,6 +2,7 @@
  * `Bun.serve` around the handler. This folder is a separate type-check project with Bun's types, so that the other sources do
  * not see Bun's globals.
  */
+import { systemClock } from '../../../base/clock.ts';
 import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import type { Exposition } from '../../../base/prometheus.ts';
 import { DisconnectSweep } from '../disconnect-sweep.ts';
@@ -85,7 +86,7 @@ class RequestBounds {
 export async function listen({ host, port, fetch, unreadable, bounds, crowded }: ListenOptions): Promise<Listener> {
   const sweep = new DisconnectSweep();
   const requests = new RequestBounds(bounds);
-  const turn = new TurnShare();
+  const turn = new TurnShare(systemClock);
   const answerLater = (request: Request, client: ClientConnection): Response | Promise<Response> =>
     request.signal.aborted ? unreceived() : fetch(request, client);
   const server = Bun.serve({
