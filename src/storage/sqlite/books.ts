@@ -103,7 +103,7 @@ export class SqliteBooks implements Books {
     return this.#journal.write(operation);
   }
 
-  /** Records what has gathered. What the state refuses now is recorded with the next ones. */
+  /** Records what has gathered. What the state refuses now is recorded with the next ones, or by the next look. */
   async #recordDelivered(): Promise<void> {
     this.#isScheduled = false;
     const serials = this.#delivered;
@@ -126,8 +126,12 @@ export class SqliteBooks implements Books {
     });
   }
 
-  /** Counts what is undelivered and removes what is too old. @returns true when there may be more to remove */
+  /**
+   * Records deliveries that the state refused before, counts what is undelivered and removes what is too old.
+   * @returns true when there may be more to remove
+   */
   async #look(): Promise<boolean> {
+    if (!this.#isScheduled) await this.#recordDelivered();
     const read: SalesRead = { table: SALES, kind: 'totals' };
     const { undeliveredCount, oldestMs } = (await this.#journal.read(read)) as SalesTotals;
     this.#counts.undeliveredCount = undeliveredCount;

@@ -2,11 +2,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventPart, EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
+import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
 import { StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
 import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
 import { CALLBACKS, type CallbackOperation, type EventQuery } from '../../../src/storage/sqlite/tables/callbacks.ts';
 import { PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
+import { SALES } from '../../../src/storage/sqlite/tables/sales.ts';
+import { orderFor } from '../../payment/fixture.ts';
+import { SALE } from '../../support/sale.ts';
+import { soldWith } from '../../support/sold.ts';
 import { Folder } from './folder.ts';
 
 const callbackId = (number: number): CallbackId => `cb_${String(number).padStart(24, '0')}` as CallbackId;
@@ -119,6 +124,38 @@ describe('a file that cannot grow', () => {
     const [loaded] = await again.persistence.events.load(Date.now(), 3_600_000);
     expect(loaded?.events.map(({ id }) => id)).toEqual([eventId(1), eventId(2)]);
     await again.close();
+  });
+
+  it('loses no delivery: what it refused is on record once it can grow, without another sale', {
+    timeout: 60_000,
+  }, async () => {
+    const { books, journal: payments } = state.persistence;
+    const now = Date.now();
+    const serial = 1;
+    const validBeforeSeconds = Math.floor(now / 1000) + 120;
+    const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
+    await payments.recordIntent(serial, order, SALE, undefined);
+    const transaction = localTransactionOf(order);
+    const sale = soldWith(serial, { payer: order.payer, nonce: order.authorization.nonce, timeMs: now });
+    await payments.recordEnd(
+      serial,
+      { kind: 'settled', key: order.key, validBeforeSeconds, transaction },
+      sale,
+      undefined,
+    );
+    let refusedCount = 0;
+    const { write } = journal;
+    journal.write = (operation) => {
+      if (operation.table !== SALES) return write.call(journal, operation);
+      refusedCount++;
+      return Promise.reject(new StateRefusedError('no space'));
+    };
+    books.markDelivered(serial);
+    await expect.poll(() => refusedCount, { timeout: 10_000 }).toBeGreaterThan(0);
+    const isDelivered = async () => (await books.find(order.key))?.isDelivered;
+    expect(await isDelivered()).toBe(false);
+    journal.write = write;
+    await expect.poll(isDelivered, { timeout: 15_000 }).toBe(true);
   });
 
   it('bounds the bytes that wait for it', async () => {
