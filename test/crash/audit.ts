@@ -193,6 +193,7 @@ async function auditPayment(
   }
   if (!isUsable(authorization)) return false;
   const answer = await harness.pay(authorization);
+  if (answer?.status === 402 && !isUsable(authorization)) return false; // its window ended on the way
   if (answer?.status !== 409)
     throw broken(`is ${state}, and another request with it is ${answer?.status} ${answer?.text}`);
   if (state === 'settled' && authorization.receipt === undefined)
@@ -210,7 +211,7 @@ async function useAgain(harness: CrashHarness, authorization: Authorization): Pr
   const bought = answers.filter(
     (answer) => answer?.status === (authorization.path === CALLBACK_CREATION.path ? 201 : 200),
   );
-  if (bought.length === 0 && plan === 'plain') {
+  if (bought.length === 0 && plan === 'plain' && isUsable(authorization)) {
     const seen = answers.map((answer) => `${answer?.status} ${answer?.text}`).join(' and ');
     throw new BrokenPromise(`${nameOf(authorization)} is free and buys nothing: ${seen}`);
   }

@@ -37,7 +37,7 @@ const WORK = {
 /** Fills the log fast, so that the server starts a new one while clients wait. */
 const HEAVY_WORK = { ...WORK, webhook: 300 };
 /** Most purchases are of callbacks under an identifier. */
-const NAMED_WORK = { ...WORK, webhook: 6, 'create-named': 120 };
+const NAMED_WORK = { ...WORK, webhook: 30, 'create-named': 120 };
 const WORK_OF = { usual: WORK, heavy: HEAVY_WORK, named: NAMED_WORK } as const;
 export type LoadKind = keyof typeof WORK_OF;
 

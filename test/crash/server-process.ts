@@ -11,6 +11,8 @@ export class ServerProcess {
   /** The origin it listens at; undefined when the process ended before it listened. */
   readonly listening: Promise<string | undefined>;
   hasEnded = false;
+  /** The longest that a webhook waited for its answer or for the kill: how busy the machine keeps loop and disk. */
+  slowestMs = 0;
   /** The harness ended it, or asked it to end. */
   wasEnded = false;
   /** With SIGTERM: it had the time to record everything. */
