@@ -16,6 +16,9 @@ export type Figures = Readonly<Record<string, number>>;
 /** The figure that every attack has: connections, or requests where those are what attacks, that it has begun. */
 export const BEGUN = 'begun';
 
+/** The one figure that is a peak and no sum. */
+export const MOST_IN_FLIGHT = 'most in flight';
+
 export interface Attack {
   /** Prepares (buys what it needs) and begins. Rejects when it cannot begin: an attack that does nothing proves nothing. */
   start(target: Target): Promise<void>;
@@ -42,6 +45,14 @@ export class Counts {
   /** The largest value seen under this name. */
   peak(name: string, value: number): void {
     this.#counts[name] = Math.max(this.#counts[name] ?? 0, value);
+  }
+
+  /** Adds what another time of the same attack has counted. */
+  include(figures: Figures): void {
+    for (const [name, count] of Object.entries(figures)) {
+      if (name === MOST_IN_FLIGHT) this.peak(name, count);
+      else this.add(name, count);
+    }
   }
 
   get figures(): Figures {

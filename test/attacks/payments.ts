@@ -1,7 +1,17 @@
 /** Attacks 3, 4 and 5: payments and creations that cost their sender nothing. */
 
 import { ask, nameOf } from './ask.ts';
-import { type Attack, attackerAt, BEGUN, BUYER, Counts, type Figures, Repeated, type Target } from './attack.ts';
+import {
+  type Attack,
+  attackerAt,
+  BEGUN,
+  BUYER,
+  Counts,
+  type Figures,
+  MOST_IN_FLIGHT,
+  Repeated,
+  type Target,
+} from './attack.ts';
 import { type ContractFate, CREATION, contractSigned, forged, type Operation, Purse, SEARCH } from './purse.ts';
 
 /** What an attacker has under way at most: more than the server has slots for. */
@@ -32,7 +42,7 @@ abstract class Flood implements Attack {
     if (this.#inFlight >= this.inFlightMax) return;
     this.#inFlight++;
     this.counts.add(BEGUN);
-    this.counts.peak('most in flight', this.#inFlight);
+    this.counts.peak(MOST_IN_FLIGHT, this.#inFlight);
     void this.#send(target, index).finally(() => this.#inFlight--);
   }
 

@@ -28,9 +28,6 @@ const unreadPipelines = (socketCount: number): Pick<Plan, 'orders' | 'begunMin' 
   growthMegabytes: both(BUSY_MEGABYTES + socketCount * (OUTPUT_MEGABYTES + PIPELINE_MEGABYTES)),
 });
 
-/** What every trial must show where there is no attack, or it shows nothing where there is one. */
-export const QUIET_PLAN: Plan = { orders: [], begunMin: 0, growthMegabytes: both(BUSY_MEGABYTES) };
-
 export const PLANS = {
   'unread pipelines on 12 sockets, at a heap of 1 GB': { ...unreadPipelines(12), heapMegabytes: 1024 },
   '400 pipelined reads of one heavy callback, unread, at a heap of 1 GB': {

@@ -43,7 +43,7 @@ export class Rhythm implements Attack {
 
   #end(): void {
     this.#current?.stop();
-    for (const [name, count] of Object.entries(this.#current?.figures ?? {})) this.#past.add(name, count);
+    this.#past.include(this.#current?.figures ?? {});
     this.#current = undefined;
   }
 
@@ -54,9 +54,8 @@ export class Rhythm implements Attack {
 
   get figures(): Figures {
     const counts = new Counts();
-    for (const figures of [this.#past.figures, this.#current?.figures ?? {}]) {
-      for (const [name, count] of Object.entries(figures)) counts.add(name, count);
-    }
+    counts.include(this.#past.figures);
+    counts.include(this.#current?.figures ?? {});
     return counts.figures;
   }
 }
