@@ -185,7 +185,7 @@ export class Surface {
       return this.#failed(request, operation, failure, outcome instanceof Answer ? outcome.receipt : undefined);
     }
     if (outcome instanceof Refusal) return this.#recorded(request, operation, response, outcome);
-    // Only now: an answer that could not be made is never delivered. A deferred one has nobody to tell.
+    // Only now: an answer that could not be made is never delivered. Deferred answers have no admissions to inform.
     if (outcome.delivered !== undefined && request instanceof HttpRequestView) {
       this.#parts.deliveries.watch(request, outcome.delivered);
     }
