@@ -2,7 +2,7 @@
 import { binaryOf, listeningPort, type Runtime, type Started, startProcess } from '../support/server.ts';
 
 /** A start reads everything that kills left, possibly on a busy machine. */
-const START_MS_MAX = 120_000;
+const START_MS_MAX = 600_000;
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
 export class ServerProcess {
