@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
+import { MetricsPage } from '../support/metrics-page.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { altered, encodeHeader, offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';
 import {
@@ -20,6 +21,7 @@ const payTo = wallet().address;
 const HASH = `0x${'ab'.repeat(32)}`;
 const NETWORK = 'eip155:8453';
 const payer = account.address;
+const ADMIN_TOKEN = 'admin-token-canary-0123456789-0123456789';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -138,7 +140,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
   /** Payments whose end was unknown when their answer left. */
   const held: Payment[] = [];
   beforeAll(async () => {
-    shop = await openFacilitated(runtime, payTo);
+    shop = await openFacilitated(runtime, payTo, { ADMIN_TOKEN });
   });
   afterAll(async () => {
     expect(shop.facilitator.callsOf('/trap')).toEqual([]);
@@ -146,6 +148,14 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
   });
 
   const pay = (payment: unknown): Promise<Answer> => shop.jobs.pay(shop.jobs.search, payment);
+  /** Nonces of all sales whose answer did not go out. */
+  const undelivered = async (): Promise<readonly string[]> => {
+    const list = await shop.jobs.get('/admin/v1/sales?undelivered=true&limit=500', {
+      authorization: `Bearer ${ADMIN_TOKEN}`,
+    });
+    const { data } = JSON.parse(list.text) as { data: { sales: { nonce: string }[] } };
+    return data.sales.map(({ nonce }) => nonce);
+  };
 
   it('it is given our own requirements and re-written fields, whatever the client sent (reliability 61, 33, 63)', async () => {
     const offer = await offerOf(shop.jobs.url(shop.jobs.search));
@@ -188,12 +198,18 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
     }
   });
 
-  it('an echoed Bazaar block is replaced by our own (reliability 61)', async () => {
+  it('an echoed Bazaar block is replaced by our own, and it learns no payment identifier (reliability 61)', async () => {
     const offer = await offerOf(shop.jobs.url(shop.jobs.search));
+    const { bazaar } = offer.extensions as Record<string, unknown>;
     const payment = await paymentFor(offer, account);
-    expectPaid(await pay({ ...payment, extensions: { bazaar: { info: 'canary' }, other: {} } }), payer);
-    const [settle] = shop.callsOf(payment, '/settle');
-    expect(bodyOf(settle!).paymentPayload.extensions).toEqual({ bazaar: offer.extensions!.bazaar });
+    const identifier = { 'payment-identifier': { info: { required: false, id: 'pay_canary_0123456789' } } };
+    expectPaid(await pay({ ...payment, extensions: { bazaar: { info: 'canary' }, other: {}, ...identifier } }), payer);
+    const calls = [...shop.callsOf(payment, '/verify'), ...shop.callsOf(payment, '/settle')];
+    expect(calls).toHaveLength(2);
+    for (const call of calls) {
+      expect(bodyOf(call).paymentPayload.extensions).toEqual({ bazaar });
+      expect(call.body).not.toContain('canary');
+    }
   });
 
   it('bad input with a good payment asks the facilitator nothing (reliability 20)', async () => {
@@ -263,6 +279,14 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
       expect(bodies.length).toBe(2);
       expect(new Set(bodies).size).toBe(1);
     }
+  });
+
+  it('and is in the books as a sale whose answer did not go out (reliability 98)', async () => {
+    const nonces = held.map(({ payload }) => payload.authorization.nonce.toLowerCase());
+    // That an answer went out is recorded after it.
+    await expect.poll(async () => (await undelivered()).toSorted()).toEqual(nonces.toSorted());
+    const page = new MetricsPage((await shop.jobs.get('/metrics')).text);
+    expect(page.value('paygrade_sales_undelivered')).toBe(held.length);
   });
 
   it('of an answer without end little is read (reliability 91)', () => {
@@ -430,5 +454,6 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
     });
     expect(receiptOf(await pay(payment))).toMatchObject({ success: true });
     expect(shop.callsOf(payment, '/settle').length).toBe(1);
+    expect(await undelivered()).toContain(payment.payload.authorization.nonce.toLowerCase());
   });
 });

@@ -100,8 +100,8 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'app/surface.ts',
-    '        this.#parts.deliveries.watch(view, outcome.delivered);\n',
-    `        this.#parts.deliveries.watch(view, outcome.delivered);
+    '      this.#parts.deliveries.watch(request, outcome.delivered);\n',
+    `      this.#parts.deliveries.watch(request, outcome.delivered);
         ${at('step: answer ready')}
         setImmediate(() => { ${at('step: answer handed over')} });\n`,
   ],
