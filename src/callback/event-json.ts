@@ -105,6 +105,30 @@ function utf8Decode(): Decode {
   };
 }
 
+/** By charset: the index of the high byte in a code unit of UTF-16. */
+const UTF_16_HIGH_BYTES: Readonly<Record<string, 0 | 1>> = { 'utf-16be': 0, 'utf-16le': 1 };
+
+/**
+ * Decodes each slice up to its last lead surrogate alone. That cut is clean: a lead before a lead has no partner in any case.
+ *
+ * @param highByte its index in a code unit
+ */
+function utf16Decode(charset: string, highByte: 0 | 1): Decode {
+  const inside = new TextDecoder(charset, { ignoreBOM: true });
+  let decoder = new TextDecoder(charset);
+  let heldBack = NO_BYTES;
+  return (bytes, isLast) => {
+    const all = joined(heldBack, bytes);
+    let end = isLast ? all.length : all.length - (all.length % 2);
+    const endsWithLead = end >= 2 && (all[end - 2 + highByte]! & 0xfc) === 0xd8;
+    if (!isLast && endsWithLead) end -= 2;
+    heldBack = all.slice(end);
+    const text = decoder.decode(all.subarray(0, end));
+    if (end > 0) decoder = inside;
+    return encoder.encode(text);
+  };
+}
+
 /** Bytes of an incomplete character or escape at the end of a slice, at most: `ESC $ ( D`. */
 const PENDING_BYTES_MAX = 4;
 
@@ -158,6 +182,12 @@ class ShiftState {
   }
 }
 
+function decodeOf(form: BodyForm): Decode {
+  if (form.kind === 'json' || form.charset === UTF_8) return utf8Decode();
+  const highByte = UTF_16_HIGH_BYTES[form.charset];
+  return highByte === undefined ? charsetDecode(form.charset) : utf16Decode(form.charset, highByte);
+}
+
 /** By byte: 0 for one that a JSON string has as it is, the letter of a short escape, or `u` for `\u00` and two digits. */
 const ESCAPES = new Uint8Array(256).fill('u'.charCodeAt(0), 0, 0x20);
 for (const [byte, letter] of ['\bb', '\tt', '\nn', '\ff', '\rr', '""', '\\\\']) {
@@ -187,7 +217,7 @@ class BodyWriter {
   constructor({ form, sizeBytes, bytes }: EventPart, sliceBytes: number) {
     this.#isText = form.kind === 'text';
     this.isSlow = form.kind === 'text' && form.charset !== UTF_8;
-    this.#decode = form.kind === 'text' && form.charset !== UTF_8 ? charsetDecode(form.charset) : utf8Decode();
+    this.#decode = decodeOf(form);
     this.#sliceBytes = this.isSlow ? Math.min(sliceBytes, CHARSET_SLICE_BYTES) : sliceBytes;
     this.#leftBytes = sizeBytes;
     this.#part = bytes;

@@ -40,7 +40,7 @@ describe.each(RUNTIMES)('in real time, the listener of %s', (runtime) => {
 
   it.concurrent(
     'answers on a connection that was idle for longer than Caddy keeps one',
-    async () => {
+    async ({ expect }) => {
       const socket = await open(requestOf('/'));
       let received = '';
       socket.on('data', (data) => {
@@ -56,7 +56,7 @@ describe.each(RUNTIMES)('in real time, the listener of %s', (runtime) => {
 
   it.concurrent(
     'closes a half-sent head, also one that drips (reliability 169)',
-    async () => {
+    async ({ expect }) => {
       const [silent, dripping] = [await open('GET / HTTP/1.1\r\nX: '), await open('GET / HTTP/1.1\r\nX: ')];
       const drip = setInterval(() => dripping.write('x'), 3_000);
       const seconds = await Promise.all([closedAfter(silent), closedAfter(dripping)]);
@@ -68,7 +68,7 @@ describe.each(RUNTIMES)('in real time, the listener of %s', (runtime) => {
 
   it.runIf(runtime === 'node').concurrent(
     'closes a connection with more than 1 MiB of unread output after 30 s, and answers the others (reliability 213)',
-    async () => {
+    async ({ expect }) => {
       const socket = await open(requestOf('/bytes?count=16000000'));
       socket.pause();
       await pause(25_000);
