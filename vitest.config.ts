@@ -9,12 +9,31 @@ import { defineConfig, type TestProjectConfiguration, type TestProjectInlineConf
  * process  `*.process.test.ts`: starts servers, commands or browsers, or listens on a socket. What a server of ours answers
  *          is held against the published contract.
  *
- * `npm run test:slow` runs `*.slow.test.ts`, which wait for real deadlines of half a minute; `npm run test:long` runs
- * `*.long.test.ts`, which take minutes and are run by hand.
+ * `npm run test:slow` runs `*.slow.test.ts`, which wait for real deadlines of half a minute, and the whole of the suites of
+ * which `npm test` runs a part; `npm run test:long` runs `*.long.test.ts`. Both take minutes and are run by hand.
  */
 const KINDS = ['slow', 'long'] as const;
 const kind = KINDS.find((one) => one === process.env.PAYGRADE_TESTS);
 const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
+
+/** Of these `npm test` runs a part: one runtime, or the rows that are quick. */
+const COSTLY = [
+  'attacks/attacks.process',
+  'attacks/input.process',
+  'attacks/shedding.process',
+  'blackbox/facilitator-outage.process',
+  'blackbox/facilitator-shares.process',
+  'blackbox/flood.process',
+  'blackbox/overload.process',
+  'cli/import.feeds',
+  'cli/import.process',
+  'cli/load.process',
+  'cli/snapshot.feeds',
+  'pages/inbox.process',
+  'pages/pages.process',
+  'pages/sales.process',
+].map((name) => `test/${name}.test.ts`);
+const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ...(one === 'slow' ? COSTLY : [])];
 
 const inProcess = { pool: 'threads', isolate: false, maxWorkers: 2, testTimeout: 30_000 } as const;
 
@@ -46,6 +65,7 @@ const everyTest: TestProjectConfiguration[] = [
 export default defineConfig({
   test: {
     reporters: ['default'],
-    projects: kind === undefined ? everyTest : [{ test: { ...startsProcesses, name: kind, include: [filesOf(kind)] } }],
+    projects:
+      kind === undefined ? everyTest : [{ test: { ...startsProcesses, name: kind, include: filesOfKind(kind) } }],
   },
 });

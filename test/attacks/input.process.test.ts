@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { binaryOf, type Ended, MAIN, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
+import { binaryOf, type Ended, MAIN, oneRuntime, type Runtime, startProcess } from '../support/server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-attacks-input-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -109,7 +109,7 @@ const INJECTIONS: readonly (readonly [string, string, string | Buffer])[] = [
   ],
 ];
 
-describe.each(RUNTIMES)('import under %s', (runtime) => {
+describe.each(oneRuntime('node'))('import under %s', (runtime) => {
   it.each(['div', 'p', 'b', 'x-y'])(`ends soon on a page of ${DEPTH} nested <%s>`, async (element) => {
     const page = file('nested.html', nestedPage(element));
     const end = await endedWithin(NESTED_MS_MAX, runtime, ['import', '--catalogue', join(folder, `${page}.c`), page]);

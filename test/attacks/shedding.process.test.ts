@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { RUNTIMES } from '../support/server.ts';
+import { oneRuntime } from '../support/server.ts';
 import { ask, hangUp, nameOf, type Question, type Reply } from './ask.ts';
 import { AttackedServer } from './attacked-server.ts';
 import { AttackedFacilitator } from './facilitator.ts';
@@ -65,7 +65,7 @@ async function stopAndContinue(): Promise<void> {
   }
 }
 
-describe.each(RUNTIMES)('a server under pressure, under %s', { timeout: 90_000 }, (runtime) => {
+describe.each(oneRuntime('node'))('a server under pressure, under %s', { timeout: 90_000 }, (runtime) => {
   it('has no memory left: refuses offers, creations and payments, and nothing else (reliability 211)', async () => {
     server = await AttackedServer.start(runtime, { MEMORY_LIMIT_BYTES: String(48 * 2 ** 20) });
     const payment = { 'payment-signature': 'AAAA' };

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectError, expectPaid } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
-import { RUNTIMES } from '../support/server.ts';
+import { oneRuntime, RUNTIMES } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
 import { expectUnavailable, openFacilitated, settled } from './facilitated-server.ts';
 
@@ -27,7 +27,7 @@ async function until(what: string, done: () => boolean | Promise<boolean>, timeo
   }
 }
 
-describe.each(RUNTIMES)('a facilitator that cannot be reached, under %s', (runtime) => {
+describe.each(oneRuntime('node'))('a facilitator that cannot be reached, under %s', (runtime) => {
   it('five failures of the health question stop the offers, and one success brings them back', async () => {
     const shop = await openFacilitated(runtime, payTo);
     const { jobs, facilitator } = shop;

@@ -285,8 +285,9 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
     const nonces = held.map(({ payload }) => payload.authorization.nonce.toLowerCase());
     // That an answer went out is recorded after it.
     await expect.poll(async () => (await undelivered()).toSorted()).toEqual(nonces.toSorted());
-    const page = new MetricsPage((await shop.jobs.get('/metrics')).text);
-    expect(page.value('paygrade_sales_undelivered')).toBe(held.length);
+    const countOf = async (): Promise<number> =>
+      new MetricsPage((await shop.jobs.get('/metrics')).text).value('paygrade_sales_undelivered');
+    await expect.poll(countOf).toBe(held.length);
   });
 
   it('of an answer without end little is read (reliability 91)', () => {

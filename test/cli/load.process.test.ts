@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LoadResult } from '../../src/load/result.ts';
-import { binaryOf, MAIN, RUNTIMES, type RunningServer, startProcess, startServer } from '../support/server.ts';
+import {
+  binaryOf,
+  MAIN,
+  oneRuntime,
+  RUNTIMES,
+  type RunningServer,
+  startProcess,
+  startServer,
+} from '../support/server.ts';
 import { loaded, runLoadCommand, startLoad } from './load-support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-load-'));
@@ -86,7 +94,7 @@ const outcomesOf = ({ operations }: LoadResult): Record<string, number> =>
     ),
   );
 
-describe.each(RUNTIMES)('paygrade load on a server under %s', (runtime) => {
+describe.each(oneRuntime('bun'))('paygrade load on a server under %s', (runtime) => {
   let server: RunningServer;
   beforeAll(async () => {
     server = await startServer(runtime, {

@@ -18,7 +18,7 @@ import {
   openPage,
   type WatchedPage,
 } from '../support/browser.ts';
-import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { UNBOUNDED } from '../support/unbounded.ts';
 import { buy } from '../support/wallet.ts';
 
@@ -50,7 +50,7 @@ async function watch(page: Page, callback: Callback): Promise<void> {
 
 const eventTexts = (page: Page): Promise<string[]> => page.locator('[data-part="body"]').allInnerTexts();
 
-describe.skipIf(CHROMIUM === undefined).each(RUNTIMES)('the inbox of a server under %s', (runtime) => {
+describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a server under %s', (runtime) => {
   let server: RunningServer;
   let browser: Browser;
   let watched: WatchedPage;

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations, CHROMIUM, isWiderThanWindow, openBrowser, openPage } from '../support/browser.ts';
-import { binaryOf, PROJECT, RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { binaryOf, oneRuntime, PROJECT, type RunningServer, startServer } from '../support/server.ts';
 import { generatedKey } from '../support/wallet.ts';
 
 /** Colours follow the scheme and places the width, so the two together show both of each. */
@@ -16,7 +16,7 @@ const LOOKS = [
 /** axe looks at some thousand elements; on a busy machine that takes a while. */
 const AXE_TIMEOUT_MS = 120_000;
 
-describe.skipIf(CHROMIUM === undefined).each(RUNTIMES)('the pages of a server under %s', (runtime) => {
+describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a server under %s', (runtime) => {
   let server: RunningServer;
   let browser: Browser;
   beforeAll(async () => {

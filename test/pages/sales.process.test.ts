@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations, CHROMIUM, isWiderThanWindow, openBrowser, openPage } from '../support/browser.ts';
-import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { buy, wallet } from '../support/wallet.ts';
 
 const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
@@ -19,7 +19,7 @@ async function open(page: Page, token: string): Promise<void> {
 
 const opened = (page: Page) => page.waitForSelector('#state[data-kind="watching"]');
 
-describe.skipIf(CHROMIUM === undefined).each(RUNTIMES)('the sales page of a server under %s', (runtime) => {
+describe.skipIf(CHROMIUM === undefined).each(oneRuntime('bun'))('the sales page of a server under %s', (runtime) => {
   let server: RunningServer;
   let browser: Browser;
   const account = wallet();

@@ -7,9 +7,13 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expectPublishedOn } from './published.ts';
 import { overSocket, type Transport } from './transport.ts';
+import { IS_WHOLE } from './whole.ts';
 
 export const RUNTIMES = ['node', 'bun'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
+
+/** For a costly suite whose subject hardly depends on the runtime: one in `npm test`, each in `npm run test:slow`. */
+export const oneRuntime = (runtime: Runtime): readonly Runtime[] => (IS_WHOLE ? RUNTIMES : [runtime]);
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = join(PROJECT, 'src', 'main.ts');
