@@ -37,10 +37,11 @@ const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ..
 
 const inProcess = { pool: 'threads', isolate: false, maxWorkers: 2, testTimeout: 30_000 } as const;
 
-/** Mostly waits for other processes: three of these keep two cores busy. */
+/** Mostly waits for other processes: three of these keep two cores busy. Loading the modules of each file again took as long. */
 const startsProcesses = {
   setupFiles: ['test/support/published-setup.ts'],
   pool: 'forks',
+  isolate: false,
   maxWorkers: 3,
   /** Tests that wait for one deadline side by side. */
   maxConcurrency: 10,

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { binaryOf, MAIN, oneRuntime, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
+import { binaryOf, MAIN, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
+import { IS_WHOLE } from '../support/whole.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-import-process-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -52,7 +53,9 @@ const importing = (catalogue: string, day: 1 | 2) => [
   FILES[day - 1] as string,
 ];
 
-describe.each(oneRuntime('bun'))('a killed import under %s', (runtime) => {
+const KILL_COUNT = IS_WHOLE ? 6 : 2;
+
+describe.each(RUNTIMES)('import under %s', (runtime) => {
   it('leaves the catalogue as before or after when it is killed at any moment', { timeout: 240_000 }, async () => {
     const before = join(folder, `${runtime}-before`);
     expect(await started(runtime, ...importing(before, 1)).ended).toMatchObject({ exitCode: 0 });
@@ -65,7 +68,7 @@ describe.each(oneRuntime('bun'))('a killed import under %s', (runtime) => {
     expect(digests[0]).not.toBe(digests[1]);
 
     const outcomes = new Set<number>();
-    for (let kill = 0; kill < 6; kill++) {
+    for (let kill = 0; kill < KILL_COUNT; kill++) {
       const catalogue = join(folder, `${runtime}-${kill}`);
       cpSync(before, catalogue, { recursive: true });
       const { child, ended } = started(runtime, ...importing(catalogue, 2));
@@ -84,13 +87,11 @@ describe.each(oneRuntime('bun'))('a killed import under %s', (runtime) => {
     }
     expect(outcomes.has(0)).toBe(true);
     // What was before can be imported into again.
-    const last = join(folder, `${runtime}-5`);
+    const last = join(folder, `${runtime}-${KILL_COUNT - 1}`);
     expect(await started(runtime, ...importing(last, 2)).ended).toMatchObject({ exitCode: 0 });
     expect(digestOf(last)).toBe(digests[1]);
   });
-});
 
-describe.each(RUNTIMES)('import under %s', (runtime) => {
   it('leaves no catalogue or a whole one when the first import is killed', { timeout: 60_000 }, async () => {
     const catalogue = join(folder, `${runtime}-first`);
     const { child, ended } = started(runtime, ...importing(catalogue, 1));
