@@ -18,10 +18,13 @@ const NO_EXTRACTION: SkillSource = {
   },
 };
 
-/** The bytes of the sample as a snapshot's file would hold them. @param nowMs the moment of the build, milliseconds since the epoch */
-export function buildSample(nowMs: number): Uint8Array {
+/**
+ * The bytes of the sample as a snapshot's file would hold them.
+ * @param nowMs the moment of the build, milliseconds since the epoch
+ */
+export function buildSample(nowMs: number, jobCount = SAMPLE_JOB_COUNT): Uint8Array {
   const builder = new SnapshotBuilder();
-  const options = { jobs: SAMPLE_JOB_COUNT, seed: SAMPLE_SEED, asOfMs: nowMs, descriptions: false };
+  const options = { jobs: jobCount, seed: SAMPLE_SEED, asOfMs: nowMs, descriptions: false };
   for (const record of synthRecords(options)) {
     const parsed = parseNative(record, NO_EXTRACTION);
     if (!parsed.ok) {
