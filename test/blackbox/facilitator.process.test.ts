@@ -287,7 +287,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
     await expect.poll(async () => (await undelivered()).toSorted()).toEqual(nonces.toSorted());
     const countOf = async (): Promise<number> =>
       new MetricsPage((await shop.jobs.get('/metrics')).text).value('paygrade_sales_undelivered');
-    await expect.poll(countOf).toBe(held.length);
+    await expect.poll(countOf, { timeout: COUNTED_MS_MAX }).toBe(held.length);
   });
 
   it('of an answer without end little is read (reliability 91)', () => {

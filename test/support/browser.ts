@@ -16,8 +16,8 @@ if (CHROMIUM === undefined) {
   console.log('skipping the browser tests: no chromium (apt-get install chromium, or CHROMIUM=/path/to/it)');
 }
 
-/** As a container has it: no user namespaces for a sandbox, a small /dev/shm. Only our own pages are opened. */
-const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage'];
+/** As a container has it: no user namespaces for a sandbox, a small /dev/shm, no GPU. Only our own pages are opened. */
+const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'];
 
 export function openBrowser(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('there is no chromium');

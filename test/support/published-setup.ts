@@ -11,7 +11,8 @@ interface CheckedFetch {
 function checked(plainFetch: typeof fetch): CheckedFetch {
   const checkedFetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const response = await plainFetch(input, init);
-    const isRequest = input instanceof Request;
+    // Not by `instanceof`: a listener for Node replaces the global Request.
+    const isRequest = typeof input === 'object' && 'method' in input;
     const url = isRequest ? input.url : String(input);
     if (!isOwnPort(new URL(url).port)) return response;
     const method = (init?.method ?? (isRequest ? input.method : 'GET')).toUpperCase();
