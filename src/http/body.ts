@@ -1,8 +1,8 @@
 /**
- * Reads request bodies within bounds of bytes and time, and within one budget of memory for all of them. It refuses a declared length that is too long without reading, and
- * counts the bytes of a body without a declared length as they arrive. Neither the runtimes nor this file decompress a body.
+ * Reads request bodies within bounds of bytes and time, and within one budget of memory for all of them. It refuses a
+ * declared length that is too long without reading, and counts the bytes of a body without a declared length as they
+ * arrive. Neither the runtimes nor this file decompress a body.
  */
-import { clientNetworkOf } from '../base/client-network.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Timers } from '../base/timers.ts';
@@ -72,7 +72,7 @@ async function readCounted(reader: ReadableStreamDefaultReader<Uint8Array>, byte
 /** What a reader needs of a request. */
 export interface BodyRequest {
   readonly body: BodySource;
-  clientAddress(): string;
+  clientNetwork(): string;
   onDisconnect(listener: DisconnectListener): void;
 }
 
@@ -107,7 +107,7 @@ export class BodyReader {
     const stream = declared === undefined ? source.body : null;
     const bytes = declared ?? (stream === null ? 0 : bytesMax);
     const waitingBytes = stream === null ? Math.min(bytes, this.#waitingBytesMax) : this.#waitingBytesMax;
-    const claim = this.#budget.claim(clientNetworkOf(request.clientAddress()), bytes, waitingBytes);
+    const claim = this.#budget.claim(request.clientNetwork(), bytes, waitingBytes);
     if (claim === undefined) return use(CROWDED);
     let cancelTimer: () => void = () => {};
     const deadline = new Promise<BodyRead>((resolve) => {
