@@ -18,10 +18,10 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
+import { FairQueue } from '../../base/fair-queue.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Timers } from '../../base/timers.ts';
 import { ClientShare } from '../client-share.ts';
-import { FairQueue } from '../fair-queue.ts';
 import { WasteBudget } from '../waste-budget.ts';
 
 /** Purchases with the facilitator at a time: at one second each, 256 sales a second. */
@@ -218,7 +218,7 @@ export class SettlementTurns {
   #nextOf({ queue, refusals }: Lane, nowMs: number): Waiting | undefined {
     if (queue.count === 0) return undefined;
     const pauseMs = refusals.pauseMs(nowMs);
-    if (pauseMs === 0) return queue.next((network) => this.#hasShare(network));
+    if (pauseMs === 0) return queue.next(({ network }) => this.#hasShare(network));
     this.#pause(pauseMs);
     return undefined;
   }
