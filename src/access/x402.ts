@@ -2,7 +2,6 @@
  * The way in by payment. It reads the `PAYMENT-SIGNATURE` header, calls the checkout, and turns its results into refusals,
  * headers and receipts (decisions §4, x402-v2 §6). The checkout alone decides about the money.
  */
-
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';

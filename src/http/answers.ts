@@ -2,7 +2,6 @@
  * The kinds of answers that handlers give, and the outcome of an operation. respond.ts turns an outcome into a `Response`;
  * another protocol can encode the same outcome in its own form.
  */
-
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { Refusal } from './errors.ts';
 import type { DeferredAnswer } from './hot/deferred-answer.ts';

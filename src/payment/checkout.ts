@@ -16,7 +16,6 @@
  * awaited after the signature; an authorization whose settlement may have happened never becomes free; what a stranger can
  * cause for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
-
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Random } from '../base/random.ts';

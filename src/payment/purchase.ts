@@ -1,5 +1,4 @@
 /** What goes into the checkout and what comes out of it: purchases, resales and their outcomes, as plain values. */
-
 import type { PaymentFault } from './protocol/envelope.ts';
 import type { PaymentIdentifier } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';

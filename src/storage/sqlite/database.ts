@@ -3,7 +3,6 @@
  * one instance; afterwards the writer thread owns another. This file opens and checks the database, applies batches and names
  * faults; tables/ has the records of each domain. `meta` holds small numbers of the file itself.
  */
-
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../base/failure.ts';
 import { DamagedError } from './checksum.ts';

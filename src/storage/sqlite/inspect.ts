@@ -2,7 +2,6 @@
  * Inspects a state folder without changing it, whether or not a server runs on it: it takes no lock, makes no checkpoint and no
  * file. It does not read the state of a running server, which checks its state itself.
  */
-
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
