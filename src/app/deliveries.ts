@@ -9,7 +9,7 @@ import type { Component } from '../modules/module.ts';
 /** An answer is looked at this long after it was handed over: by then the runtime has written a small one, or failed. */
 const LOOK_PAUSE_MS = 200;
 
-/** What became of an answer that was handed to the runtime. */
+/** The outcome of an answer that was handed to the runtime. */
 export type Delivery = 'pending' | 'done' | 'lost';
 
 /** The request of a watched answer. */

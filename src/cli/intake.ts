@@ -19,7 +19,10 @@ export const MANIFEST_OPTION = {
   help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
 } as const satisfies TextOption;
 
-/** Rejections shown in full; the others are only counted, so that the output for a broken file of a million lines stays readable. */
+/**
+ * Rejections shown in full; the others are only counted, so that the output for a broken file of a million lines stays
+ * readable.
+ */
 const SHOWN_COUNT_MAX = 20;
 
 const aboutOf = ({ field, reason }: Pick<Rejection, 'field' | 'reason'>): string =>

@@ -24,7 +24,10 @@ export abstract class BodyPieces {
 
 export type ReplyBody = string | Uint8Array | BodyPieces | null;
 
-/** A body that is ready as text or bytes, or made in pieces, with its media type. Any other value from a handler is sent as JSON. */
+/**
+ * A body that is ready as text or bytes, or made in pieces, with its media type. Any other value from a handler is sent
+ * as JSON.
+ */
 export class Reply {
   /** null = no body, as a 304 requires. */
   readonly body: ReplyBody;

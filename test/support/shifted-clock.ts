@@ -12,7 +12,7 @@ export class ShiftedClock implements Clock {
     return performance.now() + this.aheadMs;
   }
 
-  /** Seconds since 1970 in so many seconds, as the fields of an authorization have them. */
+  /** That number of seconds from now, in seconds since 1970, as the fields of an authorization have it. */
   secondsAhead(seconds: number): string {
     return String(Math.floor(this.nowMs() / 1000) + seconds);
   }

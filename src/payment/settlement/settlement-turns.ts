@@ -11,7 +11,8 @@
  *   - Refused payments are charged to their lane, newcomers or known payers, like forgeries in the recovery queue: each lane
  *     may waste {@link REFUSALS_PER_SECOND} in the long run, so that a flood does not make the facilitator refuse us. A turn is
  *     charged when it begins and refunded when it ends without a refusal, so payments that settle are never slowed down.
- *   - A payment without a turn waits in the fair queue of its lane, for {@link WAIT_MS_MAX} at most. Lanes are served alternately.
+ *   - A payment without a turn waits in the fair queue of its lane, for {@link WAIT_MS_MAX} at most. Lanes are served
+ *     alternately.
  *
  * Invariant: each `enter` gets one answer, each turn ends once, and a payment that waits can be served when a turn ends or a
  * lane's pause is over.
