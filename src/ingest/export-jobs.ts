@@ -4,7 +4,6 @@
  * has one key more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has no
  * facts either.
  */
-
 import { dateTimeOf } from '../base/date-time.ts';
 import type { Job } from '../catalogue/job.ts';
 import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';

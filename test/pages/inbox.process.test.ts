@@ -19,6 +19,7 @@ import {
   type WatchedPage,
 } from '../support/browser.ts';
 import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
+import { ShiftedClock } from '../support/shifted-clock.ts';
 import { UNBOUNDED } from '../support/unbounded.ts';
 import { buy } from '../support/wallet.ts';
 
@@ -274,7 +275,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox that is interrupted', () => {
 });
 
 describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () => {
-  let aheadMs: number;
+  let clock: ShiftedClock;
   let app: App;
   let listener: Listener;
   let url: string;
@@ -284,8 +285,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
   });
   afterAll(() => browser.close());
   beforeEach(async () => {
-    aheadMs = 0;
-    const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs };
+    clock = new ShiftedClock();
     listener = await listen({
       host: '127.0.0.1',
       port: 0,
@@ -319,12 +319,12 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     await watch(page, callback);
     await page.getByText('"shown": 1').waitFor();
 
-    aheadMs += TEN_MINUTES_MS - 60_000;
+    clock.aheadMs += TEN_MINUTES_MS - 60_000;
     await page.clock.fastForward(TEN_MINUTES_MS - 60_000);
     await page.locator('#time-left', { hasText: /^(1:00|0:[45]\d) left$/ }).waitFor();
     expect(await page.locator('#state').innerText()).toBe('Watching');
 
-    aheadMs += 60_000;
+    clock.aheadMs += 60_000;
     await page.clock.fastForward(60_000);
     await page.locator('#state', { hasText: 'Expired' }).waitFor();
     expect(await page.locator('#time-left').innerText()).toBe('no time left');
