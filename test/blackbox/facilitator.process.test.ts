@@ -126,6 +126,9 @@ const VERIFY_UNAVAILABLE: readonly Row[] = [
   ['a closed connection', 96, 'close'],
 ];
 
+/** The state is counted every five seconds. */
+const COUNTED_MS_MAX = 12_000;
+
 describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
   let shop: Facilitated;
   /** Payments whose end was unknown when their answer left. */

@@ -11,9 +11,11 @@ import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import {
+  AXE_TIMEOUT_MS,
   axeViolations,
   CHROMIUM,
   isWiderThanWindow,
+  LOOKS,
   openBrowser,
   openPage,
   type WatchedPage,
@@ -346,10 +348,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     await close();
   });
 
-  it.each([
-    { name: 'light, desktop', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-    { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
-  ] as const)('axe finds nothing on it, empty, full and over, $name', { timeout: 120_000 }, async (look) => {
+  it.each(LOOKS)('axe finds nothing on it, empty, full and over, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
     const { page, close } = await openPage(browser, look);
     await page.goto(`${url}/inbox`);
     expect(await axeViolations(page)).toEqual([]);
