@@ -119,21 +119,24 @@ describe.each(oneRuntime('node'))('import under %s', (runtime) => {
     expect(end, `it had not ended after ${NESTED_MS_MAX} ms`).toMatchObject({ exitCode: 0 });
   });
 
-  it.each(IS_WHOLE ? INJECTIONS : INJECTIONS.filter((_, i) => i % 2 === 0))('prints %s without the characters that a terminal obeys', async (_, name, content) => {
-    const path = file(name, content);
-    const catalogue = `${path}.c`;
-    for (const words of [
-      ['import', '--catalogue', catalogue, path],
-      ['import', '--catalogue', catalogue, '--json', path],
-      ['history', '--catalogue', catalogue],
-      ['snapshot', 'build', '--out', `${path}.snapshot`, path],
-    ]) {
-      const end = await endedWithin(20_000, runtime, words);
-      const printed = `${end?.stdout}${end?.stderr}`;
-      expect(printed, words.join(' ')).toMatch(/\S/);
-      const found = OBEYED.exec(printed);
-      const around = printed.slice(Math.max(0, (found?.index ?? 0) - 80), (found?.index ?? 0) + 40);
-      expect(found === null ? '' : `${words.slice(0, 2).join(' ')}: ${JSON.stringify(around)}`).toBe('');
-    }
-  });
+  it.each(IS_WHOLE ? INJECTIONS : INJECTIONS.filter((_, i) => i % 2 === 0))(
+    'prints %s without the characters that a terminal obeys',
+    async (_, name, content) => {
+      const path = file(name, content);
+      const catalogue = `${path}.c`;
+      for (const words of [
+        ['import', '--catalogue', catalogue, path],
+        ['import', '--catalogue', catalogue, '--json', path],
+        ['history', '--catalogue', catalogue],
+        ['snapshot', 'build', '--out', `${path}.snapshot`, path],
+      ]) {
+        const end = await endedWithin(20_000, runtime, words);
+        const printed = `${end?.stdout}${end?.stderr}`;
+        expect(printed, words.join(' ')).toMatch(/\S/);
+        const found = OBEYED.exec(printed);
+        const around = printed.slice(Math.max(0, (found?.index ?? 0) - 80), (found?.index ?? 0) + 40);
+        expect(found === null ? '' : `${words.slice(0, 2).join(' ')}: ${JSON.stringify(around)}`).toBe('');
+      }
+    },
+  );
 });

@@ -9,10 +9,11 @@ import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
 import { RUNTIMES, runToEnd } from '../support/server.ts';
 import { buy, wallet } from '../support/wallet.ts';
 
-/** Name and digest of every file of a folder. */
+/** Name and digest of every file of a folder, without the index of the log, where any reader marks how far it has read. */
 const contentsOf = (folder: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder)
+      .filter((name) => !name.endsWith('-shm'))
       .sort()
       .map((name) => [
         name,
