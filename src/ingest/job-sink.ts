@@ -54,6 +54,12 @@ export interface JobSink {
   begin?(): void;
   /** Removes what was added since `begin`. Without it, what a member added before it broke stays. */
   undo?(): void;
+  /**
+   * What was added from this file stays, and is not all that its sources list. A sink without it takes an unfinished last line
+   * for a bad one.
+   * @param file the path as the command line has it, or `stdin`
+   */
+  breakOff?(file: string): void;
 }
 
 /** Where rejected records go, byte for byte. */

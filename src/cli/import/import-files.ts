@@ -6,7 +6,7 @@
 import { dateInName, dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
-import { InputError, type Inputs, inputName, openInputs } from '../../ingest/input/input.ts';
+import { BrokenOff, InputError, type Inputs, inputName, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
@@ -142,7 +142,8 @@ class FileImport {
   #leaveOut(error: unknown): void {
     if (!(error instanceof InputError)) throw error;
     this.#leftOutCount++;
-    this.#say(`${error.message}\n`);
+    const taken = error instanceof BrokenOff ? `; ${grouped(error.takenCount)} before it are in a partial feed` : '';
+    this.#say(`${error.message}${taken}\n`);
   }
 
   async #openSources(): Promise<readonly Source[]> {

@@ -8,7 +8,7 @@ import { grouped } from '../../base/grouped.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
-import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
+import { BrokenOff, InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
@@ -158,7 +158,7 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
     const leaveOut = (error: unknown): void => {
       if (plan.shape !== undefined || !(error instanceof InputError)) throw error;
       unreadCount++;
-      say(`${error.message}\n`);
+      say(`${error.message}${error instanceof BrokenOff ? `; the ${grouped(error.takenCount)} before it were taken` : ''}\n`);
     };
     await takeAll(inputs.files, intake, leaveOut);
     progress.clear();

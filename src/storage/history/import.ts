@@ -72,6 +72,10 @@ export class HistoryImport implements JobSink {
     this.#guarded(() => this.#staging.undoMember());
   }
 
+  breakOff(file: string): void {
+    for (const feed of this.#feeds.values()) if (feed.rowsByFile.has(file)) feed.isCutShort = true;
+  }
+
   /** Gives the stored skills of an unchanged job: most records of a daily feed are unchanged, and extraction is expensive. */
   knownSkills(id: string, title: string, description: string): readonly string[] | undefined {
     const row = this.#guarded(() =>

@@ -42,7 +42,7 @@ export interface OpenFeed {
   readonly rowsByFile: Map<string, number>;
   /** True when a document stated that the board has no postings. */
   isSaidEmpty: boolean;
-  /** True when a document of it broke off, so missing jobs may be in the unread rest. */
+  /** True when a file of it broke off, so missing jobs may be in the unread rest. */
   isCutShort: boolean;
   /** True when a refused record of it names no job, so a missing job may be that record. */
   hasNameless: boolean;
