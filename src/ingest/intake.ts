@@ -49,6 +49,8 @@ export interface IntakeSettings {
   /** The shape of all inputs, or all known ones, in the order to try them, when the content of an input decides. */
   readonly shape: Shape | readonly Shape[];
   readonly context: Omit<ShapeContext, 'fileName' | 'envelope'>;
+  /** When a member was fetched, in place of the context's time. Throws InputError for one of which it cannot say so. */
+  readonly observedAtOf?: (member: Member) => number;
   /** The operator stated the observation time, so a document's own does not count. */
   readonly observedAtGiven: boolean;
   /** More than one member is read, so a place needs its file's name too. */
@@ -111,7 +113,7 @@ export class Intake {
     const current = this.#report.startMember(member.name, member.archive ?? member.name, sink.rowCount);
     const { summary } = current;
     const { taken, repeated } = summary;
-    sink.begin?.();
+    sink.begin?.(this.#observedAtMsOf(member));
     try {
       await this.#read(member, current);
     } catch (error) {
@@ -311,12 +313,18 @@ export class Intake {
     if (number % PROGRESS_RECORDS === 0) this.#settings.onProgress();
   }
 
+  /** @throws InputError */
+  #observedAtMsOf(member: Member): number {
+    const { context, observedAtOf } = this.#settings;
+    return observedAtOf === undefined ? context.observedAtMs : observedAtOf(member);
+  }
+
   #contextOf(member: Member, envelope: Envelope): MemberContext {
     const { context, observedAtGiven } = this.#settings;
     const fetchedAtMs = observedAtGiven ? null : envelope.fetchedAtMs;
     return {
       ...context,
-      observedAtMs: fetchedAtMs ?? context.observedAtMs,
+      observedAtMs: fetchedAtMs ?? this.#observedAtMsOf(member),
       fileName: member.fileName,
       envelope,
       document: { member, fetchedAtMs: envelope.fetchedAtMs },

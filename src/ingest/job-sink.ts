@@ -50,8 +50,8 @@ export interface JobSink {
    * `board` are those that the job would have, where they are known. A sink to which that means nothing leaves it out.
    */
   addRefused?(shape: Shape, board: string | undefined, id: string | undefined): void;
-  /** Starts a member: `undo` goes back to here. */
-  begin?(): void;
+  /** Starts a member: `undo` goes back to here. @param observedAtMs when it was fetched, milliseconds since the epoch */
+  begin?(observedAtMs: number): void;
   /** Removes what was added since `begin`. Without it, what a member added before it broke stays. */
   undo?(): void;
   /**

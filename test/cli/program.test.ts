@@ -51,7 +51,7 @@ describe('the list of commands', () => {
     const { exitCode, stdout, stderr } = await run([...path.split(' '), '--help']);
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`paygrade ${path} `);
-    expect(stdout).toContain(`${summary}.\n`);
+    expect(stdout.replace(/\n(?!\n)/g, ' ')).toContain(`${summary}.`);
   });
 });
 

@@ -33,6 +33,18 @@ export interface BuildFacts {
   readonly rejectedRows: number;
   /** Version of the dictionary that skills were extracted with; at most 200 code units. */
   readonly skillsVersion: string;
+  /** Jobs of the source that the operator left out; undefined = none. */
+  readonly leftOut?: LeftOut | undefined;
+}
+
+/** Jobs that are not in a snapshot although its source has them. */
+export interface LeftOut {
+  /** Greatest age of an active job in days, by its last observation; null = any. */
+  readonly maxAgeDays: number | null;
+  /** Active jobs that were older. */
+  readonly agedJobs: number;
+  /** Active jobs with the address of one that was observed later. */
+  readonly sameUrlJobs: number;
 }
 
 export interface BuiltSnapshot {
@@ -290,9 +302,12 @@ export class SnapshotBuilder {
   }
 }
 
-/** Only the four facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
-function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion }: BuildFacts): BuildFacts {
-  return { builtAtMs, sourceRows, rejectedRows, skillsVersion };
+/** Only the facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
+function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion, leftOut }: BuildFacts): BuildFacts {
+  const facts = { builtAtMs, sourceRows, rejectedRows, skillsVersion };
+  if (leftOut === undefined) return facts;
+  const { maxAgeDays, agedJobs, sameUrlJobs } = leftOut;
+  return { ...facts, leftOut: { maxAgeDays, agedJobs, sameUrlJobs } };
 }
 
 /** Gives each section its offset. Larger offsets can lengthen the header that contains them, so this repeats until they fit. */

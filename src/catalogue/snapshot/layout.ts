@@ -90,6 +90,7 @@ export const headerSchema = v.strictObject({
     sourceRows: count,
     rejectedRows: count,
     skillsVersion: v.pipe(v.string(), v.maxLength(SKILLS_VERSION_LENGTH_MAX)),
+    leftOut: v.optional(v.strictObject({ maxAgeDays: v.nullable(count), agedJobs: count, sameUrlJobs: count })),
   }),
   sections: v.array(sectionSchema),
 });

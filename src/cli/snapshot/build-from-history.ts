@@ -10,12 +10,21 @@ import { CommandError, EXIT_OK } from '../command.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
 import { report, requireApart, requireWritable } from './build-report.ts';
+import { type HistorySelection, JobSelection, leftOutLine } from './left-out.ts';
 
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
 
-/** @param folder of the catalogue @returns the exit code @throws UsageError, CommandError */
-export async function buildFromHistory(folder: string, out: string, isJson: boolean, io: Io): Promise<number> {
+export interface HistoryBuildPlan extends HistorySelection {
+  /** Folder of the catalogue. */
+  readonly folder: string;
+  readonly out: string;
+  readonly isJson: boolean;
+}
+
+/** @returns the exit code @throws UsageError, CommandError */
+export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<number> {
+  const { folder, out, isJson } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
   let history: HistoryDatabase | undefined;
@@ -23,7 +32,9 @@ export async function buildFromHistory(folder: string, out: string, isJson: bool
     history = HistoryDatabase.openForReading(folder);
     const builder = new SnapshotBuilder();
     const progress = new Progress(io.stderr, io.clock);
+    const selection = new JobSelection(history, plan, io.clock.nowMs());
     for (const job of history.jobs()) {
+      if (!selection.has(job)) continue;
       builder.add(job);
       if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
     }
@@ -35,11 +46,18 @@ export async function buildFromHistory(folder: string, out: string, isJson: bool
       sourceRows,
       rejectedRows: 0,
       // A job keeps the skills of an older dictionary until a feed brings the job again.
+      leftOut: selection.leftOut,
       skillsVersion: `${versions[0] ?? loadSkillExtractor().version}${versions.length > 1 ? ' and earlier' : ''}`,
     };
     const built = builder.finish(() => facts);
     await writeSnapshotFile(out, built.chunks);
     io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
+    if (selection.leftOut !== undefined) io.stderr.write(leftOutLine(selection.leftOut));
+    if (selection.sameUrlCount > 0 && !plan.mergesSameUrl) {
+      io.stderr.write(
+        `note: ${grouped(selection.sameUrlCount)} active jobs have the address of another one; --merge-same-url keeps the newest\n`,
+      );
+    }
     if (builder.rowCount === 0) io.stderr.write('warning: the catalogue has no jobs\n');
     report(isJson, io.stdout, {
       written: true,
@@ -48,6 +66,8 @@ export async function buildFromHistory(folder: string, out: string, isJson: bool
       source_rows: sourceRows,
       rejected_rows: 0,
       repeated_rows: 0,
+      aged_jobs: selection.leftOut?.agedJobs ?? 0,
+      same_url_jobs: selection.sameUrlCount,
       rejected: [],
       files: [],
       bytes: built.byteLength,

@@ -19,6 +19,7 @@ import type { Io } from '../io.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
 import { type BuildReport, report } from './build-report.ts';
+import { leftOutLine, RecentJobs } from './left-out.ts';
 
 export interface BuildPlan {
   readonly paths: readonly string[];
@@ -31,6 +32,8 @@ export interface BuildPlan {
   readonly domain: CompanyDomain | null;
   /** `--observed-at`; undefined = now. */
   readonly observedAtMs: number | undefined;
+  /** Greatest age of an active job; undefined = any. */
+  readonly maxAgeDays: number | undefined;
   readonly isJson: boolean;
 }
 
@@ -39,6 +42,7 @@ interface Build {
   readonly plan: BuildPlan;
   readonly inputs: Inputs;
   readonly builder: SnapshotBuilder;
+  readonly sink: RecentJobs;
   readonly complaints: Complaints;
   readonly rejects: NewFile | null;
   readonly progress: Progress;
@@ -46,14 +50,14 @@ interface Build {
 }
 
 async function openIntake(
-  { plan, inputs, builder, complaints, rejects, progress, say }: Build,
+  { plan, inputs, sink, complaints, rejects, progress, say }: Build,
   io: Io,
 ): Promise<Intake> {
   const { shape, company, domain, observedAtMs } = plan;
   const nowMs = io.clock.nowMs();
   const tellShape = shapeTeller(say);
   const intake: Intake = new Intake({
-    sink: builder,
+    sink,
     skills: loadSkillExtractor(),
     shape: shape ?? SHAPES,
     observedAtGiven: observedAtMs !== undefined,
@@ -79,7 +83,7 @@ async function openIntake(
   return intake;
 }
 
-function unwrittenReport(out: string, intake: Intake, builder: SnapshotBuilder, complaints: Complaints): BuildReport {
+function unwrittenReport({ plan: { out }, builder, sink, complaints }: Build, intake: Intake): BuildReport {
   const { source, rejected, repeated } = intake.tally;
   return {
     written: false,
@@ -88,6 +92,8 @@ function unwrittenReport(out: string, intake: Intake, builder: SnapshotBuilder, 
     source_rows: source,
     rejected_rows: rejected,
     repeated_rows: repeated,
+    aged_jobs: sink.agedCount,
+    same_url_jobs: 0,
     rejected: complaints.counts,
     files: intake.files.map((file) => ({
       file: file.name,
@@ -104,14 +110,16 @@ function unwrittenReport(out: string, intake: Intake, builder: SnapshotBuilder, 
 
 /** Writes the catalogue file, or says why not. @param unreadCount inputs that were left out @returns the exit code */
 async function finish(build: Build, intake: Intake, unreadCount: number, io: Io): Promise<number> {
-  const { plan, builder, complaints, rejects, say } = build;
+  const { plan, builder, sink, rejects, say } = build;
   const { source, rejected, rejectedNative, repeated, future } = intake.tally;
-  const unwritten = unwrittenReport(plan.out, intake, builder, complaints);
+  const unwritten = unwrittenReport(build, intake);
   if (rejectedNative > 0 && rejects === null) {
     const lines = rejectedNative === 1 ? '1 bad line' : `${grouped(rejectedNative)} bad lines`;
-    say(
-      `nothing was written: ${lines} of ${grouped(source)}; --rejects FILE sets bad lines aside and builds the rest\n`,
-    );
+    const remedy =
+      builder.rowCount === 0
+        ? 'no line is a native record; --format auto recognises other formats by their content'
+        : '--rejects FILE sets bad lines aside and builds the rest';
+    say(`nothing was written: ${lines} of ${grouped(source)}; ${remedy}\n`);
     report(plan.isJson, io.stdout, unwritten);
     return EXIT_FAILED;
   }
@@ -120,7 +128,10 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
     report(plan.isJson, io.stdout, unwritten);
     return EXIT_USAGE;
   }
-  const built = builder.finish((digest) => intake.factsOf(digest));
+  const built = builder.finish((digest) => {
+    const facts = intake.factsOf(digest);
+    return sink.leftOut === undefined ? facts : { ...facts, leftOut: sink.leftOut };
+  });
   rejects?.commit();
   await writeSnapshotFile(plan.out, built.chunks);
   say(
@@ -128,6 +139,7 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
       `${grouped(rejected)} of ${grouped(source)} records rejected` +
       `${repeated > 0 ? `, ${grouped(repeated)} repeated` : ''}\n`,
   );
+  if (sink.leftOut !== undefined) say(leftOutLine(sink.leftOut));
   if (future > 0) say(`warning: jobs with an observation later than this machine's clock: ${grouped(future)}\n`);
   if (builder.rowCount === 0) say('warning: the catalogue has no jobs\n');
   report(plan.isJson, io.stdout, {
@@ -152,7 +164,9 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
     const readsStdin = plan.paths.length === 0 || plan.paths.includes('-');
     if (io.stdin.isTerminal && readsStdin) say('reading from the terminal\n');
     const complaints = new Complaints(say);
-    const build = { plan, inputs, builder: new SnapshotBuilder(), complaints, rejects, progress, say };
+    const builder = new SnapshotBuilder();
+    const sink = new RecentJobs(builder, plan.maxAgeDays, io.clock.nowMs());
+    const build = { plan, inputs, builder, sink, complaints, rejects, progress, say };
     const intake = await openIntake(build, io);
     let unreadCount = 0;
     const leaveOut = (error: unknown): void => {

@@ -4,6 +4,7 @@ import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { leftOutJson } from '../../ingest/export-facts.ts';
 import { CommandError, command, EXIT_OK } from '../command.ts';
 
 /** @throws CommandError with the one line that says why the file is refused */
@@ -25,6 +26,14 @@ function firstObservedMs({ rowCount, firstObserved }: Snapshot): number | null {
   return rowCount === 0 ? null : firstObserved.reduce((earliest, timeMs) => Math.min(earliest, timeMs));
 }
 
+/** A value that is no whole number, for people. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value ?? 'none');
+  return Object.entries(value)
+    .map(([name, inner]) => `${name.replaceAll('_', ' ')} ${inner ?? 'any'}`)
+    .join(', ');
+}
+
 export const snapshotInspect = command({
   name: 'inspect',
   summary: 'Shows what a catalogue file holds',
@@ -44,6 +53,7 @@ export const snapshotInspect = command({
       source_rows: facts.sourceRows,
       rejected_rows: facts.rejectedRows,
       skills_version: facts.skillsVersion,
+      left_out: facts.leftOut === undefined ? null : leftOutJson(facts.leftOut),
       content: snapshot.contentDigest,
       bytes: snapshot.byteLength,
       bytes_per_job: rowCount === 0 ? null : Math.round((snapshot.byteLength / rowCount) * 10) / 10,
@@ -54,7 +64,7 @@ export const snapshotInspect = command({
       return EXIT_OK;
     }
     for (const [name, value] of Object.entries(shown)) {
-      const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : String(value ?? 'none');
+      const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : textOf(value);
       stderr.write(`${name.replaceAll('_', ' ').padEnd(25)}${text}\n`);
     }
     return EXIT_OK;

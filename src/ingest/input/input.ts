@@ -6,6 +6,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
+import { dateInName } from '../../base/date-time.ts';
 import { errorCodeOf } from '../../base/failure.ts';
 import { printable } from '../../base/printable.ts';
 import { TarFault, tarEntries } from './tar.ts';
@@ -47,6 +48,11 @@ export interface Member {
   readonly fileName: string | null;
   /** The reader must read these to their end before it asks for the next member. */
   readonly bytes: Bytes;
+}
+
+/** The date in the name of a member, else in that of its archive, as a time in UTC; null for none. */
+export function timeInNameOf({ fileName, archive }: Member): number | null {
+  return dateInName(fileName ?? '') ?? dateInName((archive ?? '').slice((archive ?? '').lastIndexOf('/') + 1));
 }
 
 export interface InputProgress {
