@@ -32,6 +32,7 @@ import { DamagedError } from './checksum.ts';
 import { isDamage, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
+import { folderFaultOf } from '../folder-fault.ts';
 import { lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
@@ -101,15 +102,15 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
     makeFolder(stateDir, 0o700);
     lock = lockState(stateDir);
   } catch (failure) {
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${firstLineOf(failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
   }
-  if (lock === undefined) throw new StateError(`STATE_DIR ${stateDir} is in use by another process`);
+  if (lock === undefined) throw new StateError(`STATE_DIR ${stateDir} is in use by another process: stop that one, or give this one another folder`);
   try {
     return await openLocked(options, ports, () => lock.release());
   } catch (failure) {
     lock.release();
     if (failure instanceof StateError) throw failure;
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${firstLineOf(failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
   }
 }
 
