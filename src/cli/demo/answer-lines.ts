@@ -31,7 +31,7 @@ function* pieces(name: string, value: unknown): Generator<string> {
 }
 
 function cut(line: string): string {
-  const shown = printable(line.replace(/\s+/g, ' '), Number.POSITIVE_INFINITY);
+  const shown = printable(line.replace(/(?<=\S)\s+/g, ' '), Number.POSITIVE_INFINITY);
   return shown.length <= LINE_LENGTH_MAX ? shown : `${shown.slice(0, LINE_LENGTH_MAX - 1)}…`;
 }
 
