@@ -23,7 +23,8 @@ const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 
 
 /** The address without a trailing slash. @param name of the option or variable that gives it @throws UsageError */
 export function baseOf(text: string, name = '--url'): string {
-  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw new UsageError(`${name} must be an address such as ${DEFAULT_URL}`);
+  if (!URL.canParse(text) || !/^https?:/i.test(text))
+    throw new UsageError(`${name} must be an address such as ${DEFAULT_URL}`);
   return text.replace(/\/+$/, '');
 }
 

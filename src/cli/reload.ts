@@ -2,11 +2,12 @@
  * `reload`: sends SIGHUP to the server that runs on a state folder. It finds the process by the lock of the folder, so it reaches
  * the server also where a shell shows only the pid of something around it: npm passes no SIGHUP on.
  */
+
+import { errorCodeOf } from '../base/failure.ts';
 import { printable } from '../base/printable.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import { lockHolder } from '../storage/sqlite/inspect.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
-import { errorCodeOf } from '../base/failure.ts';
 
 const PRINTED_PID = 'send SIGHUP to the pid that the server printed at its start: kill -HUP PID';
 

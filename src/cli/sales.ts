@@ -65,7 +65,11 @@ export const sales = command({
       value: 'DIR',
       help: `folder of the state (default STATE_DIR, or ${STATE_DIR_DEFAULT})`,
     },
-    url: { type: 'text', value: 'URL', help: 'address of a server to ask instead, with ADMIN_TOKEN (default PAYGRADE_URL)' },
+    url: {
+      type: 'text',
+      value: 'URL',
+      help: 'address of a server to ask instead, with ADMIN_TOKEN (default PAYGRADE_URL)',
+    },
     'admin-token-file': { type: 'text', value: 'FILE', help: 'file with the admin token, in place of ADMIN_TOKEN' },
     since: { type: 'text', value: 'TIME', help: 'only from this time on: RFC 3339, or a span such as 7d, 24h, 30m' },
     undelivered: { type: 'flag', help: 'only sales whose answer did not go out' },

@@ -5,7 +5,7 @@
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCodeOf, messageOf } from '../base/failure.ts';
+import { errorCodeOf } from '../base/failure.ts';
 import type { Random } from '../base/random.ts';
 import { type Address, checksummed, parseAddress } from '../payment/protocol/network.ts';
 import { folderFaultOf } from './folder-fault.ts';

@@ -26,7 +26,10 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Each look at the monotonic clock is `stepMs` later, so that progress has something to show. */
-export function capturedIo({ stdin = '', nowMs = NOW_MS, isTerminal = false, env = {}, onSent }: Surroundings, stepMs = 1000) {
+export function capturedIo(
+  { stdin = '', nowMs = NOW_MS, isTerminal = false, env = {}, onSent }: Surroundings,
+  stepMs = 1000,
+) {
   const written = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
     write(text) {

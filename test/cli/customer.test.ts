@@ -45,7 +45,12 @@ describe('a callback', () => {
     [hook, undefined, {}, `https://hooks.example/sub/v1/callbacks/${ID}`],
     [`${hook}/?x=1#y`, undefined, {}, `https://hooks.example/sub/v1/callbacks/${ID}`],
     [hook, undefined, { PAYGRADE_URL: 'https://pay.example' }, `https://pay.example/v1/callbacks/${ID}`],
-    [hook, 'https://other.example', { PAYGRADE_URL: 'https://pay.example' }, `https://other.example/v1/callbacks/${ID}`],
+    [
+      hook,
+      'https://other.example',
+      { PAYGRADE_URL: 'https://pay.example' },
+      `https://other.example/v1/callbacks/${ID}`,
+    ],
     ['../../health', undefined, {}, 'http://127.0.0.1:8402/v1/callbacks/..%2F..%2Fhealth'],
   ])('%s with --url %j and %j is at %s', (named, url, env, own) => {
     expect(callbackOf(named, url, env)).toMatchObject({ own });

@@ -81,7 +81,13 @@ describe('a file cut short', () => {
     ['JSON Lines', 'a.jsonl', cutIn(JSONL, 30), 'line 31', 30],
     ['JSON Lines, in a character', 'a.jsonl', `${LINES[0]}\n{"title":"\xe4`, 'line 2', 1],
     ['CSV, inside quotes', 'a.csv', `${cutIn(CSV, 31)},"abc`, 'record 31', 30],
-    ['CSV, before the last columns', 'a.csv', `${cutIn(CSV, 31).split('\n').slice(0, -1).join('\n')}\n30,x`, 'record 31', 30],
+    [
+      'CSV, before the last columns',
+      'a.csv',
+      `${cutIn(CSV, 31).split('\n').slice(0, -1).join('\n')}\n30,x`,
+      'record 31',
+      30,
+    ],
   ];
   it.each(exact)('%s: takes the records before the cut', async (_what, name, content, place, count) => {
     const bytes = content.endsWith('\xe4') ? Buffer.from(content, 'latin1') : content;
@@ -103,7 +109,9 @@ describe('a file cut short', () => {
   it.each(packed)('%s: takes nearly as much as the bytes held', async (what, name, content, share) => {
     const { exitCode, stderr, report, complete } = await imported(name, part(await content(), share));
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^(line|record) \d+ of \S+: breaks off: the (gzip data|tar archive) is damaged or cut short; /m);
+    expect(stderr).toMatch(
+      /^(line|record) \d+ of \S+: breaks off: the (gzip data|tar archive) is damaged or cut short; /m,
+    );
     expect(stderr.match(/cut short/g)).toHaveLength(1);
     const isArchive = what.includes('tar');
     expect(report.new).toBeGreaterThan(COUNT * share * 0.85);
@@ -126,7 +134,14 @@ describe('a file cut short', () => {
   it('closes nothing, however often it comes', async () => {
     await imported('a.jsonl', JSONL);
     for (let i = 0; i < 3; i++) {
-      const { report } = await imported('a.jsonl', cutIn(JSONL, 3), '--observed-at', `2026-11-2${i}`, '--format', 'native');
+      const { report } = await imported(
+        'a.jsonl',
+        cutIn(JSONL, 3),
+        '--observed-at',
+        `2026-11-2${i}`,
+        '--format',
+        'native',
+      );
       expect(report).toMatchObject({ new: 0, closed: 0, seen: 3 });
     }
   });

@@ -76,7 +76,9 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     });
     const [first = '', ...rest] = stdout.split('\n');
     expect(first).toMatch(/^200 [A-Za-z0-9+/=]{100,}$/);
-    const answer = JSON.parse(rest.join('\n')) as { meta: { product: string; coverage: object; limitations: string[] } };
+    const answer = JSON.parse(rest.join('\n')) as {
+      meta: { product: string; coverage: object; limitations: string[] };
+    };
     expect(answer.meta.product).toBe('SERVICE JOBS INTELLIGENCE');
     expect(answer.meta.limitations.length).toBeGreaterThan(0);
   });

@@ -71,7 +71,12 @@ export async function exchange(target: string, init: RequestInit, send: typeof f
   } catch (failure) {
     throw noAnswer(target, failure);
   }
-  return { status: response.status, text: new TextDecoder().decode(bytes), bytes, header: (name) => response.headers.get(name) };
+  return {
+    status: response.status,
+    text: new TextDecoder().decode(bytes),
+    bytes,
+    header: (name) => response.headers.get(name),
+  };
 }
 
 /** The error object of an answer; an answer without one gives its text. */

@@ -21,7 +21,12 @@ export interface Following {
  * Yields the JSON text of each event, unchanged, and returns the code with which the callback ended.
  * @throws CommandError when the server refuses or does not answer
  */
-export async function* eventsOf({ callback, readToken, after, signal }: Following): AsyncGenerator<string, string, void> {
+export async function* eventsOf({
+  callback,
+  readToken,
+  after,
+  signal,
+}: Following): AsyncGenerator<string, string, void> {
   const { base, own } = callback;
   const headers = { authorization: `Bearer ${readToken}` };
   // An id that the server does not know now is an error; one that it forgets later has ended.

@@ -48,7 +48,9 @@ class Listening {
     const bought = await buyCallback(base, wallet, this.#io);
     stdout.write(this.#isJson ? `${JSON.stringify({ callback: JSON.parse(bought.text) })}\n` : callbackLines(bought));
     if (isRenewal) {
-      stderr.write(`a new callback: its address is another one, so the sender must be told ${printable(bought.callbackUrl)}\n`);
+      stderr.write(
+        `a new callback: its address is another one, so the sender must be told ${printable(bought.callbackUrl)}\n`,
+      );
     }
     return { callback: callbackOf(bought.id, base, {}), readToken: bought.readToken };
   }
@@ -108,7 +110,14 @@ export const listenAndForward = command({
     url,
     token,
     after: { type: 'text', value: 'EVENT', help: 'only events after this one' },
-    renew: { type: 'integer', value: 'N', min: 0, max: RENEW_MAX, help: 'callbacks to buy after the first', default: 0 },
+    renew: {
+      type: 'integer',
+      value: 'N',
+      min: 0,
+      max: RENEW_MAX,
+      help: 'callbacks to buy after the first',
+      default: 0,
+    },
     json,
   },
   async run({ options, arguments: [named] }, io) {

@@ -18,7 +18,15 @@ import { AUTO, Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.
 import type { Io } from '../io.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
-import { COUNTS, type Counts, countsText, fileLine, fileReportOf, type ImportReport, type RefusedRows } from './import-report.ts';
+import {
+  COUNTS,
+  type Counts,
+  countsText,
+  fileLine,
+  fileReportOf,
+  type ImportReport,
+  type RefusedRows,
+} from './import-report.ts';
 
 /** Most feeds that are listed one by one: an aggregate holds thousands. */
 const LISTED_FEED_COUNT_MAX = 20;
@@ -83,7 +91,10 @@ const totalBytesOf = (sources: readonly Source[]): number | null =>
 function timeOfName(member: Member, nowMs: number): number {
   const timeMs = timeInNameOf(member);
   if (timeMs !== null && timeMs <= nowMs) return timeMs;
-  const fault = timeMs === null ? 'has no date in its name, such as acme.2026-08-01.json' : 'has a date in its name that is still to come';
+  const fault =
+    timeMs === null
+      ? 'has no date in its name, such as acme.2026-08-01.json'
+      : 'has a date in its name that is still to come';
   throw new InputError(`${member.name}: ${fault}: import it with --observed-at TIME`);
 }
 
@@ -294,7 +305,12 @@ class FileImport {
       );
     }
     this.#say(`${catalogue}: ${grouped(feedCount)} feed${feedCount === 1 ? '' : 's'}, ${countsText(totals)}\n`);
-    const report: ImportReport = { catalogue, observed_at: isFromName ? null : dateTimeOf(observedAtMs), files, ...totals };
+    const report: ImportReport = {
+      catalogue,
+      observed_at: isFromName ? null : dateTimeOf(observedAtMs),
+      files,
+      ...totals,
+    };
     if (isJson) this.#io.stdout.write(`${JSON.stringify(report)}\n`);
   }
 }

@@ -10,7 +10,7 @@ import { CommandError, EXIT_OK } from '../command.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
 import { report, requireApart, requireWritable } from './build-report.ts';
-import { type HistorySelection, JobSelection, leftOutLine } from './left-out.ts';
+import { type HistorySelection, JobSelection, jobs, leftOutLine } from './left-out.ts';
 
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
@@ -55,7 +55,7 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
     if (selection.leftOut !== undefined) io.stderr.write(leftOutLine(selection.leftOut));
     if (selection.sameUrlCount > 0 && !plan.mergesSameUrl) {
       io.stderr.write(
-        `note: ${grouped(selection.sameUrlCount)} active jobs have the address of another one; --merge-same-url keeps the newest\n`,
+        `note: ${jobs(selection.sameUrlCount)} with the address of a newer one; --merge-same-url leaves such jobs out\n`,
       );
     }
     if (builder.rowCount === 0) io.stderr.write('warning: the catalogue has no jobs\n');

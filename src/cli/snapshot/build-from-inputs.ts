@@ -49,10 +49,7 @@ interface Build {
   readonly say: (line: string) => void;
 }
 
-async function openIntake(
-  { plan, inputs, sink, complaints, rejects, progress, say }: Build,
-  io: Io,
-): Promise<Intake> {
+async function openIntake({ plan, inputs, sink, complaints, rejects, progress, say }: Build, io: Io): Promise<Intake> {
   const { shape, company, domain, observedAtMs } = plan;
   const nowMs = io.clock.nowMs();
   const tellShape = shapeTeller(say);
@@ -172,7 +169,9 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
     const leaveOut = (error: unknown): void => {
       if (plan.shape !== undefined || !(error instanceof InputError)) throw error;
       unreadCount++;
-      say(`${error.message}${error instanceof BrokenOff ? `; the ${grouped(error.takenCount)} before it were taken` : ''}\n`);
+      say(
+        `${error.message}${error instanceof BrokenOff ? `; the ${grouped(error.takenCount)} before it were taken` : ''}\n`,
+      );
     };
     await takeAll(inputs.files, intake, leaveOut);
     progress.clear();

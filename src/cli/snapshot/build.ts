@@ -100,7 +100,8 @@ export const snapshotBuild = command({
         io,
       );
     }
-    if (options['merge-same-url']) throw new UsageError('--merge-same-url goes with --catalogue: import the inputs first');
+    if (options['merge-same-url'])
+      throw new UsageError('--merge-same-url goes with --catalogue: import the inputs first');
     requireFit(given, options.format);
     if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
     const company = options.company?.trim();

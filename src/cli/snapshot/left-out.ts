@@ -86,9 +86,12 @@ export class RecentJobs implements JobSink {
   }
 }
 
+/** `1 active job`, `2 active jobs`. */
+export const jobs = (count: number): string => `${grouped(count)} active job${count === 1 ? '' : 's'}`;
+
 export function leftOutLine({ maxAgeDays, agedJobs, sameUrlJobs }: LeftOut): string {
   const parts: string[] = [];
-  if (maxAgeDays !== null) parts.push(`${grouped(agedJobs)} active jobs last observed more than ${grouped(maxAgeDays)} days ago`);
-  if (sameUrlJobs > 0 || maxAgeDays === null) parts.push(`${grouped(sameUrlJobs)} with the address of a newer one`);
+  if (maxAgeDays !== null) parts.push(`${jobs(agedJobs)} last observed more than ${grouped(maxAgeDays)} days ago`);
+  if (sameUrlJobs > 0 || maxAgeDays === null) parts.push(`${jobs(sameUrlJobs)} with the address of a newer one`);
   return `left out: ${parts.join('; ')}\n`;
 }

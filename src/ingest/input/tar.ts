@@ -80,7 +80,10 @@ function numberIn(block: Buffer, from: number, length: number): number {
     if (Number.isSafeInteger(value)) return value;
     throw new TarFault();
   }
-  const text = field.toString('latin1').replace(/[\0 ]+$/, '').trimStart();
+  const text = field
+    .toString('latin1')
+    .replace(/[\0 ]+$/, '')
+    .trimStart();
   if (!/^[0-7]*$/.test(text)) throw new TarFault();
   return text === '' ? 0 : Number.parseInt(text, 8);
 }

@@ -152,11 +152,11 @@ import { ExactEvmScheme } from '@x402/evm';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
 ${
-    isPlay
-      ? '// A throwaway wallet: this server settles with play money.\nconst account = privateKeyToAccount(generatePrivateKey());'
-      : '// PRIVATE_KEY: the key of a wallet with USDC. The throwaway wallet without it is refused with 402.\n' +
-        'const account = privateKeyToAccount(process.env.PRIVATE_KEY ?? generatePrivateKey());'
-  }
+  isPlay
+    ? '// A throwaway wallet: this server settles with play money.\nconst account = privateKeyToAccount(generatePrivateKey());'
+    : '// PRIVATE_KEY: the key of a wallet with USDC. The throwaway wallet without it is refused with 402.\n' +
+      'const account = privateKeyToAccount(process.env.PRIVATE_KEY ?? generatePrivateKey());'
+}
 const schemes = [{ network: '${network}', client: new ExactEvmScheme(account) }];
 const payingFetch = wrapFetchWithPaymentFromConfig(fetch, { schemes });
 

@@ -5,8 +5,8 @@
 import { sha256Base64Url } from '../../base/digest.ts';
 import type { Job } from '../../catalogue/job.ts';
 import type { Sighting } from '../../ingest/history/observation.ts';
-import type { JobSink, JobSource, SourceDocument } from '../../ingest/job-sink.ts';
 import { timeInNameOf } from '../../ingest/input/input.ts';
+import type { JobSink, JobSource, SourceDocument } from '../../ingest/job-sink.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';

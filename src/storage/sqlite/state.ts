@@ -22,6 +22,7 @@ import { BooksUnreadableError } from '../../payment/books.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import { RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
+import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
@@ -32,7 +33,6 @@ import { DamagedError } from './checksum.ts';
 import { isDamage, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
-import { folderFaultOf } from '../folder-fault.ts';
 import { lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
@@ -104,7 +104,10 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
   } catch (failure) {
     throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
   }
-  if (lock === undefined) throw new StateError(`STATE_DIR ${stateDir} is in use by another process: stop that one, or give this one another folder`);
+  if (lock === undefined)
+    throw new StateError(
+      `STATE_DIR ${stateDir} is in use by another process: stop that one, or give this one another folder`,
+    );
   try {
     return await openLocked(options, ports, () => lock.release());
   } catch (failure) {

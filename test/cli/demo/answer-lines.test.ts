@@ -12,7 +12,9 @@ describe('the lines of an answer', () => {
           { department: 'Data', observed_job_count: 3 },
           { department: 'Ads', observed_job_count: 1 },
         ],
-        jobs: [{ id: 'a', title: 'Cook', company: 'Acme', company_domain: null, source_url: 'https://x.example/', n: 2 }],
+        jobs: [
+          { id: 'a', title: 'Cook', company: 'Acme', company_domain: null, source_url: 'https://x.example/', n: 2 },
+        ],
         skills: ['go', 'sql'],
         none: [],
       },

@@ -77,10 +77,28 @@ describe('demo', () => {
     }
   });
 
-  const refused: readonly [because: string, words: string[], env: Record<string, string>, exitCode: number, said: RegExp][] = [
-    ['--spend is missing', [], { PRIVATE_KEY: KEY }, 2, /wants 0\.\d+ USDC of real money for \S+: --spend USDC with PRIVATE_KEY pays/],
+  const refused: readonly [
+    because: string,
+    words: string[],
+    env: Record<string, string>,
+    exitCode: number,
+    said: RegExp,
+  ][] = [
+    [
+      '--spend is missing',
+      [],
+      { PRIVATE_KEY: KEY },
+      2,
+      /wants 0\.\d+ USDC of real money for \S+: --spend USDC with PRIVATE_KEY pays/,
+    ],
     ['PRIVATE_KEY is missing', ['--spend', '1'], {}, 2, /--spend needs PRIVATE_KEY/],
-    ['it costs more', ['--spend', '0.01'], { PRIVATE_KEY: KEY }, 1, /costs 0\.\d+ USDC, and 0\.01 USDC of --spend are left/],
+    [
+      'it costs more',
+      ['--spend', '0.01'],
+      { PRIVATE_KEY: KEY },
+      1,
+      /costs 0\.\d+ USDC, and 0\.01 USDC of --spend are left/,
+    ],
     ['--spend is nothing', ['--spend', '0'], { PRIVATE_KEY: KEY }, 2, /--spend must be an amount of USDC above 0/],
   ];
   it.each(refused)('pays no real money when %s', async (_because, words, env, exitCode, said) => {

@@ -30,10 +30,11 @@ const name = fc.oneof(
   fc.stringMatching(/^[a-z]{60,90}\/[a-z]{60,90}$/),
   fc.stringMatching(/^[a-zäöü]{120,200}$/),
 );
-const archive = fc.array(fc.tuple(name, fc.integer({ min: 0, max: 1500 })), { minLength: 1, maxLength: 4 }).map(
-  (files) =>
+const archive = fc
+  .array(fc.tuple(name, fc.integer({ min: 0, max: 1500 })), { minLength: 1, maxLength: 4 })
+  .map((files) =>
     files.map(([path, length], i) => [`${i}${path}`, 'abcdefgh'.repeat(200).slice(0, length)] as [string, string]),
-);
+  );
 const packed = (files: readonly [string, string][]): Promise<Uint8Array> =>
   packTar(files.map(([path, body]) => ({ header: { name: path, size: body.length }, body })));
 
