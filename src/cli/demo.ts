@@ -4,9 +4,10 @@
  * the limit that `--spend` states.
  */
 import { printable } from '../base/printable.ts';
+import { usdcAtomicOf, usdcTextOf } from '../payment/protocol/amount.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import { answerLines } from './demo/answer-lines.ts';
-import { type Purchase, Purchases, parseUsdc, priceOf, usdcText } from './demo/purchases.ts';
+import { type Purchase, Purchases, priceOf } from './demo/purchases.ts';
 import type { Io } from './io.ts';
 import { serverOf, URL_OPTION } from './paying-client.ts';
 
@@ -22,7 +23,7 @@ function show(io: Io, { path, status, offer, isPlayMoney, receipt, body }: Purch
   io.stderr.write(`\nGET ${path}\n`);
   say(
     printable(
-      `402  ${usdcText(priceOf(offer))}${isPlayMoney ? ' of play money' : ''} on ${wanted?.network} to ${wanted?.payTo}`,
+      `402  ${usdcTextOf(priceOf(offer))} USDC${isPlayMoney ? ' of play money' : ''} on ${wanted?.network} to ${wanted?.payTo}`,
     ),
   );
   say(printable(`${status}  ${receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid'}`));
@@ -43,8 +44,8 @@ export const demo = command({
     json: { type: 'flag', help: 'print the purchases, whole, as one JSON document' },
   },
   async run({ options }, io) {
-    const spendAtomic = options.spend === undefined ? undefined : parseUsdc(options.spend);
-    if (options.spend !== undefined && spendAtomic === undefined) {
+    const spendAtomic = options.spend === undefined ? undefined : usdcAtomicOf(options.spend);
+    if (options.spend !== undefined && !spendAtomic) {
       throw new UsageError('--spend must be an amount of USDC above 0 with at most six decimals, for example 0.20');
     }
     const purchases: Purchase[] = [];

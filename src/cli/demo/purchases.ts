@@ -3,13 +3,13 @@
  * and any other from the operator's own, within a limit that the operator states.
  */
 import { printable } from '../../base/printable.ts';
+import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
 import { CommandError, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { ANSWER_TIMEOUT_MS, type Budget, noAnswer, type PayingClient, payingClient } from '../paying-client.ts';
 
 /** The description of an offer that moves nothing on a chain begins with this (decisions §4). */
 const PLAY_MONEY = '[play money]';
-const ATOMIC_DIGITS = 6;
 
 interface Offer {
   readonly resource?: { readonly description?: string };
@@ -40,25 +40,11 @@ function fromBase64<T>(text: string | null): T | null {
   }
 }
 
-/** Atomic units of a decimal amount of USDC; undefined when it is none, or nothing. */
-export function parseUsdc(text: string): bigint | undefined {
-  const [, whole, fraction = ''] = /^([0-9]{1,12})(?:\.([0-9]{1,6}))?$/.exec(text) ?? [];
-  if (whole === undefined) return undefined;
-  const atomic = BigInt(whole + fraction.padEnd(ATOMIC_DIGITS, '0'));
-  return atomic > 0n ? atomic : undefined;
-}
-
-/** `0.05 USDC`; at least two decimals. */
-export function usdcText(atomic: bigint): string {
-  const digits = atomic.toString().padStart(ATOMIC_DIGITS + 1, '0');
-  const fraction = digits.slice(-ATOMIC_DIGITS).replace(/0{1,4}$/, '');
-  return `${digits.slice(0, -ATOMIC_DIGITS)}.${fraction} USDC`;
-}
-
 /** The price of an offer's first choice, atomic USDC; the commands pay no other. */
 export function priceOf({ accepts: [wanted] }: Offer): bigint {
-  if (wanted === undefined || !/^[0-9]{1,30}$/.test(wanted.amount)) throw new CommandError('the offer names no amount');
-  return BigInt(wanted.amount);
+  const price = wanted && uint256Of(wanted.amount);
+  if (price === undefined) throw new CommandError('the offer names no amount');
+  return price;
 }
 
 async function exchange(url: string, send: typeof fetch): Promise<Response> {
@@ -127,7 +113,7 @@ export class Purchases {
   }
 
   async #realClient(priceAtomic: bigint, path: string): Promise<PayingClient> {
-    const price = usdcText(priceAtomic);
+    const price = `${usdcTextOf(priceAtomic)} USDC`;
     if (this.#budget === undefined) {
       throw new UsageError(
         `${this.#base} wants ${price} of real money for ${path.split('?')[0]}: --spend USDC with PRIVATE_KEY pays, never more than that`,
@@ -137,7 +123,7 @@ export class Purchases {
     if (!key) throw new UsageError('--spend needs PRIVATE_KEY, the key of a wallet with USDC');
     const { leftAtomic } = this.#budget;
     if (priceAtomic > leftAtomic) {
-      throw new CommandError(`${path.split('?')[0]} costs ${price}, and ${usdcText(leftAtomic)} of --spend are left`);
+      throw new CommandError(`${path.split('?')[0]} costs ${price}, and ${usdcTextOf(leftAtomic)} USDC of --spend are left`);
     }
     if (this.#real === undefined) {
       this.#real = await payingClient(key, this.#budget);

@@ -1,6 +1,5 @@
 /** `demo` against the app in this process: what it pays, from which wallet, and what it never pays. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseUsdc, usdcText } from '../../../src/cli/demo/purchases.ts';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
 import { decodeHeader, encodeHeader, generatedKey, type PaymentRequired } from '../../support/wallet.ts';
 import { run } from '../captured-io.ts';
@@ -127,31 +126,5 @@ describe('demo', () => {
     const { exitCode } = await demo(['--spend', '0.50'], { PRIVATE_KEY: KEY });
     expect(exitCode).toBe(1);
     expect(paid).toEqual([]);
-  });
-});
-
-describe('amounts of USDC', () => {
-  it.each([
-    ['0.1', 100_000n],
-    ['1', 1_000_000n],
-    ['0.000001', 1n],
-    ['12.345678', 12_345_678n],
-    ['0', undefined],
-    ['0.0000001', undefined],
-    ['-1', undefined],
-    ['1e3', undefined],
-    ['1,5', undefined],
-    ['', undefined],
-  ])('%j is %s', (text, atomic) => {
-    expect(parseUsdc(text)).toBe(atomic);
-  });
-
-  it.each([
-    [90_000n, '0.09 USDC'],
-    [1_000_000n, '1.00 USDC'],
-    [1n, '0.000001 USDC'],
-    [12_345_600n, '12.3456 USDC'],
-  ])('%s is shown as %s', (atomic, text) => {
-    expect(usdcText(atomic)).toBe(text);
   });
 });
