@@ -53,7 +53,10 @@ async function listenerOf(options: ListenOptions): Promise<Listener> {
   try {
     return await openListener(options);
   } catch (failure) {
-    const reason = errorCodeOf(failure) === 'EADDRINUSE' ? 'the port is in use' : messageOf(failure);
+    const reason =
+      errorCodeOf(failure) === 'EADDRINUSE'
+        ? 'the port is in use; --port (or PORT) takes another one, 0 a free one'
+        : messageOf(failure);
     throw new CommandError(`cannot listen on ${options.host}:${options.port}: ${reason}`);
   }
 }
