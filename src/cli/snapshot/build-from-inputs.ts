@@ -90,7 +90,7 @@ function unwrittenReport({ plan: { out }, builder, sink, complaints }: Build, in
     rejected_rows: rejected,
     repeated_rows: repeated,
     aged_jobs: sink.agedCount,
-    same_url_jobs: 0,
+    same_url_jobs: null,
     rejected: complaints.counts,
     files: intake.files.map((file) => ({
       file: file.name,
