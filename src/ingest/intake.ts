@@ -342,7 +342,7 @@ export class Intake {
     const earlier = sink.add(parsed.job, {
       shape,
       board,
-      description: record.description ?? null,
+      description: parsed.description,
       hasOwnSkills: Array.isArray(record.skills),
       document,
     });

@@ -21,7 +21,7 @@ export interface JobSource {
   readonly shape: Shape;
   /** The list that it is from, within its shape. */
   readonly board: string;
-  /** As the source has it; null when it has none. */
+  /** The whole text, of which the job keeps the beginning; null when the source has none. */
   readonly description: string | null;
   /** Whether the source itself names the skills. */
   readonly hasOwnSkills: boolean;

@@ -44,6 +44,9 @@ describe('a native record becomes a job', () => {
       firstObservedMs: Date.UTC(2026, 10, 1),
       lastObservedMs: Date.UTC(2026, 10, 20),
       status: 'active',
+      closedAtMs: null,
+      description: null,
+      descriptionTruncated: false,
     });
   });
 

@@ -1,18 +1,25 @@
 /**
  * Jobs into a snapshot (decisions §3, "Snapshot"). Jobs arrive in any order and go into columns at once; at the end
- * the builder sorts rows and numbers codes again, so that the file follows from the set of jobs and the facts alone.
+ * the builder sorts rows and numbers codes again, so that the file follows from the set of jobs, the events and the facts
+ * alone. Descriptions and the texts of events go to a spill.
  *
  * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns; nothing is kept as an
  * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
  */
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
-import { CHECKED_CHUNK_BYTES, HOT_BYTES_MAX, ROW_COUNT_MAX } from '../limits.ts';
+import { CHECKED_CHUNK_BYTES, HOT_BYTES_MAX, ROW_COUNT_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
+import { Descriptions } from '../packed/description-build.ts';
+import { derivedHistory, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
+import type { AbsentJob } from '../packed/history-event.ts';
+import { MemorySpill, type Spill } from '../packed/spill.ts';
+import type { PackedBlocks } from '../packed/text-packer.ts';
 import { bytesOf, type Column, gathered, grown, narrowed, typeOf } from './column-arrays.ts';
 import {
   aligned,
   checksumOf,
   contentDigestOf,
+  type ElementType,
   encodeHeader,
   FIRST_COLD_SECTION,
   type Header,
@@ -37,14 +44,42 @@ export interface BuildFacts {
 
 export interface BuiltSnapshot {
   readonly byteLength: number;
-  /** The file's bytes in order; may be iterated more than once. */
+  /** The file's bytes in order; may be iterated more than once, until the builder's spill is closed. */
   readonly chunks: Iterable<Uint8Array>;
   readonly contentDigest: string;
+}
+
+export interface BuilderSettings {
+  /** Where descriptions wait; the caller closes it after the file was written. Default: memory. */
+  readonly spill?: Spill;
+  /** Default: true. */
+  readonly keepsDescriptions?: boolean;
+  /** Bytes of text in a block of descriptions; another than the usual only for comparison. */
+  readonly blockBytes?: number;
+}
+
+/** The columns of one element a row or code, and of numbers. */
+type ColumnName = Exclude<SectionName, 'coldText' | 'descriptionBlocks' | 'historyBlocks'>;
+
+/** A section's bytes. */
+interface Content {
+  readonly type: ElementType;
+  readonly chunks: Iterable<Uint8Array>;
+  /** The same bytes where a chunk may be overwritten when the next is asked for. Default: `chunks`. */
+  readonly reusedChunks?: Iterable<Uint8Array>;
+  /** What is known without reading the chunks. */
+  readonly blocks?: PackedBlocks;
 }
 
 const ACTIVE_FLAG = 1;
 
 export class SnapshotBuilder {
+  readonly #spill: Spill;
+  readonly #blockBytes: number | undefined;
+  /** undefined: none are kept. */
+  readonly #descriptions: Descriptions | undefined;
+  readonly #events: HistoryEvents;
+
   /** The ordinal of a job is the number of its id. */
   readonly #ids = new TextTable();
   readonly #urls = new TextBytes();
@@ -58,6 +93,8 @@ export class SnapshotBuilder {
   // One element a job, in order of arrival. Location and department: number in the table + 1, 0 = not recorded.
   #lastObserved = new Float64Array(1024);
   #firstObserved = new Float64Array(1024);
+  /** NaN = active. */
+  #closedAt = new Float64Array(1024);
   #title = new Uint32Array(1024);
   #employer = new Uint32Array(1024);
   #location = new Uint32Array(1024);
@@ -71,6 +108,13 @@ export class SnapshotBuilder {
   #skillNumbers = new Uint32Array(4096);
   #skillCount = 0;
   #activeCount = 0;
+
+  constructor({ blockBytes, keepsDescriptions = true, spill = new MemorySpill() }: BuilderSettings = {}) {
+    this.#spill = spill;
+    this.#blockBytes = blockBytes;
+    this.#descriptions = keepsDescriptions ? new Descriptions(spill) : undefined;
+    this.#events = new HistoryEvents(spill);
+  }
 
   /** Jobs added so far. */
   get rowCount(): number {
@@ -90,6 +134,7 @@ export class SnapshotBuilder {
     if (row === this.#title.length) this.#grow();
     this.#lastObserved[row] = job.lastObservedMs;
     this.#firstObserved[row] = job.firstObservedMs;
+    this.#closedAt[row] = job.closedAtMs ?? Number.NaN;
     this.#title[row] = this.#titles.numberOf(job.title);
     this.#employer[row] = this.#employers.numberOf(`${job.companyDomain ?? ''}\n${job.company}`);
     this.#location[row] = job.location === null ? 0 : this.#locations.numberOf(job.location) + 1;
@@ -107,7 +152,18 @@ export class SnapshotBuilder {
       this.#skillNumbers[this.#skillCount++] = this.#skills.numberOf(skill);
     }
     this.#skillEnds[row] = this.#skillCount;
+    if (job.description !== null) this.#descriptions?.add(row, job.description, job.descriptionTruncated);
     return undefined;
+  }
+
+  /**
+   * Adds the next event that a catalogue recorded, in that order, after all jobs. Without any, the history of each job follows
+   * from the job.
+   * @param id of its job @param absentJob what to say of the job when it was not added
+   * @throws SnapshotError past the limits of a snapshot
+   */
+  addEvent(event: RecordedEvent, id: string, absentJob: () => AbsentJob): void {
+    this.#events.add(event, this.#ids.find(id) ?? absentJob());
   }
 
   /**
@@ -116,18 +172,16 @@ export class SnapshotBuilder {
    * @throws SnapshotError when the columns are larger than a reader accepts
    */
   finish(factsOf: (contentDigest: string) => BuildFacts): BuiltSnapshot {
-    const order = this.#rowOrder();
-    const columns = this.#columns(order);
-    const contents = SECTIONS.map(({ name, types }) =>
-      name === 'coldText'
-        ? { name, type: 'u8' as const, chunks: { [Symbol.iterator]: () => this.#coldChunks(order, false) } }
-        : { name, type: typeOf(columns[name], types), chunks: [bytesOf(columns[name])] },
-    );
-    const sections: Section[] = contents.map(({ name, type, chunks }) => {
+    const contents = this.#contents(this.#rowOrder());
+    const sections: Section[] = SECTIONS.map(({ name }) => {
+      const { blocks, chunks, reusedChunks, type } = contents[name];
+      if (blocks !== undefined) {
+        const { byteLength, checksum, contentChecksum } = blocks;
+        return { name, type, offset: 0, byteLength, checksum, content: contentChecksum };
+      }
       let checksum = 0;
       let byteLength = 0;
-      // The checksum is done with a chunk before it asks for the next, so chunks may share one buffer; a writer may not be.
-      for (const chunk of name === 'coldText' ? this.#coldChunks(order, true) : chunks) {
+      for (const chunk of reusedChunks ?? chunks) {
         checksum = checksumOf(chunk, checksum);
         byteLength += chunk.length;
       }
@@ -141,18 +195,20 @@ export class SnapshotBuilder {
     if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX) {
       throw new SnapshotError('the columns of the catalogue take more than 2 GiB');
     }
+    const byteLength = last.offset + last.byteLength;
+    if (byteLength > SNAPSHOT_BYTES_MAX) throw new SnapshotError('the catalogue file takes more than 64 GiB');
     return {
-      byteLength: last.offset + last.byteLength,
+      byteLength,
       contentDigest,
       chunks: {
         *[Symbol.iterator]() {
           yield headerBytes;
           let position = headerBytes.length;
-          for (const [index, { chunks }] of contents.entries()) {
-            const { offset, byteLength } = header.sections[index]!;
-            if (offset > position) yield new Uint8Array(offset - position);
-            yield* chunks;
-            position = offset + byteLength;
+          for (const [index, { name }] of SECTIONS.entries()) {
+            const section = header.sections[index]!;
+            if (section.offset > position) yield new Uint8Array(section.offset - position);
+            yield* contents[name].chunks;
+            position = section.offset + section.byteLength;
           }
         },
       },
@@ -176,7 +232,59 @@ export class SnapshotBuilder {
     return order;
   }
 
-  #columns(order: Uint32Array): Record<Exclude<SectionName, 'coldText'>, Column> {
+  #contents(order: Uint32Array): Record<SectionName, Content> {
+    const codes = this.#columns(order);
+    const companies = codes.employer.map((employer) => codes.employerCompany[employer]!);
+    const { descriptionBlocks, descriptionPlaces } = (this.#descriptions ?? new Descriptions(this.#spill)).sections(
+      order,
+      companies,
+      this.#blockBytes,
+    );
+    const { historyBlocks, ...history } = this.#history(order);
+    const columns: Record<ColumnName, Column> = {
+      ...codes,
+      ...this.#closings(order),
+      ...history,
+      descriptionPlaces,
+      descriptionBlockOffsets: descriptionBlocks.offsets,
+      historyBlockOffsets: historyBlocks.offsets,
+    };
+    const contents: Partial<Record<SectionName, Content>> = {
+      coldText: {
+        type: 'u8',
+        chunks: { [Symbol.iterator]: () => this.#coldChunks(order, false) },
+        reusedChunks: { [Symbol.iterator]: () => this.#coldChunks(order, true) },
+      },
+      descriptionBlocks: { type: 'u8', chunks: descriptionBlocks.chunks, blocks: descriptionBlocks },
+      historyBlocks: { type: 'u8', chunks: historyBlocks.chunks, blocks: historyBlocks },
+    };
+    for (const { name, types } of SECTIONS) {
+      if (name === 'coldText' || name === 'descriptionBlocks' || name === 'historyBlocks') continue;
+      contents[name] = { type: typeOf(columns[name], types), chunks: [bytesOf(columns[name])] };
+    }
+    return contents as Record<SectionName, Content>;
+  }
+
+  #closings(order: Uint32Array): Record<'closedAt' | 'closings', Column> {
+    const closed = order.subarray(this.#activeCount);
+    const closings = Uint32Array.from(closed, (_, index) => this.#activeCount + index);
+    const times = this.#closedAt;
+    closings.sort((a, b) => times[order[b]!]! - times[order[a]!]! || this.#ids.compare(order[a]!, order[b]!));
+    return { closedAt: gathered(times, closed), closings };
+  }
+
+  #history(order: Uint32Array) {
+    const rowOf = new Uint32Array(order.length);
+    for (let row = 0; row < order.length; row++) rowOf[order[row]!] = row;
+    if (this.#events.count > 0) return this.#events.sections(rowOf);
+    const count = order.length;
+    const firstObserved = this.#firstObserved.subarray(0, count);
+    const closedAt = this.#closedAt.subarray(0, count);
+    const compareIds = (left: number, right: number): number => this.#ids.compare(left, right);
+    return derivedHistory({ firstObserved, closedAt, compareIds }, rowOf, this.#spill);
+  }
+
+  #columns(order: Uint32Array) {
     const title = codesByAppearance(this.#titles, gathered(this.#title, order), 0);
     const location = codesByAppearance(this.#locations, gathered(this.#location, order), 1);
     const department = codesByText(this.#departments, gathered(this.#department, order), 1);
@@ -278,6 +386,7 @@ export class SnapshotBuilder {
   #grow(): void {
     this.#lastObserved = grown(this.#lastObserved);
     this.#firstObserved = grown(this.#firstObserved);
+    this.#closedAt = grown(this.#closedAt);
     this.#title = grown(this.#title);
     this.#employer = grown(this.#employer);
     this.#location = grown(this.#location);
