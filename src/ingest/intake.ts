@@ -342,7 +342,8 @@ export class Intake {
     const earlier = sink.add(parsed.job, {
       shape,
       board,
-      description: parsed.description,
+      description: record.description ?? null,
+      descriptionText: parsed.description,
       hasOwnSkills: Array.isArray(record.skills),
       document,
     });

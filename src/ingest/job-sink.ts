@@ -21,8 +21,10 @@ export interface JobSource {
   readonly shape: Shape;
   /** The list that it is from, within its shape. */
   readonly board: string;
-  /** The whole text, of which the job keeps the beginning; null when the source has none. */
+  /** As the source has it; null when it has none. */
   readonly description: string | null;
+  /** Its whole text, of which the job keeps the beginning. */
+  readonly descriptionText: string | null;
   /** Whether the source itself names the skills. */
   readonly hasOwnSkills: boolean;
   readonly document: SourceDocument;

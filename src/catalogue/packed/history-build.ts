@@ -26,6 +26,11 @@ export interface RecordedEvent {
   readonly changes: readonly HistoryChange[];
 }
 
+/** The job of an event, as its catalogue has it now. */
+export interface EventJob extends AbsentJob {
+  readonly title: string;
+}
+
 /** In place of a row: the snapshot does not hold the job. */
 export const NO_ROW = 0xffffffff;
 
@@ -76,16 +81,19 @@ export class HistoryEvents {
 
   /**
    * Adds the next event in the order in which they were recorded.
-   * @param job its number in the builder, or what to say of a job that is not there
+   * @param job its number in the builder, or what to say of it when it is not there
    * @throws SnapshotError past the limits of a snapshot
    */
-  add({ changes, kind, observedMs, serial, title }: RecordedEvent, job: number | AbsentJob): void {
+  add({ changes, kind, observedMs, serial, title }: RecordedEvent, job: number | EventJob): void {
     const at = this.#count;
     if (at === EVENT_COUNT_MAX) throw new SnapshotError(`the history has more than ${EVENT_COUNT_MAX} events`);
     if (serial > 0xffffffff) throw new SnapshotError('the history has an event number above 2^32');
     if (at === this.#times.length) this.#grow();
-    const absentJob = typeof job === 'number' ? null : job;
-    const text = encodedEventTexts({ title, changes, absentJob });
+    const texts =
+      typeof job === 'number'
+        ? { title, changes, absentJob: null }
+        : { title: title ?? job.title, changes, absentJob: job };
+    const text = encodedEventTexts(texts);
     const bytes = text === null ? null : encoder.encode(text);
     this.#times[at] = observedMs;
     this.#kinds[at] = HISTORY_KINDS.indexOf(kind);

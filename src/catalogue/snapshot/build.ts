@@ -10,8 +10,7 @@ import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import { CHECKED_CHUNK_BYTES, HOT_BYTES_MAX, ROW_COUNT_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
 import { Descriptions } from '../packed/description-build.ts';
-import { derivedHistory, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
-import type { AbsentJob } from '../packed/history-event.ts';
+import { derivedHistory, type EventJob, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
 import { MemorySpill, type Spill } from '../packed/spill.ts';
 import type { PackedBlocks } from '../packed/text-packer.ts';
 import { bytesOf, type Column, gathered, grown, narrowed, typeOf } from './column-arrays.ts';
@@ -159,11 +158,11 @@ export class SnapshotBuilder {
   /**
    * Adds the next event that a catalogue recorded, in that order, after all jobs. Without any, the history of each job follows
    * from the job.
-   * @param id of its job @param absentJob what to say of the job when it was not added
+   * @param job that was added, or that the snapshot is to name without holding it
    * @throws SnapshotError past the limits of a snapshot
    */
-  addEvent(event: RecordedEvent, id: string, absentJob: () => AbsentJob): void {
-    this.#events.add(event, this.#ids.find(id) ?? absentJob());
+  addEvent(event: RecordedEvent, job: EventJob): void {
+    this.#events.add(event, this.#ids.find(job.id) ?? job);
   }
 
   /**
