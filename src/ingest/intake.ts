@@ -8,7 +8,7 @@
  * repeat themselves. A document that has none of the shapes, or is not JSON, is an InputError in either case, so that a
  * broken download never empties a board in silence.
  */
-import type { BuildFacts } from '../catalogue/snapshot/build.ts';
+import type { BuildFacts } from '../catalogue/snapshot/snapshot-file.ts';
 import { type AdoptableFacts, adoptableFacts } from './export-facts.ts';
 import { type Bytes, InputError, type Member } from './input/input.ts';
 import { type LineItem, LineSplitter } from './input/lines.ts';

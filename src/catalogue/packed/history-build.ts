@@ -11,6 +11,7 @@ import {
   HISTORY_KINDS,
   type HistoryChange,
   type HistoryKind,
+  NO_ROW,
 } from './history-event.ts';
 import type { Spill } from './spill.ts';
 import { type PackedBlocks, PLACE_ELEMENTS, TextPacker } from './text-packer.ts';
@@ -30,9 +31,6 @@ export interface RecordedEvent {
 export interface EventJob extends AbsentJob {
   readonly title: string;
 }
-
-/** In place of a row: the snapshot does not hold the job. */
-export const NO_ROW = 0xffffffff;
 
 /** Texts of the events of one job are put one after the other; a text starts where its event says. */
 const NO_TEXT = -1;

@@ -4,8 +4,7 @@ import type { Section, SectionName } from '../snapshot/layout.ts';
 import { float64sIn, uint32sIn } from '../snapshot/numbers-at.ts';
 import type { Refuse } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
-import { NO_ROW } from './history-build.ts';
-import { HISTORY_KINDS } from './history-event.ts';
+import { HISTORY_KINDS, NO_ROW } from './history-event.ts';
 import { checkPacked } from './packed-checks.ts';
 
 type Values = Iterable<number> & { readonly length: number };

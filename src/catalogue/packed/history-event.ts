@@ -8,6 +8,9 @@ import type { CompanyDomain } from '../company-domain.ts';
 export const HISTORY_KINDS = ['first_observed', 'changed', 'closed', 'reopened'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
+/** In place of a row: the snapshot does not hold the job. */
+export const NO_ROW = 0xffffffff;
+
 /** Fields whose changes are recorded, as native records name them. */
 export const CHANGED_FIELDS = [
   'title',

@@ -6,13 +6,13 @@ import type { Section, SectionName } from '../snapshot/layout.ts';
 import { float64sIn, uint32At, uint32sIn } from '../snapshot/numbers-at.ts';
 import { SnapshotChangedError } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
-import { NO_ROW } from './history-build.ts';
 import {
   decodedEventTexts,
   derivedEventId,
   type EventTexts,
   HISTORY_KINDS,
   type HistoryEvent,
+  NO_ROW,
   recordedEventId,
 } from './history-event.ts';
 import { PackedTexts } from './packed-texts.ts';

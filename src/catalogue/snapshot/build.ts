@@ -8,45 +8,16 @@
  */
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
-import { CHECKED_CHUNK_BYTES, HOT_BYTES_MAX, ROW_COUNT_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
+import { CHECKED_CHUNK_BYTES, ROW_COUNT_MAX } from '../limits.ts';
 import { Descriptions } from '../packed/description-build.ts';
 import { derivedHistory, type EventJob, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
 import { MemorySpill, type Spill } from '../packed/spill.ts';
-import type { PackedBlocks } from '../packed/text-packer.ts';
 import { bytesOf, type Column, gathered, grown, narrowed, typeOf } from './column-arrays.ts';
-import {
-  aligned,
-  checksumOf,
-  contentDigestOf,
-  type ElementType,
-  encodeHeader,
-  FIRST_COLD_SECTION,
-  type Header,
-  SECTIONS,
-  type Section,
-  type SectionName,
-} from './layout.ts';
+import { SECTIONS, type SectionName } from './layout.ts';
 import { SnapshotError } from './snapshot-error.ts';
+import { type BuildFacts, type BuiltSnapshot, type Content, snapshotFile } from './snapshot-file.ts';
 import { codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
 import { TextBytes, TextTable } from './text-table.ts';
-
-/** What a build says about itself. Part of the file, not of the content digest. */
-export interface BuildFacts {
-  /** Milliseconds since the epoch. */
-  readonly builtAtMs: number;
-  /** Input records, rejected ones included. */
-  readonly sourceRows: number;
-  readonly rejectedRows: number;
-  /** Version of the dictionary that skills were extracted with; at most 200 code units. */
-  readonly skillsVersion: string;
-}
-
-export interface BuiltSnapshot {
-  readonly byteLength: number;
-  /** The file's bytes in order; may be iterated more than once, until the builder's spill is closed. */
-  readonly chunks: Iterable<Uint8Array>;
-  readonly contentDigest: string;
-}
 
 export interface BuilderSettings {
   /** Where descriptions wait; the caller closes it after the file was written. Default: memory. */
@@ -59,16 +30,6 @@ export interface BuilderSettings {
 
 /** The columns of one element a row or code, and of numbers. */
 type ColumnName = Exclude<SectionName, 'coldText' | 'descriptionBlocks' | 'historyBlocks'>;
-
-/** A section's bytes. */
-interface Content {
-  readonly type: ElementType;
-  readonly chunks: Iterable<Uint8Array>;
-  /** The same bytes where a chunk may be overwritten when the next is asked for. Default: `chunks`. */
-  readonly reusedChunks?: Iterable<Uint8Array>;
-  /** What is known without reading the chunks. */
-  readonly blocks?: PackedBlocks;
-}
 
 const ACTIVE_FLAG = 1;
 
@@ -171,47 +132,7 @@ export class SnapshotBuilder {
    * @throws SnapshotError when the columns are larger than a reader accepts
    */
   finish(factsOf: (contentDigest: string) => BuildFacts): BuiltSnapshot {
-    const contents = this.#contents(this.#rowOrder());
-    const sections: Section[] = SECTIONS.map(({ name }) => {
-      const { blocks, chunks, reusedChunks, type } = contents[name];
-      if (blocks !== undefined) {
-        const { byteLength, checksum, contentChecksum } = blocks;
-        return { name, type, offset: 0, byteLength, checksum, content: contentChecksum };
-      }
-      let checksum = 0;
-      let byteLength = 0;
-      for (const chunk of reusedChunks ?? chunks) {
-        checksum = checksumOf(chunk, checksum);
-        byteLength += chunk.length;
-      }
-      return { name, type, offset: 0, byteLength, checksum };
-    });
-    const content = { rows: this.rowCount, active: this.#activeCount, sections };
-    const contentDigest = contentDigestOf(content);
-    const header = withOffsets({ ...content, facts: exactFacts(factsOf(contentDigest)) });
-    const headerBytes = encodeHeader(header);
-    const last = header.sections.at(-1)!;
-    if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX) {
-      throw new SnapshotError('the columns of the catalogue take more than 2 GiB');
-    }
-    const byteLength = last.offset + last.byteLength;
-    if (byteLength > SNAPSHOT_BYTES_MAX) throw new SnapshotError('the catalogue file takes more than 64 GiB');
-    return {
-      byteLength,
-      contentDigest,
-      chunks: {
-        *[Symbol.iterator]() {
-          yield headerBytes;
-          let position = headerBytes.length;
-          for (const [index, { name }] of SECTIONS.entries()) {
-            const section = header.sections[index]!;
-            if (section.offset > position) yield new Uint8Array(section.offset - position);
-            yield* contents[name].chunks;
-            position = section.offset + section.byteLength;
-          }
-        },
-      },
-    };
+    return snapshotFile(this.#contents(this.#rowOrder()), this.rowCount, this.#activeCount, factsOf);
   }
 
   /** Ordinals in the order of the file: active first, newest last observation first, then id by code unit. */
@@ -395,27 +316,5 @@ export class SnapshotBuilder {
     this.#flags = grown(this.#flags);
     this.#urlEnds = grown(this.#urlEnds);
     this.#skillEnds = grown(this.#skillEnds);
-  }
-}
-
-/** Only the four facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
-function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion }: BuildFacts): BuildFacts {
-  return { builtAtMs, sourceRows, rejectedRows, skillsVersion };
-}
-
-/** Gives each section its offset. Larger offsets can lengthen the header that contains them, so this repeats until they fit. */
-function withOffsets(header: Header): Header {
-  let start = 0;
-  for (;;) {
-    let offset = start;
-    const sections = header.sections.map((section) => {
-      const at = aligned(offset);
-      offset = at + section.byteLength;
-      return { ...section, offset: at };
-    });
-    const settled = { rows: header.rows, active: header.active, facts: header.facts, sections };
-    const length = encodeHeader(settled).length;
-    if (length === start) return settled;
-    start = length;
   }
 }

@@ -5,7 +5,7 @@
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
  * reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were extracted with;
- * `description`, the texts of the jobs' descriptions (descriptions.ts). Times are milliseconds since the epoch, UTC.
+ * `description`, the texts of the jobs' descriptions. Times are milliseconds since the epoch, UTC.
  *
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
  * a second import. Readers continue until the import writes its pages to the file.
@@ -18,7 +18,7 @@ import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
-import { DESCRIPTION_TABLE, storedDescription } from './descriptions.ts';
+import { DESCRIPTION_TABLE, storedDescription } from './description-table.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}

@@ -2,30 +2,12 @@
  * Descriptions in the history: the text that the catalogue shows, compressed, once for each digest. An import stores new ones as
  * it reads them, and at its end removes those that it left without a job.
  */
-import { DESCRIPTION_LENGTH_MAX, type Job } from '../../catalogue/job.ts';
-import { compressed, decompressed } from '../../catalogue/packed/zstd.ts';
-import type { HistoryDatabase, Row } from './database.ts';
-
-export const DESCRIPTION_TABLE = `
-  CREATE TABLE description (
-    serial INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, is_truncated INTEGER NOT NULL, text BLOB NOT NULL
-  );
-`;
+import { compressed } from '../../catalogue/packed/zstd.ts';
+import type { HistoryDatabase } from './database.ts';
+import type { Described } from './description-table.ts';
 
 /** A single description compresses hardly better at a higher level, and a feed has thousands of new ones. */
 const LEVEL = 3;
-
-/** UTF-8 has at most four bytes for a code point. */
-const TEXT_BYTES_MAX = DESCRIPTION_LENGTH_MAX * 4;
-
-type Described = Pick<Job, 'description' | 'descriptionTruncated'>;
-
-/** @param row of `job` joined with `description` @returns undefined when the text is damaged */
-export function storedDescription({ text, is_truncated: isTruncated }: Row): Described | undefined {
-  if (text === null) return { description: null, descriptionTruncated: false };
-  const bytes = decompressed(text as Uint8Array, TEXT_BYTES_MAX);
-  return bytes && { description: bytes.toString('utf8'), descriptionTruncated: isTruncated === 1 };
-}
 
 /** Every method throws what SQLite throws. */
 export class DescriptionStore {
