@@ -327,6 +327,7 @@ export class Intake {
   ): Omit<RejectedAs, 'id'> | undefined {
     const { sink, nowMs, skills } = this.#settings;
     const parsed = parseNative(record, {
+      descriptionText: skills.descriptionText,
       extract(title, description) {
         const known = description === null ? undefined : sink.knownSkills?.(record.id, title, description);
         return known === undefined ? skills.extract(title, description) : [...known];

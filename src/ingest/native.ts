@@ -13,11 +13,11 @@ import {
   type JobStatus,
   REMOTE_STATUSES,
 } from '../catalogue/job.ts';
-import { DESCRIPTION_FORMATS, descriptionText } from './input/description-text.ts';
+import { DESCRIPTION_FORMATS } from './input/description-format.ts';
 import type { SkillExtractor } from './skills/skills.ts';
 
-/** Extracts the skills of a record that names none, from its title and the whole text of its description. */
-export type SkillSource = Pick<SkillExtractor, 'extract'>;
+/** Reads descriptions, and extracts the skills of a record that names none from its title and its description's whole text. */
+export type SkillSource = Pick<SkillExtractor, 'extract' | 'descriptionText'>;
 
 /** The object on a line, as the other shapes and the synthetic catalogue write it. Absent reads as `null`. */
 export interface NativeRecord {
@@ -184,7 +184,7 @@ function observed(field: string, value: unknown): number {
 }
 
 /** The whole text of the record's description; null when there is none, or no text in it. */
-function wholeDescription(record: Record<string, unknown>): string | null {
+function wholeDescription(record: Record<string, unknown>, { descriptionText }: SkillSource): string | null {
   const source = optionalText('description', record.description, Number.POSITIVE_INFINITY);
   const format = oneOf('description_format', record.description_format, DESCRIPTION_FORMATS, null);
   if (source === null) return null;
@@ -230,7 +230,7 @@ function parsed(record: Record<string, unknown>, skills: SkillSource): NativePar
   const remoteStatus = oneOf('remote_status', record.remote_status, REMOTE_STATUSES, 'unknown');
   const employmentType = oneOf('employment_type', record.employment_type, EMPLOYMENT_TYPES, 'unknown');
   const url = sourceUrl(record.source_url);
-  const description = wholeDescription(record);
+  const description = wholeDescription(record, skills);
   const kept = keptDescription(description, record.description_truncated);
   const given = givenSkills(record.skills);
   const firstObservedMs = observed('first_observed_at', record.first_observed_at);

@@ -100,9 +100,6 @@ async function jobs(): Promise<Record<string, Exported>> {
   return Object.fromEntries(all.map((job) => [job.id.split(':').at(-1), job]));
 }
 
-const contentOf = (lines: string) =>
-  (JSON.parse(lines.split('\n')[0] ?? '') as { snapshot: { content: string } }).snapshot.content;
-
 interface Event {
   readonly at: string;
   readonly kind: string;
