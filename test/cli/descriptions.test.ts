@@ -91,7 +91,7 @@ describe('descriptions of native lines', () => {
   });
 });
 
-/** A small file of every shape; the brackets say which of them have no description. */
+/** Small files of every shape. */
 const REAL_FILES = [
   'ashby-zapier.json',
   'greenhouse-canonical.json',
@@ -100,13 +100,12 @@ const REAL_FILES = [
   'workable-zaelab.json',
   'recruitee-aikido.json',
   'teamtailor-teamtailor.json',
-  'workday-cxs-nvidia.json',
   'workday-scraped-aig.json',
   'usajobs-education.json',
   'jobspy-json-apple.json',
   'linkedin-postings-2024-cp1252.csv',
   'simplify-new-grad.2024-09-14.json',
-  'jsonld-topcv.json',
+  'jsonld-workday-medtronic.json',
   'jsonld-workday-medtronic-page.html',
   'remoteboard-remotive.json',
   'remoteboard-remoteok.json',

@@ -323,7 +323,7 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
       withHeader(bytes, (h) => {
         h.active = 3;
       }),
-      /times are not in order/,
+      /elements in closedAt/,
     ],
     ...(
       [

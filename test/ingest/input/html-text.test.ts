@@ -39,6 +39,7 @@ const table: readonly (readonly [because: string, html: string, text: string])[]
   ['escaped HTML with attributes is recognised', '&lt;div class="x"&gt;one&lt;br&gt;two&lt;/div&gt;', 'one\ntwo'],
   ['numeric escapes of tags are recognised', '&#60;p&#62;one&#60;/p&#62;', 'one'],
   ['an escaped tag inside HTML is text', '<p>the &lt;p&gt; element</p>', 'the <p> element'],
+  ['escaped HTML with a tag added is unescaped', '&lt;p&gt;one&lt;/p&gt; <a href="x">two</a>', 'one\n\ntwo'],
   ['an escaped word that is no tag is text', 'a &lt;placeholder&gt; here', 'a <placeholder> here'],
   ['unknown elements vanish inside HTML', '<p><o:p>one</o:p><x-y>two</x-y></p>', 'onetwo'],
   ['an unfinished tag ends the text', '<p>one</p><div cla', 'one'],
