@@ -240,6 +240,6 @@ describe('a native record becomes a job', () => {
       for (const field of Object.keys(record as object)) fields.add(field);
     }
     expect(lines.length).toBe(25);
-    expect(fields.size).toBe(14);
+    expect(fields.size).toBe(17);
   });
 });
