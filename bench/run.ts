@@ -23,6 +23,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   company: () => import('./company.ts'),
   search: () => import('./search.ts'),
   'snapshot-load': () => import('./snapshot-load.ts'),
+  descriptions: () => import('./descriptions.ts'),
   offer: () => import('./offer.ts'),
   verification: () => import('./verification.ts'),
   reservation: () => import('./reservation.ts'),

@@ -6,7 +6,7 @@
  */
 import * as v from 'valibot';
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
-import type { BuildFacts, LeftOut } from '../catalogue/snapshot/build.ts';
+import type { BuildFacts, LeftOut } from '../catalogue/snapshot/snapshot-file.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 

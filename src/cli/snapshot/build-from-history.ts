@@ -1,11 +1,15 @@
 /** `snapshot build --catalogue`: every job in the history of a catalogue, open and closed, as a catalogue file. */
 import { join } from 'node:path';
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { grouped } from '../../base/grouped.ts';
-import { type BuildFacts, SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import type { Spill } from '../../catalogue/packed/spill.ts';
+import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import type { BuildFacts } from '../../catalogue/snapshot/snapshot-file.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
+import { recordedEvents } from '../../storage/history/recorded-events.ts';
 import { CommandError, EXIT_OK } from '../command.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
@@ -19,18 +23,21 @@ export interface HistoryBuildPlan extends HistorySelection {
   /** Folder of the catalogue. */
   readonly folder: string;
   readonly out: string;
+  readonly keepsDescriptions: boolean;
   readonly isJson: boolean;
 }
 
 /** @returns the exit code @throws UsageError, CommandError */
 export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<number> {
-  const { folder, out, isJson } = plan;
+  const { folder, isJson, keepsDescriptions, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
   let history: HistoryDatabase | undefined;
+  let spill: Spill | undefined;
   try {
     history = HistoryDatabase.openForReading(folder);
-    const builder = new SnapshotBuilder();
+    spill = openSpillFile(out);
+    const builder = new SnapshotBuilder({ spill, keepsDescriptions });
     const progress = new Progress(io.stderr, io.clock);
     const selection = new JobSelection(history, plan, io.clock.nowMs());
     for (const job of history.jobs()) {
@@ -38,6 +45,7 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
       builder.add(job);
       if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
     }
+    for (const { event, job } of recordedEvents(history)) builder.addEvent(event, job);
     progress.clear();
     const sourceRows = history.feedRows();
     const versions = history.skillVersions();
@@ -78,6 +86,7 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
     if (error instanceof HistoryError || error instanceof SnapshotError) throw new CommandError(error.message);
     throw error;
   } finally {
+    spill?.close();
     history?.close();
   }
 }

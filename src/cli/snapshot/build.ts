@@ -14,7 +14,14 @@ import { requireApart, requireWritable } from './build-report.ts';
 const MAX_AGE_DAYS = 36_500;
 
 /** Options that `--catalogue` goes with. */
-const CATALOGUE_OPTIONS: readonly string[] = ['catalogue', 'out', 'max-age-days', 'merge-same-url', 'json'];
+const CATALOGUE_OPTIONS: readonly string[] = [
+  'catalogue',
+  'out',
+  'no-descriptions',
+  'max-age-days',
+  'merge-same-url',
+  'json',
+];
 
 /** Refuses what does not go with `--catalogue`. @throws UsageError */
 function requireCatalogueOnly(given: ReadonlySet<string>, paths: readonly string[]): void {
@@ -74,6 +81,7 @@ export const snapshotBuild = command({
       type: 'flag',
       help: 'with --catalogue: of active jobs with one address keep only the one that was observed last',
     },
+    'no-descriptions': { type: 'flag', help: 'leave the descriptions out: a smaller file, whose jobs have none' },
     json: { type: 'flag', help: 'report on stdout as JSON' },
   },
   notes: [
@@ -93,6 +101,7 @@ export const snapshotBuild = command({
         {
           folder: options.catalogue,
           out: options.out,
+          keepsDescriptions: !options['no-descriptions'],
           maxAgeDays: options['max-age-days'],
           mergesSameUrl: options['merge-same-url'],
           isJson: options.json,
@@ -126,6 +135,7 @@ export const snapshotBuild = command({
         domain,
         observedAtMs,
         maxAgeDays: options['max-age-days'],
+        keepsDescriptions: !options['no-descriptions'],
         isJson: options.json,
       },
       io,

@@ -1,7 +1,8 @@
 /** Jobs that a build leaves out of the catalogue file, as if its source did not have them. */
 import { grouped } from '../../base/grouped.ts';
 import type { Job } from '../../catalogue/job.ts';
-import type { LeftOut, SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import type { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import type { LeftOut } from '../../catalogue/snapshot/snapshot-file.ts';
 import type { JobSink } from '../../ingest/job-sink.ts';
 import type { HistoryDatabase } from '../../storage/history/database.ts';
 

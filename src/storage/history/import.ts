@@ -10,6 +10,7 @@ import type { JobSink, JobSource, SourceDocument } from '../../ingest/job-sink.t
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+import { DescriptionStore } from './descriptions.ts';
 import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
 import { Staging } from './staging.ts';
 import { HistoryWriter } from './writer.ts';
@@ -37,6 +38,7 @@ export class HistoryImport implements JobSink {
   readonly #history: HistoryDatabase;
   readonly #settings: ImportSettings;
   readonly #staging: Staging;
+  readonly #descriptions: DescriptionStore;
   readonly #writer: HistoryWriter;
   readonly #feeds = new Map<string, OpenFeed>();
   /** Accepted rows of the current member, by feed. */
@@ -53,7 +55,8 @@ export class HistoryImport implements JobSink {
   constructor(history: HistoryDatabase, settings: ImportSettings) {
     this.#history = history;
     this.#settings = settings;
-    this.#writer = new HistoryWriter(history, settings.skillsVersion);
+    this.#descriptions = this.#guarded(() => new DescriptionStore(history));
+    this.#writer = this.#guarded(() => new HistoryWriter(history, settings.skillsVersion, this.#descriptions));
     this.#staging = this.#guarded(() => new Staging(history));
   }
 
@@ -98,22 +101,27 @@ export class HistoryImport implements JobSink {
   }
 
   add(job: Job, source: JobSource): number | undefined {
-    const { shape, document, description } = source;
+    const { shape, document, descriptionText } = source;
     const observedAtMs = this.#atMs;
     const feed = this.#feedOf(shape.name, source.board);
     const member = document.member.name;
-    const { firstObservedMs, lastObservedMs, status, ...facts } = job;
+    const { firstObservedMs, lastObservedMs, status, closedAtMs, description, descriptionTruncated, ...facts } = job;
+    const digest = descriptionText === null ? null : this.#digestOf(descriptionText);
     // The times of a native record are the operator's own observations; those of other sources are their publisher's.
     const isOwn = shape === nativeShape;
     const sighting: Sighting = {
       job: facts,
-      descriptionDigest: description === null || description.trim() === '' ? null : this.#digestOf(description.trim()),
+      descriptionDigest: digest,
       hasOwnSkills: source.hasOwnSkills,
       isSourceClosed: status === 'closed',
       atMs: observedAtMs,
       firstMs: isOwn ? firstObservedMs : observedAtMs,
       lastMs: isOwn ? lastObservedMs : observedAtMs,
+      sourceClosedMs: isOwn ? (closedAtMs ?? lastObservedMs) : observedAtMs,
     };
+    if (digest !== null) {
+      this.#guarded(() => this.#descriptions.store(digest, { description, descriptionTruncated }));
+    }
     const row = {
       ordinal: this.#rowCount,
       feed: feed.serial,
@@ -176,8 +184,13 @@ export class HistoryImport implements JobSink {
 
   /** Commits the import; it is on disk when this returns. */
   commit(): void {
-    // An import without changes leaves every byte of the file unchanged.
-    this.#guarded(() => this.#history.database.exec(this.#writer.hasWritten ? 'COMMIT' : 'ROLLBACK'));
+    this.#guarded(() => {
+      // An import without changes leaves every byte of the file unchanged.
+      if (!this.#writer.hasWritten) return this.#history.database.exec('ROLLBACK');
+      this.#writer.recordEvents();
+      this.#descriptions.removeUnused();
+      this.#history.database.exec('COMMIT');
+    });
   }
 
   /** Counts a refused record without a board against every board of its document, because it may belong to any. */
