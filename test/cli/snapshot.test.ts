@@ -191,7 +191,8 @@ describe('snapshot build', () => {
     const { bytes, content } = await inspected();
     const refused = { 'is not JSON': 1 };
     const files = [{ file: 'stdin', format: 'native', read: 2, taken: 1, repeated: 0, refused }];
-    const counts = { rows: 1, source_rows: 2, rejected_rows: 1, repeated_rows: 0, files };
+    const leftOut = { aged_jobs: 0, same_url_jobs: null };
+    const counts = { rows: 1, source_rows: 2, rejected_rows: 1, repeated_rows: 0, ...leftOut, files };
     const rejected = [{ field: '', reason: 'is not JSON', count: 1 }];
     expect(report).toEqual({ written: true, out: at('out'), ...counts, rejected, bytes, content });
     const bad = await buildFrom(`${line('a')}\nx\n`, '--json');

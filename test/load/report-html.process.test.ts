@@ -11,7 +11,11 @@ const WIDE = {
   url: `http://${'long.'.repeat(60)}example:8402`,
   operations: FULL.operations.map((operation) => ({
     ...operation,
-    outcomes: operation.outcomes.map((outcome) => ({ ...outcome, outcome: '503 SETTLEMENT_UNAVAILABLE', count: 12_345_678 })),
+    outcomes: operation.outcomes.map((outcome) => ({
+      ...outcome,
+      outcome: '503 SETTLEMENT_UNAVAILABLE',
+      count: 12_345_678,
+    })),
   })),
 };
 

@@ -123,7 +123,9 @@ export class Purchases {
     if (!key) throw new UsageError('--spend needs PRIVATE_KEY, the key of a wallet with USDC');
     const { leftAtomic } = this.#budget;
     if (priceAtomic > leftAtomic) {
-      throw new CommandError(`${path.split('?')[0]} costs ${price}, and ${usdcTextOf(leftAtomic)} USDC of --spend are left`);
+      throw new CommandError(
+        `${path.split('?')[0]} costs ${price}, and ${usdcTextOf(leftAtomic)} USDC of --spend are left`,
+      );
     }
     if (this.#real === undefined) {
       this.#real = await payingClient(key, this.#budget);

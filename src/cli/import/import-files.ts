@@ -6,7 +6,15 @@
 import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
-import { BrokenOff, InputError, type Inputs, inputName, type Member, openInputs, timeInNameOf } from '../../ingest/input/input.ts';
+import {
+  BrokenOff,
+  InputError,
+  type Inputs,
+  inputName,
+  type Member,
+  openInputs,
+  timeInNameOf,
+} from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';

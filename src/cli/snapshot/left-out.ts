@@ -5,6 +5,7 @@ import type { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import type { LeftOut } from '../../catalogue/snapshot/snapshot-file.ts';
 import type { JobSink } from '../../ingest/job-sink.ts';
 import type { HistoryDatabase } from '../../storage/history/database.ts';
+import { sameUrlIds } from '../../storage/history/same-url.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -33,7 +34,7 @@ export class JobSelection {
   constructor(history: HistoryDatabase, selection: HistorySelection, nowMs: number) {
     this.#selection = selection;
     this.#oldestMs = oldestMsOf(selection.maxAgeDays, nowMs);
-    this.#sameUrlIds = history.sameUrlIds(Math.max(this.#oldestMs, Number.MIN_SAFE_INTEGER));
+    this.#sameUrlIds = sameUrlIds(history, Math.max(this.#oldestMs, Number.MIN_SAFE_INTEGER));
   }
 
   /** Whether the job goes into the file; ask once for each job. */

@@ -296,20 +296,6 @@ export class HistoryDatabase {
     }
   }
 
-  /**
-   * Ids of active jobs with the address of another active one that was observed later (or stored later, where both were observed
-   * at one time). @param sinceMs only jobs last observed from then on @throws HistoryError
-   */
-  sameUrlIds(sinceMs: number): ReadonlySet<string> {
-    const ids = new Set<string>();
-    const sql = `SELECT id FROM (
-        SELECT id, row_number() OVER (PARTITION BY source_url ORDER BY last_observed_ms DESC, serial DESC) AS place
-        FROM job WHERE closed_ms IS NULL AND last_observed_ms >= ?
-      ) WHERE place > 1`;
-    for (const { id } of this.#rows(sql, [sinceMs])) ids.add(id as string);
-    return ids;
-  }
-
   /** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. */
   skillVersions(): string[] {
     const rows = this.statement(
