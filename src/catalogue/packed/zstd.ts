@@ -17,10 +17,13 @@ export function compressed(bytes: Uint8Array, level = LEVEL): Uint8Array {
   });
 }
 
+/** Most blocks decompress into one piece of this size: a third of the time that the runtimes' 16 KiB take. Bytes. */
+const OUTPUT_BYTES = 2 ** 17;
+
 /** @returns undefined when the bytes are no frame, are damaged, or hold more than `bytesMax` */
 export function decompressed(bytes: Uint8Array, bytesMax: number): Buffer | undefined {
   try {
-    return zstdDecompressSync(bytes, { maxOutputLength: bytesMax });
+    return zstdDecompressSync(bytes, { maxOutputLength: bytesMax, chunkSize: OUTPUT_BYTES });
   } catch {
     return undefined;
   }
