@@ -119,7 +119,7 @@ export class HistoryWriter {
     let { serial } = place;
     if (serial === undefined) serial = this.#write(INSERT_JOB, ...values);
     else {
-      this.#doubtDescriptionOf(serial);
+      this.#doubtReplaced(serial, next.descriptionDigest);
       this.#write(UPDATE_JOB, ...values, serial);
     }
     for (const entry of log) this.#log(serial, entry);
@@ -132,12 +132,12 @@ export class HistoryWriter {
       ORDER BY at_ms, id, logged.serial`);
   }
 
-  /** The update may take the job's description away. */
-  #doubtDescriptionOf(job: number): void {
-    const row = this.#history
-      .statement('SELECT description_digest AS digest FROM job WHERE serial = ?')
-      .get(job) as Row;
-    if (row.digest !== null) this.#descriptions.doubt(row.digest as string);
+  /** A description that the update takes away from the job may be without one afterwards. */
+  #doubtReplaced(job: number, next: string | null): void {
+    const replaced = this.#history
+      .statement('SELECT description_digest AS digest FROM job WHERE serial = ? AND description_digest IS NOT ?')
+      .get(job, next) as Row | undefined;
+    if (typeof replaced?.digest === 'string') this.#descriptions.doubt(replaced.digest);
   }
 
   #log(job: number, entry: LogEntry): void {
