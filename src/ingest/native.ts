@@ -6,6 +6,7 @@
 
 import { parseDateTime } from '../base/date-time.ts';
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
+import { DOMAIN_EVIDENCE } from '../catalogue/domain-evidence.ts';
 import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../catalogue/job.ts';
 import type { SkillExtractor } from './skills/skills.ts';
 
@@ -18,6 +19,8 @@ export interface NativeRecord {
   title: string;
   company: string;
   company_domain?: string | null;
+  company_domain_evidence?: string | null;
+  company_aliases?: readonly string[] | null;
   location?: string | null;
   department?: string | null;
   remote_status?: string | null;
@@ -50,11 +53,14 @@ export const URL_LENGTH_MAX = 8000;
 /** Skills of one job, and code points of one. */
 export const SKILL_COUNT_MAX = 200;
 export const SKILL_LENGTH_MAX = 100;
+/** Aliases on one line: a company gathers a few from each of its boards. */
+export const ALIAS_COUNT_MAX = 1000;
 
 const HTTP_URL = /^https?:\/\//i;
 /** Characters that a URL parser silently drops or encodes: the stored text would not be the address that was checked. */
 const URL_FORBIDDEN = /[\s\u0000-\u001f\u007f\\]/;
 
+const NOT_DOMAINS = 'must be an array of domain names such as example.com';
 const NOT_TEXT = 'must be a string';
 const NOT_UNICODE = 'holds a lone surrogate, which is not Unicode text';
 
@@ -110,6 +116,20 @@ function companyDomain(value: unknown): CompanyDomain | null {
   return domain;
 }
 
+/** Other domains of the company (beyond the specification: what `snapshot export` writes); absent and null are none. */
+function companyAliases(value: unknown): CompanyDomain[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new FieldRefused('company_aliases', NOT_DOMAINS);
+  if (value.length > ALIAS_COUNT_MAX) {
+    throw new FieldRefused('company_aliases', `has more than ${ALIAS_COUNT_MAX} entries`);
+  }
+  return value.map((alias) => {
+    const domain = typeof alias === 'string' ? parseCompanyDomain(alias) : undefined;
+    if (domain === undefined) throw new FieldRefused('company_aliases', NOT_DOMAINS);
+    return domain;
+  });
+}
+
 function oneOf<Item extends string>(field: string, value: unknown, items: readonly Item[], absent: Item): Item {
   if (value === undefined || value === null) return absent;
   const item = items.find((candidate) => candidate === value);
@@ -160,6 +180,11 @@ function jobOf(record: Record<string, unknown>, skills: SkillSource): Job {
   const title = requiredText('title', record.title, NAME_LENGTH_MAX);
   const company = requiredText('company', record.company, NAME_LENGTH_MAX);
   const domain = companyDomain(record.company_domain);
+  const evidence =
+    domain === null
+      ? null
+      : oneOf('company_domain_evidence', record.company_domain_evidence, DOMAIN_EVIDENCE, 'source');
+  const aliases = companyAliases(record.company_aliases);
   const location = optionalText('location', record.location, LOCATION_LENGTH_MAX);
   const department = optionalText('department', record.department, NAME_LENGTH_MAX);
   const remoteStatus = oneOf('remote_status', record.remote_status, REMOTE_STATUSES, 'unknown');
@@ -176,6 +201,8 @@ function jobOf(record: Record<string, unknown>, skills: SkillSource): Job {
     title,
     company,
     companyDomain: domain,
+    companyDomainEvidence: evidence,
+    companyAliases: aliases,
     location,
     department,
     remoteStatus,

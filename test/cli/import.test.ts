@@ -569,10 +569,19 @@ describe('a catalogue that cannot be used', () => {
       'is newer',
       (path) => {
         const newer = new DatabaseSync(path);
-        newer.exec('PRAGMA user_version = 2');
+        newer.exec('PRAGMA user_version = 3');
         newer.close();
       },
-      /has format 2, which is newer than this program \(1\)$/m,
+      /has format 3, which is newer than this program \(2\)$/m,
+    ],
+    [
+      'is older',
+      (path) => {
+        const older = new DatabaseSync(path);
+        older.exec('PRAGMA user_version = 1');
+        older.close();
+      },
+      /has format 1, which is older than this program \(2\): import the files again$/m,
     ],
     ['is cut short', (path) => writeFileSync(path, readFileSync(path).subarray(0, 20_000)), /malformed|damaged/],
     [

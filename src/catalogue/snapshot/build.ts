@@ -5,10 +5,13 @@
  * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns; nothing is kept as an
  * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
  */
+import type { CompanyDomain } from '../company-domain.ts';
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import { CHECKED_CHUNK_BYTES, HOT_BYTES_MAX, ROW_COUNT_MAX } from '../limits.ts';
 import { bytesOf, type Column, gathered, grown, narrowed, typeOf } from './column-arrays.ts';
+import { companySignaturesOf } from './company-signatures.ts';
+import { type EmployerIdentity, Employers } from './employers.ts';
 import {
   aligned,
   checksumOf,
@@ -21,7 +24,7 @@ import {
   type SectionName,
 } from './layout.ts';
 import { SnapshotError } from './snapshot-error.ts';
-import { codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
+import { aliasSections, codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
 import { TextBytes, TextTable } from './text-table.ts';
 
 /** What a build says about itself. Part of the file, not of the content digest. */
@@ -40,6 +43,8 @@ export interface BuiltSnapshot {
   /** The file's bytes in order; may be iterated more than once. */
   readonly chunks: Iterable<Uint8Array>;
   readonly contentDigest: string;
+  /** Aliases that several companies would have, so that none has them; ascending. */
+  readonly disputedAliases: readonly string[];
 }
 
 const ACTIVE_FLAG = 1;
@@ -49,8 +54,7 @@ export class SnapshotBuilder {
   readonly #ids = new TextTable();
   readonly #urls = new TextBytes();
   readonly #titles = new TextTable();
-  /** Domain (empty where there is none), line feed, recorded name. A domain has no line feed, so the first one splits. */
-  readonly #employers = new TextTable();
+  readonly #employers = new Employers();
   readonly #locations = new TextTable();
   readonly #departments = new TextTable();
   readonly #skills = new TextTable();
@@ -71,6 +75,7 @@ export class SnapshotBuilder {
   #skillNumbers = new Uint32Array(4096);
   #skillCount = 0;
   #activeCount = 0;
+  #disputedAliases: readonly string[] = [];
 
   /** Jobs added so far. */
   get rowCount(): number {
@@ -79,10 +84,11 @@ export class SnapshotBuilder {
 
   /**
    * Adds a job, unless one with the same id was added before.
+   * @param group of jobs whose company `reassignCompanies` finds; 0 = the job's own company is final
    * @returns undefined when it was added; otherwise the ordinal (0-based, in order of additions) of the other job
    * @throws SnapshotError past the limits of a snapshot
    */
-  add(job: Job): number | undefined {
+  add(job: Job, group = 0): number | undefined {
     const row = this.#ids.size;
     const ordinal = this.#ids.numberOf(job.id);
     if (ordinal < row) return ordinal;
@@ -91,7 +97,7 @@ export class SnapshotBuilder {
     this.#lastObserved[row] = job.lastObservedMs;
     this.#firstObserved[row] = job.firstObservedMs;
     this.#title[row] = this.#titles.numberOf(job.title);
-    this.#employer[row] = this.#employers.numberOf(`${job.companyDomain ?? ''}\n${job.company}`);
+    this.#employer[row] = this.#employers.numberOf(job, group);
     this.#location[row] = job.location === null ? 0 : this.#locations.numberOf(job.location) + 1;
     this.#department[row] = job.department === null ? 0 : this.#departments.numberOf(job.department) + 1;
     this.#remoteStatus[row] = REMOTE_STATUSES.indexOf(job.remoteStatus);
@@ -108,6 +114,13 @@ export class SnapshotBuilder {
     }
     this.#skillEnds[row] = this.#skillCount;
     return undefined;
+  }
+
+  /** Gives the jobs of every group but 0 their company. @throws nothing; call it once, before `finish` */
+  reassignCompanies(
+    identityOf: (group: number, company: string, domain: CompanyDomain | null) => EmployerIdentity,
+  ): void {
+    this.#employers.reassign(identityOf, this.#employer.subarray(0, this.rowCount));
   }
 
   /**
@@ -144,6 +157,7 @@ export class SnapshotBuilder {
     return {
       byteLength: last.offset + last.byteLength,
       contentDigest,
+      disputedAliases: this.#disputedAliases,
       chunks: {
         *[Symbol.iterator]() {
           yield headerBytes;
@@ -182,8 +196,11 @@ export class SnapshotBuilder {
     const department = codesByText(this.#departments, gathered(this.#department, order), 1);
     const skillRows = this.#skillRows(order);
     const skills = codesByText(this.#skills, skillRows.numbers, 0);
-    const employer = codesByAppearance(this.#employers, gathered(this.#employer, order), 0);
-    const companies = companiesOf(this.#employers, employer.dictionary);
+    const employer = codesByAppearance(this.#employers.table, gathered(this.#employer, order), 0);
+    const companies = companiesOf(this.#employers.table, employer.dictionary);
+    const aliases = aliasSections(this.#employers, companies);
+    this.#disputedAliases = aliases.disputed;
+    const { order: companyOrder, signatures } = companySignaturesOf(employer.codes, this.#activeCount, companies);
     const titleTexts = textSections(this.#titles, title.dictionary, 0);
     const locationTexts = textSections(this.#locations, location.dictionary, 1);
     const departmentTexts = textSections(this.#departments, department.dictionary, 1);
@@ -206,6 +223,12 @@ export class SnapshotBuilder {
       employerCompany: companies.companyOfEmployer,
       employerNameOffsets: nameTexts.offsets,
       employerNameText: nameTexts.text,
+      employerEvidence: companies.evidenceOfEmployer,
+      aliasCompany: aliases.company,
+      aliasOffsets: aliases.offsets,
+      aliasText: aliases.text,
+      companyOrder,
+      companySignatures: signatures,
       companyHasDomain: companies.hasDomain,
       companyKeyOffsets: keyTexts.offsets,
       companyKeyText: keyTexts.text,

@@ -4,12 +4,16 @@ import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { grouped } from '../../base/grouped.ts';
 import { type BuildFacts, SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { shownCompanyOf } from '../../ingest/companies/resolve.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { companyDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { CommandError, EXIT_OK } from '../command.ts';
+import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
-import { report, requireApart, requireWritable } from './build-report.ts';
+import { companyLines, reachOfFile, report, requireApart, requireWritable } from './build-report.ts';
+import { reachReportOf } from './reach-lines.ts';
 
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
@@ -23,8 +27,12 @@ export async function buildFromHistory(folder: string, out: string, isJson: bool
     history = HistoryDatabase.openForReading(folder);
     const builder = new SnapshotBuilder();
     const progress = new Progress(io.stderr, io.clock);
-    for (const job of history.jobs()) {
-      builder.add(job);
+    const directory = companyDirectoryOf(history);
+    for (const { board, ...job } of history.jobs()) {
+      const identity = directory.identityOf(board, job.company);
+      const shown = shownCompanyOf(job, identity);
+      const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];
+      builder.add({ ...job, ...shown, companyAliases });
       if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
     }
     progress.clear();
@@ -40,6 +48,9 @@ export async function buildFromHistory(folder: string, out: string, isJson: bool
     const built = builder.finish(() => facts);
     await writeSnapshotFile(out, built.chunks);
     io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
+    const reach = reachOfFile(out);
+    io.stderr.write(companyLines(reach, built.disputedAliases));
+    for (const { key } of directory.unfitting) io.stderr.write(unfittingLine(key));
     if (builder.rowCount === 0) io.stderr.write('warning: the catalogue has no jobs\n');
     report(isJson, io.stdout, {
       written: true,
@@ -52,6 +63,8 @@ export async function buildFromHistory(folder: string, out: string, isJson: bool
       files: [],
       bytes: built.byteLength,
       content: built.contentDigest,
+      reach: reachReportOf(reach),
+      disputed_aliases: built.disputedAliases,
     });
     return EXIT_OK;
   } catch (error) {

@@ -7,6 +7,7 @@ import { isoTime } from '../../base/iso-time.ts';
 import type { CohortFacts } from '../../catalogue/cohort.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type AnswerPeriod, dateTime, observationPeriod } from './answer-period.ts';
+import { assignedDomainLimitation } from './assigned-domains.ts';
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -81,6 +82,7 @@ interface Provenance {
 
 export function metaOf(served: Provenance, cohort: CohortFacts, period: AnswerPeriod): Meta {
   const limitations: string[] = [...LIMITATIONS];
+  limitations.push(...assignedDomainLimitation(cohort));
   if (cohort.sampled) limitations.push(SAMPLED);
   if (served.isSynthetic) limitations.push(SYNTHETIC);
   return {

@@ -4,7 +4,7 @@
  *
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
- * reopened, and when; `dictionary`, versions that skills were extracted with. Times are milliseconds since the epoch, UTC.
+ * reopened, and when; `dictionary`, versions that skills were extracted with; the tables of company-schema.ts. Times are milliseconds since the epoch, UTC.
  *
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
  * a second import. Readers continue until the import writes its pages to the file.
@@ -17,12 +17,13 @@ import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
+import { COMPANY_TABLES } from './company-schema.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}
 
 export const HISTORY_FILE = 'catalogue.sqlite';
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 /** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
 /** How long a reader waits for an import that is writing its pages to the file. */
@@ -52,6 +53,7 @@ const SCHEMA = `
   CREATE INDEX event_by_time ON event (at_ms);
   CREATE INDEX event_of_job ON event (job);
   CREATE TABLE dictionary (serial INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);
+  ${COMPANY_TABLES}
 `;
 
 export type Row = Record<string, unknown>;
@@ -195,6 +197,11 @@ export class HistoryDatabase {
       if (!isEmpty && history.#pragma('application_id') !== APPLICATION_ID) {
         throw new HistoryError(`${path} is another database, not a catalogue's history`);
       }
+      if (version !== 0 && version < FORMAT_VERSION) {
+        throw new HistoryError(
+          `${path} has format ${version}, which is older than this program (${FORMAT_VERSION}): import the files again`,
+        );
+      }
       if (version > FORMAT_VERSION) {
         throw new HistoryError(`${path} has format ${version}, which is newer than this program (${FORMAT_VERSION})`);
       }
@@ -267,13 +274,13 @@ export class HistoryDatabase {
     return job;
   }
 
-  /** Every job as the catalogue knows it. @throws HistoryError */
-  *jobs(): Generator<Job, void, void> {
+  /** Every job as the catalogue knows it, with the serial of its board. @throws HistoryError */
+  *jobs(): Generator<Job & { readonly board: number }, void, void> {
     try {
       for (const row of this.statement('SELECT * FROM job ORDER BY serial').iterate()) {
-        const { job, firstMs, lastMs, closedMs } = this.storedJobOf(row as Row);
+        const { board, job, firstMs, lastMs, closedMs } = this.storedJobOf(row as Row);
         const status = closedMs === null ? 'active' : 'closed';
-        yield { ...job, firstObservedMs: firstMs, lastObservedMs: lastMs, status };
+        yield { ...job, board, firstObservedMs: firstMs, lastObservedMs: lastMs, status };
       }
     } catch (failure) {
       throw historyErrorOf(failure, this.path);
