@@ -24,6 +24,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   companies: () => import('./companies.ts'),
   search: () => import('./search.ts'),
   'snapshot-load': () => import('./snapshot-load.ts'),
+  descriptions: () => import('./descriptions.ts'),
   offer: () => import('./offer.ts'),
   verification: () => import('./verification.ts'),
   reservation: () => import('./reservation.ts'),

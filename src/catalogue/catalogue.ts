@@ -44,7 +44,10 @@ export class Catalogue {
   #rankingData: RankingData | undefined;
   #ranking: CompanyRanking | undefined;
 
-  /** @param built the indexes of another catalogue over the same snapshot; without them each is built on first use. Its texts are for `loadTexts` */
+  /**
+   * @param built the indexes of another catalogue over the same snapshot; without them each is built on first use. Its
+   *   texts are for `loadTexts`
+   */
   constructor(snapshot: Snapshot, built?: CatalogueIndexes) {
     const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
     const rows = new Uint32Array(count);

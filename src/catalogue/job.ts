@@ -34,4 +34,13 @@ export interface Job {
   readonly firstObservedMs: number;
   readonly lastObservedMs: number;
   readonly status: JobStatus;
+  /** When a closed job closed, not before its last observation; null for an active one. */
+  readonly closedAtMs: number | null;
+  /** Plain text, not blank, at most DESCRIPTION_LENGTH_MAX code points. */
+  readonly description: string | null;
+  /** The source's description was longer. */
+  readonly descriptionTruncated: boolean;
 }
+
+/** Code points of a description (siblings §2). */
+export const DESCRIPTION_LENGTH_MAX = 20_000;

@@ -37,8 +37,29 @@ export const HOT_BYTES_MAX = 2 ** 31;
 /** Bytes of one text section; offsets into it are Uint32. */
 export const TEXT_BYTES_MAX = 2 ** 32 - 1;
 
-/** Bytes of a snapshot file: the two limits above together, and the offsets of the cold text. */
-export const SNAPSHOT_BYTES_MAX = 2 ** 33;
+/**
+ * Bytes of a snapshot file, 64 GiB: columns and texts within the limits above take at most 8, and the compressed descriptions
+ * of 16.7 million real jobs, a kibibyte each, another 17. Opening reads all of it once.
+ */
+export const SNAPSHOT_BYTES_MAX = 2 ** 36;
+
+/**
+ * Bytes of text in a block of descriptions or events. A larger block compresses better and takes longer to read a single
+ * text from: bench/descriptions.ts compares 16, 64 and 256 KiB.
+ */
+export const PACKED_BLOCK_BYTES = 2 ** 16;
+
+/**
+ * Bytes of one block's text, decompressed: the size above, or a single longer text. A description has at most 20000 code
+ * points of four bytes; the changes of one event at most some 70,000, which as JSON take up to six bytes each.
+ */
+export const PACKED_BLOCK_BYTES_MAX = 2 ** 20;
+
+/** Decompressed blocks that stay in memory, of about 64 KiB each: an answer shows at most a hundred jobs of a few companies. */
+export const CACHED_BLOCKS_MAX = 8;
+
+/** Events in the history of one snapshot: 16 for each of the most jobs. A position is a Uint32. */
+export const EVENT_COUNT_MAX = 2 ** 28;
 
 /** Bytes of the JSON header. Its list of sections is fixed; only numbers and the skill dictionary's version vary. */
 export const HEADER_BYTES_MAX = 16_384;

@@ -1,5 +1,4 @@
 /** `history`: what opened, changed, closed and reopened in a catalogue, or its feeds, oldest first. */
-
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
 import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
@@ -53,9 +52,7 @@ export const history = command({
     feeds: { type: 'flag', help: 'show the imported feeds instead of events' },
     json: { type: 'flag', help: 'one JSON object per line' },
   },
-  notes: [
-    'The catalogue keeps no descriptions. A changed description shows as the digests of the old and the new text.',
-  ],
+  notes: ['A changed description shows as the digests of the old and the new text.'],
   async run({ options }, io: Io) {
     if (options.feeds && (options.job !== undefined || options.kind !== undefined)) {
       throw new UsageError('--feeds does not go with --job and --kind');

@@ -6,7 +6,7 @@
  */
 import * as v from 'valibot';
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
-import type { BuildFacts } from '../catalogue/snapshot/build.ts';
+import type { BuildFacts } from '../catalogue/snapshot/snapshot-file.ts';
 
 const exportFacts = v.object({
   content: v.string(),

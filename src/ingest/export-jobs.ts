@@ -1,10 +1,9 @@
 /**
  * A snapshot as native JSONL, in the snapshot's order: every field on every line, null where nothing is recorded, skills
- * always (so that a build extracts none), times in UTC with milliseconds. A snapshot has no `description`. The first line
- * has one key more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has no
- * facts either.
+ * always (so that a build extracts none), times in UTC with milliseconds, descriptions as text. The first line has one key
+ * more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has no facts either.
+ * The history is not exported: a build from the lines has the one that follows from the jobs.
  */
-
 import { dateTimeOf } from '../base/date-time.ts';
 import type { Job } from '../catalogue/job.ts';
 import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';
@@ -22,9 +21,7 @@ function identityOf({ companyAliases = [], companyDomain, companyDomainEvidence 
   };
 }
 
-export function nativeOf(
-  job: Job,
-): Required<Omit<NativeRecord, 'description' | Identity>> & Pick<NativeRecord, Identity> {
+export function nativeOf(job: Job): Required<Omit<NativeRecord, Identity>> & Pick<NativeRecord, Identity> {
   return {
     id: job.id,
     title: job.title,
@@ -36,10 +33,14 @@ export function nativeOf(
     remote_status: job.remoteStatus,
     employment_type: job.employmentType,
     source_url: job.sourceUrl,
+    description: job.description,
+    description_format: job.description === null ? null : 'text',
+    description_truncated: job.descriptionTruncated,
     skills: job.skills,
     first_observed_at: dateTimeOf(job.firstObservedMs),
     last_observed_at: dateTimeOf(job.lastObservedMs),
     status: job.status,
+    closed_at: job.closedAtMs === null ? null : dateTimeOf(job.closedAtMs),
   };
 }
 

@@ -8,7 +8,7 @@
  * repeat themselves. A document that has none of the shapes, or is not JSON, is an InputError in either case, so that a
  * broken download never empties a board in silence.
  */
-import type { BuildFacts } from '../catalogue/snapshot/build.ts';
+import type { BuildFacts } from '../catalogue/snapshot/snapshot-file.ts';
 import { type AdoptableFacts, adoptableFacts } from './export-facts.ts';
 import { type Bytes, InputError, type Member } from './input/input.ts';
 import { type LineItem, LineSplitter } from './input/lines.ts';
@@ -327,6 +327,7 @@ export class Intake {
   ): Omit<RejectedAs, 'id'> | undefined {
     const { sink, nowMs, skills } = this.#settings;
     const parsed = parseNative(record, {
+      descriptionText: skills.descriptionText,
       extract(title, description) {
         const known = description === null ? undefined : sink.knownSkills?.(record.id, title, description);
         return known === undefined ? skills.extract(title, description) : [...known];
@@ -344,6 +345,7 @@ export class Intake {
       board,
       applyUrl: applyUrl ?? null,
       description: record.description ?? null,
+      descriptionText: parsed.description,
       hasOwnSkills: Array.isArray(record.skills),
       document,
     });

@@ -25,6 +25,8 @@ export interface JobSource {
   readonly applyUrl?: string | null;
   /** As the source has it; null when it has none. */
   readonly description: string | null;
+  /** Its whole text, of which the job keeps the beginning. */
+  readonly descriptionText: string | null;
   /** Whether the source itself names the skills. */
   readonly hasOwnSkills: boolean;
   readonly document: SourceDocument;

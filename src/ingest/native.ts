@@ -3,15 +3,22 @@
  * string is well-formed Unicode and bounded, so that a snapshot's contents can always be written out again. Unknown fields
  * are ignored; a wrong field is named with a fixed reason, so that refusals can be counted by it.
  */
-
 import { parseDateTime } from '../base/date-time.ts';
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { DOMAIN_EVIDENCE } from '../catalogue/domain-evidence.ts';
-import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../catalogue/job.ts';
+import {
+  DESCRIPTION_LENGTH_MAX,
+  EMPLOYMENT_TYPES,
+  JOB_STATUSES,
+  type Job,
+  type JobStatus,
+  REMOTE_STATUSES,
+} from '../catalogue/job.ts';
+import { DESCRIPTION_FORMATS } from './input/description-format.ts';
 import type { SkillExtractor } from './skills/skills.ts';
 
-/** Extracts the skills of a record that names none. */
-export type SkillSource = Pick<SkillExtractor, 'extract'>;
+/** Reads descriptions, and extracts the skills of a record that names none from its title and its description's whole text. */
+export type SkillSource = Pick<SkillExtractor, 'extract' | 'descriptionText'>;
 
 /** The object on a line, as the other shapes and the synthetic catalogue write it. Absent reads as `null`. */
 export interface NativeRecord {
@@ -27,10 +34,13 @@ export interface NativeRecord {
   employment_type?: string | null;
   source_url: string;
   description?: string | null;
+  description_format?: string | null;
+  description_truncated?: boolean | null;
   skills?: readonly string[] | null;
   first_observed_at: string;
   last_observed_at: string;
   status?: string | null;
+  closed_at?: string | null;
 }
 
 /** `field` is a name of the record ('' for the record as a whole); `reason` completes the sentence "field …". */
@@ -40,7 +50,14 @@ export interface Refused {
   readonly reason: string;
 }
 
-export type NativeParse = { readonly ok: true; readonly job: Job } | Refused;
+export type NativeParse =
+  | {
+      readonly ok: true;
+      readonly job: Job;
+      /** The whole text of the description, of which the job keeps the beginning. */
+      readonly description: string | null;
+    }
+  | Refused;
 
 /** Code points of an id (decisions §3). */
 export const ID_LENGTH_MAX = 200;
@@ -75,11 +92,17 @@ class FieldRefused extends Error {
 }
 
 function longerThan(text: string, codePoints: number): boolean {
-  if (text.length <= codePoints) return false;
-  if (text.length > 2 * codePoints) return true;
-  let count = 0;
-  for (const _ of text) count++;
-  return count > codePoints;
+  return endOfCodePoints(text, codePoints) < text.length;
+}
+
+/** Where the first `codePoints` code points of a text end, in code units. */
+function endOfCodePoints(text: string, codePoints: number): number {
+  if (text.length <= codePoints) return text.length;
+  let end = 0;
+  for (let count = 0; count < codePoints && end < text.length; count++) {
+    end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+  }
+  return end;
 }
 
 /** The text of a required field, trimmed. */
@@ -130,7 +153,12 @@ function companyAliases(value: unknown): CompanyDomain[] {
   });
 }
 
-function oneOf<Item extends string>(field: string, value: unknown, items: readonly Item[], absent: Item): Item {
+function oneOf<Item extends string, Absent extends Item | null>(
+  field: string,
+  value: unknown,
+  items: readonly Item[],
+  absent: Absent,
+): Item | Absent {
   if (value === undefined || value === null) return absent;
   const item = items.find((candidate) => candidate === value);
   if (item === undefined) throw new FieldRefused(field, `must be one of ${items.join(', ')}`);
@@ -175,7 +203,44 @@ function observed(field: string, value: unknown): number {
   return timeMs;
 }
 
-function jobOf(record: Record<string, unknown>, skills: SkillSource): Job {
+/** The whole text of the record's description; null when there is none, or no text in it. */
+function wholeDescription(record: Record<string, unknown>, { descriptionText }: SkillSource): string | null {
+  const source = optionalText('description', record.description, Number.POSITIVE_INFINITY);
+  const format = oneOf('description_format', record.description_format, DESCRIPTION_FORMATS, null);
+  if (source === null) return null;
+  const text = descriptionText(source, format);
+  return text === '' ? null : text;
+}
+
+/** The text that is kept, and whether some of it, here or where the record is from, was left out. */
+function keptDescription(
+  whole: string | null,
+  isTruncated: unknown,
+): Pick<Job, 'description' | 'descriptionTruncated'> {
+  if (isTruncated !== undefined && isTruncated !== null && typeof isTruncated !== 'boolean') {
+    throw new FieldRefused('description_truncated', 'must be true or false');
+  }
+  if (whole === null) {
+    if (isTruncated) throw new FieldRefused('description_truncated', 'is true without a description');
+    return { description: null, descriptionTruncated: false };
+  }
+  const end = endOfCodePoints(whole, DESCRIPTION_LENGTH_MAX);
+  return {
+    description: end === whole.length ? whole : whole.slice(0, end).trimEnd(),
+    descriptionTruncated: end < whole.length || isTruncated === true,
+  };
+}
+
+/** When the job closed: as stated, else its last observation; null while it is active. */
+function closingOf(value: unknown, status: JobStatus, lastObservedMs: number): number | null {
+  if (value === undefined || value === null) return status === 'closed' ? lastObservedMs : null;
+  const closedAtMs = observed('closed_at', value);
+  if (status !== 'closed') throw new FieldRefused('closed_at', 'goes only with the status closed');
+  if (closedAtMs < lastObservedMs) throw new FieldRefused('closed_at', 'is earlier than last_observed_at');
+  return closedAtMs;
+}
+
+function parsed(record: Record<string, unknown>, skills: SkillSource): NativeParse {
   const id = identifier(record.id);
   const title = requiredText('title', record.title, NAME_LENGTH_MAX);
   const company = requiredText('company', record.company, NAME_LENGTH_MAX);
@@ -190,13 +255,15 @@ function jobOf(record: Record<string, unknown>, skills: SkillSource): Job {
   const remoteStatus = oneOf('remote_status', record.remote_status, REMOTE_STATUSES, 'unknown');
   const employmentType = oneOf('employment_type', record.employment_type, EMPLOYMENT_TYPES, 'unknown');
   const url = sourceUrl(record.source_url);
-  const description = optionalText('description', record.description, Number.POSITIVE_INFINITY);
+  const description = wholeDescription(record, skills);
+  const kept = keptDescription(description, record.description_truncated);
   const given = givenSkills(record.skills);
   const firstObservedMs = observed('first_observed_at', record.first_observed_at);
   const lastObservedMs = observed('last_observed_at', record.last_observed_at);
   if (lastObservedMs < firstObservedMs) throw new FieldRefused('last_observed_at', 'is earlier than first_observed_at');
   const status = oneOf('status', record.status, JOB_STATUSES, 'active');
-  return {
+  const closedAtMs = closingOf(record.closed_at, status, lastObservedMs);
+  const job: Job = {
     id,
     title,
     company,
@@ -212,7 +279,10 @@ function jobOf(record: Record<string, unknown>, skills: SkillSource): Job {
     firstObservedMs,
     lastObservedMs,
     status,
+    closedAtMs,
+    ...kept,
   };
+  return { ok: true, job, description };
 }
 
 /** A job, or the first wrong field in the order of the specification's list. */
@@ -221,7 +291,7 @@ export function parseNative(value: unknown, skills: SkillSource): NativeParse {
     return { ok: false, field: '', reason: 'must be a JSON object' };
   }
   try {
-    return { ok: true, job: jobOf(value as Record<string, unknown>, skills) };
+    return parsed(value as Record<string, unknown>, skills);
   } catch (error) {
     if (error instanceof FieldRefused) return { ok: false, field: error.field, reason: error.reason };
     throw error;

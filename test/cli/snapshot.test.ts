@@ -293,7 +293,7 @@ describe('snapshot build', () => {
 
 describe('snapshot export', () => {
   it('writes every field in the order of the catalogue, and its facts on the first line', async () => {
-    const closed = line('z', { status: 'closed' });
+    const closed = line('z', { status: 'closed', closed_at: '2026-11-21' });
     const full = line('b', {
       company_domain: 'ACME.example',
       location: ' Bern ',
@@ -317,10 +317,14 @@ describe('snapshot export', () => {
       remote_status: 'hybrid',
       employment_type: 'part_time',
       source_url: 'https://acme.example/',
+      description: 'Python',
+      description_format: 'text',
+      description_truncated: false,
       skills: ['Salt', 'Fire'],
       first_observed_at: '2026-11-01T00:00:00.000Z',
       last_observed_at: '2026-11-20T00:00:00.123Z',
       status: 'active',
+      closed_at: null,
       snapshot: {
         content: (await inspected()).content,
         built_at: '2026-11-21T12:00:00.000Z',
@@ -330,7 +334,8 @@ describe('snapshot export', () => {
       },
     });
     expect(second).toMatchObject({ id: 'a', company_domain: null, location: null, department: null, skills: [] });
-    expect(third).toMatchObject({ id: 'z', status: 'closed' });
+    expect(second).toMatchObject({ description: null, description_format: null, description_truncated: false });
+    expect(third).toMatchObject({ id: 'z', status: 'closed', closed_at: '2026-11-21T00:00:00.000Z' });
     expect(second).not.toHaveProperty('snapshot');
   });
 

@@ -33,6 +33,9 @@ const JOBS = Array.from({ length: 48 }, (_, i): Job => {
     firstObservedMs: lastObservedMs - (i % 5) * DAY_MS,
     lastObservedMs,
     status: 'active',
+    closedAtMs: null,
+    description: null,
+    descriptionTruncated: false,
   };
 });
 /** A catalogue and the memo of a module that serves it. */

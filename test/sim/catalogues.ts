@@ -27,6 +27,9 @@ const job = (version: number, index: number): Job => ({
   firstObservedMs: OBSERVED_MS,
   lastObservedMs: OBSERVED_MS + version * 1000,
   status: 'active',
+  closedAtMs: null,
+  description: null,
+  descriptionTruncated: false,
 });
 
 const FILES = Array.from({ length: VERSION_COUNT }, (_, version) =>

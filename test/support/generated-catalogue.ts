@@ -199,6 +199,26 @@ export interface CatalogueShape {
   readonly closedPercent?: number;
 }
 
+function closingOf(
+  chance: SeededChance,
+  shape: CatalogueShape,
+  lastObservedMs: number,
+): Pick<Job, 'status' | 'closedAtMs'> {
+  if (!chance.is(shape.closedPercent ?? 10)) return { status: 'active', closedAtMs: null };
+  return { status: 'closed', closedAtMs: lastObservedMs + chance.oneOf([0, 0, 1, DAY_MS, 7 * DAY_MS]) };
+}
+
+/** None, one that many jobs have, or one of its own, some of them longer than a block. */
+function generatedDescription(chance: SeededChance): Pick<Job, 'description' | 'descriptionTruncated'> {
+  const kind = chance.below(10);
+  if (kind < 3) return { description: null, descriptionTruncated: false };
+  const description =
+    kind < 5
+      ? chance.oneOf(['Equal for many', '𝄞'.repeat(400), '<b>as it stands</b>'])
+      : `${words(chance, 8)}.\n\n- ${`${words(chance, 3)} `.repeat(chance.is(2) ? 900 : chance.below(40))}.`.trim();
+  return { description, descriptionTruncated: chance.is(10) };
+}
+
 export function generatedJobs(chance: SeededChance, shape: CatalogueShape): Job[] {
   const more = Array.from({ length: shape.moreCompanies ?? 0 }, (_, i) => ({
     name: `Company ${i % 7}`,
@@ -222,7 +242,8 @@ export function generatedJobs(chance: SeededChance, shape: CatalogueShape): Job[
       skills: [...new Set(Array.from({ length: chance.below(5) }, () => chance.oneOf(SKILLS)))],
       firstObservedMs: lastObservedMs - chance.oneOf([0, 0, 1, DAY_MS, 3 * DAY_MS, 7 * DAY_MS, 30 * DAY_MS]),
       lastObservedMs,
-      status: chance.is(shape.closedPercent ?? 10) ? 'closed' : 'active',
+      ...closingOf(chance, shape, lastObservedMs),
+      ...generatedDescription(chance),
     };
   });
 }

@@ -15,5 +15,8 @@ export const minimalJob = (changes: Partial<Job> = {}): Job => ({
   firstObservedMs: 0,
   lastObservedMs: 0,
   status: 'active',
+  closedAtMs: null,
+  description: null,
+  descriptionTruncated: false,
   ...changes,
 });

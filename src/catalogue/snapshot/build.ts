@@ -1,6 +1,7 @@
 /**
  * Jobs into a snapshot (decisions §3, "Snapshot"). Jobs arrive in any order and go into columns at once; at the end
- * the builder sorts rows and numbers codes again, so that the file follows from the set of jobs and the facts alone.
+ * the builder sorts rows and numbers codes again, so that the file follows from the set of jobs, the events and the facts
+ * alone. Descriptions and the texts of events go to a spill.
  *
  * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns; nothing is kept as an
  * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
@@ -8,48 +9,45 @@
 import type { CompanyDomain } from '../company-domain.ts';
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
-import { CHECKED_CHUNK_BYTES, HOT_BYTES_MAX, ROW_COUNT_MAX } from '../limits.ts';
+import { CHECKED_CHUNK_BYTES, ROW_COUNT_MAX } from '../limits.ts';
+import { Descriptions } from '../packed/description-build.ts';
+import { derivedHistory, type EventJob, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
+import { MemorySpill, type Spill } from '../packed/spill.ts';
 import { bytesOf, type Column, gathered, grown, narrowed, typeOf } from './column-arrays.ts';
 import { companySignaturesOf } from './company-signatures.ts';
 import { type EmployerIdentity, Employers } from './employers.ts';
-import {
-  aligned,
-  checksumOf,
-  contentDigestOf,
-  encodeHeader,
-  FIRST_COLD_SECTION,
-  type Header,
-  SECTIONS,
-  type Section,
-  type SectionName,
-} from './layout.ts';
+import { SECTIONS, type SectionName } from './layout.ts';
 import { SnapshotError } from './snapshot-error.ts';
+import { type BuildFacts, type BuiltSnapshot, type Content, snapshotFile } from './snapshot-file.ts';
 import { aliasSections, codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
 import { TextBytes, TextTable } from './text-table.ts';
 
-/** What a build says about itself. Part of the file, not of the content digest. */
-export interface BuildFacts {
-  /** Milliseconds since the epoch. */
-  readonly builtAtMs: number;
-  /** Input records, rejected ones included. */
-  readonly sourceRows: number;
-  readonly rejectedRows: number;
-  /** Version of the dictionary that skills were extracted with; at most 200 code units. */
-  readonly skillsVersion: string;
+export interface BuilderSettings {
+  /** Where descriptions wait; the caller closes it after the file was written. Default: memory. */
+  readonly spill?: Spill;
+  /** Default: true. */
+  readonly keepsDescriptions?: boolean;
+  /** Bytes of text in a block of descriptions; another than the usual only for comparison. */
+  readonly blockBytes?: number;
 }
 
-export interface BuiltSnapshot {
-  readonly byteLength: number;
-  /** The file's bytes in order; may be iterated more than once. */
-  readonly chunks: Iterable<Uint8Array>;
-  readonly contentDigest: string;
+export interface FinishedSnapshot extends BuiltSnapshot {
   /** Aliases that several companies would have, so that none has them; ascending. */
   readonly disputedAliases: readonly string[];
 }
 
+/** The columns of one element a row or code, and of numbers. */
+type ColumnName = Exclude<SectionName, 'coldText' | 'descriptionBlocks' | 'historyBlocks'>;
+
 const ACTIVE_FLAG = 1;
 
 export class SnapshotBuilder {
+  readonly #spill: Spill;
+  readonly #blockBytes: number | undefined;
+  /** undefined: none are kept. */
+  readonly #descriptions: Descriptions | undefined;
+  readonly #events: HistoryEvents;
+
   /** The ordinal of a job is the number of its id. */
   readonly #ids = new TextTable();
   readonly #urls = new TextBytes();
@@ -62,6 +60,8 @@ export class SnapshotBuilder {
   // One element a job, in order of arrival. Location and department: number in the table + 1, 0 = not recorded.
   #lastObserved = new Float64Array(1024);
   #firstObserved = new Float64Array(1024);
+  /** NaN = active. */
+  #closedAt = new Float64Array(1024);
   #title = new Uint32Array(1024);
   #employer = new Uint32Array(1024);
   #location = new Uint32Array(1024);
@@ -76,6 +76,13 @@ export class SnapshotBuilder {
   #skillCount = 0;
   #activeCount = 0;
   #disputedAliases: readonly string[] = [];
+
+  constructor({ blockBytes, keepsDescriptions = true, spill = new MemorySpill() }: BuilderSettings = {}) {
+    this.#spill = spill;
+    this.#blockBytes = blockBytes;
+    this.#descriptions = keepsDescriptions ? new Descriptions(spill) : undefined;
+    this.#events = new HistoryEvents(spill);
+  }
 
   /** Jobs added so far. */
   get rowCount(): number {
@@ -96,6 +103,7 @@ export class SnapshotBuilder {
     if (row === this.#title.length) this.#grow();
     this.#lastObserved[row] = job.lastObservedMs;
     this.#firstObserved[row] = job.firstObservedMs;
+    this.#closedAt[row] = job.closedAtMs ?? Number.NaN;
     this.#title[row] = this.#titles.numberOf(job.title);
     this.#employer[row] = this.#employers.numberOf(job, group);
     this.#location[row] = job.location === null ? 0 : this.#locations.numberOf(job.location) + 1;
@@ -113,6 +121,7 @@ export class SnapshotBuilder {
       this.#skillNumbers[this.#skillCount++] = this.#skills.numberOf(skill);
     }
     this.#skillEnds[row] = this.#skillCount;
+    if (job.description !== null) this.#descriptions?.add(row, job.description, job.descriptionTruncated);
     return undefined;
   }
 
@@ -124,53 +133,24 @@ export class SnapshotBuilder {
   }
 
   /**
+   * Adds the next event that a catalogue recorded, in that order, after all jobs. Without any, the history of each job follows
+   * from the job.
+   * @param job that was added, or that the snapshot is to name without holding it
+   * @throws SnapshotError past the limits of a snapshot
+   */
+  addEvent(event: RecordedEvent, job: EventJob): void {
+    this.#events.add(event, this.#ids.find(job.id) ?? job);
+  }
+
+  /**
    * The finished file. Call it once, after the last job.
    * @param factsOf gets the content digest, which is the same for the same set of jobs
    * @throws SnapshotError when the columns are larger than a reader accepts
    */
-  finish(factsOf: (contentDigest: string) => BuildFacts): BuiltSnapshot {
-    const order = this.#rowOrder();
-    const columns = this.#columns(order);
-    const contents = SECTIONS.map(({ name, types }) =>
-      name === 'coldText'
-        ? { name, type: 'u8' as const, chunks: { [Symbol.iterator]: () => this.#coldChunks(order, false) } }
-        : { name, type: typeOf(columns[name], types), chunks: [bytesOf(columns[name])] },
-    );
-    const sections: Section[] = contents.map(({ name, type, chunks }) => {
-      let checksum = 0;
-      let byteLength = 0;
-      // The checksum is done with a chunk before it asks for the next, so chunks may share one buffer; a writer may not be.
-      for (const chunk of name === 'coldText' ? this.#coldChunks(order, true) : chunks) {
-        checksum = checksumOf(chunk, checksum);
-        byteLength += chunk.length;
-      }
-      return { name, type, offset: 0, byteLength, checksum };
-    });
-    const content = { rows: this.rowCount, active: this.#activeCount, sections };
-    const contentDigest = contentDigestOf(content);
-    const header = withOffsets({ ...content, facts: exactFacts(factsOf(contentDigest)) });
-    const headerBytes = encodeHeader(header);
-    const last = header.sections.at(-1)!;
-    if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX) {
-      throw new SnapshotError('the columns of the catalogue take more than 2 GiB');
-    }
-    return {
-      byteLength: last.offset + last.byteLength,
-      contentDigest,
-      disputedAliases: this.#disputedAliases,
-      chunks: {
-        *[Symbol.iterator]() {
-          yield headerBytes;
-          let position = headerBytes.length;
-          for (const [index, { chunks }] of contents.entries()) {
-            const { offset, byteLength } = header.sections[index]!;
-            if (offset > position) yield new Uint8Array(offset - position);
-            yield* chunks;
-            position = offset + byteLength;
-          }
-        },
-      },
-    };
+  finish(factsOf: (contentDigest: string) => BuildFacts): FinishedSnapshot {
+    const contents = this.#contents(this.#rowOrder());
+    const built = snapshotFile(contents, this.rowCount, this.#activeCount, factsOf);
+    return { ...built, disputedAliases: this.#disputedAliases };
   }
 
   /** Ordinals in the order of the file: active first, newest last observation first, then id by code unit. */
@@ -190,7 +170,59 @@ export class SnapshotBuilder {
     return order;
   }
 
-  #columns(order: Uint32Array): Record<Exclude<SectionName, 'coldText'>, Column> {
+  #contents(order: Uint32Array): Record<SectionName, Content> {
+    const codes = this.#columns(order);
+    const companies = codes.employer.map((employer) => codes.employerCompany[employer]!);
+    const { descriptionBlocks, descriptionPlaces } = (this.#descriptions ?? new Descriptions(this.#spill)).sections(
+      order,
+      companies,
+      this.#blockBytes,
+    );
+    const { historyBlocks, ...history } = this.#history(order);
+    const columns: Record<ColumnName, Column> = {
+      ...codes,
+      ...this.#closings(order),
+      ...history,
+      descriptionPlaces,
+      descriptionBlockOffsets: descriptionBlocks.offsets,
+      historyBlockOffsets: historyBlocks.offsets,
+    };
+    const contents: Partial<Record<SectionName, Content>> = {
+      coldText: {
+        type: 'u8',
+        chunks: { [Symbol.iterator]: () => this.#coldChunks(order, false) },
+        reusedChunks: { [Symbol.iterator]: () => this.#coldChunks(order, true) },
+      },
+      descriptionBlocks: { type: 'u8', chunks: descriptionBlocks.chunks, blocks: descriptionBlocks },
+      historyBlocks: { type: 'u8', chunks: historyBlocks.chunks, blocks: historyBlocks },
+    };
+    for (const { name, types } of SECTIONS) {
+      if (name === 'coldText' || name === 'descriptionBlocks' || name === 'historyBlocks') continue;
+      contents[name] = { type: typeOf(columns[name], types), chunks: [bytesOf(columns[name])] };
+    }
+    return contents as Record<SectionName, Content>;
+  }
+
+  #closings(order: Uint32Array): Record<'closedAt' | 'closings', Column> {
+    const closed = order.subarray(this.#activeCount);
+    const closings = Uint32Array.from(closed, (_, index) => this.#activeCount + index);
+    const times = this.#closedAt;
+    closings.sort((a, b) => times[order[b]!]! - times[order[a]!]! || this.#ids.compare(order[a]!, order[b]!));
+    return { closedAt: gathered(times, closed), closings };
+  }
+
+  #history(order: Uint32Array) {
+    const rowOf = new Uint32Array(order.length);
+    for (let row = 0; row < order.length; row++) rowOf[order[row]!] = row;
+    if (this.#events.count > 0) return this.#events.sections(rowOf);
+    const count = order.length;
+    const firstObserved = this.#firstObserved.subarray(0, count);
+    const closedAt = this.#closedAt.subarray(0, count);
+    const compareIds = (left: number, right: number): number => this.#ids.compare(left, right);
+    return derivedHistory({ firstObserved, closedAt, compareIds }, rowOf, this.#spill);
+  }
+
+  #columns(order: Uint32Array) {
     const title = codesByAppearance(this.#titles, gathered(this.#title, order), 0);
     const location = codesByAppearance(this.#locations, gathered(this.#location, order), 1);
     const department = codesByText(this.#departments, gathered(this.#department, order), 1);
@@ -301,6 +333,7 @@ export class SnapshotBuilder {
   #grow(): void {
     this.#lastObserved = grown(this.#lastObserved);
     this.#firstObserved = grown(this.#firstObserved);
+    this.#closedAt = grown(this.#closedAt);
     this.#title = grown(this.#title);
     this.#employer = grown(this.#employer);
     this.#location = grown(this.#location);
@@ -310,27 +343,5 @@ export class SnapshotBuilder {
     this.#flags = grown(this.#flags);
     this.#urlEnds = grown(this.#urlEnds);
     this.#skillEnds = grown(this.#skillEnds);
-  }
-}
-
-/** Only the four facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
-function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion }: BuildFacts): BuildFacts {
-  return { builtAtMs, sourceRows, rejectedRows, skillsVersion };
-}
-
-/** Gives each section its offset. Larger offsets can lengthen the header that contains them, so this repeats until they fit. */
-function withOffsets(header: Header): Header {
-  let start = 0;
-  for (;;) {
-    let offset = start;
-    const sections = header.sections.map((section) => {
-      const at = aligned(offset);
-      offset = at + section.byteLength;
-      return { ...section, offset: at };
-    });
-    const settled = { rows: header.rows, active: header.active, facts: header.facts, sections };
-    const length = encodeHeader(settled).length;
-    if (length === start) return settled;
-    start = length;
   }
 }

@@ -3,13 +3,11 @@
  * newest rows. Opening checks their bytes a chunk at a time and keeps nothing.
  */
 import { Buffer, isAscii } from 'node:buffer';
-import { CHECKED_CHUNK_BYTES } from '../limits.ts';
+import { requireChecked } from './cold-sections.ts';
 import type { OpenedHeader } from './header.ts';
-import { requireZeros } from './hot-sections.ts';
-import { checksumOf, type Section } from './layout.ts';
+import { uint32At, uint32sIn } from './numbers-at.ts';
 import { type Refuse, SnapshotChangedError } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
-import { uint32At, uint32sIn } from './uint32.ts';
 
 export interface ColdRow {
   readonly id: string;
@@ -99,6 +97,7 @@ export class ColdRows {
   }
 }
 
+/** Rows over the texts of `readFirst`, which stay in memory. */
 export function loadedColdRows({ bytes, count, offsets }: ColdTexts): LoadedColdRows {
   const texts = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const rowAt = (row: number): ColdRow => ({
@@ -119,7 +118,7 @@ function textIn(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start, end);
 }
 
-/** @throws SnapshotError when a byte or an offset of the cold sections is wrong */
+/** @throws SnapshotError when a byte or an offset of the ids and source URLs is wrong */
 export function checkCold(source: SnapshotSource, { header, sections }: OpenedHeader, refuse: Refuse): void {
   const { coldOffsets: offsets, coldText: text } = sections;
   const rowCount = header.rows;
@@ -138,25 +137,5 @@ export function checkCold(source: SnapshotSource, { header, sections }: OpenedHe
   };
   requireChecked(source, offsets, requireAscending, refuse);
   if (before !== text.byteLength) throw refuse('has wrong ends in coldOffsets');
-  const end = offsets.offset + offsets.byteLength;
-  requireZeros(source.read(end, text.offset - end), refuse);
   requireChecked(source, text, () => {}, refuse);
-}
-
-/** Compares a section with its checksum; `check` gets each chunk. */
-function requireChecked(
-  source: SnapshotSource,
-  section: Section,
-  check: (bytes: Uint8Array) => void,
-  refuse: Refuse,
-): void {
-  let checksum = 0;
-  for (let done = 0; done < section.byteLength; done += CHECKED_CHUNK_BYTES) {
-    const length = Math.min(CHECKED_CHUNK_BYTES, section.byteLength - done);
-    const bytes = source.readTransient(section.offset + done, length);
-    if (bytes.length !== length) throw refuse(`is cut off inside section ${section.name}`);
-    checksum = checksumOf(bytes, checksum);
-    check(bytes);
-  }
-  if (checksum !== section.checksum) throw refuse(`is damaged in section ${section.name} (checksum)`);
 }

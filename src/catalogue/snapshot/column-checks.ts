@@ -40,6 +40,7 @@ export function checkColumns(columns: SnapshotColumns, refuse: Refuse): RowsByCo
   requireIdentities(columns, refuse);
   requireRowsInOrder(columns, 0, activeCount, refuse);
   requireRowsInOrder(columns, activeCount, rowCount, refuse);
+  requireClosings(columns, refuse);
   return rowsByCompany(columns, refuse);
 }
 
@@ -95,6 +96,25 @@ function requireRowsInOrder(
       throw refuse('observation times are not in order');
     }
     before = last;
+  }
+}
+
+/** Every closed row is in `closings` once: they are as many, of the right rows, and no row comes twice. */
+function requireClosings(
+  { activeCount, closedAtByClosedRow, closings, lastObserved, rowCount }: SnapshotColumns,
+  refuse: Refuse,
+): void {
+  const isListed = new Uint8Array(rowCount - activeCount);
+  let before = TIME_MAX_MS;
+  for (let place = 0; place < closings.length; place++) {
+    const row = closings[place]!;
+    const index = row - activeCount;
+    if (index < 0 || row >= rowCount || isListed[index] === 1) throw refuse('closings are not the closed rows');
+    isListed[index] = 1;
+    const closedAt = closedAtByClosedRow[index]!;
+    // Written so that NaN, which no comparison holds for, is refused.
+    if (!(closedAt <= before && closedAt >= lastObserved[row]!)) throw refuse('closings are not in order');
+    before = closedAt;
   }
 }
 

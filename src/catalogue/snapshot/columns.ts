@@ -30,6 +30,10 @@ export class SnapshotColumns {
   /** Skills of row r are `skills[skillOffsets[r]] .. skills[skillOffsets[r + 1] - 1]`, in the order recorded. */
   readonly skillOffsets: Uint32Array;
   readonly skills: Uint16Array | Uint32Array;
+  /** One element a closed row, from row `activeCount` on. `Snapshot.closedAt` reads it by row. */
+  readonly closedAtByClosedRow: Float64Array;
+  /** The closed rows, newest closing first, then by id. */
+  readonly closings: Uint32Array;
   /** One element an employer: its company. */
   readonly employerCompany: Uint32Array;
   /** One element an employer: where its domain is from, the index in DOMAIN_EVIDENCE plus one; 0 = it has none. */
@@ -74,6 +78,8 @@ export class SnapshotColumns {
     this.employmentType = hot.u8('employmentType', rowCount);
     this.skills = hot.codes('skills');
     this.skillOffsets = hot.offsets('skillOffsets', this.skills.length, rowCount);
+    this.closedAtByClosedRow = hot.f64('closedAt', rowCount - this.activeCount);
+    this.closings = hot.u32('closings', rowCount - this.activeCount);
     this.titles = hot.texts('titleOffsets', 'titleText');
     this.employerNames = hot.texts('employerNameOffsets', 'employerNameText');
     this.employerCompany = hot.u32('employerCompany', this.employerNames.size);

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { HEADER_BYTES_MAX, HOT_BYTES_MAX, SNAPSHOT_BYTES_MAX, TEXT_BYTES_MAX } from '../limits.ts';
 import {
   aligned,
+  BLOCK_SECTIONS,
   checksumOf,
   ELEMENT_BYTES,
   FIRST_COLD_SECTION,
@@ -15,9 +16,9 @@ import {
   type Section,
   type SectionName,
 } from './layout.ts';
+import { uint32At } from './numbers-at.ts';
 import type { Refuse } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
-import { uint32At } from './uint32.ts';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -77,7 +78,11 @@ function sectionsOf(header: Header, start: number, sourceLength: number, refuse:
     if (section.offset !== aligned(end) || section.byteLength % ELEMENT_BYTES[section.type] !== 0) {
       throw refuse(`has section ${name} in a wrong place`);
     }
-    if (section.type === 'u8' && section.byteLength > TEXT_BYTES_MAX) throw refuse(`has an oversized section ${name}`);
+    const isBlocks = BLOCK_SECTIONS.includes(name);
+    if (isBlocks !== (section.content !== undefined)) throw refuse('has a header with other sections than expected');
+    if (section.type === 'u8' && !isBlocks && section.byteLength > TEXT_BYTES_MAX) {
+      throw refuse(`has an oversized section ${name}`);
+    }
     end = section.offset + section.byteLength;
     if (end > sourceLength) throw refuse(`is cut off: section ${name} ends past the end of the file`);
     sections[name] = section;

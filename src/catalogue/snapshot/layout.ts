@@ -1,5 +1,5 @@
 /**
- * The form of a snapshot file (decisions §3, "Snapshot"), version 2. Little-endian throughout.
+ * The form of a snapshot file (decisions §3, "Snapshot"), version 3. Little-endian throughout.
  *
  *   byte 0   magic, 8 bytes
  *        8   format version            Uint32
@@ -19,7 +19,7 @@ import { ROW_COUNT_MAX, SKILLS_VERSION_LENGTH_MAX } from '../limits.ts';
 /** As in PNG, the first byte is not ASCII, and a program that rewrites line ends breaks the last two. */
 export const MAGIC = Uint8Array.of(0x8a, 0x50, 0x41, 0x59, 0x47, 0x52, 0x0d, 0x0a);
 
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 export const PREFIX_BYTES = 24;
 
@@ -69,12 +69,37 @@ export const SECTIONS = [
   { name: 'departmentText', types: ['u8'] },
   { name: 'skillTextOffsets', types: ['u32'] },
   { name: 'skillText', types: ['u8'] },
+  // One element a closed row, from the first closed row on: when it closed.
+  { name: 'closedAt', types: ['f64'] },
+  // The closed rows, newest closing first, then by id.
+  { name: 'closings', types: ['u32'] },
   // Cold: read a row at a time. The id of row r starts at element 2r, its source URL at 2r + 1 and ends at 2r + 2.
   { name: 'coldOffsets', types: ['u32'] },
   { name: 'coldText', types: ['u8'] },
+  // Packed texts (packed/packed-texts.ts): places of rows or events, none where no item has a text; where each block starts;
+  // the blocks. Descriptions of one company's rows are neighbours, and equal ones are stored once.
+  { name: 'descriptionPlaces', types: ['u32'] },
+  { name: 'descriptionBlockOffsets', types: ['f64'] },
+  { name: 'descriptionBlocks', types: ['u8'] },
+  // One element an event, in the order in which events were recorded. A row of 2^32 - 1: the file does not hold the job.
+  { name: 'historyTimes', types: ['f64'] },
+  { name: 'historyRows', types: ['u32'] },
+  { name: 'historyKinds', types: ['u8'] },
+  // Numbers in the catalogue that recorded the events; empty where they follow from the jobs.
+  { name: 'historySerials', types: ['u32'] },
+  // Events of row r are `historyPositions[historyOffsets[r]] ..`, by observed time, then as recorded.
+  { name: 'historyOffsets', types: ['u32'] },
+  { name: 'historyPositions', types: ['u32'] },
+  { name: 'historyPlaces', types: ['u32'] },
+  { name: 'historyBlockOffsets', types: ['f64'] },
+  { name: 'historyBlocks', types: ['u8'] },
 ] as const satisfies readonly { name: string; types: readonly ElementType[] }[];
 
 export type SectionName = (typeof SECTIONS)[number]['name'];
+
+/** Sections of compressed blocks, which may be larger than an offset of other texts can say. */
+export const BLOCK_SECTIONS: readonly SectionName[] = ['descriptionBlocks', 'historyBlocks'];
+const BLOCK_OFFSETS: readonly string[] = ['descriptionBlockOffsets', 'historyBlockOffsets'];
 
 /** Index of the first section that stays in the file. */
 export const FIRST_COLD_SECTION = SECTIONS.findIndex((section) => section.name === 'coldOffsets');
@@ -88,6 +113,8 @@ const sectionSchema = v.strictObject({
   byteLength: count,
   /** CRC-32 of the section's bytes. */
   checksum: v.pipe(count, v.maxValue(0xffffffff)),
+  /** Of compressed blocks only: CRC-32 of what they hold. */
+  content: v.optional(v.pipe(count, v.maxValue(0xffffffff))),
 });
 
 export const headerSchema = v.strictObject({
@@ -108,10 +135,15 @@ export type Section = Header['sections'][number];
 
 /**
  * SHA-256, in hex, over the row counts and the sections' names, types, lengths and checksums: the same for the same
- * set of jobs, whatever the build says about itself.
+ * set of jobs and events, whatever the build says about itself. Of compressed blocks what they hold counts, because another
+ * release of the compressor may write other bytes.
  */
 export function contentDigestOf(header: Pick<Header, 'rows' | 'active' | 'sections'>): string {
-  const content = header.sections.map(({ name, type, byteLength, checksum }) => [name, type, byteLength, checksum]);
+  const content = header.sections
+    .filter(({ name }) => !BLOCK_OFFSETS.includes(name))
+    .map(({ name, type, byteLength, checksum, content: held }) =>
+      held === undefined ? [name, type, byteLength, checksum] : [name, held],
+    );
   return sha256Hex(JSON.stringify([header.rows, header.active, content]));
 }
 

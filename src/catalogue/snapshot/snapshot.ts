@@ -1,13 +1,18 @@
 /**
  * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns in memory,
- * ids and source URLs in the file. Opening checks every byte against its checksum.
+ * ids, source URLs, descriptions and the history in the file. Opening checks every byte against its checksum.
  *
  * Cost: memory for the columns, about 70 bytes a job (bench/snapshot-load.ts).
  */
 import type { CompanyDomain } from '../company-domain.ts';
 import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../job.ts';
+import { History } from '../packed/history.ts';
+import { checkHistory } from '../packed/history-checks.ts';
+import { checkPacked } from '../packed/packed-checks.ts';
+import { type PackedSections, PackedTexts } from '../packed/packed-texts.ts';
 import { ColdRows, checkCold } from './cold-rows.ts';
+import { requireColdGaps } from './cold-sections.ts';
 import { checkColumns, type RowsByCompany } from './column-checks.ts';
 import { SnapshotColumns } from './columns.ts';
 import { type OpenedHeader, readHeader } from './header.ts';
@@ -31,6 +36,12 @@ const refusalsOf =
   (reason) =>
     new SnapshotError(`${source.name}: ${reason}`);
 
+const descriptionSections = ({ sections }: OpenedHeader): PackedSections => ({
+  places: sections.descriptionPlaces,
+  blockOffsets: sections.descriptionBlockOffsets,
+  blocks: sections.descriptionBlocks,
+});
+
 /**
  * Reads and checks a whole snapshot: every byte against its checksum, every code and offset against what it points into.
  * @throws SnapshotError when anything about it is wrong
@@ -41,6 +52,9 @@ export function checkSnapshot(source: SnapshotSource): CheckedSnapshot {
   const hotBytes = readHotBytes(source, opened, refuse);
   const byCompany = checkColumns(new SnapshotColumns(hotBytes, opened, refuse), refuse);
   checkCold(source, opened, refuse);
+  checkPacked(source, descriptionSections(opened), opened.header.rows, refuse);
+  checkHistory(source, opened.sections, opened.header.rows, refuse);
+  requireColdGaps(source, opened, refuse);
   return { opened, hotBytes, byCompany };
 }
 
@@ -57,10 +71,20 @@ export function openSnapshot(source: SnapshotSource): Snapshot {
   }
 }
 
+/** `text` is null where the source gave none, or the file was built without. */
+export interface Description {
+  readonly text: string | null;
+  readonly isTruncated: boolean;
+}
+
+const NO_DESCRIPTION: Description = { text: null, isTruncated: false };
+
 const encoder = new TextEncoder();
 
 export class Snapshot extends SnapshotColumns {
   readonly cold: ColdRows;
+  readonly descriptions: PackedTexts;
+  readonly history: History;
   /** Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]` (column-checks.ts). */
   readonly companyOffsets: Uint32Array;
   readonly companyRows: Uint32Array;
@@ -94,6 +118,11 @@ export class Snapshot extends SnapshotColumns {
     this.oldestObservedMs = rowCount === 0 ? null : Math.min(...lasts.map((row) => lastObserved[row]!));
 
     this.cold = new ColdRows(source, opened);
+    this.descriptions = new PackedTexts(source, descriptionSections(opened));
+    this.history = new History(source, opened.sections, {
+      titleOf: (row) => this.titles.textOf(this.title[row]!),
+      idOf: (row) => this.cold.rowAt(row).id,
+    });
   }
 
   /** SHA-256 in hex; the same for the same set of jobs. Computed on each access: a server never asks. */
@@ -148,9 +177,24 @@ export class Snapshot extends SnapshotColumns {
     return this.employerNames.textOf(this.employer[this.companyRows[this.companyOffsets[company]!]!]!);
   }
 
-  /** A whole job as it was added, for the export; the aliases stand on the first job of their company. @throws SnapshotChangedError when the file changed after it was opened */
+  /** When a job closed, milliseconds since the epoch; null for an active one. */
+  closedAt(row: number): number | null {
+    return row < this.activeCount ? null : this.closedAtByClosedRow[row - this.activeCount]!;
+  }
+
+  /** @throws SnapshotChangedError when the file changed after it was opened */
+  descriptionOf(row: number): Description {
+    const found = this.descriptions.at(row);
+    return found === null ? NO_DESCRIPTION : { text: found.text, isTruncated: found.isFlagged };
+  }
+
+  /**
+   * A whole job as it was added, with its description from the file; the aliases stand on the first job of their company.
+   * @throws SnapshotChangedError when the file changed after it was opened
+   */
   job(row: number): Job {
     const { id, sourceUrl } = this.cold.rowAt(row);
+    const { isTruncated, text } = this.descriptionOf(row);
     const employer = this.employer[row]!;
     const company = this.employerCompany[employer]!;
     const skills: string[] = [];
@@ -172,6 +216,9 @@ export class Snapshot extends SnapshotColumns {
       firstObservedMs: this.firstObserved[row]!,
       lastObservedMs: this.lastObserved[row]!,
       status: row < this.activeCount ? 'active' : 'closed',
+      closedAtMs: this.closedAt(row),
+      description: text,
+      descriptionTruncated: isTruncated,
     };
   }
 

@@ -76,14 +76,9 @@ export class TextTable {
   numberOf(text: string): number {
     const start = this.#text.length;
     const end = this.#text.write(text);
-    const bytes = this.#text.bytes;
-    const hash = hashOf(bytes, start, end);
-    const mask = this.#slots.length - 1;
-    let slot = hash & mask;
-    for (let entry = this.#slots[slot]!; entry !== 0; entry = this.#slots[slot]!) {
-      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, start, end)) return entry - 1;
-      slot = (slot + 1) & mask;
-    }
+    const hash = hashOf(this.#text.bytes, start, end);
+    const slot = this.#slotOf(hash, start, end);
+    if (this.#slots[slot] !== 0) return this.#slots[slot]! - 1;
     const number = this.#size++;
     if (number === this.#ends.length) this.#grow();
     this.#text.length = end;
@@ -92,6 +87,25 @@ export class TextTable {
     if (this.#size * 2 > this.#slots.length) this.#growSlots();
     else this.#slots[slot] = number + 1;
     return number;
+  }
+
+  /** The number of a text that was added, else undefined. */
+  find(text: string): number | undefined {
+    const start = this.#text.length;
+    const end = this.#text.write(text);
+    const slot = this.#slotOf(hashOf(this.#text.bytes, start, end), start, end);
+    return this.#slots[slot] === 0 ? undefined : this.#slots[slot]! - 1;
+  }
+
+  /** The slot that holds the text at these bytes, or the free one where it belongs. */
+  #slotOf(hash: number, start: number, end: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    for (let entry = this.#slots[slot]!; entry !== 0; entry = this.#slots[slot]!) {
+      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, start, end)) break;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
   }
 
   /** Compares two texts of the table in code-unit order, as a comparator. */

@@ -1,13 +1,17 @@
 /** `snapshot build --catalogue`: every job in the history of a catalogue, open and closed, as a catalogue file. */
 import { join } from 'node:path';
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { grouped } from '../../base/grouped.ts';
-import { type BuildFacts, SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import type { Spill } from '../../catalogue/packed/spill.ts';
+import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import type { BuildFacts } from '../../catalogue/snapshot/snapshot-file.ts';
 import { shownCompanyOf } from '../../ingest/companies/resolve.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { companyDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
+import { recordedEvents } from '../../storage/history/recorded-events.ts';
 import { CommandError, EXIT_OK } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
@@ -18,14 +22,25 @@ import { reachReportOf } from './reach-lines.ts';
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
 
-/** @param folder of the catalogue @returns the exit code @throws UsageError, CommandError */
-export async function buildFromHistory(folder: string, out: string, isJson: boolean, io: Io): Promise<number> {
+export interface HistoryBuildPlan {
+  /** Folder of the catalogue. */
+  readonly folder: string;
+  readonly out: string;
+  readonly keepsDescriptions: boolean;
+  readonly isJson: boolean;
+}
+
+/** @returns the exit code @throws UsageError, CommandError */
+export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<number> {
+  const { folder, isJson, keepsDescriptions, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
   let history: HistoryDatabase | undefined;
+  let spill: Spill | undefined;
   try {
     history = HistoryDatabase.openForReading(folder);
-    const builder = new SnapshotBuilder();
+    spill = openSpillFile(out);
+    const builder = new SnapshotBuilder({ spill, keepsDescriptions });
     const progress = new Progress(io.stderr, io.clock);
     const directory = companyDirectoryOf(history);
     for (const { board, ...job } of history.jobs()) {
@@ -35,6 +50,7 @@ export async function buildFromHistory(folder: string, out: string, isJson: bool
       builder.add({ ...job, ...shown, companyAliases });
       if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
     }
+    for (const { event, job } of recordedEvents(history)) builder.addEvent(event, job);
     progress.clear();
     const sourceRows = history.feedRows();
     const versions = history.skillVersions();
@@ -71,6 +87,7 @@ export async function buildFromHistory(folder: string, out: string, isJson: bool
     if (error instanceof HistoryError || error instanceof SnapshotError) throw new CommandError(error.message);
     throw error;
   } finally {
+    spill?.close();
     history?.close();
   }
 }

@@ -4,8 +4,10 @@
  * does not recognise is named and left out. The build writes the catalogue file last, whole or not at all.
  */
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import type { Spill } from '../../catalogue/packed/spill.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { loadCompanyList } from '../../ingest/companies/company-list.ts';
@@ -37,6 +39,7 @@ export interface BuildPlan {
   readonly domain: CompanyDomain | null;
   /** `--observed-at`; undefined = now. */
   readonly observedAtMs: number | undefined;
+  readonly keepsDescriptions: boolean;
   readonly isJson: boolean;
 }
 
@@ -160,13 +163,15 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
     io.stderr.write(line);
   };
   const rejects = plan.rejectsPath === undefined ? null : new NewFile(plan.rejectsPath);
+  let spill: Spill | undefined;
   try {
+    spill = openSpillFile(plan.out);
     const inputs = await openInputs(plan.paths, io.stdin.bytes);
     const readsStdin = plan.paths.length === 0 || plan.paths.includes('-');
     if (io.stdin.isTerminal && readsStdin) say('reading from the terminal\n');
     const complaints = new Complaints(say);
     const manifest = await manifestFrom(plan.manifestPath);
-    const builder = new SnapshotBuilder();
+    const builder = new SnapshotBuilder({ spill, keepsDescriptions: plan.keepsDescriptions });
     const companies = new CompanySink(builder, plan.domain);
     const build = { plan, inputs, builder, companies, manifest, complaints, rejects, progress, say };
     const intake = openIntake(build, io);
@@ -186,5 +191,6 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
     throw error;
   } finally {
     rejects?.discard();
+    spill?.close();
   }
 }

@@ -1,5 +1,4 @@
 /** `snapshot build`: a new catalogue file, from job records or from the history of a catalogue. */
-
 import { parseDateTime } from '../../base/date-time.ts';
 import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { NAME_LENGTH_MAX } from '../../ingest/native.ts';
@@ -12,7 +11,7 @@ import { buildFromInputs } from './build-from-inputs.ts';
 import { requireApart, requireWritable } from './build-report.ts';
 
 /** Options that `--catalogue` goes with. */
-const CATALOGUE_OPTIONS: readonly string[] = ['catalogue', 'out', 'json'];
+const CATALOGUE_OPTIONS: readonly string[] = ['catalogue', 'out', 'no-descriptions', 'json'];
 
 /** Refuses what does not go with `--catalogue`. @throws UsageError */
 function requireCatalogueOnly(given: ReadonlySet<string>, paths: readonly string[]): void {
@@ -61,6 +60,7 @@ export const snapshotBuild = command({
     domain: { type: 'text', value: 'DOMAIN', help: 'its domain, such as example.com' },
     manifest: MANIFEST_OPTION,
     'observed-at': { type: 'text', value: 'TIME', help: 'when the boards were fetched, RFC 3339 (default now)' },
+    'no-descriptions': { type: 'flag', help: 'leave the descriptions out: a smaller file, whose jobs have none' },
     json: { type: 'flag', help: 'report on stdout as JSON' },
   },
   notes: [
@@ -75,7 +75,11 @@ export const snapshotBuild = command({
   async run({ options, given, arguments: paths }, io) {
     if (options.catalogue !== undefined) {
       requireCatalogueOnly(given, paths);
-      return buildFromHistory(options.catalogue, options.out, options.json, io);
+      const keepsDescriptions = !options['no-descriptions'];
+      return buildFromHistory(
+        { folder: options.catalogue, out: options.out, keepsDescriptions, isJson: options.json },
+        io,
+      );
     }
     requireFit(given, options.format);
     if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
@@ -100,6 +104,7 @@ export const snapshotBuild = command({
         company: company ?? null,
         domain,
         observedAtMs,
+        keepsDescriptions: !options['no-descriptions'],
         isJson: options.json,
       },
       io,

@@ -3,6 +3,7 @@
  * `--as-of` give the same bytes; the file therefore states `--as-of` as the time it was built.
  */
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { parseDateTime } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
@@ -22,6 +23,37 @@ function* lines(records: Iterable<NativeRecord>, onRow: () => void): Generator<s
   for (const record of records) {
     yield `${JSON.stringify(record)}\n`;
     onRow();
+  }
+}
+
+/** @throws SnapshotError */
+async function writeCatalogue(
+  out: string,
+  records: Iterable<NativeRecord>,
+  asOfMs: number,
+  onRow: () => void,
+): Promise<{ readonly byteLength: number; readonly rowCount: number }> {
+  const skills = loadSkillExtractor();
+  const spill = openSpillFile(out);
+  try {
+    const builder = new SnapshotBuilder({ spill });
+    for (const record of records) {
+      const parsed = parseNative(record, skills);
+      if (!parsed.ok) throw new Error(`a synthetic job is refused: ${parsed.field} ${parsed.reason}`);
+      builder.add(parsed.job);
+      onRow();
+    }
+    const { rowCount } = builder;
+    const { byteLength, chunks } = builder.finish(() => ({
+      builtAtMs: asOfMs,
+      sourceRows: rowCount,
+      rejectedRows: 0,
+      skillsVersion: skills.version,
+    }));
+    await writeSnapshotFile(out, chunks);
+    return { byteLength, rowCount };
+  } finally {
+    spill.close();
   }
 }
 
@@ -82,24 +114,10 @@ export const snapshotSynth = command({
       return EXIT_OK;
     }
 
-    const skills = loadSkillExtractor();
-    const builder = new SnapshotBuilder();
-    for (const record of records) {
-      const parsed = parseNative(record, skills);
-      if (!parsed.ok) throw new Error(`a synthetic job is refused: ${parsed.field} ${parsed.reason}`);
-      builder.add(parsed.job);
-      onRow();
-    }
     try {
-      const built = builder.finish(() => ({
-        builtAtMs: asOfMs,
-        sourceRows: jobs,
-        rejectedRows: 0,
-        skillsVersion: skills.version,
-      }));
-      await writeSnapshotFile(out, built.chunks);
+      const { byteLength, rowCount } = await writeCatalogue(out, records, asOfMs, onRow);
       progress.clear();
-      io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
+      io.stderr.write(`${out}: ${grouped(rowCount)} jobs, ${grouped(byteLength)} bytes\n`);
     } catch (error) {
       progress.clear();
       if (error instanceof SnapshotError) throw new CommandError(error.message);

@@ -6,33 +6,28 @@
  * of their arrival: first observed is the earliest time, last observed the latest, and the fields are those of the latest.
  * A job closes at the second complete feed of its board after the last feed that had it, or when its source says so, and
  * opens again when a later feed has it. A feed that arrives late corrects what it disproves: it moves an opening to its
- * earlier time, and a closing that is now one feed too early to the feed that still justifies it, or removes it. It leaves
+ * earlier time, and a closing that is now one feed too early to the feed that still justifies it, or withdraws it. It leaves
  * alone what a later observation has settled since (fields, a closing that a reopening followed).
+ *
+ * The log of events is append-only: what was logged was published and stays, so a correction is logged as further events. Of
+ * several openings the earliest holds; a withdrawn closing is followed by a reopening of the same time.
  */
 import type { Job } from '../../catalogue/job.ts';
-
-/** Fields whose changes are recorded, as native records name them. */
-const OBSERVED_FIELDS = [
-  'title',
-  'company',
-  'company_domain',
-  'location',
-  'department',
-  'remote_status',
-  'employment_type',
-  'source_url',
-  'description',
-  'skills',
-] as const;
-type ObservedField = (typeof OBSERVED_FIELDS)[number];
+import { CHANGED_FIELDS, type ChangedField } from '../../catalogue/packed/history-event.ts';
 
 export const EVENT_KINDS = ['opened', 'changed', 'closed', 'reopened'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
+/** The fields of a job that are stored with it. */
+export type ObservedJob = Omit<
+  Job,
+  'firstObservedMs' | 'lastObservedMs' | 'status' | 'closedAtMs' | 'description' | 'descriptionTruncated'
+>;
+
 /** The part of what a source says about a job that the history stores. */
 export interface Facts {
-  readonly job: Omit<Job, 'firstObservedMs' | 'lastObservedMs' | 'status'>;
-  /** A digest of the description, which is not stored; null when the source gives none. */
+  readonly job: ObservedJob;
+  /** A digest of the description, under which it is stored; null when the source gives none. */
   readonly descriptionDigest: string | null;
   /** The source names the skills; otherwise they were extracted from title and description. */
   readonly hasOwnSkills: boolean;
@@ -47,6 +42,8 @@ export interface Sighting extends Facts {
   /** First and last observation: the feed's time, except that native records state their own. */
   readonly firstMs: number;
   readonly lastMs: number;
+  /** When a job that its source says is closed was closed. */
+  readonly sourceClosedMs: number;
 }
 
 export interface KnownJob extends Facts {
@@ -59,7 +56,7 @@ export interface KnownJob extends Facts {
 }
 
 export interface Change {
-  readonly field: ObservedField;
+  readonly field: ChangedField;
   /** As text; lists as JSON, a description as its digest. */
   readonly before: string | null;
   readonly after: string | null;
@@ -68,11 +65,7 @@ export interface Change {
 /** Entries for the log of events. */
 export type LogEntry =
   | ({ readonly kind: 'changed'; readonly atMs: number } & Change)
-  | { readonly kind: 'opened' | 'closed' | 'reopened'; readonly atMs: number }
-  /** The opening was earlier than the log says, or is missing from it. */
-  | { readonly kind: 'opening moved'; readonly atMs: number }
-  /** The closing at `fromMs` was at `atMs` instead; null: there was none. */
-  | { readonly kind: 'closing moved'; readonly fromMs: number; readonly atMs: number | null };
+  | { readonly kind: 'opened' | 'closed' | 'reopened'; readonly atMs: number };
 
 export interface Outcome {
   readonly next: KnownJob;
@@ -119,7 +112,7 @@ export function isUnhealthy(rows: number, usual: number | null): boolean {
   return usual !== null && rows * 2 < usual;
 }
 
-function textOf({ job, descriptionDigest }: Facts, field: ObservedField): string | null {
+function textOf({ job, descriptionDigest }: Facts, field: ChangedField): string | null {
   switch (field) {
     case 'title':
       return job.title;
@@ -168,7 +161,7 @@ function succeeded(known: Facts, found: Facts): Facts {
  */
 function changesBetween(known: Facts, next: Facts): Change[] {
   const changes: Change[] = [];
-  for (const field of OBSERVED_FIELDS) {
+  for (const field of CHANGED_FIELDS) {
     if (field === 'skills' && !(known.hasOwnSkills && next.hasOwnSkills)) continue;
     const before = textOf(known, field);
     const after = textOf(next, field);
@@ -181,22 +174,26 @@ function changesBetween(known: Facts, next: Facts): Change[] {
 /** The entries that change the log from a closing at `before` to one at `after`. @param seenMs when the job was seen */
 function closingEntries(before: number | null, after: number | null, seenMs: number): LogEntry[] {
   if (before === after) return [];
-  if (before === null) return after === null ? [] : [{ kind: 'closed', atMs: after }];
-  // A further page of the same feed that lacked the job also disproves the closing.
-  if (before >= seenMs) return [{ kind: 'closing moved', fromMs: before, atMs: after }];
-  const reopened: LogEntry = { kind: 'reopened', atMs: seenMs };
-  return after === null ? [reopened] : [reopened, { kind: 'closed', atMs: after }];
+  const closed: LogEntry[] = after === null ? [] : [{ kind: 'closed', atMs: after }];
+  // A closing that turns out to be earlier needs no reopening. Any other is withdrawn: by the job, when it was seen later, or
+  // at its own time, when it never was one.
+  if (before === null || (after !== null && after < before)) return closed;
+  return [{ kind: 'reopened', atMs: Math.max(before, seenMs) }, ...closed];
 }
 
 function outcomeOf(known: KnownJob, next: KnownJob, log: LogEntry[], seenMs: number, isChanged: boolean): Outcome {
   const closing = closingEntries(known.closedMs, next.closedMs, seenMs);
+  const { closedMs: before } = known;
+  const { closedMs: after } = next;
+  // A closing at or after the sighting turns out not to have been one, or to have been at another time.
+  const wasClosed = before !== null && before < seenMs;
   return {
     next,
     log: [...log, ...closing],
     isNew: false,
     isChanged,
-    isClosed: closing.some(({ kind }) => kind === 'closed'),
-    isReopened: closing.some(({ kind, atMs }) => kind === 'reopened' || (kind === 'closing moved' && atMs === null)),
+    isClosed: before !== after && after !== null && (before === null || wasClosed),
+    isReopened: before !== after && before !== null && (wasClosed || after === null),
   };
 }
 
@@ -206,13 +203,14 @@ function outcomeOf(known: KnownJob, next: KnownJob, log: LogEntry[], seenMs: num
  * @param completeMs times of the complete feeds of its board, ascending
  */
 export function sighted(known: KnownJob | undefined, found: Sighting, completeMs: readonly number[]): Outcome {
-  const { atMs, firstMs, lastMs, job, descriptionDigest, hasOwnSkills, isSourceClosed } = found;
+  const { atMs, firstMs, lastMs, job, descriptionDigest, hasOwnSkills, isSourceClosed, sourceClosedMs } = found;
   const facts: Facts = { job, descriptionDigest, hasOwnSkills, isSourceClosed };
   if (known === undefined) {
-    const closedMs = isSourceClosed ? lastMs : closingOf(completeMs, atMs);
+    const closedMs = isSourceClosed ? sourceClosedMs : closingOf(completeMs, atMs);
     const next = { ...facts, firstMs, lastMs, presentMs: atMs, closedMs };
-    // A job that was closed when first seen has no opening.
-    const log: LogEntry[] = isSourceClosed ? [] : [{ kind: 'opened', atMs: firstMs }];
+    // A job that was closed when first seen has no opening, unless its own record knows of an earlier observation.
+    const hasOpening = !isSourceClosed || firstMs < sourceClosedMs;
+    const log: LogEntry[] = hasOpening ? [{ kind: 'opened', atMs: firstMs }] : [];
     if (closedMs !== null) log.push({ kind: 'closed', atMs: closedMs });
     return {
       next,
@@ -227,13 +225,13 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   const latest = isLatest ? succeeded(known, facts) : known;
   const presentMs = Math.max(known.presentMs, atMs);
   const log: LogEntry[] = [];
-  if (firstMs < known.firstMs && !isSourceClosed) log.push({ kind: 'opening moved', atMs: firstMs });
+  if (firstMs < known.firstMs && !isSourceClosed) log.push({ kind: 'opened', atMs: firstMs });
   const changes = isLatest ? changesBetween(known, latest) : [];
   for (const change of changes) log.push({ kind: 'changed', atMs: lastMs, ...change });
   let closedMs: number | null;
   if (!latest.isSourceClosed) closedMs = closingOf(completeMs, presentMs);
   else if (!isLatest) closedMs = known.closedMs;
-  else closedMs = known.closedMs !== null && known.closedMs <= lastMs ? known.closedMs : lastMs;
+  else closedMs = known.closedMs !== null && known.closedMs <= lastMs ? known.closedMs : sourceClosedMs;
   const next: KnownJob = {
     job: latest.job,
     descriptionDigest: latest.descriptionDigest,

@@ -1,5 +1,5 @@
 /**
- * HTML to plain text, for the extraction from descriptions. It uses the low-level tokenizer of htmlparser2 (WHATWG HTML
+ * HTML to plain text that a reader can follow: what the catalogue keeps of a description, and extracts skills from. It uses the low-level tokenizer of htmlparser2 (WHATWG HTML
  * §13.2.5) and builds no tree and no stack of open elements, so hostile nesting costs nothing: time and memory are linear
  * in the input.
  */
@@ -12,6 +12,18 @@ const BREAKING = new Set(
   table tbody td tfoot th thead tr ul`.split(/\s+/),
 );
 
+/** Those of them that have a blank line around them, but in a list. */
+const PARAGRAPHS = new Set('blockquote dl h1 h2 h3 h4 h5 h6 hr ol p pre table ul'.split(' '));
+
+/** How far the next text is from the last one: nothing, a blank, a line break, a blank line. The widest gap wins. */
+const GAPS = ['', ' ', '\n', '\n\n'] as const;
+const BLANK = 1;
+const LINE = 2;
+const PARAGRAPH = 3;
+
+/** A list item that brings its own bullet. */
+const BULLETED = /^[-*\u2013\u2014\u2022\u00b7\u25aa\u25cf\u25e6\u2023]\s/;
+
 /** Elements whose content is not text for a reader. */
 const DROPPED = new Set(['script', 'style']);
 
@@ -20,6 +32,8 @@ const NAMES =
   'a|abbr|article|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|h[1-6]|head|header|hr|html|i|img|ins|' +
   'li|link|main|meta|ol|p|pre|s|script|section|small|span|strike|strong|style|sub|sup|table|tbody|td|th|thead|tr|u|ul';
 const TAG = new RegExp(`<(?:/?(?:${NAMES})(?=[\\s/>])|!--)`, 'i');
+/** HTML that was escaped once, and has a link or the like added to it, begins with an escaped tag. */
+const ESCAPED_START = new RegExp(`^\\s*(?:&lt;|&#60;|&#x3c;)(?:${NAMES})(?=[\\s/>]|&gt;|&#62;|&#x3e;)`, 'i');
 const ESCAPED_TAG = new RegExp(`(?:&lt;|&#60;|&#x3c;)/?(?:${NAMES})(?=[\\s/>]|&gt;|&#62;|&#x3e;)`, 'i');
 
 /** Blanks that collapse: a run of them, or one that is not a plain space (a no-break space is one here). */
@@ -73,41 +87,58 @@ export function decodedEntities(text: string): string {
   return out;
 }
 
-function markupText(html: string): string {
+/** The text of HTML, whether or not it has a known tag. */
+export function markupText(html: string): string {
   let out = '';
-  let gap: '' | ' ' | '\n' = ''; // between `out` and the next text; a line break wins over a space
+  let gap = 0; // between `out` and the next text, an index of GAPS
+  let isItem = false; // the next text begins a list item
+  let lists = 0; // open lists
   let preformatted = 0; // open <pre> elements
   let dropped = ''; // name of the element whose content is being dropped
 
+  const widen = (least: number): void => {
+    gap = Math.max(gap, lists > 0 ? Math.min(least, LINE) : least);
+  };
   const add = (text: string): void => {
     if (dropped !== '') return;
     if (preformatted > 0 && text.includes('\n')) {
       for (const [index, line] of text.split('\n').entries()) {
-        if (index > 0) gap = '\n';
+        if (index > 0) widen(gap >= LINE ? PARAGRAPH : LINE);
         add(line);
       }
       return;
     }
     const even = UNEVEN_BLANKS.test(text) ? text.replace(/\s+/g, ' ') : text;
     const from = even.startsWith(' ') ? 1 : 0;
-    if (from === 1 && gap === '') gap = ' ';
+    if (from === 1) gap = Math.max(gap, BLANK);
     if (even.length === from) return;
     const to = even.endsWith(' ') ? even.length - 1 : even.length;
-    if (out !== '') out += gap;
-    out += even.slice(from, to);
-    gap = to < even.length ? ' ' : '';
+    const piece = even.slice(from, to);
+    if (out !== '') out += GAPS[gap];
+    out += isItem && !BULLETED.test(piece) ? `- ${piece}` : piece;
+    isItem = false;
+    gap = to < even.length ? BLANK : 0;
+  };
+  const breakFor = (name: string): void => {
+    if (PARAGRAPHS.has(name)) widen(PARAGRAPH);
+    else if (BREAKING.has(name)) widen(name === 'br' && gap >= LINE ? PARAGRAPH : LINE);
   };
 
   run(html, {
     onopentagname: (start, end) => {
       const name = html.slice(start, end).toLowerCase();
-      if (BREAKING.has(name)) gap = '\n';
-      if (name === 'pre') preformatted++;
+      breakFor(name);
+      if (name === 'ul' || name === 'ol') lists++;
+      else if (name === 'li') isItem = true;
+      else if (name === 'pre') preformatted++;
       if (dropped === '' && DROPPED.has(name)) dropped = name;
     },
     onclosetag: (start, end) => {
       const name = html.slice(start, end).toLowerCase();
-      if (BREAKING.has(name)) gap = '\n';
+      if (name === 'ul' || name === 'ol') lists = Math.max(0, lists - 1);
+      if (name === 'ul' || name === 'ol' || name === 'li') isItem = false;
+      // `</br>` is a line break too, like the `<br>` that it stands for.
+      breakFor(name);
       if (name === 'pre' && preformatted > 0) preformatted--;
       if (name === dropped) dropped = '';
     },
@@ -118,14 +149,15 @@ function markupText(html: string): string {
 }
 
 /**
- * The text of a description in HTML: block elements, list items, cells and `<br>` become single line breaks, other blanks
- * collapse to one space, `<script>`, `<style>` and comments are dropped, entities are decoded.
+ * The text of a description in HTML: paragraphs, headings and lists have a blank line around them, a list item is a line with
+ * "- " before it, other blocks, cells and `<br>` begin a line, other blanks collapse to one space. `<script>`, `<style>` and
+ * comments are dropped, entities are decoded.
  * A text without a known tag is plain: its entities are decoded and its line breaks stay. A plain text with an escaped tag
  * (`&lt;p&gt;`, as Greenhouse serves it) is HTML that was escaped once, so it is unescaped first.
  */
 export function htmlText(html: string): string {
   if (!html.includes('<') && !html.includes('&')) return html;
-  if (TAG.test(html)) return markupText(html);
+  if (TAG.test(html)) return markupText(ESCAPED_START.test(html) ? decodedEntities(html) : html);
   const decoded = decodedEntities(html);
   return ESCAPED_TAG.test(html) ? markupText(decoded) : decoded;
 }

@@ -7,7 +7,7 @@
  * Cost: linear. A word starts at most one walk, as long as the longest phrase; a gap, a chunk and a blank are read a
  * bounded number of times. Figures in bench/skills.ts.
  */
-import { htmlText } from '../input/html-text.ts';
+import { descriptionText } from '../input/description-text.ts';
 import { characterFlags, preparedText } from './characters.ts';
 import { type Dictionary, parseDictionary } from './dictionary.ts';
 import { buildPhraseTrie } from './phrase-trie.ts';
@@ -18,8 +18,10 @@ import { readDictionary, skillsVersionOf } from './skills-version.ts';
 export interface SkillExtractor {
   /** As `skillsVersionOf` names the rules and the dictionary. */
   readonly version: string;
-  /** Canonical names, distinct, in order of first appearance, title first. The description may be HTML. */
+  /** Canonical names, distinct, in order of first appearance, title first. Both are plain text. */
   extract(title: string, description: string | null): string[];
+  /** The plain text of a description (input/description-text.ts), as `extract` takes it. */
+  readonly descriptionText: typeof descriptionText;
 }
 
 /**
@@ -36,10 +38,11 @@ function extractorOf(dictionary: Dictionary): SkillExtractor {
   const trie = buildPhraseTrie(rules, flags);
   return Object.freeze({
     version: skillsVersionOf(dictionary),
+    descriptionText,
     extract(title: string, description: string | null): string[] {
       const found = new Set<number>();
       new Scan(preparedText(title), flags, trie).addTo(found);
-      if (description !== null) new Scan(preparedText(htmlText(description)), flags, trie).addTo(found);
+      if (description !== null) new Scan(preparedText(description), flags, trie).addTo(found);
       return Array.from(found, (skill) => names[skill]!);
     },
   });

@@ -24,8 +24,8 @@ export interface SynthOptions {
   readonly seed: number;
   /** Nothing is observed after this moment. */
   readonly asOfMs: number;
-  /** Texts of 600 to 900 characters, some of them HTML, instead of `skills`. */
-  readonly descriptions: boolean;
+  /** Texts of 600 to 900 characters, some of them HTML, instead of `skills`; `beside skills` gives both. */
+  readonly descriptions: boolean | 'beside skills';
 }
 
 /** Bound of the exact arithmetic behind ids: ID_STEP times this stays below 2^53. */
@@ -189,12 +189,12 @@ class RecordMaker {
       last_observed_at: lastObserved,
       status: closed ? 'closed' : 'active',
     };
-    if (this.#options.descriptions) {
+    const { descriptions } = this.#options;
+    if (descriptions !== true) record.skills = skills;
+    if (descriptions !== false) {
       this.#wording.reseed(this.#options.seed, index + 3);
       const { texts } = this.#vocabulary;
       record.description = descriptionOf(this.#wording, texts, company.name, title, discipline.duties, skills);
-    } else {
-      record.skills = skills;
     }
     return record;
   }

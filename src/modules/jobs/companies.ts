@@ -4,7 +4,7 @@ import { perClient } from '../../access/rate-limit.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { companiesCalled } from '../../catalogue/questions/companies.ts';
 import { route } from '../../http/route.ts';
-import { dateTime } from './answer-period.ts';
+import { dateTime } from '../answer-values.ts';
 import { companyName } from './company.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from './examples.ts';
 import { terms } from './parameters.ts';

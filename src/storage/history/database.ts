@@ -4,7 +4,9 @@
  *
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
- * reopened, and when; `dictionary`, versions that skills were extracted with; the tables of company-schema.ts. Times are milliseconds since the epoch, UTC.
+ * reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were extracted with;
+ * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts. Times are milliseconds since the
+ * epoch, UTC.
  *
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
  * a second import. Readers continue until the import writes its pages to the file.
@@ -18,12 +20,13 @@ import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
 import { COMPANY_TABLES } from './company-schema.ts';
+import { DESCRIPTION_TABLE, storedDescription } from './description-table.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}
 
 export const HISTORY_FILE = 'catalogue.sqlite';
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 /** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
 /** How long a reader waits for an import that is writing its pages to the file. */
@@ -46,6 +49,7 @@ const SCHEMA = `
     closed_ms INTEGER, checksum INTEGER NOT NULL
   );
   CREATE INDEX job_of_board ON job (board, present_ms);
+  CREATE INDEX job_of_description ON job (description_digest);
   CREATE TABLE event (
     serial INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL,
     field TEXT, before TEXT, after TEXT
@@ -54,6 +58,7 @@ const SCHEMA = `
   CREATE INDEX event_of_job ON event (job);
   CREATE TABLE dictionary (serial INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);
   ${COMPANY_TABLES}
+  ${DESCRIPTION_TABLE}
 `;
 
 export type Row = Record<string, unknown>;
@@ -277,10 +282,17 @@ export class HistoryDatabase {
   /** Every job as the catalogue knows it, with the serial of its board. @throws HistoryError */
   *jobs(): Generator<Job & { readonly board: number }, void, void> {
     try {
-      for (const row of this.statement('SELECT * FROM job ORDER BY serial').iterate()) {
+      const sql = `SELECT job.*, text, is_truncated FROM job
+        LEFT JOIN description ON description.digest = job.description_digest ORDER BY serial`;
+      for (const row of this.statement(sql).iterate()) {
         const { board, job, firstMs, lastMs, closedMs } = this.storedJobOf(row as Row);
-        const status = closedMs === null ? 'active' : 'closed';
-        yield { ...job, board, firstObservedMs: firstMs, lastObservedMs: lastMs, status };
+        const description = storedDescription(row as Row);
+        if (description === undefined) {
+          throw new HistoryError(
+            `${this.path} is damaged: the description of job ${JSON.stringify(job.id)} is unreadable`,
+          );
+        }
+        yield { ...job, board, ...description, ...shownTimes(firstMs, lastMs, closedMs) };
       }
     } catch (failure) {
       throw historyErrorOf(failure, this.path);
@@ -346,6 +358,27 @@ export class HistoryDatabase {
       throw historyErrorOf(failure, this.path);
     }
   }
+}
+
+/**
+ * The times of a job as the catalogue shows it. A source may go on listing a job that it says is closed, and a native record
+ * may have been observed after the feed that closed it: a job is not observed after its closing.
+ */
+function shownTimes(
+  firstMs: number,
+  lastMs: number,
+  closedMs: number | null,
+): Pick<Job, 'firstObservedMs' | 'lastObservedMs' | 'status' | 'closedAtMs'> {
+  if (closedMs === null) {
+    return { firstObservedMs: firstMs, lastObservedMs: lastMs, status: 'active', closedAtMs: null };
+  }
+  const lastObservedMs = Math.max(firstMs, Math.min(lastMs, closedMs));
+  return {
+    firstObservedMs: firstMs,
+    lastObservedMs,
+    status: 'closed',
+    closedAtMs: Math.max(closedMs, lastObservedMs),
+  };
 }
 
 function conditionOf(query: HistoryQuery, table: 'event' | 'feed'): { where: string; values: (string | number)[] } {

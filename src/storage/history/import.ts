@@ -2,7 +2,6 @@
  * One import into the history of a catalogue. It stages the rows as it reads them (staging.ts), and after the last file merges
  * feed after feed (merge.ts). In memory it has only the names and counts of the boards.
  */
-
 import { dateInName } from '../../base/date-time.ts';
 import { sha256Base64Url } from '../../base/digest.ts';
 import type { Job } from '../../catalogue/job.ts';
@@ -15,6 +14,7 @@ import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { storedWords, storeWords } from './company-tables.ts';
 import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+import { DescriptionStore } from './descriptions.ts';
 import { HostStaging } from './host-staging.ts';
 import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
 import { Staging } from './staging.ts';
@@ -42,6 +42,7 @@ export class HistoryImport implements JobSink {
   readonly #settings: ImportSettings;
   readonly #staging: Staging;
   readonly #hosts: HostStaging;
+  readonly #descriptions: DescriptionStore;
   readonly #writer: HistoryWriter;
   readonly #feeds = new Map<string, OpenFeed>();
   /** Accepted rows of the current member, by feed. */
@@ -58,7 +59,8 @@ export class HistoryImport implements JobSink {
   constructor(history: HistoryDatabase, settings: ImportSettings) {
     this.#history = history;
     this.#settings = settings;
-    this.#writer = new HistoryWriter(history, settings.skillsVersion);
+    this.#descriptions = this.#guarded(() => new DescriptionStore(history));
+    this.#writer = this.#guarded(() => new HistoryWriter(history, settings.skillsVersion, this.#descriptions));
     this.#staging = this.#guarded(() => new Staging(history));
     this.#hosts = this.#guarded(() => new HostStaging(history));
   }
@@ -106,22 +108,28 @@ export class HistoryImport implements JobSink {
   }
 
   add(job: Job, source: JobSource): number | undefined {
-    const { shape, document, description } = source;
+    const { shape, document, descriptionText } = source;
     const { observedAtMs } = this.#settings;
     const feed = this.#feedOf(shape.name, source.board);
     const member = document.member.name;
-    const { firstObservedMs, lastObservedMs, status, companyDomainEvidence, companyAliases, ...facts } = job;
+    const { firstObservedMs, lastObservedMs, status, closedAtMs, description, descriptionTruncated, ...rest } = job;
+    const { companyDomainEvidence, companyAliases, ...facts } = rest;
+    const digest = descriptionText === null ? null : this.#digestOf(descriptionText);
     // The times of a native record are the operator's own observations; those of other sources are their publisher's.
     const isOwn = shape === nativeShape;
     const sighting: Sighting = {
       job: facts,
-      descriptionDigest: description === null || description.trim() === '' ? null : this.#digestOf(description.trim()),
+      descriptionDigest: digest,
       hasOwnSkills: source.hasOwnSkills,
       isSourceClosed: status === 'closed',
       atMs: observedAtMs,
       firstMs: isOwn ? firstObservedMs : observedAtMs,
       lastMs: isOwn ? lastObservedMs : observedAtMs,
+      sourceClosedMs: isOwn ? (closedAtMs ?? lastObservedMs) : observedAtMs,
     };
+    if (digest !== null) {
+      this.#guarded(() => this.#descriptions.store(digest, { description, descriptionTruncated }));
+    }
     const row = {
       ordinal: this.#rowCount,
       feed: feed.serial,
@@ -187,8 +195,13 @@ export class HistoryImport implements JobSink {
 
   /** Commits the import; it is on disk when this returns. */
   commit(): void {
-    // An import without changes leaves every byte of the file unchanged.
-    this.#guarded(() => this.#history.database.exec(this.#writer.hasWritten ? 'COMMIT' : 'ROLLBACK'));
+    this.#guarded(() => {
+      // An import without changes leaves every byte of the file unchanged.
+      if (!this.#writer.hasWritten) return this.#history.database.exec('ROLLBACK');
+      this.#writer.recordEvents();
+      this.#descriptions.removeUnused();
+      this.#history.database.exec('COMMIT');
+    });
   }
 
   /** Counts a refused record without a board against every board of its document, because it may belong to any. */

@@ -199,7 +199,7 @@ export class FeedMerge {
       const known = this.#history.storedJobOf(row);
       const { job, descriptionDigest, hasOwnSkills, isSourceClosed } = known;
       const facts = { job, descriptionDigest, hasOwnSkills, isSourceClosed };
-      const outcome = sighted(known, { ...facts, atMs, firstMs: atMs, lastMs: atMs }, completeMs);
+      const outcome = sighted(known, { ...facts, atMs, firstMs: atMs, lastMs: atMs, sourceClosedMs: atMs }, completeMs);
       const { next } = outcome;
       if (next.lastMs === known.lastMs && next.presentMs === known.presentMs && next.firstMs === known.firstMs)
         continue;

@@ -1,6 +1,7 @@
 /** Writes boards, dictionaries, feeds, jobs and their events to the history. */
 import type { LogEntry, Outcome } from '../../ingest/history/observation.ts';
 import { checksumOfJob, type HistoryDatabase, type Row, type StoredJob } from './database.ts';
+import type { DescriptionStore } from './descriptions.ts';
 
 const JOB_COLUMNS = [
   'id',
@@ -24,20 +25,30 @@ const JOB_COLUMNS = [
   'closed_ms',
   'checksum',
 ];
+const NO_CHANGE = { field: null, before: null, after: null };
 const INSERT_JOB = `INSERT INTO job (${JOB_COLUMNS.join(', ')}) VALUES (${JOB_COLUMNS.map(() => '?').join(', ')})`;
 const UPDATE_JOB = `UPDATE job SET ${JOB_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE serial = ?`;
+
+/** Events of the import, in the order in which they were found; `recordEvents` moves them. */
+const LOGGED = `CREATE TEMP TABLE logged (
+  serial INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL, field TEXT, before TEXT,
+  after TEXT
+)`;
 
 /** Every method throws what SQLite throws. */
 export class HistoryWriter {
   readonly #history: HistoryDatabase;
   readonly #skillsVersion: string;
+  readonly #descriptions: DescriptionStore;
   /** Serial of the current dictionary; 0 = not looked up yet. */
   #dictionary = 0;
   #hasWritten = false;
 
-  constructor(history: HistoryDatabase, skillsVersion: string) {
+  constructor(history: HistoryDatabase, skillsVersion: string, descriptions: DescriptionStore) {
     this.#history = history;
     this.#skillsVersion = skillsVersion;
+    this.#descriptions = descriptions;
+    history.database.exec(LOGGED);
   }
 
   get hasWritten(): boolean {
@@ -120,43 +131,32 @@ export class HistoryWriter {
     ];
     let { serial } = place;
     if (serial === undefined) serial = this.#write(INSERT_JOB, ...values);
-    else this.#write(UPDATE_JOB, ...values, serial);
+    else {
+      this.#doubtDescriptionOf(serial);
+      this.#write(UPDATE_JOB, ...values, serial);
+    }
     for (const entry of log) this.#log(serial, entry);
   }
 
+  /** Records the events of the import: by time of observation, then by the job's id, then as they were found (siblings §4). */
+  recordEvents(): void {
+    this.#history.database.exec(`INSERT INTO event (at_ms, kind, job, field, before, after)
+      SELECT at_ms, kind, job, field, before, after FROM logged JOIN job ON job.serial = logged.job
+      ORDER BY at_ms, id, logged.serial`);
+  }
+
+  /** The update may take the job's description away. */
+  #doubtDescriptionOf(job: number): void {
+    const row = this.#history
+      .statement('SELECT description_digest AS digest FROM job WHERE serial = ?')
+      .get(job) as Row;
+    if (row.digest !== null) this.#descriptions.doubt(row.digest as string);
+  }
+
   #log(job: number, entry: LogEntry): void {
-    const insert = 'INSERT INTO event (at_ms, kind, job, field, before, after) VALUES (?, ?, ?, ?, ?, ?)';
-    switch (entry.kind) {
-      case 'changed':
-        this.#write(insert, entry.atMs, entry.kind, job, entry.field, entry.before, entry.after);
-        return;
-      case 'opened':
-      case 'closed':
-      case 'reopened':
-        this.#write(insert, entry.atMs, entry.kind, job, null, null, null);
-        return;
-      case 'opening moved': {
-        const moved = this.#history
-          .statement("UPDATE event SET at_ms = ? WHERE job = ? AND kind = 'opened'")
-          .run(entry.atMs, job);
-        if (Number(moved.changes) === 0) this.#write(insert, entry.atMs, 'opened', job, null, null, null);
-        return;
-      }
-      case 'closing moved':
-        if (entry.atMs === null) {
-          this.#write("DELETE FROM event WHERE job = ? AND kind = 'closed' AND at_ms = ?", job, entry.fromMs);
-        } else {
-          this.#write(
-            "UPDATE event SET at_ms = ? WHERE job = ? AND kind = 'closed' AND at_ms = ?",
-            entry.atMs,
-            job,
-            entry.fromMs,
-          );
-        }
-        return;
-      default:
-        entry satisfies never;
-    }
+    const { field, before, after } = entry.kind === 'changed' ? entry : NO_CHANGE;
+    const insert = 'INSERT INTO logged (at_ms, kind, job, field, before, after) VALUES (?, ?, ?, ?, ?, ?)';
+    this.#write(insert, entry.atMs, entry.kind, job, field, before, after);
   }
 
   #write(sql: string, ...values: (string | number | null)[]): number {

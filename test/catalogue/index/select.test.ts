@@ -27,6 +27,9 @@ function jobOf(i: number, more: Partial<Job> = {}): Job {
     firstObservedMs: 0,
     lastObservedMs: 0,
     status: 'active',
+    closedAtMs: null,
+    description: null,
+    descriptionTruncated: false,
     ...more,
   };
 }

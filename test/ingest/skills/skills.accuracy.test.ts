@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { htmlText } from '../../../src/ingest/input/html-text.ts';
 import { loadSkillExtractor } from '../../../src/ingest/skills/skills.ts';
 
 interface Posting {
@@ -38,7 +39,7 @@ function scoreOf(chosen: readonly Posting[]): Score {
   let labels = 0;
   let right = 0;
   for (const { title, text, skills } of chosen) {
-    const found = extractor.extract(title, text);
+    const found = extractor.extract(title, htmlText(text));
     extracted += found.length;
     labels += skills.length;
     right += found.filter((skill) => skills.includes(skill)).length;

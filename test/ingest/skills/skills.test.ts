@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { htmlText } from '../../../src/ingest/input/html-text.ts';
 import { SkillDictionaryError } from '../../../src/ingest/skills/dictionary.ts';
 import { buildSkillExtractor, loadSkillExtractor } from '../../../src/ingest/skills/skills.ts';
 
 const extractor = loadSkillExtractor();
-const skillsOf = (text: string): string[] => extractor.extract('', text);
+const skillsOf = (text: string): string[] => extractor.extract('', htmlText(text));
 
 /** Texts and all the skills that they name, in order. */
 const named: readonly (readonly [text: string, skills: string])[] = [
@@ -433,7 +434,7 @@ test.skipIf(!existsSync(real))(
     const board = JSON.parse(readFileSync(real, 'utf8')) as { jobs: { title: string; descriptionHtml: string }[] };
     const jobs = board.jobs.map(({ title, descriptionHtml }) => ({
       title,
-      skills: extractor.extract(title, descriptionHtml),
+      skills: extractor.extract(title, htmlText(descriptionHtml)),
     }));
     const docker = jobs.filter(({ skills }) => skills.includes('Docker')).length;
     expect(docker / jobs.length).toBeGreaterThan(0.9);

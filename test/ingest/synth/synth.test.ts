@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { htmlText } from '../../../src/ingest/input/html-text.ts';
 import { parseNative } from '../../../src/ingest/native.ts';
 import { loadSkillExtractor } from '../../../src/ingest/skills/skills.ts';
 import { JOB_COUNT_MAX, type SynthOptions, synthRecords } from '../../../src/ingest/synth/synth.ts';
@@ -51,7 +52,7 @@ test('a description names the skills of its job and, but for its title, no other
   for (const { title, description } of synthRecords(options({ jobs: 3000, seed: 3, descriptions: true }))) {
     const skills = new Set(plain.next().value!.skills);
     const inTitle = new Set(extractor.extract(title, null));
-    const found = extractor.extract(title, description!);
+    const found = extractor.extract(title, htmlText(description!));
     for (const skill of skills) expect(found, `${title}\n${description}`).toContain(skill);
     for (const skill of found)
       expect(skills.has(skill) || inTitle.has(skill), `${skill} in ${title}\n${description}`).toBe(true);

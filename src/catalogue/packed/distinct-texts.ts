@@ -1,0 +1,80 @@
+/**
+ * The distinct descriptions of a build, numbered by first appearance. The texts lie in a spill; in memory a text costs 24
+ * bytes and 8 to 16 for its slot in an open-addressed hash table. Two texts are the same when 96 bits of their SHA-256 are,
+ * so nothing is read back to compare, and no input can make the table slow.
+ */
+import { sha256 } from '../../base/digest.ts';
+import type { Spill } from './spill.ts';
+
+const DIGEST_WORDS = 3;
+
+const encoder = new TextEncoder();
+
+export class DistinctTexts {
+  readonly #spill: Spill;
+  #starts = new Float64Array(64);
+  #lengths = new Uint32Array(64);
+  #digests = new Uint32Array(64 * DIGEST_WORDS);
+  /** Number of a text + 1; 0 = free. The length is a power of two; at most half are used. */
+  #slots = new Uint32Array(128);
+  #size = 0;
+
+  constructor(spill: Spill) {
+    this.#spill = spill;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The number of a text; adds it when it is new. @throws SnapshotError when the spill has no room */
+  numberOf(text: string): number {
+    const digest = new Uint32Array(sha256(text).buffer, 0, DIGEST_WORDS);
+    const slot = this.#slotOf(digest, 0);
+    const entry = this.#slots[slot]!;
+    if (entry !== 0) return entry - 1;
+    const number = this.#size++;
+    if (number === this.#starts.length) this.#grow();
+    const bytes = encoder.encode(text);
+    this.#starts[number] = this.#spill.append(bytes);
+    this.#lengths[number] = bytes.length;
+    this.#digests.set(digest, number * DIGEST_WORDS);
+    this.#slots[slot] = number + 1;
+    if (this.#size * 2 > this.#slots.length) this.#growSlots();
+    return number;
+  }
+
+  /** UTF-8; valid until the spill is read or written next. */
+  bytesOf(number: number): Uint8Array {
+    return this.#spill.read(this.#starts[number]!, this.#lengths[number]!);
+  }
+
+  /** The slot that holds the digest at `at`, or the free one where it belongs. */
+  #slotOf(digests: Uint32Array, at: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = digests[at]! & mask;
+    for (let entry = this.#slots[slot]!; entry !== 0; entry = this.#slots[slot]!) {
+      const other = (entry - 1) * DIGEST_WORDS;
+      const isSame =
+        this.#digests[other] === digests[at] &&
+        this.#digests[other + 1] === digests[at + 1] &&
+        this.#digests[other + 2] === digests[at + 2];
+      if (isSame) return slot;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+
+  #grow(): void {
+    this.#starts = new Float64Array(this.#starts.buffer.transfer(this.#starts.byteLength * 2));
+    this.#lengths = new Uint32Array(this.#lengths.buffer.transfer(this.#lengths.byteLength * 2));
+    this.#digests = new Uint32Array(this.#digests.buffer.transfer(this.#digests.byteLength * 2));
+  }
+
+  #growSlots(): void {
+    this.#slots = new Uint32Array(this.#slots.length * 2);
+    for (let number = 0; number < this.#size; number++) {
+      this.#slots[this.#slotOf(this.#digests, number * DIGEST_WORDS)] = number + 1;
+    }
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * The history sections of a snapshot: the events in the order in which a catalogue recorded them, with an index by job. Events
+ * are columns; what an event says beyond them is in packed blocks. Memory: about 30 bytes an event.
+ */
+import { EVENT_COUNT_MAX } from '../limits.ts';
+import { gathered, grown } from '../snapshot/column-arrays.ts';
+import { SnapshotError } from '../snapshot/snapshot-error.ts';
+import {
+  type AbsentJob,
+  encodedEventTexts,
+  HISTORY_KINDS,
+  type HistoryChange,
+  type HistoryKind,
+  NO_ROW,
+} from './history-event.ts';
+import type { Spill } from './spill.ts';
+import { type PackedBlocks, PLACE_ELEMENTS, TextPacker } from './text-packer.ts';
+
+/** An event as a catalogue recorded it. */
+export interface RecordedEvent {
+  /** Its number in the catalogue; ascending from event to event. */
+  readonly serial: number;
+  readonly kind: HistoryKind;
+  readonly observedMs: number;
+  /** As of the event; null: as the job has it now. */
+  readonly title: string | null;
+  readonly changes: readonly HistoryChange[];
+}
+
+/** The job of an event, as its catalogue has it now. */
+export interface EventJob extends AbsentJob {
+  readonly title: string;
+}
+
+/** Texts of the events of one job are put one after the other; a text starts where its event says. */
+const NO_TEXT = -1;
+
+export interface HistorySections {
+  readonly historyTimes: Float64Array<ArrayBuffer>;
+  readonly historyRows: Uint32Array<ArrayBuffer>;
+  readonly historyKinds: Uint8Array<ArrayBuffer>;
+  readonly historySerials: Uint32Array<ArrayBuffer>;
+  readonly historyOffsets: Uint32Array<ArrayBuffer>;
+  readonly historyPositions: Uint32Array<ArrayBuffer>;
+  readonly historyPlaces: Uint32Array<ArrayBuffer>;
+  readonly historyBlocks: PackedBlocks;
+}
+
+/** What the events of jobs without a recorded history follow from; one element a job, in any order. */
+export interface DerivedFrom {
+  readonly firstObserved: Float64Array;
+  /** NaN = not closed. */
+  readonly closedAt: Float64Array;
+  /** Compares the ids of two jobs. */
+  compareIds(left: number, right: number): number;
+}
+
+const encoder = new TextEncoder();
+
+export class HistoryEvents {
+  readonly #spill: Spill;
+  #times = new Float64Array(1024);
+  #kinds = new Uint8Array(1024);
+  #serials = new Uint32Array(1024);
+  /** Number of the job in the builder, or NO_ROW. */
+  #jobs = new Uint32Array(1024);
+  /** In the spill; NO_TEXT = none. */
+  #textStarts = new Float64Array(1024);
+  #textLengths = new Uint32Array(1024);
+  #count = 0;
+
+  constructor(spill: Spill) {
+    this.#spill = spill;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Adds the next event in the order in which they were recorded.
+   * @param job its number in the builder, or what to say of it when it is not there
+   * @throws SnapshotError past the limits of a snapshot
+   */
+  add({ changes, kind, observedMs, serial, title }: RecordedEvent, job: number | EventJob): void {
+    const at = this.#count;
+    if (at === EVENT_COUNT_MAX) throw new SnapshotError(`the history has more than ${EVENT_COUNT_MAX} events`);
+    if (serial > 0xffffffff) throw new SnapshotError('the history has an event number above 2^32');
+    if (at === this.#times.length) this.#grow();
+    const texts =
+      typeof job === 'number'
+        ? { title, changes, absentJob: null }
+        : { title: title ?? job.title, changes, absentJob: job };
+    const text = encodedEventTexts(texts);
+    const bytes = text === null ? null : encoder.encode(text);
+    this.#times[at] = observedMs;
+    this.#kinds[at] = HISTORY_KINDS.indexOf(kind);
+    this.#serials[at] = serial;
+    this.#jobs[at] = typeof job === 'number' ? job : NO_ROW;
+    this.#textStarts[at] = bytes === null ? NO_TEXT : this.#spill.append(bytes);
+    this.#textLengths[at] = bytes === null ? 0 : bytes.length;
+    this.#count = at + 1;
+  }
+
+  /** @param rowOf row of each job of the builder */
+  sections(rowOf: Uint32Array): HistorySections {
+    const count = this.#count;
+    const rows = new Uint32Array(count);
+    for (let at = 0; at < count; at++) rows[at] = this.#jobs[at] === NO_ROW ? NO_ROW : rowOf[this.#jobs[at]!]!;
+    const times = this.#times.slice(0, count);
+    return {
+      historyTimes: times,
+      historyRows: rows,
+      historyKinds: this.#kinds.slice(0, count),
+      historySerials: this.#serials.slice(0, count),
+      ...eventsByRow(rows, times, rowOf.length),
+      ...this.#packedTexts(),
+    };
+  }
+
+  #packedTexts(): Pick<HistorySections, 'historyPlaces' | 'historyBlocks'> {
+    const packer = new TextPacker(this.#spill);
+    let places = new Uint32Array(0);
+    for (let at = 0; at < this.#count; at++) {
+      if (this.#textStarts[at] === NO_TEXT) continue;
+      if (places.length === 0) places = new Uint32Array(this.#count * PLACE_ELEMENTS);
+      const bytes = this.#spill.read(this.#textStarts[at]!, this.#textLengths[at]!);
+      packer.put(bytes, places, at * PLACE_ELEMENTS, false);
+    }
+    return { historyPlaces: places, historyBlocks: packer.finish() };
+  }
+
+  #grow(): void {
+    this.#times = grown(this.#times);
+    this.#kinds = grown(this.#kinds);
+    this.#serials = grown(this.#serials);
+    this.#jobs = grown(this.#jobs);
+    this.#textStarts = grown(this.#textStarts);
+    this.#textLengths = grown(this.#textLengths);
+  }
+}
+
+/** Of jobs that come without a history: `first_observed`, and `closed` when they are, ordered by time, then by job id. */
+export function derivedHistory(from: DerivedFrom, rowOf: Uint32Array, spill: Spill): HistorySections {
+  const { closedAt, firstObserved } = from;
+  let count = firstObserved.length;
+  for (let job = 0; job < closedAt.length; job++) if (!Number.isNaN(closedAt[job]!)) count++;
+  // Twice the job, plus 1 for its closing: in order of numbers, a job's first observation comes before it.
+  const events = new Uint32Array(count);
+  const timeOf = (event: number): number => (event % 2 === 0 ? firstObserved[event >>> 1]! : closedAt[event >>> 1]!);
+  let filled = 0;
+  for (let job = 0; job < firstObserved.length; job++) {
+    events[filled++] = job * 2;
+    if (!Number.isNaN(closedAt[job]!)) events[filled++] = job * 2 + 1;
+  }
+  events.sort((a, b) => timeOf(a) - timeOf(b) || from.compareIds(a >>> 1, b >>> 1) || a - b);
+  const times = Float64Array.from(events, timeOf);
+  const rows = gathered(
+    rowOf as Uint32Array<ArrayBuffer>,
+    Uint32Array.from(events, (event) => event >>> 1),
+  );
+  const closing = HISTORY_KINDS.indexOf('closed');
+  const opening = HISTORY_KINDS.indexOf('first_observed');
+  return {
+    historyTimes: times,
+    historyRows: rows,
+    historyKinds: Uint8Array.from(events, (event) => (event % 2 === 0 ? opening : closing)),
+    historySerials: new Uint32Array(0),
+    ...eventsByRow(rows, times, rowOf.length),
+    historyPlaces: new Uint32Array(0),
+    historyBlocks: new TextPacker(spill).finish(),
+  };
+}
+
+/** The positions of each row's events, by observed time, then as recorded. */
+function eventsByRow(
+  rows: Uint32Array,
+  times: Float64Array,
+  rowCount: number,
+): Pick<HistorySections, 'historyOffsets' | 'historyPositions'> {
+  const offsets = new Uint32Array(rowCount + 1);
+  for (const row of rows) if (row !== NO_ROW) offsets[row + 1] = offsets[row + 1]! + 1;
+  for (let row = 0; row < rowCount; row++) offsets[row + 1] = offsets[row + 1]! + offsets[row]!;
+  const ends = offsets.slice(0, rowCount);
+  const positions = new Uint32Array(offsets[rowCount]!);
+  for (let position = 0; position < rows.length; position++) {
+    const row = rows[position]!;
+    if (row === NO_ROW) continue;
+    // Sorted as it is filled: a job has few events, and most come in order.
+    const start = offsets[row]!;
+    let place = ends[row]!;
+    ends[row] = place + 1;
+    for (; place > start && times[positions[place - 1]!]! > times[position]!; place--) {
+      positions[place] = positions[place - 1]!;
+    }
+    positions[place] = position;
+  }
+  return { historyOffsets: offsets, historyPositions: positions };
+}

@@ -1,0 +1,118 @@
+/** The sections of a snapshot as its file: checksums, offsets, header, and the bytes in order. */
+import { HOT_BYTES_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
+import type { PackedBlocks } from '../packed/text-packer.ts';
+import {
+  aligned,
+  checksumOf,
+  contentDigestOf,
+  type ElementType,
+  encodeHeader,
+  FIRST_COLD_SECTION,
+  type Header,
+  SECTIONS,
+  type Section,
+  type SectionName,
+} from './layout.ts';
+import { SnapshotError } from './snapshot-error.ts';
+
+/** What a build says about itself. Part of the file, not of the content digest. */
+export interface BuildFacts {
+  /** Milliseconds since the epoch. */
+  readonly builtAtMs: number;
+  /** Input records, rejected ones included. */
+  readonly sourceRows: number;
+  readonly rejectedRows: number;
+  /** Version of the dictionary that skills were extracted with; at most 200 code units. */
+  readonly skillsVersion: string;
+}
+
+export interface BuiltSnapshot {
+  readonly byteLength: number;
+  /** The file's bytes in order; may be iterated more than once, until the builder's spill is closed. */
+  readonly chunks: Iterable<Uint8Array>;
+  readonly contentDigest: string;
+}
+
+/** A section's bytes. */
+export interface Content {
+  readonly type: ElementType;
+  readonly chunks: Iterable<Uint8Array>;
+  /** The same bytes where a chunk may be overwritten when the next is asked for. Default: `chunks`. */
+  readonly reusedChunks?: Iterable<Uint8Array>;
+  /** What is known without reading the chunks. */
+  readonly blocks?: PackedBlocks;
+}
+
+/**
+ * @param factsOf gets the content digest
+ * @throws SnapshotError when the file is larger than a reader accepts
+ */
+export function snapshotFile(
+  contents: Readonly<Record<SectionName, Content>>,
+  rows: number,
+  active: number,
+  factsOf: (contentDigest: string) => BuildFacts,
+): BuiltSnapshot {
+  const sections: Section[] = SECTIONS.map(({ name }) => {
+    const { blocks, chunks, reusedChunks, type } = contents[name];
+    if (blocks !== undefined) {
+      const { byteLength, checksum, contentChecksum } = blocks;
+      return { name, type, offset: 0, byteLength, checksum, content: contentChecksum };
+    }
+    let checksum = 0;
+    let byteLength = 0;
+    for (const chunk of reusedChunks ?? chunks) {
+      checksum = checksumOf(chunk, checksum);
+      byteLength += chunk.length;
+    }
+    return { name, type, offset: 0, byteLength, checksum };
+  });
+  const content = { rows, active, sections };
+  const contentDigest = contentDigestOf(content);
+  const header = withOffsets({ ...content, facts: exactFacts(factsOf(contentDigest)) });
+  const headerBytes = encodeHeader(header);
+  const last = header.sections.at(-1)!;
+  if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX) {
+    throw new SnapshotError('the columns of the catalogue take more than 2 GiB');
+  }
+  const byteLength = last.offset + last.byteLength;
+  if (byteLength > SNAPSHOT_BYTES_MAX) throw new SnapshotError('the catalogue file takes more than 64 GiB');
+  return {
+    byteLength,
+    contentDigest,
+    chunks: {
+      *[Symbol.iterator]() {
+        yield headerBytes;
+        let position = headerBytes.length;
+        for (const [index, { name }] of SECTIONS.entries()) {
+          const section = header.sections[index]!;
+          if (section.offset > position) yield new Uint8Array(section.offset - position);
+          yield* contents[name].chunks;
+          position = section.offset + section.byteLength;
+        }
+      },
+    },
+  };
+}
+
+/** Only the four facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
+function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion }: BuildFacts): BuildFacts {
+  return { builtAtMs, sourceRows, rejectedRows, skillsVersion };
+}
+
+/** Gives each section its offset. Larger offsets can lengthen the header that contains them, so this repeats until they fit. */
+function withOffsets(header: Header): Header {
+  let start = 0;
+  for (;;) {
+    let offset = start;
+    const sections = header.sections.map((section) => {
+      const at = aligned(offset);
+      offset = at + section.byteLength;
+      return { ...section, offset: at };
+    });
+    const settled = { rows: header.rows, active: header.active, facts: header.facts, sections };
+    const length = encodeHeader(settled).length;
+    if (length === start) return settled;
+    start = length;
+  }
+}

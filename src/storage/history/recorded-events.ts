@@ -1,0 +1,88 @@
+/**
+ * The events of a catalogue as a snapshot takes them (siblings §4): in the order in which they were recorded, the changes of one
+ * observation as one event, and the title as of the event.
+ */
+
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import type { EventJob, RecordedEvent } from '../../catalogue/packed/history-build.ts';
+import type { ChangedField, HistoryChange, HistoryKind } from '../../catalogue/packed/history-event.ts';
+import type { EventKind } from '../../ingest/history/observation.ts';
+import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+
+const KINDS: Readonly<Record<EventKind, HistoryKind>> = {
+  opened: 'first_observed',
+  changed: 'changed',
+  closed: 'closed',
+  reopened: 'reopened',
+};
+
+/**
+ * The title as of an event is what the first later change of it replaced; without one, the job's present title. Later means later
+ * observed, then later recorded.
+ */
+const EVENTS = `
+  SELECT event.serial, at_ms, kind, event.job, field, before, after, id, job.title, company, company_domain, (
+    SELECT later.before FROM event AS later
+    WHERE later.job = event.job AND later.field = 'title' AND (later.at_ms, later.serial) > (event.at_ms, event.serial)
+    ORDER BY later.at_ms, later.serial LIMIT 1
+  ) AS title_then
+  FROM event JOIN job ON job.serial = event.job ORDER BY event.serial`;
+
+export interface CatalogueEvent {
+  readonly event: RecordedEvent;
+  readonly job: EventJob;
+}
+
+/** @throws HistoryError */
+export function* recordedEvents(history: HistoryDatabase): Generator<CatalogueEvent, void, void> {
+  try {
+    let rows: Row[] = [];
+    for (const row of history.statement(EVENTS).iterate() as Iterable<Row>) {
+      const first = rows[0];
+      const isSame =
+        first !== undefined &&
+        first.kind === 'changed' &&
+        row.kind === 'changed' &&
+        row.job === first.job &&
+        row.at_ms === first.at_ms;
+      if (first !== undefined && !isSame) {
+        yield eventOf(rows);
+        rows = [];
+      }
+      rows.push(row);
+    }
+    if (rows.length > 0) yield eventOf(rows);
+  } catch (failure) {
+    throw historyErrorOf(failure, history.path);
+  }
+}
+
+/** @param rows the changes of one observation, or any other event alone */
+function eventOf(rows: readonly Row[]): CatalogueEvent {
+  const first = rows[0]!;
+  const last = rows.at(-1)!;
+  return {
+    event: {
+      serial: first.serial as number,
+      kind: KINDS[first.kind as EventKind],
+      observedMs: first.at_ms as number,
+      title: last.title_then as string | null,
+      changes: first.kind === 'changed' ? rows.map(changeOf) : [],
+    },
+    job: {
+      id: first.id as string,
+      title: first.title as string,
+      company: first.company as string,
+      companyDomain: first.company_domain as CompanyDomain | null,
+    },
+  };
+}
+
+function changeOf({ after, before, field }: Row): HistoryChange {
+  const textOf = (value: unknown): string | null => {
+    if (field === 'description') return null;
+    if (field === 'skills' && value !== null) return (JSON.parse(value as string) as string[]).join(', ');
+    return value as string | null;
+  };
+  return { field: field as ChangedField, previous: textOf(before), current: textOf(after) };
+}
