@@ -268,8 +268,9 @@ function parsed(record: Record<string, unknown>, skills: SkillSource): NativePar
     title,
     company,
     companyDomain: domain,
-    companyDomainEvidence: evidence,
-    companyAliases: aliases,
+    // `source` and no alias are what a job has without these.
+    ...(evidence === null || evidence === 'source' ? {} : { companyDomainEvidence: evidence }),
+    ...(aliases.length === 0 ? {} : { companyAliases: aliases }),
     location,
     department,
     remoteStatus,

@@ -28,7 +28,13 @@ describe('companies by name', () => {
         (all, text, limit) => {
           const snapshot = openedJobs(
             all.map(([company, companyDomain, isActive], place) =>
-              minimalJob({ id: `j${place}`, company, companyDomain, status: isActive ? 'active' : 'closed' }),
+              minimalJob({
+                id: `j${place}`,
+                company,
+                companyDomain,
+                status: isActive ? 'active' : 'closed',
+                closedAtMs: isActive ? null : 0,
+              }),
             ),
           );
           const companies = Array.from({ length: snapshot.companyCount }, (_, company) => company)
