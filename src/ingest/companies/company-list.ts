@@ -44,6 +44,11 @@ export class CompanyList {
     }
   }
 
+  /** Whether the list has one of the names for several domains: a name that tells nothing on its own. */
+  isAmbiguous(names: readonly string[]): boolean {
+    return names.some((name) => this.#byName.get(name) === null);
+  }
+
   /** By the board's token; by name only for boards without one, and when the list has that name for one domain. */
   domainOf(employer: Pick<Employer, 'shape' | 'board' | 'names'>): CompanyDomain | undefined {
     if (hasToken(employer.shape)) return this.#byBoard.get(boardNameOf(employer).toLowerCase());

@@ -174,6 +174,7 @@ export function resolveEmployers(employers: readonly Employer[], sources: Source
   return known.map(({ isEnded, ...identity }, place) => {
     if (isEnded) return identity;
     const employer = employers[place]!;
+    if (sources.list.isAmbiguous(employer.names)) return identity;
     const found = new Set<CompanyDomain>();
     for (const name of employer.names) {
       for (const [domain, board] of byName.get(name) ?? []) if (board !== boardNameOf(employer)) found.add(domain);

@@ -204,6 +204,14 @@ describe('the domain of an employer', () => {
       expect(resolved(all)[0]).toMatchObject({ domain: 'acme.com', evidence: 'namesake' });
     });
 
+    it('is none for a name that the list has for two domains', () => {
+      const all = [
+        employer({ board: 'linkedin:jobs', names: ['Twice'] }),
+        employer({ board: 'lever:twice', names: ['Twice'] }),
+      ];
+      expect(resolved(all).map(({ domain: found }) => found)).toEqual([null, 'twice.de']);
+    });
+
     it('is none when the own evidence is in dispute', () => {
       const all = [employer({ board: 'lever:acme', sites: ['a1.com', 'b1.com'] }), employer({ stated: ['acme.com'] })];
       expect(resolved(all)[0]!.domain).toBeNull();
