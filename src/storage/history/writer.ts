@@ -55,6 +55,19 @@ export class HistoryWriter {
     return this.#hasWritten;
   }
 
+  /** Something other than rows was written, so the import is to be committed. */
+  markWritten(): void {
+    this.#hasWritten = true;
+  }
+
+  /** Records that the board came from a file whose name is the key of a word. */
+  nameFile(key: string, board: number): void {
+    const inserted = this.#history
+      .statement('INSERT INTO word_file VALUES (?, ?) ON CONFLICT DO NOTHING')
+      .run(key, board);
+    if (Number(inserted.changes) > 0) this.#hasWritten = true;
+  }
+
   boardSerial(shape: string, token: string): number | undefined {
     const row = this.#history.statement('SELECT serial FROM board WHERE shape = ? AND token = ?').get(shape, token);
     return (row as Row | undefined)?.serial as number | undefined;
