@@ -112,6 +112,8 @@ export interface CommandGroup {
   /** What `--version` prints; a group without one knows no such word. */
   readonly version?: string;
   readonly commands: readonly CommandItem[];
+  /** What the group's name does without one of its commands: `companies --catalogue DIR`. */
+  readonly itself?: CommandStub;
 }
 
 export type CommandItem = Command | CommandStub | CommandGroup;
@@ -277,20 +279,23 @@ function commandHelp(path: string, subject: Command): string {
 function* commandsIn(group: CommandGroup, before: string): Generator<readonly [string, Command | CommandStub]> {
   for (const item of group.commands) {
     const path = `${before}${item.name}`;
-    if (item.kind === 'group') yield* commandsIn(item, `${path} `);
-    else yield [path, item];
+    if (item.kind !== 'group') yield [path, item];
+    else {
+      if (item.itself) yield [path, item.itself];
+      yield* commandsIn(item, `${path} `);
+    }
   }
 }
 
-function groupHelp(path: string, group: CommandGroup): string {
-  const rows = [...commandsIn(group, '')].map(([name, { summary }]) => [name, summary] as const);
+async function groupHelp(path: string, group: CommandGroup): Promise<string> {
   const version = group.version === undefined ? '' : ` ${path} --version prints the version.`;
-  return [
-    paragraph(`${path} <command> [options]`),
-    paragraph(`${group.summary}.`),
-    table(rows),
-    paragraph(`${path} <command> --help describes one command.${version}`),
-  ].join('\n');
+  const more = paragraph(`${path} <command> --help describes one command.${version}`);
+  if (group.itself) {
+    const rows = group.commands.map(({ name, summary }) => [`${path} ${name}`, summary] as const);
+    return [commandHelp(path, await group.itself.load()), table(rows), more].join('\n');
+  }
+  const rows = [...commandsIn(group, '')].map(([name, { summary }]) => [name, summary] as const);
+  return [paragraph(`${path} <command> [options]`), paragraph(`${group.summary}.`), table(rows), more].join('\n');
 }
 
 async function runCommand(path: string, subject: Command, words: readonly string[], io: Io): Promise<number> {
@@ -319,13 +324,14 @@ async function dispatch(path: string, subject: CommandItem, words: readonly stri
   if (subject.kind === 'stub') return runCommand(path, await subject.load(), words, io);
   const [word, ...rest] = words;
   if (word === '--help' || word === 'help') {
-    io.stdout.write(groupHelp(path, subject));
+    io.stdout.write(await groupHelp(path, subject));
     return EXIT_OK;
   }
   if (word === '--version' && subject.version !== undefined) {
     io.stdout.write(`${subject.name} ${subject.version}\n`);
     return EXIT_OK;
   }
+  if (subject.itself && (word === undefined || word.startsWith('-'))) return dispatch(path, subject.itself, words, io);
   if (word === undefined) throw new UsageError(`a command is missing: ${namesIn(subject)}`);
   const next = subject.commands.find(({ name }) => name === word);
   if (!next) throw unknownCommand(word, subject);

@@ -352,7 +352,7 @@ export class Intake {
   }
 
   #add(
-    { record, board }: Shaped & { readonly ok: true },
+    { record, board, applyUrl }: Shaped & { readonly ok: true },
     shape: Shape,
     { document }: MemberContext,
     number: number,
@@ -375,6 +375,7 @@ export class Intake {
     const earlier = sink.add(parsed.job, {
       shape,
       board,
+      applyUrl: applyUrl ?? null,
       description: record.description ?? null,
       descriptionText: parsed.description,
       hasOwnSkills: Array.isArray(record.skills),

@@ -63,7 +63,9 @@ describe('snapshot build', () => {
   it('makes a catalogue of the sample, and says how', async () => {
     const { exitCode, stdout, stderr } = await build(SAMPLE);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
-    expect(stderr).toMatch(/^\S+out: 25 jobs, [\d,]+ bytes; 0 of 25 records rejected\n$/);
+    expect(stderr).toMatch(
+      /^\S+out: 25 jobs, [\d,]+ bytes; 0 of 25 records rejected\nreach: 22 active jobs, [^\n]+\n$/,
+    );
     expect(await inspected()).toMatchObject({
       rows: 25,
       active: 22,
@@ -194,7 +196,9 @@ describe('snapshot build', () => {
     const leftOut = { aged_jobs: 0, same_url_jobs: null };
     const counts = { rows: 1, source_rows: 2, rejected_rows: 1, repeated_rows: 0, ...leftOut, files };
     const rejected = [{ field: '', reason: 'is not JSON', count: 1 }];
-    expect(report).toEqual({ written: true, out: at('out'), ...counts, rejected, bytes, content });
+    const reach = { active: 1, with_domain: 0, domain_share: 0, cohort: 1, cohort_share: 1, observation_days: 1 };
+    const built = { written: true, out: at('out'), ...counts, rejected, bytes, content };
+    expect(report).toEqual({ ...built, reach, disputed_aliases: [] });
     const bad = await buildFrom(`${line('a')}\nx\n`, '--json');
     expect(bad.exitCode).toBe(1);
     expect(JSON.parse(bad.stdout)).toEqual({
@@ -204,6 +208,8 @@ describe('snapshot build', () => {
       rejected,
       bytes: null,
       content: null,
+      reach: null,
+      disputed_aliases: [],
     });
   });
 

@@ -1,9 +1,8 @@
 /** Jobs that a build leaves out of the catalogue file, as if its source did not have them. */
 import { grouped } from '../../base/grouped.ts';
 import type { Job } from '../../catalogue/job.ts';
-import type { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import type { LeftOut } from '../../catalogue/snapshot/snapshot-file.ts';
-import type { JobSink } from '../../ingest/job-sink.ts';
+import type { JobSink, JobSource } from '../../ingest/job-sink.ts';
 import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { sameUrlIds } from '../../storage/history/same-url.ts';
 
@@ -61,23 +60,23 @@ export class JobSelection {
 
 /** Hands on jobs of inputs, but for active ones that are too old. */
 export class RecentJobs implements JobSink {
-  readonly #builder: SnapshotBuilder;
+  readonly #next: JobSink;
   readonly #maxAgeDays: number | undefined;
   readonly #oldestMs: number;
   agedCount = 0;
 
-  constructor(builder: SnapshotBuilder, maxAgeDays: number | undefined, nowMs: number) {
-    this.#builder = builder;
+  constructor(next: JobSink, maxAgeDays: number | undefined, nowMs: number) {
+    this.#next = next;
     this.#maxAgeDays = maxAgeDays;
     this.#oldestMs = oldestMsOf(maxAgeDays, nowMs);
   }
 
   get rowCount(): number {
-    return this.#builder.rowCount;
+    return this.#next.rowCount;
   }
 
-  add(job: Job): number | undefined {
-    if (!isOlder(job, this.#oldestMs)) return this.#builder.add(job);
+  add(job: Job, source: JobSource): number | undefined {
+    if (!isOlder(job, this.#oldestMs)) return this.#next.add(job, source);
     this.agedCount++;
     return undefined;
   }

@@ -2,13 +2,14 @@
 import { openClientRate } from '../../access/rate-limit.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
+import { findCompanies } from './companies.ts';
 import { summarizeCompany } from './company.ts';
 import { searchJobs } from './search.ts';
 import { type JobsServices, SignalsMemo } from './services.ts';
 import { JOBS_SETTINGS } from './settings.ts';
 import { findSignals } from './signals.ts';
 
-const ROUTES = [searchJobs, summarizeCompany, findSignals];
+const ROUTES = [searchJobs, summarizeCompany, findSignals, findCompanies];
 
 export const jobs = defineModule({
   tag: 'jobs',

@@ -4,7 +4,7 @@ import { CACHED_BLOCKS_MAX, PACKED_BLOCK_BYTES } from '../../../src/catalogue/li
 import { PackedTexts } from '../../../src/catalogue/packed/packed-texts.ts';
 import { compressed, decompressed } from '../../../src/catalogue/packed/zstd.ts';
 import { SnapshotBuilder } from '../../../src/catalogue/snapshot/build.ts';
-import { checksumOf, contentDigestOf, type Header, PREFIX_BYTES } from '../../../src/catalogue/snapshot/layout.ts';
+import { contentDigestOf, type Header, PREFIX_BYTES } from '../../../src/catalogue/snapshot/layout.ts';
 import { openSnapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
 import { SnapshotChangedError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
 import { memorySource } from '../../../src/catalogue/snapshot/source.ts';
@@ -182,11 +182,17 @@ describe('a block', () => {
     const block = compressed(Buffer.alloc(100_000, 'x'));
     expect(decompressed(block, 100_000)?.length).toBe(100_000);
     expect(decompressed(block, 99_999)).toBe(undefined);
-    expect(decompressed(block.subarray(0, block.length - 1), 100_000)).toBe(undefined);
+    expect(decompressed(block.subarray(0, block.length >> 1), 100_000)).toBe(undefined);
     expect(decompressed(new Uint8Array(0), 100)).toBe(undefined);
     const altered = Uint8Array.from(block);
     altered[block.length - 1]! ^= 1;
     expect(decompressed(altered, 100_000)).toBe(undefined);
-    expect(checksumOf(block)).not.toBe(checksumOf(altered));
+  });
+
+  it.each([1, 255, 256, 257, 65_535, 65_536, 70_000, 300_000])('of %i bytes comes back', (length) => {
+    const bytes = Buffer.from(prose(new SeededChance(length), Math.max(length, 2)).slice(0, length));
+    expect(decompressed(compressed(bytes), length)?.equals(bytes)).toBe(true);
+    expect(decompressed(compressed(bytes, 3), length)?.equals(bytes)).toBe(true);
+    expect(decompressed(compressed(bytes), length - 1)).toBe(undefined);
   });
 });

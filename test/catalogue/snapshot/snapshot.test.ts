@@ -34,6 +34,8 @@ const JOBS: Job[] = [
   {
     ...JOB,
     id: 'b',
+    companyDomainEvidence: 'links',
+    companyAliases: ['acme.jobs' as CompanyDomain],
     location: 'Berlin',
     department: 'Sales',
     skills: ['C#', 'Rust'],
@@ -88,6 +90,8 @@ function withSection(bytes: Uint8Array, name: string, change: (section: DataView
     const content = altered.subarray(section.offset, section.offset + section.byteLength);
     change(new DataView(content.buffer, content.byteOffset, content.byteLength));
     section.checksum = checksumOf(content);
+    // Room for a checksum of more digits.
+    header.facts = { ...FACTS, skillsVersion: '' };
   }).map((byte, i) => (i < PREFIX_BYTES + headerLengthOf(bytes) ? byte : altered[i]!));
 }
 
@@ -132,6 +136,35 @@ describe('a snapshot gives back what was built', () => {
     const snapshot = openedJobs(jobs);
     expect(snapshot.skills.BYTES_PER_ELEMENT).toBe(4);
     expect(snapshot.job(699)).toEqual(jobs[699]);
+  });
+
+  it('and finds a company by its aliases, which its first job has, unless they are a domain or another has them too', () => {
+    const domain = (text: string) => text as CompanyDomain;
+    const aliases = (...texts: string[]) => ({ companyAliases: texts.map(domain) });
+    const other = { company: 'Other', companyDomain: domain('other.com') };
+    const snapshot = openedJobs([
+      { ...JOB, ...aliases('acme.jobs', 'both.com', 'other.com') },
+      { ...JOB, id: 'b', lastObservedMs: 3000, companyDomainEvidence: 'site', ...aliases('old.com', 'acme.jobs') },
+      { ...JOB, id: 'c', ...other, ...aliases('both.com', 'a.com') },
+      { ...JOB, id: 'd', companyDomain: null, company: 'Nameless', ...aliases('nameless.com') },
+    ]);
+    const found = (text: string) => {
+      const company = snapshot.companyOf(domain(text));
+      return company === undefined ? null : snapshot.domainOf(company);
+    };
+    expect(['acme.com', 'acme.jobs', 'old.com'].map(found)).toEqual(['acme.com', 'acme.com', 'acme.com']);
+    expect(['other.com', 'a.com'].map(found)).toEqual(['other.com', 'other.com']);
+    expect(['both.com', 'nameless.com', 'zzz.com', 'a.co'].map(found)).toEqual([null, null, null, null]);
+    const jobs = Array.from({ length: 4 }, (_, row) => snapshot.job(row));
+    expect(jobs.map(({ id, companyDomainEvidence }) => [id, companyDomainEvidence])[0]).toEqual(['b', 'site']);
+    expect(new Map(jobs.map(({ id, companyAliases }) => [id, companyAliases]))).toEqual(
+      new Map([
+        ['a', undefined],
+        ['b', ['acme.jobs', 'old.com']],
+        ['c', ['a.com']],
+        ['d', undefined],
+      ]),
+    );
   });
 
   it('and knows a company with closed jobs alone, and no other domain', () => {
@@ -335,6 +368,8 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
         'employmentType',
         'skills',
         'employerCompany',
+        'employerEvidence',
+        'companyOrder',
         'companyHasDomain',
       ] as const
     ).map((name): [string, Uint8Array, RegExp] => [
@@ -342,6 +377,12 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
       withSection(bytes, name, (section) => section.setUint8(0, 200)),
       /is out of range|neither domain/,
     ]),
+    ['an alias finds no company', withSection(bytes, 'aliasCompany', (s) => s.setUint8(0, 200)), /finds no company/],
+    [
+      'an employer without a domain has evidence for it',
+      withSection(bytes, 'employerEvidence', (s) => s.setUint8(s.byteLength - 1, 3)),
+      /do not go together/,
+    ],
     ...SECTIONS.filter(({ name }) => /(?<!Block)Offsets$/.test(name)).flatMap(
       ({ name }): [string, Uint8Array, RegExp][] => [
         [
@@ -432,7 +473,11 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
     ],
     [
       'a company has no job',
-      withSection(bytes, 'employerCompany', (s) => s.setUint32(0, s.getUint32(4, true), true)),
+      withSection(
+        bytesOfJobs([JOB, { ...JOB, id: 'b', companyDomain: 'b.com' as CompanyDomain }]),
+        'employerCompany',
+        (s) => s.setUint32(0, s.getUint32(4, true), true),
+      ),
       /no job/,
     ],
   ];
