@@ -4,11 +4,12 @@
  */
 import type { CohortFacts } from '../../src/catalogue/cohort.ts';
 import type { Job } from '../../src/catalogue/job.ts';
+import type { CohortFilters } from '../../src/catalogue/questions/cohort-rows.ts';
 import type { CompanyActivity } from '../../src/catalogue/questions/company.ts';
 import type { FoundJob } from '../../src/catalogue/questions/found-jobs.ts';
 import type { ObservationPeriod } from '../../src/catalogue/questions/period.ts';
 import type { SearchFilters } from '../../src/catalogue/questions/search.ts';
-import type { CompanySignal, SignalFilters, Signals } from '../../src/catalogue/questions/signals.ts';
+import type { CompanySignal, Signals } from '../../src/catalogue/questions/signals.ts';
 
 const CANDIDATES = 10_000;
 
@@ -120,7 +121,7 @@ export class NaiveCatalogue {
     };
   }
 
-  signals(filters: SignalFilters, limit: number, period: ObservationPeriod): Signals {
+  signals(filters: CohortFilters, limit: number, period: ObservationPeriod): Signals {
     const cohort = factsOf(this.active, 'monitored catalogue');
     const matching = this.active
       .slice(0, CANDIDATES)

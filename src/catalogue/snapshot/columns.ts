@@ -33,6 +33,8 @@ export class SnapshotColumns {
   readonly closedAtByClosedRow: Float64Array;
   /** The closed rows, newest closing first, then by id. */
   readonly closings: Uint32Array;
+  /** One element a row: the place of its id among all ids, by code unit, so that comparing ranks compares ids. */
+  readonly idRank: Uint32Array;
   /** One element an employer: its company. */
   readonly employerCompany: Uint32Array;
   /** One element a company: 1 = its key is a domain, 0 = its key is a compared name. */
@@ -69,6 +71,7 @@ export class SnapshotColumns {
     this.skillOffsets = hot.offsets('skillOffsets', this.skills.length, rowCount);
     this.closedAtByClosedRow = hot.f64('closedAt', rowCount - this.activeCount);
     this.closings = hot.u32('closings', rowCount - this.activeCount);
+    this.idRank = hot.u32('idRank', rowCount);
     this.titles = hot.texts('titleOffsets', 'titleText');
     this.employerNames = hot.texts('employerNameOffsets', 'employerNameText');
     this.employerCompany = hot.u32('employerCompany', this.employerNames.size);

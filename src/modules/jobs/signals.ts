@@ -3,8 +3,9 @@ import * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
+import type { CohortFilters } from '../../catalogue/questions/cohort-rows.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
-import { type SignalFilters, signals } from '../../catalogue/questions/signals.ts';
+import { signals } from '../../catalogue/questions/signals.ts';
 import { route } from '../../http/route.ts';
 import { integer } from '../parameter-rules.ts';
 import { dateTime, observationPeriod, periodOf } from './answer-period.ts';
@@ -44,7 +45,7 @@ const signalsData = v.strictObject({
 const EVIDENCE_SCOPE = 'candidate cohort of the monitored catalogue';
 
 /** Describes the condition that a job had to meet in order to count. */
-function criterionOf({ role, location, department }: SignalFilters): string {
+function criterionOf({ role, location, department }: CohortFilters): string {
   const parts = [
     role === undefined ? undefined : `title contains every term of ${JSON.stringify(role)}`,
     location === undefined ? undefined : `location contains every term of ${JSON.stringify(location)}`,
