@@ -282,7 +282,7 @@ export function generatedSearch(chance: SeededChance, jobs: readonly Job[]): Sea
   return filters;
 }
 
-export function generatedSignals(chance: SeededChance, jobs: readonly Job[]): CohortFilters {
+export function generatedCohort(chance: SeededChance, jobs: readonly Job[]): CohortFilters {
   const filters: CohortFilters = {};
   const some = (): Job => chance.oneOf(jobs);
   if (jobs.length === 0) return chance.is(50) ? { role: 'a' } : {};
