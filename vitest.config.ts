@@ -1,13 +1,14 @@
 import { defineConfig, type TestProjectConfiguration, type TestProjectInlineConfiguration } from 'vitest/config';
 
 /**
- * Projects, told apart by a file's name alone; `npm test` runs all three, `npm run check` the first.
+ * Projects, told apart by a file's name alone; `npm test` runs them all, `npm run check` the first.
  *
  * unit     `*.test.ts`: inside this process. No child process, no socket, no wait for real time. Files share their modules.
  *          `test/contract` is part of it, and `contract-under-bun.process.test.ts` runs the same files once more under Bun.
  * feeds    `*.feeds.test.ts`: the same with real feeds by the hundred megabytes.
  * process  `*.process.test.ts`: starts servers, commands or browsers, or listens on a socket. What a server of ours answers
  *          is held against the published contract.
+ * attacks  Trials that need the machine for themselves, after all others.
  *
  * `npm run test:slow` runs `*.slow.test.ts`, which wait for real deadlines of half a minute, and the whole of the suites of
  * which `npm test` runs a part; `npm run test:long` runs `*.long.test.ts`. Both take minutes and are run by hand.
@@ -33,16 +34,19 @@ const COSTLY = [
   'pages/pages.process',
   'pages/sales.process',
 ].map((name) => `test/${name}.test.ts`);
+/** What an honest customer notices is compared with a quiet moment before. */
+const ATTACKS = 'test/attacks/attacks.process.test.ts';
+
 const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ...(one === 'slow' ? COSTLY : [])];
 
 const inProcess = { pool: 'threads', isolate: false, maxWorkers: 2, testTimeout: 30_000 } as const;
 
-/** Mostly waits for other processes: three of these keep two cores busy. Loading the modules of each file again took as long. */
+/** Mostly waits for other processes: four of these keep two cores busy. Loading the modules of each file again took as long. */
 const startsProcesses = {
   setupFiles: ['test/support/published-setup.ts'],
   pool: 'forks',
   isolate: false,
-  maxWorkers: 3,
+  maxWorkers: 4,
   /** Tests that wait for one deadline side by side. */
   maxConcurrency: 10,
   testTimeout: 30_000,
@@ -60,7 +64,16 @@ const everyTest: TestProjectConfiguration[] = [
     },
   },
   { test: { ...inProcess, name: 'feeds', include: [filesOf('feeds')], sequence: { groupOrder: 0 } } },
-  { test: { ...startsProcesses, name: 'process', include: [filesOf('process')], sequence: { groupOrder: 1 } } },
+  {
+    test: {
+      ...startsProcesses,
+      name: 'process',
+      include: [filesOf('process')],
+      exclude: [ATTACKS],
+      sequence: { groupOrder: 1 },
+    },
+  },
+  { test: { ...startsProcesses, name: 'attacks', include: [ATTACKS], maxWorkers: 1, sequence: { groupOrder: 2 } } },
 ];
 
 export default defineConfig({

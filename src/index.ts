@@ -5,6 +5,7 @@
  *   Bun.serve({ fetch: (request) => app.fetch(request) });
  */
 import { processMemory } from './adapters/process/process-memory.ts';
+import { RUNTIME_BODIES } from './adapters/process/runtime-bodies.ts';
 import { openApp } from './app/app.ts';
 import { CONFIGURATION, type ConfigOptions } from './app/configuration.ts';
 import type { RequestRecord } from './app/request-log.ts';
@@ -47,8 +48,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
       clock: systemClock,
       random: systemRandom,
       memory: processMemory(),
-      copiesIntoResponse: 'Bun' in globalThis,
-      buffersBodies: 'Bun' in globalThis,
+      ...RUNTIME_BODIES,
       onRequest,
       onFailure,
       onCaseReport: () => {},

@@ -36,10 +36,13 @@ const CLEAR_LINE = '\r\u001b[K';
 /** Pause before writing to a full pipe again, on systems that report it instead of waiting. */
 const FULL_PIPE_PAUSE_MS = 5;
 
+/** Of a pipe, and of a socket in its place whose unread text was dropped with it (write(2), unix(7)). */
+const READER_GONE: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET']);
+
 /**
  * A file descriptor as an output. Bun's own stream reports an empty write as done while earlier text still waits, and the exit
  * of the process would lose that text; so this writes to the descriptor directly, in order, one write at a time. A reader that
- * has gone away (EPIPE) is no error; `taken` throws any other failure.
+ * has gone away is no error; `taken` throws any other failure.
  */
 function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Output {
   let pending = '';
@@ -58,7 +61,7 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
           const code = errorCodeOf(error);
           if (code === 'EAGAIN') await setTimeout(FULL_PIPE_PAUSE_MS);
           else isGone = true;
-          if (isGone && code !== 'EPIPE') failure = error;
+          if (isGone && !READER_GONE.has(code)) failure = error;
         }
       }
     }

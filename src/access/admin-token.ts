@@ -1,18 +1,18 @@
 /**
- * The operator's way in: the `ADMIN_TOKEN` of the configuration as a bearer token, with the refusals of the callback routes
- * (siblings §3, callback.md "Authentication"). It decides before the input. No public document names its operations.
+ * The operator's way in: the `ADMIN_TOKEN` of the configuration as a bearer token, with the refusals of the callback
+ * routes (siblings §3, callback.md "Authentication"). It decides before the input. No public document names its
+ * operations.
  */
-import { clientNetworkOf } from '../base/client-network.ts';
 import { isSameDigest, sha256 } from '../base/digest.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
+import { MINUTE_MS } from './rate-limit.ts';
 
 /** Wrong tokens of one client network a minute that are answered 401; more are 429. The right token always passes. */
 export const WRONG_TOKEN_COUNT_MAX = 30;
-const MINUTE_MS = 60_000;
 
 /** The services that a module needs for operations of the operator. */
 export interface AdminServices {
@@ -57,7 +57,7 @@ export const adminToken: Access<object, AdminServices> = {
       const token = bearerToken(request.header('authorization'));
       if (typeof token !== 'string') return token;
       if (isSameDigest(sha256(token), tokenDigest)) return ADMITTED;
-      return chain(wrongTokens.tryPass(clientNetworkOf(request.clientAddress())), wrongToken);
+      return chain(wrongTokens.tryPass(request.clientNetwork()), wrongToken);
     },
   }),
 };

@@ -1,4 +1,7 @@
-/** Reads the bearer token of the `Authorization` header (RFC 6750; callback.md "Authentication" 5), for every way in with one. */
+/**
+ * Reads the bearer token of the `Authorization` header (RFC 6750; callback.md "Authentication" 5), for every way in
+ * with one.
+ */
 import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse } from '../http/errors.ts';
 
 export const { MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN } = defineErrors({

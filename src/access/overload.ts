@@ -11,6 +11,7 @@ import type { Access, Gate } from '../http/access.ts';
 import { OVERLOADED, type Refusal } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import type { RequestView } from '../http/request-view.ts';
+import { paymentHeader } from './payment-header.ts';
 
 /** The services that a module needs for operations that overload sheds. */
 export interface OverloadServices {
@@ -58,12 +59,6 @@ const refusalsWith = (message: string): Record<PressureKind, Refusal> => {
   return { memory: refusalFor('memory'), loop: refusalFor('loop') };
 };
 
-/** The same condition by which the payment's gate tells an unpaid request, which gets an offer. */
-const carriesPayment = (request: RequestView): boolean => {
-  const header = request.header('payment-signature');
-  return header !== null && header !== '';
-};
-
 class OverloadGate implements Gate {
   readonly #overload: Overload;
   readonly #meter: ShedMeter;
@@ -80,7 +75,7 @@ class OverloadGate implements Gate {
   }
 
   #decide(request: RequestView): Refusal | undefined {
-    const isPaid = carriesPayment(request);
+    const isPaid = paymentHeader(request) !== undefined;
     const { level, kind } = this.#overload;
     if (isPaid && level === 1) return undefined;
     this.#meter.counts[kind]++;

@@ -19,7 +19,8 @@ export interface ClientRate {
   readonly limiter: RateLimiter;
 }
 
-const MINUTE_MS = 60_000;
+/** The span of the limits on client networks. */
+export const MINUTE_MS = 60_000;
 
 /** @param limitPerMinute 0 = no limit */
 export const openClientRate = (rateLimits: RateLimits, limitPerMinute: number): ClientRate => ({

@@ -4,7 +4,6 @@
  * 8 KiB. So the outline ends at the members of `data`, gives only the name of `meta` and has no example; `/openapi.json`
  * has the whole contract.
  */
-
 import type { Contract } from '../http/contract.ts';
 import { type JsonSchema, jsonSchemaOf } from '../http/documents/json-schema.ts';
 import { Refusal } from '../http/errors.ts';

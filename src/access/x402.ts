@@ -2,7 +2,6 @@
  * The way in by payment. It reads the `PAYMENT-SIGNATURE` header, calls the checkout, and turns its results into refusals,
  * headers and receipts (decisions §4, x402-v2 §6). The checkout alone decides about the money.
  */
-
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';
@@ -22,6 +21,7 @@ import { type Offer, prepareOffer } from '../payment/protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Resale, Settled } from '../payment/purchase.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 import type { Unavailable } from '../payment/settlement/settlement.ts';
+import { paymentHeader } from './payment-header.ts';
 import type { PaymentMeter, PaymentMeters } from './payment-meter.ts';
 import {
   PAYMENT_ALREADY_USED,
@@ -209,12 +209,15 @@ function contentOf(answer: unknown, body: string | Reply | undefined): string {
   return JSON.stringify({ body: body.body, headers: body.headers, status: body.status });
 }
 
-/** The question of a request as one text: method, path, query and the bytes of the body. */
-const questionOf = ({ method, path, search, bodyBytes }: RequestView): string =>
-  `${method} ${path}${search}\n${bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString('base64')}`;
+/** What a request asks for, without its body. */
+const targetOf = ({ method, path, search }: RequestView): string => `${method} ${path}${search}`;
 
-const namedOf = ({ identifier: id }: PaymentPayload, request: RequestView): NamedPurchase | undefined =>
-  id === undefined ? undefined : { id, question: questionOf(request) };
+function namedOf({ identifier: id }: PaymentPayload, request: RequestView): NamedPurchase | undefined {
+  if (id === undefined) return undefined;
+  const { bodyBytes } = request;
+  const body = bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString('base64');
+  return { id, question: `${targetOf(request)}\n${body}` };
+}
 
 class PaymentGate implements Gate<Payer> {
   readonly #checkout: Checkout;
@@ -251,8 +254,8 @@ class PaymentGate implements Gate<Payer> {
   }
 
   admit(request: RequestView): MaybePromise<Admission<Payer> | Refusal | Answer> {
-    const header = request.header('payment-signature');
-    if (header === null || header === '') return this.#unpaid(request);
+    const header = paymentHeader(request);
+    if (header === undefined) return this.#unpaid(request);
     const decoded = decodePayment(header);
     if (!decoded.ok) return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error });
     const begun = this.#checkout.begin(decoded.payment, this.#offer, request, namedOf(decoded.payment, request));
@@ -356,12 +359,12 @@ class PaymentGate implements Gate<Payer> {
   }
 
   /** What the books say about the request. */
-  #saleOf({ requestId, method, path, search }: RequestView): SaleFacts {
+  #saleOf(request: RequestView): SaleFacts {
     return {
       operation: this.#operation,
-      requestId,
-      question: this.#books.digestOf(`${method} ${path}${search}`),
-      parameters: this.#keepsParameters ? search : null,
+      requestId: request.requestId,
+      question: this.#books.digestOf(targetOf(request)),
+      parameters: this.#keepsParameters ? request.search : null,
     };
   }
 

@@ -1,7 +1,7 @@
 /**
- * Watches paid answers until they have left: handed whole to a connection that was still there (decisions §4). A
- * look at the connections a moment later is cheaper than a listener on each of them, and lets the runtimes answer alike: Bun
- * says nothing of an answer that went out, only of a client that went away before.
+ * Watches paid answers until they have left: handed whole to a connection that was still there (decisions §4). A look at
+ * the connections a moment later is cheaper than a listener on each of them, and lets the runtimes answer alike: Bun says
+ * nothing of an answer that went out, only of a client that went away before.
  */
 import type { Timers } from '../base/timers.ts';
 import type { Component } from '../modules/module.ts';
@@ -9,7 +9,7 @@ import type { Component } from '../modules/module.ts';
 /** An answer is looked at this long after it was handed over: by then the runtime has written a small one, or failed. */
 const LOOK_PAUSE_MS = 200;
 
-/** What became of an answer that was handed to the runtime. */
+/** The outcome of an answer that was handed to the runtime. */
 export type Delivery = 'pending' | 'done' | 'lost';
 
 /** The request of a watched answer. */
@@ -45,6 +45,7 @@ export class Deliveries implements Component {
 
   readonly close = (): void => {
     this.#cancel();
+    // The first look only moves the fresh answers to the watched ones; the second looks at them.
     this.#look();
     this.#look();
     this.#cancel();

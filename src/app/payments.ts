@@ -95,7 +95,7 @@ function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettleme
   };
 }
 
-/** What became of an authorization: what the reservations know, then what the books still say. */
+/** The status of an authorization: what the reservations know, then what the books still say. */
 async function statusOf(
   key: ReservationKey,
   reservations: Reservations,

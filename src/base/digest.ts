@@ -17,6 +17,9 @@ export const sha256Base64Url = (text: string): string => hash('sha256', text, 'b
 export const isSameDigest = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && timingSafeEqual(one, other);
 
+/** Length of the key of a {@link keyedDigest}. */
+export const DIGEST_KEY_BYTES = 32;
+
 /** Maps a text to 32 lower-case hex digits. */
 export type Digest = (text: string) => string;
 

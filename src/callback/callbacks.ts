@@ -78,8 +78,8 @@ export type Authorized =
 export type ReadAdmission = Authorized | { readonly kind: 'too-many'; readonly retryAfterMs: number };
 
 /**
- * An event that is read part by part while its answer leaves. A part rejects when the store fails, and is {@link Absent} once the
- * callback has ended.
+ * An event that is read part by part while its answer leaves. A part rejects when the store fails, and is
+ * {@link Absent} once the callback has ended.
  */
 export type UnfinishedEvent = EventParts<Absent>;
 
@@ -152,9 +152,10 @@ export interface Callbacks {
   /** Draws a free id and a read token. Nothing is stored. */
   draft(): CallbackDraft;
   /**
-   * Makes a callback, of the draft or of a new one, whose lifetime begins now. The caller has claimed its bytes from `capacity`; from here on the claim is
-   * the callback's, and the callbacks give it back when this rejects. A live callback of the same draft is given again as it
-   * is: a crash after the first call may have cost the customer the answer.
+   * Makes a callback, of the draft or of a new one, whose lifetime begins now. The caller has claimed its bytes from
+   * `capacity`; from here on the claim is the callback's, and the callbacks give it back when this rejects. A live
+   * callback of the same draft is given again as it is: a crash after the first call may have cost the customer the
+   * answer.
    */
   create(draft?: CallbackDraft): Promise<Created>;
   /** The checks of a webhook that need no body: rate, existence, expiry, limit of events. */

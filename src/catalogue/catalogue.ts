@@ -48,7 +48,10 @@ export class Catalogue {
   #ranking: CompanyRanking | undefined;
   #groups: CohortGroups | undefined;
 
-  /** @param built the indexes of another catalogue over the same snapshot; without them each is built on first use. Its texts are for `loadTexts` */
+  /**
+   * @param built the indexes of another catalogue over the same snapshot; without them each is built on first use. Its
+   *   texts are for `loadTexts`
+   */
   constructor(snapshot: Snapshot, built?: CatalogueIndexes) {
     const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
     const rows = new Uint32Array(count);

@@ -87,8 +87,9 @@ export class CatalogueHolder {
       if (this.#isClosed) return;
       throw failure;
     }
-    const previous = this.#isClosed ? served : this.#served;
+    // A catalogue that came after the end is not served any more.
+    const unused = this.#isClosed ? served : this.#served;
     if (!this.#isClosed) this.#served = served;
-    if (previous !== undefined) this.#source.discard(previous.catalogue);
+    if (unused !== undefined) this.#source.discard(unused.catalogue);
   }
 }

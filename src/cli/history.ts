@@ -1,5 +1,4 @@
 /** `history`: what opened, changed, closed and reopened in a catalogue, or its feeds, oldest first. */
-
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
 import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';

@@ -19,8 +19,14 @@ export const MANIFEST_OPTION = {
   help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
 } as const satisfies TextOption;
 
-/** Rejections shown in full; the others are only counted, so that the output for a broken file of a million lines stays readable. */
+/**
+ * Rejections shown in full; the others are only counted, so that the output for a broken file of a million lines stays
+ * readable.
+ */
 const SHOWN_COUNT_MAX = 20;
+
+const aboutOf = ({ field, reason }: Pick<Rejection, 'field' | 'reason'>): string =>
+  printable(field === '' ? reason : `${field} ${reason}`);
 
 /** Shows the first rejections and counts all of them by reason. */
 export class Complaints {
@@ -32,8 +38,9 @@ export class Complaints {
     this.#say = say;
   }
 
-  take({ place, id, field, reason, detail }: Rejection): void {
-    const about = printable(field === '' ? reason : `${field} ${reason}`);
+  take(rejection: Rejection): void {
+    const { place, id, field, reason, detail } = rejection;
+    const about = aboutOf(rejection);
     const known = this.#counts.get(about);
     if (known) known.count++;
     else this.#counts.set(about, { field, reason, count: 1 });
@@ -51,8 +58,8 @@ export class Complaints {
   summarise(): void {
     if (this.#count <= SHOWN_COUNT_MAX) return;
     this.#say(`and ${grouped(this.#count - SHOWN_COUNT_MAX)} more; in total:\n`);
-    for (const { field, reason, count } of this.counts) {
-      this.#say(`  ${grouped(count).padStart(11)}  ${printable(field === '' ? reason : `${field} ${reason}`)}\n`);
+    for (const counted of this.counts) {
+      this.#say(`  ${grouped(counted.count).padStart(11)}  ${aboutOf(counted)}\n`);
     }
   }
 }

@@ -2,12 +2,12 @@
  * `paygrade serve`: runs the server on a socket until SIGTERM. Every variable of the operator's contract is a flag too.
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
-
 import { SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
 import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
 import { openListener } from '../adapters/listen/open-listener.ts';
 import { processMemory } from '../adapters/process/process-memory.ts';
+import { RUNTIME_BODIES } from '../adapters/process/runtime-bodies.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
@@ -141,8 +141,7 @@ export const serve = command({
           clock: io.clock,
           random: systemRandom,
           memory: processMemory(),
-          copiesIntoResponse: 'Bun' in globalThis,
-          buffersBodies: 'Bun' in globalThis,
+          ...RUNTIME_BODIES,
           components: [{ metrics: (page) => listener.metrics(page) }],
           ...serverLog(log, config.logLevel, io.clock),
         },

@@ -2,7 +2,6 @@
  * The kinds of answers that handlers give, and the outcome of an operation. respond.ts turns an outcome into a `Response`;
  * another protocol can encode the same outcome in its own form.
  */
-
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { Refusal } from './errors.ts';
 import type { DeferredAnswer } from './hot/deferred-answer.ts';
@@ -25,7 +24,10 @@ export abstract class BodyPieces {
 
 export type ReplyBody = string | Uint8Array | BodyPieces | null;
 
-/** A body that is ready as text or bytes, or made in pieces, with its media type. Any other value from a handler is sent as JSON. */
+/**
+ * A body that is ready as text or bytes, or made in pieces, with its media type. Any other value from a handler is sent
+ * as JSON.
+ */
 export class Reply {
   /** null = no body, as a 304 requires. */
   readonly body: ReplyBody;

@@ -8,6 +8,7 @@
  * are free is never overtaken by one that came later. Cost: O(1) a claim while none waits, else O(networks that wait).
  */
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
+import { FairQueue } from '../base/fair-queue.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import { FairBytes } from './fair-bytes.ts';
 import { WAITING_BODY_BYTES_MAX } from './limits.ts';
@@ -61,9 +62,8 @@ export class BodyClaim implements DisconnectListener {
 export class BodyBudget {
   readonly #claimed: FairBytes;
   readonly #waiting = new FairBytes(WAITING_BODY_BYTES_MAX);
-  /** Waiting claims by network, in the order of turns; no queue is empty. */
-  readonly #queues = new Map<string, BodyClaim[]>();
-  #waitingCount = 0;
+  /** Bounded by the bytes of {@link #waiting}. */
+  readonly #queue = new FairQueue<BodyClaim>();
   #crowdedCount = 0;
   /** Whether a claim waits because not as many bytes are free, and not because of its network's share. */
   #isFull = false;
@@ -77,7 +77,7 @@ export class BodyBudget {
   }
 
   get waitingCount(): number {
-    return this.#waitingCount;
+    return this.#queue.count;
   }
 
   /**
@@ -86,7 +86,7 @@ export class BodyBudget {
    */
   claim(network: string, bytes: number, waitingBytes: number): BodyClaim | undefined {
     const claim = new BodyClaim(this, network, bytes, waitingBytes);
-    if (!this.#isFull && !this.#queues.has(network) && this.#claimed.check(network, bytes) === 'free') {
+    if (!this.#isFull && this.#queue.lengthOf(network) === 0 && this.#claimed.check(network, bytes) === 'free') {
       this.#grant(claim);
       return claim;
     }
@@ -95,25 +95,26 @@ export class BodyBudget {
       return undefined;
     }
     this.#waiting.take(network, waitingBytes);
-    this.#waitingCount++;
-    const queue = this.#queues.get(network);
-    if (queue === undefined) this.#queues.set(network, [claim]);
-    else queue.push(claim);
+    this.#queue.add(claim);
     this.#serve();
     return claim;
   }
 
   /** Called by a claim that is over. */
   end(claim: BodyClaim): void {
-    if (claim.isGranted) this.#claimed.release(claim.network, claim.bytes);
-    else this.#remove(claim);
+    const { network } = claim;
+    if (claim.isGranted) this.#claimed.release(network, claim.bytes);
+    else {
+      this.#queue.remove(claim);
+      this.#waiting.release(network, claim.waitingBytes);
+    }
     this.#serve();
   }
 
   metrics(page: Exposition): void {
     page
       .single('paygrade_body_bytes_in_flight', 'gauge', 'Bytes of BODY_BYTES that are claimed.', this.claimedBytes)
-      .single('paygrade_bodies_waiting', 'gauge', 'Requests whose body waits unread for them.', this.#waitingCount)
+      .single('paygrade_bodies_waiting', 'gauge', 'Requests whose body waits unread for them.', this.waitingCount)
       .single('paygrade_bodies_crowded_total', 'counter', 'Bodies that could not even wait.', this.#crowdedCount);
   }
 
@@ -122,29 +123,18 @@ export class BodyBudget {
     claim.grant();
   }
 
-  #remove(claim: BodyClaim): void {
-    const { network, waitingBytes } = claim;
-    const queue = this.#queues.get(network) as BodyClaim[]; // it waits
-    queue.splice(queue.indexOf(claim), 1);
-    if (queue.length === 0) this.#queues.delete(network);
-    this.#waiting.release(network, waitingBytes);
-    this.#waitingCount--;
-  }
-
   /** Grants what fits, one claim a network and round. */
   #serve(): void {
     this.#isFull = false;
-    for (const [network, queue] of this.#queues) {
-      const claim = queue[0] as BodyClaim; // no queue is empty
-      const found = this.#claimed.check(network, claim.bytes);
+    for (const claim of this.#queue.inTurn()) {
+      const found = this.#claimed.check(claim.network, claim.bytes);
       if (found === 'share') continue;
       if (found === 'full') {
         this.#isFull = true;
         return;
       }
-      this.#remove(claim);
-      // The network goes to the end of the round; the loop comes to it again.
-      if (this.#queues.delete(network)) this.#queues.set(network, queue);
+      this.#queue.serve(claim);
+      this.#waiting.release(claim.network, claim.waitingBytes);
       this.#grant(claim);
     }
   }

@@ -1,8 +1,9 @@
 /**
- * Reads request bodies within bounds of bytes and time, and within one budget of memory for all of them. It refuses a declared length that is too long without reading, and
- * counts the bytes of a body without a declared length as they arrive. Neither the runtimes nor this file decompress a body.
+ * Reads request bodies within bounds of bytes and time, and within one budget of memory for all of them. It refuses a
+ * declared length that is too long without reading, and counts the bytes of a body without a declared length as they
+ * arrive. Neither the runtimes nor this file decompress a body.
  */
-import { clientNetworkOf } from '../base/client-network.ts';
+import { readAtMost } from '../base/bounded-stream.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Timers } from '../base/timers.ts';
@@ -49,30 +50,16 @@ async function readDeclared(source: BodySource, bytesMax: number): Promise<BodyR
   return bytes.length > bytesMax ? TOO_LARGE : { ok: true, bytes };
 }
 
-/** Stops within one chunk after `bytesMax`; the listener discards the unread rest. */
-async function readCounted(reader: ReadableStreamDefaultReader<Uint8Array>, bytesMax: number): Promise<BodyRead> {
-  const chunks: Uint8Array[] = [];
-  let byteCount = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    byteCount += value.length;
-    if (byteCount > bytesMax) return TOO_LARGE;
-    chunks.push(value);
-  }
-  const bytes = new Uint8Array(byteCount);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return { ok: true, bytes };
+/** The listener discards an unread rest. */
+async function readCounted(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<BodyRead> {
+  const bytes = await readAtMost(stream.getReader(), bytesMax);
+  return bytes === undefined ? TOO_LARGE : { ok: true, bytes };
 }
 
 /** What a reader needs of a request. */
 export interface BodyRequest {
   readonly body: BodySource;
-  clientAddress(): string;
+  clientNetwork(): string;
   onDisconnect(listener: DisconnectListener): void;
 }
 
@@ -107,7 +94,7 @@ export class BodyReader {
     const stream = declared === undefined ? source.body : null;
     const bytes = declared ?? (stream === null ? 0 : bytesMax);
     const waitingBytes = stream === null ? Math.min(bytes, this.#waitingBytesMax) : this.#waitingBytesMax;
-    const claim = this.#budget.claim(clientNetworkOf(request.clientAddress()), bytes, waitingBytes);
+    const claim = this.#budget.claim(request.clientNetwork(), bytes, waitingBytes);
     if (claim === undefined) return use(CROWDED);
     let cancelTimer: () => void = () => {};
     const deadline = new Promise<BodyRead>((resolve) => {
@@ -134,7 +121,7 @@ async function readNow(
   bytesMax: number,
 ): Promise<BodyRead> {
   try {
-    return await (stream === null ? readDeclared(source, bytesMax) : readCounted(stream.getReader(), bytesMax));
+    return await (stream === null ? readDeclared(source, bytesMax) : readCounted(stream, bytesMax));
   } catch {
     return CUT;
   }

@@ -8,8 +8,9 @@
  *   settle               the admissions, last first  402, 503; the answer stays inside until then
  *
  * A step returns undefined to go on, or the outcome of the request. Invariant: every admission is settled once or released
- * once, however the request ends, and a receipt is never lost: a failure after the payment carries it. A request that waits for nothing gets its outcome synchronously: a promise would cost more
- * than the rest of an unpaid offer (bench/offer.ts).
+ * once, however the request ends, and a receipt is never lost: a failure after the payment carries it. A request that
+ * waits for nothing gets its outcome synchronously: a promise would cost more than the rest of an unpaid offer
+ * (bench/offer.ts).
  */
 import { stackOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';

@@ -9,7 +9,10 @@ export interface Target {
   readonly search: string;
 }
 
-/** With more characters of scheme and authority than this, the query is copied out, so that a memoized one does not hold them. */
+/**
+ * With more characters of scheme and authority than this, the query is copied out, so that a memoized one does not hold
+ * them.
+ */
 const AUTHORITY_LENGTH_MAX = 512;
 
 /** Copies a text that was cut from a longer one: for a slice, engines keep the whole text in memory. */

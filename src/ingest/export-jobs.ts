@@ -4,7 +4,6 @@
  * more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has no facts either.
  * The history is not exported: a build from the lines has the one that follows from the jobs.
  */
-
 import { dateTimeOf } from '../base/date-time.ts';
 import type { Job } from '../catalogue/job.ts';
 import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';

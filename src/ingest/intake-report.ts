@@ -1,4 +1,7 @@
-/** What an intake counts, and where its records stand. Of each row it keeps four bytes, so that a repeated id can name both places. */
+/**
+ * What an intake counts, and where its records stand. Of each row it keeps four bytes, so that a repeated id can name
+ * both places.
+ */
 export interface Tally {
   /** Lines that are not blank, or records of documents, including rejected ones. */
   source: number;

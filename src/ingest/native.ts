@@ -3,7 +3,6 @@
  * string is well-formed Unicode and bounded, so that a snapshot's contents can always be written out again. Unknown fields
  * are ignored; a wrong field is named with a fixed reason, so that refusals can be counted by it.
  */
-
 import { parseDateTime } from '../base/date-time.ts';
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
 import {

@@ -39,7 +39,10 @@ export function unpaidOperation(run: Run, questions: readonly string[]): Operati
   };
 }
 
-/** The same requests, each with a separate payment: 200 with a receipt. @param questions paths, in the order of the supply's offers */
+/**
+ * The same requests, each with a separate payment: 200 with a receipt.
+ * @param questions paths, in the order of the supply's offers
+ */
 export function paidOperation(run: Run, questions: readonly string[], supply: PaymentSupply): Operation {
   let turn = 0;
   let held: SignedPayment | undefined;

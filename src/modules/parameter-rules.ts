@@ -4,6 +4,8 @@ import type { ParameterRule } from '../http/query.ts';
 
 export const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
 
+export const boolean = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));
+
 export function integer(min: number, max: number) {
   return v.pipe(
     v.number(),

@@ -82,7 +82,10 @@ export class BooksUnreadableError extends Error {
 export const PAGE_COUNT_MAX = 500;
 
 export interface Books {
-  /** A keyed digest, 32 lower-case hex digits. The key lives in the state, so that without the state no question can be tried against it. */
+  /**
+   * A keyed digest, 32 lower-case hex digits. The key lives in the state, so that without the state no question can be
+   * tried against it.
+   */
   digestOf(question: string): string;
   /** A page, oldest first. @throws BooksUnreadableError by rejecting */
   list(query: SalesQuery): Promise<readonly Sale[]>;

@@ -16,7 +16,6 @@
  * awaited after the signature; an authorization whose settlement may have happened never becomes free; what a stranger can
  * cause for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
  */
-
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Random } from '../base/random.ts';
@@ -33,14 +32,20 @@ import type { PaymentIdentifier } from './protocol/identifier.ts';
 import { type PaymentOrder, paymentOrder } from './protocol/order.ts';
 import { reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
-import type { Begun, NamedPurchase, PayingClient, Purchase, Settled } from './purchase.ts';
+import type { Begun, NamedPurchase, Purchase, Settled } from './purchase.ts';
 import { type KeptAnswer, RecordInDoubtError, type Reservation, type Reservations } from './reservations.ts';
 import { type NotReserved, Reserving, type Wish } from './reserving.ts';
 import { sealAnswer } from './sealed-answer.ts';
 import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
-import type { SettleOutcome, Unavailable } from './settlement/settlement.ts';
+import { type SettleOutcome, SOON_SECONDS, type Unavailable, unavailable } from './settlement/settlement.ts';
 import type { Turn } from './settlement/settlement-turns.ts';
-import { CROWDED, Verification, type VerificationParts, type Verified } from './settlement/verification.ts';
+import {
+  CROWDED,
+  type PayingClient,
+  Verification,
+  type VerificationParts,
+  type Verified,
+} from './settlement/verification.ts';
 import type { Recovery, RecoveryQueue } from './signature/recovery-queue.ts';
 import { SIGNATURE_BYTES } from './signature/signature.ts';
 
@@ -50,15 +55,6 @@ export interface CheckoutParts extends VerificationParts {
   readonly recoveries: RecoveryQueue;
   readonly random: Random;
 }
-
-/** Seconds after which a request in flight has ended, or a probe of the facilitator has come round. */
-const SOON_SECONDS = 1;
-
-const unavailable = (detail: string, retryAfterSeconds?: number): Unavailable => ({
-  kind: 'unavailable',
-  detail,
-  retryAfterSeconds,
-});
 
 const invalid = (found: PaymentFault, detail: string = found.error): Begun => ({
   kind: 'invalid',

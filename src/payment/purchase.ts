@@ -1,5 +1,4 @@
 /** What goes into the checkout and what comes out of it: purchases, resales and their outcomes, as plain values. */
-
 import type { PaymentFault } from './protocol/envelope.ts';
 import type { PaymentIdentifier } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';
@@ -8,14 +7,7 @@ import type { Reason } from './protocol/reasons.ts';
 import type { KeptAnswer, Reservation, ReservationStatus } from './reservations.ts';
 import type { Unavailable } from './settlement/settlement.ts';
 import type { Turn } from './settlement/settlement-turns.ts';
-import type { Closed } from './settlement/verification.ts';
-
-/** The client that pays, as far as fairness and abandoned requests need it. */
-export interface PayingClient {
-  /** What counts as one client (client-network.ts). */
-  clientNetwork(): string;
-  isDisconnected(): boolean;
-}
+import type { Closed, PayingClient } from './settlement/verification.ts';
 
 /** A purchase as the client names it, to ask for its answer again (decisions §4). */
 export interface NamedPurchase {

@@ -47,8 +47,11 @@ export interface Reservation {
 
 /** Milliseconds for which an identifier gives its answer, from the settlement (decisions §4). */
 export const KEPT_MS = 600_000;
-/** Longest sealed answer, bytes: more than any answer of a paid route. */
-export const ANSWER_BYTES_MAX = 65_536;
+/**
+ * Longest sealed answer, bytes. The longest is a job with its description: 20000 code points (siblings §2) of which each may
+ * take seven bytes, escaped in JSON that stands in JSON, and the rest of the answer.
+ */
+export const ANSWER_BYTES_MAX = 196_608;
 
 /** A sealed answer that the store keeps. */
 export interface KeptAnswer {

@@ -10,11 +10,11 @@ import { runwayFault } from './protocol/authorization.ts';
 import { identifierClaim, type PaymentIdentifier } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';
 import type { PaymentOrder } from './protocol/order.ts';
-import type { NamedPurchase, PayingClient, Rejected, Resale } from './purchase.ts';
+import type { NamedPurchase, Rejected, Resale } from './purchase.ts';
 import type { KeptAnswer, Known, Reservation, Reservations, Reserved } from './reservations.ts';
 import { openAnswer } from './sealed-answer.ts';
-import type { Unavailable } from './settlement/settlement.ts';
-import type { Closed } from './settlement/verification.ts';
+import { SOON_SECONDS, unavailable } from './settlement/settlement.ts';
+import type { Closed, PayingClient } from './settlement/verification.ts';
 
 /** A verified order that is still to be reserved. */
 export interface Wish {
@@ -25,15 +25,6 @@ export interface Wish {
 
 /** Why nothing was reserved. */
 export type NotReserved = { readonly kind: 'resale'; readonly resale: Resale } | Rejected;
-
-/** Seconds after which the time of a kept answer has ended for every process. */
-const SOON_SECONDS = 1;
-
-const unavailable = (detail: string, retryAfterSeconds?: number): Unavailable => ({
-  kind: 'unavailable',
-  detail,
-  retryAfterSeconds,
-});
 
 export class Reserving {
   readonly #reservations: Reservations;

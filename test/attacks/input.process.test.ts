@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { binaryOf, type Ended, MAIN, oneRuntime, type Runtime, startProcess } from '../support/server.ts';
+import { IS_WHOLE } from '../support/whole.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-attacks-input-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -109,28 +110,33 @@ const INJECTIONS: readonly (readonly [string, string, string | Buffer])[] = [
   ],
 ];
 
+const ELEMENTS = IS_WHOLE ? ['div', 'p', 'b', 'x-y'] : ['div', 'b'];
+
 describe.each(oneRuntime('node'))('import under %s', (runtime) => {
-  it.each(['div', 'p', 'b', 'x-y'])(`ends soon on a page of ${DEPTH} nested <%s>`, async (element) => {
+  it.each(ELEMENTS)(`ends soon on a page of ${DEPTH} nested <%s>`, async (element) => {
     const page = file('nested.html', nestedPage(element));
     const end = await endedWithin(NESTED_MS_MAX, runtime, ['import', '--catalogue', join(folder, `${page}.c`), page]);
     expect(end, `it had not ended after ${NESTED_MS_MAX} ms`).toMatchObject({ exitCode: 0 });
   });
 
-  it.each(INJECTIONS)('prints %s without the characters that a terminal obeys', async (_, name, content) => {
-    const path = file(name, content);
-    const catalogue = `${path}.c`;
-    for (const words of [
-      ['import', '--catalogue', catalogue, path],
-      ['import', '--catalogue', catalogue, '--json', path],
-      ['history', '--catalogue', catalogue],
-      ['snapshot', 'build', '--out', `${path}.snapshot`, path],
-    ]) {
-      const end = await endedWithin(20_000, runtime, words);
-      const printed = `${end?.stdout}${end?.stderr}`;
-      expect(printed, words.join(' ')).toMatch(/\S/);
-      const found = OBEYED.exec(printed);
-      const around = printed.slice(Math.max(0, (found?.index ?? 0) - 80), (found?.index ?? 0) + 40);
-      expect(found === null ? '' : `${words.slice(0, 2).join(' ')}: ${JSON.stringify(around)}`).toBe('');
-    }
-  });
+  it.each(IS_WHOLE ? INJECTIONS : INJECTIONS.filter((_, i) => i % 2 === 0))(
+    'prints %s without the characters that a terminal obeys',
+    async (_, name, content) => {
+      const path = file(name, content);
+      const catalogue = `${path}.c`;
+      for (const words of [
+        ['import', '--catalogue', catalogue, path],
+        ['import', '--catalogue', catalogue, '--json', path],
+        ['history', '--catalogue', catalogue],
+        ['snapshot', 'build', '--out', `${path}.snapshot`, path],
+      ]) {
+        const end = await endedWithin(20_000, runtime, words);
+        const printed = `${end?.stdout}${end?.stderr}`;
+        expect(printed, words.join(' ')).toMatch(/\S/);
+        const found = OBEYED.exec(printed);
+        const around = printed.slice(Math.max(0, (found?.index ?? 0) - 80), (found?.index ?? 0) + 40);
+        expect(found === null ? '' : `${words.slice(0, 2).join(' ')}: ${JSON.stringify(around)}`).toBe('');
+      }
+    },
+  );
 });

@@ -29,8 +29,9 @@ const unreadPipelines = (socketCount: number): Pick<Plan, 'orders' | 'begunMin' 
 });
 
 export const PLANS = {
-  'unread pipelines on 12 sockets, at a heap of 1 GB': { ...unreadPipelines(12), heapMegabytes: 1024 },
+  'unread pipelines on 12 sockets, at a heap of 1 GB': { ...unreadPipelines(12), heapMegabytes: 1024, isQuick: true },
   '400 pipelined reads of one heavy callback, unread, at a heap of 1 GB': {
+    isQuick: true,
     orders: [{ name: 'pipelined reads', intensity: 400 }],
     begunMin: 1,
     heapMegabytes: 1024,
@@ -42,11 +43,13 @@ export const PLANS = {
     growthMegabytes: both(BUSY_MEGABYTES + 60 * OUTPUT_MEGABYTES),
   },
   '50 ordinary readers of one heavy callback': {
+    isQuick: true,
     orders: [{ name: 'ordinary readers', intensity: 50 }],
     begunMin: 50,
     growthMegabytes: both(BUSY_MEGABYTES + 50 * OUTPUT_MEGABYTES),
   },
   'creations signed by an empty wallet': {
+    isQuick: true,
     orders: [{ name: 'empty wallet', intensity: 300 }],
     begunMin: 400,
     isFacilitated: true,
@@ -101,6 +104,7 @@ export const PLANS = {
     },
   },
   '30 callbacks of webhooks that stop a byte short': {
+    isQuick: true,
     orders: [{ name: 'stopped bodies', intensity: 30 }],
     begunMin: 900,
     growthMegabytes: both(BODY_MEGABYTES + UNREAD_BODIES_MEGABYTES),

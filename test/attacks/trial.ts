@@ -20,6 +20,8 @@ export interface Plan {
   /** What the attackers must have begun together for the trial to say anything: connections, or requests. */
   readonly begunMin: number;
   readonly variables?: Readonly<Record<string, string>>;
+  /** Part of `npm test`, where the others have no time. */
+  readonly isQuick?: true;
   /** Node's heap; its default without. */
   readonly heapMegabytes?: number;
   /** Settles through a facilitator, see `facilitator.ts`. */

@@ -1,7 +1,15 @@
 /** Reading over sockets: repeated headers, clients that leave, the shutdown (callback.md; reliability 185 to 202). */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Callback, callbackCounts, createCallback, outcomeOf, post, wait } from '../support/callback-client.ts';
+import {
+  type Callback,
+  callbackCounts,
+  createCallback,
+  outcomeOf,
+  post,
+  READING_ROUTES,
+  wait,
+} from '../support/callback-client.ts';
 import { answersIn, exchange, requestText } from '../support/raw-socket.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 
@@ -26,13 +34,7 @@ describe.each(RUNTIMES)('reading on %s', (runtime) => {
     blank: () => ['Authorization:'],
     repeated: () => [`Authorization: Bearer ${callback.read_token}`, `Authorization: Bearer ${callback.read_token}`],
   };
-  const routes = [
-    ['GET', '/events'],
-    ['GET', '/wait?timeout=1'],
-    ['GET', `/events/evt_${'0'.repeat(32)}/raw`],
-    ['DELETE', ''],
-  ] as const;
-  const table = routes.flatMap(([method, rest]) =>
+  const table = READING_ROUTES.flatMap(([method, rest]) =>
     Object.keys(ids).flatMap((id) =>
       Object.keys(authorizations).map(
         (authorization) =>

@@ -69,7 +69,7 @@ describe.each(RUNTIMES)('callbacks of the whole server on %s', (runtime) => {
   });
 
   // The last test of this server: it stops it.
-  it('answer their waits when the server is told to stop, and no token was ever logged (reliability 201, invariant 20)', async () => {
+  it('answer their waits when the server receives SIGTERM, and no token was ever logged (reliability 201, invariant 20)', async () => {
     const callback = await create();
     const headers = { authorization: `Bearer ${callback.read_token}` };
     const waits = Array.from({ length: 5 }, async () => {

@@ -10,22 +10,13 @@ import { describe, expect, it } from 'vitest';
 import { expectError, expectPaid } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { oneRuntime, RUNTIMES } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { wallet } from '../support/wallet.ts';
 import { expectUnavailable, openFacilitated, settled } from './facilitated-server.ts';
 
 const account = wallet();
 const payTo = wallet().address;
 const payer = account.address;
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function until(what: string, done: () => boolean | Promise<boolean>, timeoutMs = 6000): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!(await done())) {
-    if (performance.now() > end) throw new Error(`${what} did not come to be in ${timeoutMs} ms`);
-    await pause(25);
-  }
-}
 
 describe.each(oneRuntime('node'))('a facilitator that cannot be reached, under %s', (runtime) => {
   it('five failures of the health question stop the offers, and one success brings them back', async () => {

@@ -7,6 +7,7 @@ import { type Answer, expectError, expectPaid, get } from '../support/answers.ts
 import type { FacilitatorCall, Step } from '../support/fake-facilitator.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { oneRuntime } from '../support/server.ts';
+import { pause, until } from '../support/until.ts';
 import { altered, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 import { authorizationOf, type Facilitated, openFacilitated, settled, valid } from './facilitated-server.ts';
 
@@ -16,16 +17,8 @@ const empty = wallet();
 /** As many as one network may hold: half of those that newcomers share. */
 const SHARE = 96;
 const FLOOD = '198.51.100.66';
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function until(what: string, done: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!(await done())) {
-    if (performance.now() > end) throw new Error(`${what} did not come to be in ${timeoutMs} ms`);
-    await pause(20);
-  }
-}
+/** A flood takes its time. */
+const PATIENCE_MS = 15_000;
 
 describe.each(oneRuntime('bun'))('a facilitator under a flood of signed payments, under %s', (runtime) => {
   let shop: Facilitated;
@@ -66,8 +59,8 @@ describe.each(oneRuntime('bun'))('a facilitator under a flood of signed payments
     };
     shop.facilitator.scripts = { ...shop.facilitator.scripts, '/verify': hold as never };
     const flood = (await payments(400)).map((payment, i) => payFrom(`${FLOOD}:${i}`, payment));
-    await until('the share in flight', () => heldCount === SHARE);
-    await until('those that wait', async () => (await metric('paygrade_settlement_turns_waiting')) > 0);
+    await until('the share in flight', () => heldCount === SHARE, PATIENCE_MS);
+    await until('those that wait', async () => (await metric('paygrade_settlement_turns_waiting')) > 0, PATIENCE_MS);
     const honest = await payments(8, account);
     for (const [i, payment] of honest.entries()) expectPaid(await payFrom(`192.0.2.${i}`, payment), account.address);
     expectError(await shop.jobs.get(shop.jobs.search), 402, 'PAYMENT_REQUIRED');
@@ -78,7 +71,7 @@ describe.each(oneRuntime('bun'))('a facilitator under a flood of signed payments
     for (const answer of answers)
       expect(answer).toMatch(/^(402 PAYMENT_INVALID|503 SETTLEMENT_UNAVAILABLE|429 RATE_LIMIT)/);
     expect(answers.filter((answer) => answer.startsWith('429')).length).toBeGreaterThan(100);
-    await until('the end of all turns', async () => (await metric('paygrade_settlement_turns')) === 0);
+    await until('the end of all turns', async () => (await metric('paygrade_settlement_turns')) === 0, PATIENCE_MS);
     expect(await metric('paygrade_reservations')).toBe(8);
   }, 60_000);
 
@@ -109,7 +102,7 @@ describe.each(oneRuntime('bun'))('a facilitator under a flood of signed payments
     'sells to others while it fails over a stranger’s contract signatures (%j)',
     async (step) => {
       await open();
-      await until('readiness', async () => (await shop.jobs.get('/ready')).status === 200);
+      await until('readiness', async () => (await shop.jobs.get('/ready')).status === 200, PATIENCE_MS);
       const failing = (call: FacilitatorCall): Step | Promise<Step> => (isEmpty(call) ? step : valid(call));
       const noSettlement = (call: FacilitatorCall): Step | Promise<Step> => (isEmpty(call) ? step : settled(call));
       shop.facilitator.scripts = { ...shop.facilitator.scripts, '/verify': failing, '/settle': noSettlement };
@@ -149,7 +142,11 @@ describe.each(oneRuntime('bun'))('a facilitator under a flood of signed payments
       expectPaid(await payFrom('192.0.2.1', payment), account.address);
     }
     expect(await metric('paygrade_settlement_repeated_transactions_total')).toBe(1);
-    await until('the log line', () => shop.jobs.server.stdout().includes('with the transaction of another one'));
+    await until(
+      'the log line',
+      () => shop.jobs.server.stdout().includes('with the transaction of another one'),
+      PATIENCE_MS,
+    );
     const reason = 'invalid_exact_evm_signature';
     shop.plan(third!, '/verify', { status: 200, body: { isValid: false, invalidReason: reason } });
     expect(refused(await payFrom('192.0.2.1', third))).toBe('402 PAYMENT_INVALID');

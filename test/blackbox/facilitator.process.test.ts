@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { RUNTIMES } from '../support/server.ts';
+import { pause, until } from '../support/until.ts';
 import { altered, encodeHeader, offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';
 import {
   bodyOf,
@@ -22,16 +23,6 @@ const HASH = `0x${'ab'.repeat(32)}`;
 const NETWORK = 'eip155:8453';
 const payer = account.address;
 const ADMIN_TOKEN = 'admin-token-canary-0123456789-0123456789';
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function until(what: string, done: () => boolean | Promise<boolean>, timeoutMs = 6000): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!(await done())) {
-    if (performance.now() > end) throw new Error(`${what} did not come to be in ${timeoutMs} ms`);
-    await pause(25);
-  }
-}
 
 const json = (status: number, body: unknown): Step => ({ status, body });
 const refusal = (status: number, errorReason: string): Step =>
@@ -134,6 +125,9 @@ const VERIFY_UNAVAILABLE: readonly Row[] = [
   ['a reset connection', 96, 'reset'],
   ['a closed connection', 96, 'close'],
 ];
+
+/** The state is counted every five seconds. */
+const COUNTED_MS_MAX = 12_000;
 
 describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
   let shop: Facilitated;
@@ -287,7 +281,7 @@ describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
     await expect.poll(async () => (await undelivered()).toSorted()).toEqual(nonces.toSorted());
     const countOf = async (): Promise<number> =>
       new MetricsPage((await shop.jobs.get('/metrics')).text).value('paygrade_sales_undelivered');
-    await expect.poll(countOf).toBe(held.length);
+    await expect.poll(countOf, { timeout: COUNTED_MS_MAX }).toBe(held.length);
   });
 
   it('of an answer without end little is read (reliability 91)', () => {

@@ -110,7 +110,7 @@ describe.each(RUNTIMES)('the metrics, under %s', (runtime) => {
   it('tells the size and age of the catalogue and counts reloads', async () => {
     const before = await pageOf(jobs);
     const rows = ['active', 'closed'].map((status) => before.value('paygrade_catalogue_jobs', { status }));
-    expect(rows.every((count) => count > 100)).toBe(true);
+    expect(rows.every((count) => count > 20)).toBe(true);
     expect(before.value('paygrade_cohort_jobs')).toBe(Math.min(rows[0]!, 10_000));
     expect(before.value('paygrade_snapshot_age_seconds')).toBeLessThan(300);
     const ages = ['newest', 'oldest'].map((observation) =>

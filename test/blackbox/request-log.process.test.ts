@@ -1,24 +1,14 @@
 /** The log of a started server: one JSON line a request, no secret in it (decisions §2; reliability 113). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Answer } from '../support/answers.ts';
-import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { catalogueFolder } from '../support/catalogue-folder.ts';
 import { RUNTIMES, startServer } from '../support/server.ts';
 import { altered, encodeHeader, wallet } from '../support/wallet.ts';
 import { FACILITATOR_TOKEN, openFacilitated, settled } from './facilitated-server.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-let folder: string;
-let goodFile: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-process-'));
-  goodFile = join(folder, 'good.snap');
-  await buildSnapshot(goodFile, [jobLine()]);
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { goodFile } = catalogueFolder();
 
 describe.each(RUNTIMES)('the log, under %s', (runtime) => {
   it('is one JSON line a request, with its id, and holds no secret (reliability 113)', async () => {

@@ -1,10 +1,10 @@
 /** Signals and the life of the process: the listening line, SIGTERM, SIGHUP, a restart (decisions §2; reliability 251, 257, 264, 265). */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectPaid } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { catalogueFolder } from '../support/catalogue-folder.ts';
 import { startJobsServer } from '../support/jobs-server.ts';
 import { RUNTIMES, startServer } from '../support/server.ts';
 import { offerOf, paymentFor, wallet } from '../support/wallet.ts';
@@ -12,14 +12,7 @@ import { openFacilitated, settled } from './facilitated-server.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-let folder: string;
-let goodFile: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-process-'));
-  goodFile = join(folder, 'good.snap');
-  await buildSnapshot(goodFile, [jobLine()]);
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder, goodFile } = catalogueFolder();
 
 describe.each(RUNTIMES)('signals, under %s', (runtime) => {
   it('prints one listening line with the real port, and SIGTERM is exit code 0', async () => {

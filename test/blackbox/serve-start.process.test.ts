@@ -1,20 +1,12 @@
 /** Starts that `serve` refuses: exit code, stream and one line (decisions §2; reliability 112, 250, 251, 260, 271). */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { describe, expect, it } from 'vitest';
+import { catalogueFolder } from '../support/catalogue-folder.ts';
 import { binaryOf, type Ended, MAIN, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
 
-let folder: string;
-let goodFile: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-process-'));
-  goodFile = join(folder, 'good.snap');
-  await buildSnapshot(goodFile, [jobLine()]);
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder, goodFile } = catalogueFolder();
 
 /** `serve` that is expected to end by itself. */
 function serveToEnd(

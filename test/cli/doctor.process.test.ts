@@ -305,7 +305,7 @@ describe('doctor on the facilitator', () => {
     [10, 'note'],
     [-45, 'mend'],
     [45, 'mend'],
-  ] as const)('a clock that is %i s off is told as %s', async (seconds, verdict) => {
+  ] as const)('a clock that is %i s off is reported as %s', async (seconds, verdict) => {
     const nowMs = Date.UTC(2026, 10, 20, 12);
     const date = new Date(nowMs - seconds * 1000).toUTCString();
     const [step] = kinds(GOOD);
@@ -316,7 +316,7 @@ describe('doctor on the facilitator', () => {
   it.each([
     ['the token contract', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'mend'],
     ['an own address', PAY_TO, 'note'],
-  ])('PAY_TO as %s is told as such', async (_, payTo, verdict) => {
+  ])('PAY_TO as %s is reported as such', async (_, payTo, verdict) => {
     expect(of((await examine({ 'pay-to': payTo })).report, 'payTo').map((finding) => finding.verdict)).toEqual([
       verdict,
     ]);

@@ -53,7 +53,7 @@ const importing = (catalogue: string, day: 1 | 2) => [
   FILES[day - 1] as string,
 ];
 
-const KILL_COUNT = IS_WHOLE ? 6 : 2;
+const KILL_COUNT = IS_WHOLE ? 6 : 4;
 
 describe.each(RUNTIMES)('import under %s', (runtime) => {
   it('leaves the catalogue as before or after when it is killed at any moment', { timeout: 240_000 }, async () => {

@@ -1,4 +1,4 @@
-/** `snapshot build` told nothing about its inputs: what it takes them for, what it leaves out, and every real file at once. */
+/** `snapshot build --format auto`: what it takes its inputs for, what it leaves out, and every real file at once. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -13,6 +13,7 @@ import {
   createCallback,
   outcomeOf,
   post,
+  READING_ROUTES,
   wait,
 } from '../support/callback-client.ts';
 import { ManualTime } from '../support/manual-time.ts';
@@ -68,13 +69,7 @@ describe(`reading on ${RUNTIME}`, () => {
     if (id === 'unknown') return '404 CALLBACK_NOT_FOUND';
     return authorization.startsWith('right') ? '200' : '401 INVALID_TOKEN';
   };
-  const routes = [
-    ['GET', '/events'],
-    ['GET', '/wait?timeout=1'],
-    ['GET', `/events/evt_${'0'.repeat(32)}/raw`],
-    ['DELETE', ''],
-  ] as const;
-  const table = routes.flatMap(([method, rest]) =>
+  const table = READING_ROUTES.flatMap(([method, rest]) =>
     Object.keys(ids).flatMap((id) =>
       Object.keys(authorizations).map(
         (authorization) => [method, rest, id as keyof typeof ids, authorization, expected(id, authorization)] as const,

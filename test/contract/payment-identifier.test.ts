@@ -10,12 +10,12 @@ import { type Answer, answerOf, expectError, expectOffer, expectPaid, receiptOf 
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { RUNTIME } from '../support/opened-app.ts';
+import { ShiftedClock } from '../support/shifted-clock.ts';
 import { encodeHeader, type Payment, paymentFor, wallet } from '../support/wallet.ts';
 
 describe(`payment identifiers on ${RUNTIME}`, () => {
   let jobs: JobsApp;
-  let aheadMs = 0;
-  const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs };
+  const clock = new ShiftedClock();
   const account = wallet();
   beforeAll(async () => {
     jobs = await openJobsApp({}, { clock });
@@ -35,7 +35,7 @@ describe(`payment identifiers on ${RUNTIME}`, () => {
     const extensions = structuredClone(offer.extensions) as Record<string, { info: Record<string, unknown> }>;
     if (typeof id === 'string' && /^[\w-]{16,128}$/.test(id)) appendPaymentIdentifierToExtensions(extensions, id);
     else extensions['payment-identifier']!.info.id = id;
-    const validBefore = String(Math.floor(clock.nowMs() / 1000) + 120);
+    const validBefore = clock.secondsAhead(120);
     return { ...(await paymentFor(offer, payer, { authorization: { validBefore } })), extensions };
   }
 
@@ -131,7 +131,7 @@ describe(`payment identifiers on ${RUNTIME}`, () => {
   it('an extension without an identifier is a purchase like any other', async () => {
     const offer = await jobs.offer(jobs.search);
     const payment = await jobs.payment(jobs.search, account, {
-      authorization: { validBefore: String(Math.floor(clock.nowMs() / 1000) + 120) },
+      authorization: { validBefore: clock.secondsAhead(120) },
     });
     expectPaid(await jobs.pay(jobs.search, { ...payment, extensions: offer.extensions }), account.address);
   });
@@ -164,10 +164,10 @@ describe(`payment identifiers on ${RUNTIME}`, () => {
     const id = generatePaymentId();
     const first = await jobs.pay(jobs.search, await named(jobs.search, id));
     expectPaid(first, account.address);
-    aheadMs += KEPT_MS - 20_000;
+    clock.aheadMs += KEPT_MS - 20_000;
     const kept = await jobs.pay(jobs.search, await named(jobs.search, id));
     expect(kept.text).toBe(first.text);
-    aheadMs += 20_000;
+    clock.aheadMs += 20_000;
     const before = await settledCount();
     expectPaid(await jobs.pay(jobs.search, await named(jobs.search, id)), account.address);
     expect(await settledCount()).toBe(before + 1);

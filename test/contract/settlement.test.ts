@@ -6,15 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { RUNTIME } from '../support/opened-app.ts';
+import { ShiftedClock } from '../support/shifted-clock.ts';
 import { altered, encodeHeader, type Hex, paymentFor, wallet } from '../support/wallet.ts';
 
 const secondsAhead = (seconds: number): string => String(Math.floor(Date.now() / 1000) + seconds);
 
 describe(`replay and settlement, under ${RUNTIME}`, () => {
   let jobs: JobsApp;
-  /** The server's clock is so far ahead of the machine's. */
-  let aheadMs = 0;
-  const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs };
+  const clock = new ShiftedClock();
   const account = wallet();
   beforeAll(async () => {
     jobs = await openJobsApp({}, { clock });
@@ -90,7 +89,7 @@ describe(`replay and settlement, under ${RUNTIME}`, () => {
     const payment = await jobs.payment(jobs.search, account, { authorization: { validBefore: secondsAhead(8) } });
     expectPaid(await jobs.pay(jobs.search, payment), account.address);
     expectError(await jobs.pay(jobs.search, payment), 409, 'PAYMENT_ALREADY_USED');
-    aheadMs += 2100; // less than the six seconds that an authorization must still have
+    clock.aheadMs += 2100; // less than the six seconds that an authorization must still have
     expectError(await jobs.pay(jobs.search, payment), 402, 'PAYMENT_INVALID');
   });
 

@@ -6,20 +6,20 @@ import { BodyBudget } from '../../src/http/body-budget.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 
 const BOUNDS = { bytesMax: 60, deadlineMs: 30_000 };
-const ADDRESS = '192.0.2.1';
+const NETWORK = '192.0.2.1';
 
 /** A request whose body arrives when the test says so. */
 class Sent implements BodyRequest {
   readonly #headers: Record<string, string>;
-  readonly #address: string;
+  readonly #network: string;
   readCount = 0;
   listener: DisconnectListener | undefined;
   arrive: (bytes: Uint8Array) => void = () => {};
   fail: () => void = () => {};
 
-  constructor(headers: Record<string, string>, address = ADDRESS) {
+  constructor(headers: Record<string, string>, network = NETWORK) {
     this.#headers = headers;
-    this.#address = address;
+    this.#network = network;
   }
 
   readonly body = {
@@ -34,8 +34,8 @@ class Sent implements BodyRequest {
     },
   };
 
-  clientAddress(): string {
-    return this.#address;
+  clientNetwork(): string {
+    return this.#network;
   }
 
   onDisconnect(listener: DisconnectListener): void {
@@ -43,7 +43,7 @@ class Sent implements BodyRequest {
   }
 }
 
-const declared = (bytes: number, address?: string): Sent => new Sent({ 'content-length': String(bytes) }, address);
+const declared = (bytes: number, network?: string): Sent => new Sent({ 'content-length': String(bytes) }, network);
 
 function setUp(bytesMax = 100) {
   const time = new ManualTime();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/base/random.ts';
 import { receiptFaultOf } from '../../src/load/receipt.ts';
 import { type LoadOffer, parseOffer, type SignedPayment, Signer } from '../../src/load/signing.ts';
-import { decodeHeader, encodeHeader, type Hex, type Payment } from '../support/wallet.ts';
+import { decodeHeader, encodeHeader, type Hex, type Payment, TRANSFER } from '../support/wallet.ts';
 
 const ACCEPTED = {
   scheme: 'exact',
@@ -55,16 +55,7 @@ describe('a payment signed ahead', () => {
     const typed = {
       address: signed.payer as Hex,
       domain: { name: 'USD Coin', version: '2', chainId: 8453, verifyingContract: ACCEPTED.asset as Hex },
-      types: {
-        TransferWithAuthorization: [
-          { name: 'from', type: 'address' },
-          { name: 'to', type: 'address' },
-          { name: 'value', type: 'uint256' },
-          { name: 'validAfter', type: 'uint256' },
-          { name: 'validBefore', type: 'uint256' },
-          { name: 'nonce', type: 'bytes32' },
-        ],
-      },
+      types: TRANSFER,
       primaryType: 'TransferWithAuthorization',
       signature,
     } as const;

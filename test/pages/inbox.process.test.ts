@@ -11,14 +11,17 @@ import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import {
+  AXE_TIMEOUT_MS,
   axeViolations,
   CHROMIUM,
   isWiderThanWindow,
+  LOOKS,
   openBrowser,
   openPage,
   type WatchedPage,
 } from '../support/browser.ts';
 import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
+import { ShiftedClock } from '../support/shifted-clock.ts';
 import { UNBOUNDED } from '../support/unbounded.ts';
 import { buy } from '../support/wallet.ts';
 
@@ -274,7 +277,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox that is interrupted', () => {
 });
 
 describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () => {
-  let aheadMs: number;
+  let clock: ShiftedClock;
   let app: App;
   let listener: Listener;
   let url: string;
@@ -284,8 +287,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
   });
   afterAll(() => browser.close());
   beforeEach(async () => {
-    aheadMs = 0;
-    const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs };
+    clock = new ShiftedClock();
     listener = await listen({
       host: '127.0.0.1',
       port: 0,
@@ -319,12 +321,12 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     await watch(page, callback);
     await page.getByText('"shown": 1').waitFor();
 
-    aheadMs += TEN_MINUTES_MS - 60_000;
+    clock.aheadMs += TEN_MINUTES_MS - 60_000;
     await page.clock.fastForward(TEN_MINUTES_MS - 60_000);
     await page.locator('#time-left', { hasText: /^(1:00|0:[45]\d) left$/ }).waitFor();
     expect(await page.locator('#state').innerText()).toBe('Watching');
 
-    aheadMs += 60_000;
+    clock.aheadMs += 60_000;
     await page.clock.fastForward(60_000);
     await page.locator('#state', { hasText: 'Expired' }).waitFor();
     expect(await page.locator('#time-left').innerText()).toBe('no time left');
@@ -346,10 +348,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     await close();
   });
 
-  it.each([
-    { name: 'light, desktop', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-    { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
-  ] as const)('axe finds nothing on it, empty, full and over, $name', { timeout: 120_000 }, async (look) => {
+  it.each(LOOKS)('axe finds nothing on it, empty, full and over, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
     const { page, close } = await openPage(browser, look);
     await page.goto(`${url}/inbox`);
     expect(await axeViolations(page)).toEqual([]);

@@ -3,18 +3,17 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axeViolations, CHROMIUM, isWiderThanWindow, openBrowser, openPage } from '../support/browser.ts';
+import {
+  AXE_TIMEOUT_MS,
+  axeViolations,
+  CHROMIUM,
+  isWiderThanWindow,
+  LOOKS,
+  openBrowser,
+  openPage,
+} from '../support/browser.ts';
 import { binaryOf, oneRuntime, PROJECT, type RunningServer, startServer } from '../support/server.ts';
 import { generatedKey } from '../support/wallet.ts';
-
-/** Colours follow the scheme and places the width, so the two together show both of each. */
-const LOOKS = [
-  { name: 'light, desktop', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
-] as const;
-
-/** axe looks at some thousand elements; on a busy machine that takes a while. */
-const AXE_TIMEOUT_MS = 120_000;
 
 describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a server under %s', (runtime) => {
   let server: RunningServer;

@@ -1,17 +1,19 @@
 /** The operator's page in a real browser: what it asks, shows, keeps and forgets. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axeViolations, CHROMIUM, isWiderThanWindow, openBrowser, openPage } from '../support/browser.ts';
+import {
+  AXE_TIMEOUT_MS,
+  axeViolations,
+  CHROMIUM,
+  isWiderThanWindow,
+  LOOKS,
+  openBrowser,
+  openPage,
+} from '../support/browser.ts';
 import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { buy, wallet } from '../support/wallet.ts';
 
 const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
-const LOOKS = [
-  { name: 'light, desktop', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
-] as const;
-const AXE_TIMEOUT_MS = 120_000;
-
 async function open(page: Page, token: string): Promise<void> {
   await page.fill('#token', token);
   await page.keyboard.press('Enter');

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../src/payment/protocol/identifier.ts';
 import type { PaymentOrder } from '../../src/payment/protocol/order.ts';
-import { KEPT_MS, type Reservation, type Reserved } from '../../src/payment/reservations.ts';
+import { ANSWER_BYTES_MAX, KEPT_MS, type Reservation, type Reserved } from '../../src/payment/reservations.ts';
 import type { Backend } from '../../src/storage/backend.ts';
 import { orderFor } from '../payment/fixture.ts';
 import { ManualTime } from '../support/manual-time.ts';
@@ -161,7 +161,9 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         const other = kit.order();
         const named = await kit.taken(other);
         await expect(reservations.recordIntent(named, other, SALE)).rejects.toThrow('belong');
-        await expect(reservations.recordIntent(named, other, SALE, new Uint8Array(65_537))).rejects.toThrow('too long');
+        await expect(
+          reservations.recordIntent(named, other, SALE, new Uint8Array(ANSWER_BYTES_MAX + 1)),
+        ).rejects.toThrow('too long');
       }));
 
     it('know after a kill what was under way, what was kept and for how long', () =>

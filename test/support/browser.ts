@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { IS_WHOLE } from './whole.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -16,13 +17,24 @@ if (CHROMIUM === undefined) {
   console.log('skipping the browser tests: no chromium (apt-get install chromium, or CHROMIUM=/path/to/it)');
 }
 
-/** As a container has it: no user namespaces for a sandbox, a small /dev/shm. Only our own pages are opened. */
-const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage'];
+/** As a container has it: no user namespaces for a sandbox, a small /dev/shm, no GPU. Only our own pages are opened. */
+const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'];
 
 export function openBrowser(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('there is no chromium');
   return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
 }
+
+const EVERY_LOOK = [
+  { name: 'light, desktop', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+] as const;
+
+/** Colours follow the scheme and places the width, so the two together show both of each. */
+export const LOOKS = IS_WHOLE ? EVERY_LOOK : EVERY_LOOK.slice(1);
+
+/** axe looks at some thousand elements; on a busy machine that takes a while. */
+export const AXE_TIMEOUT_MS = 120_000;
 
 export interface WatchedPage {
   readonly page: Page;

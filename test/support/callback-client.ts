@@ -11,6 +11,14 @@ export interface Callback {
   readonly expires_at: string;
 }
 
+/** Method and end of the path of each operation that needs a read token. */
+export const READING_ROUTES = [
+  ['GET', '/events'],
+  ['GET', '/wait?timeout=1'],
+  ['GET', `/events/evt_${'0'.repeat(32)}/raw`],
+  ['DELETE', ''],
+] as const;
+
 async function createdBy(response: Response): Promise<Callback> {
   expect(response.status).toBe(201);
   return (await response.json()) as Callback;

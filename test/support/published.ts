@@ -251,6 +251,11 @@ export function expectPublishedOn(port: number, paths: readonly string[] = []): 
   for (const path of paths) unpublishedPaths.add(path);
 }
 
+/** Its server has ended: the system may give the port to another program. */
+export function expectNothingOn(port: number): void {
+  ownPorts.delete(String(port));
+}
+
 export const isOwnPort = (port: string): boolean => ownPorts.has(port);
 
 /** Remembers what is wrong with a response; the test that is running fails for it. */

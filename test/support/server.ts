@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { expectPublishedOn } from './published.ts';
+import { expectNothingOn, expectPublishedOn } from './published.ts';
+import { smallSample } from './small-sample.ts';
 import { overSocket, type Transport } from './transport.ts';
 import { IS_WHOLE } from './whole.ts';
 
@@ -150,17 +151,23 @@ export interface Program {
   readonly entry: string;
 }
 
-/** Starts `serve` with the given variables over the defaults of a test: a free port, a state folder of its own. */
+/**
+ * Starts `serve` with the given variables over the defaults of a test: a free port, a state folder of its own, a small
+ * catalogue. The sample that a server makes itself is served without the last: `SNAPSHOT: ''`.
+ */
 export async function startServer(
   program: Runtime | Program,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<RunningServer> {
   const { binary, entry } = typeof program === 'string' ? { binary: binaryOf(program), entry: MAIN } : program;
   const stateDir = variables.STATE_DIR ?? mkdtempSync(join(tmpdir(), 'paygrade-test-'));
-  const started = startProcess(binary, [entry, 'serve'], { PORT: '0', STATE_DIR: stateDir, ...variables });
+  const catalogue = variables.SNAPSHOT === '' ? {} : { SNAPSHOT: smallSample() };
+  const { SNAPSHOT = '', ...others } = { PORT: '0', STATE_DIR: stateDir, ...catalogue, ...variables };
+  const started = startProcess(binary, [entry, 'serve'], SNAPSHOT === '' ? others : { ...others, SNAPSHOT });
   const { child, exited } = started;
   const port = await listeningPort(started);
   expectPublishedOn(port);
+  child.once('exit', () => expectNothingOn(port));
   return {
     ...started,
     ...overSocket(`http://127.0.0.1:${port}`),

@@ -57,7 +57,8 @@ export async function offerFrom(answer: Response | Promise<Response>): Promise<P
 /** The offer of an unpaid request. */
 export const offerOf = (url: string, init: RequestInit = {}): Promise<PaymentRequired> => offerFrom(fetch(url, init));
 
-const TRANSFER = {
+/** The EIP-712 types of an EIP-3009 transfer. */
+export const TRANSFER = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
     { name: 'to', type: 'address' },

@@ -1,7 +1,7 @@
 /**
  * `onDisconnect` for a runtime whose only news of a lost client is an abort signal. A listener on the signal of each held
- * request would add a third to the memory of a wait on Bun (`bench/waits.ts` measures the memory of waits), so one timer looks at all signals
- * instead. It runs only while there is a signal to look at.
+ * request would add a third to the memory of a wait on Bun (`bench/waits.ts` measures the memory of waits), so one
+ * timer looks at all signals instead. It runs only while there is a signal to look at.
  *
  * Cost: one array entry in each of two arrays a held request, and one pass over all of them per {@link SWEEP_INTERVAL_MS}.
  */

@@ -16,7 +16,10 @@ export interface ClientConnection {
   header?(name: string): string | null;
   /** As `Request.signal.aborted`. */
   isDisconnected?(): boolean;
-  /** What became of the answer, once it was handed over: whether the system has taken all of it, or the connection ended before. */
+  /**
+   * The outcome of the answer, once it was handed over: whether the system has taken all of it, or the connection ended
+   * before.
+   */
   delivery?(): 'pending' | 'done' | 'lost';
   /**
    * Calls the listener once when the client disconnects, as `Request.signal` would; may also call it after the answer has gone

@@ -6,7 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { ANSWERED_TURN_MS } from './limits.ts';
 
-/** The clock is read at each of so many requests: it takes a fiftieth of a small answer. */
+/** The clock is read once in this number of requests: a reading costs something beside a small answer. */
 const LOOK_COUNT = 4;
 
 export class TurnShare {

@@ -3,6 +3,7 @@
  * and no content encodings. The outcome says whether the request can have reached the server. It is an ordinary `fetch`, so it
  * runs on Node and Bun alike.
  */
+import { readAtMost } from '../../base/bounded-stream.ts';
 import type { Timers } from '../../base/timers.ts';
 import { fetchCodeOf, isNotSent } from './connection-failure.ts';
 
@@ -42,19 +43,9 @@ function discard(body: { cancel(): Promise<void> } | null): void {
 async function readBounded(response: Response, bytesMax: number): Promise<Uint8Array | undefined> {
   if (response.body === null) return new Uint8Array(0);
   const reader = response.body.getReader();
-  const chunks: Uint8Array[] = [];
-  let byteCount = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    byteCount += value.length;
-    if (byteCount > bytesMax) {
-      discard(reader);
-      return undefined;
-    }
-    chunks.push(value);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readAtMost(reader, bytesMax);
+  if (bytes === undefined) discard(reader);
+  return bytes;
 }
 
 /** Never rejects. */

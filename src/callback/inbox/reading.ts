@@ -1,5 +1,4 @@
 /** Reads events: inline ones from memory, long ones part by part from the event store. */
-
 import { Buffer } from 'node:buffer';
 import type { Absent, EventJson, Listing, RawFound, UnfinishedEvent } from '../callbacks.ts';
 import { type EventPart, type InboxEvent, type InlineEvent, inlinePart, originalContentType } from '../event.ts';

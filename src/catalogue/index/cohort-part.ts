@@ -14,7 +14,10 @@ import { Matches } from './matches.ts';
 import type { RowFilter } from './row-filter.ts';
 import { buildTermIndex, type IndexedField, type RowBitmap, TermIndex, type TermIndexData } from './term-index.ts';
 
-/** The texts of a part's rows. @param codes row after row; those of row r are `codes[offsets[r]] .. codes[offsets[r + 1] - 1]` */
+/**
+ * The texts of a part's rows.
+ * @param codes row after row; those of row r are `codes[offsets[r]] .. codes[offsets[r + 1] - 1]`
+ */
 function fieldOf(offsets: Uint32Array, codes: ArrayLike<number>, column: TextColumn): IndexedField {
   const numberOf = new Map<number, number>();
   const texts: string[][] = [];

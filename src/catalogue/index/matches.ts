@@ -65,7 +65,10 @@ export class Matches {
     else this.#listAs(this.#own, 0, index.listRows(term, this.#own, this.#scratch));
   }
 
-  /** The intersection of at least one set matches: its `enough` smallest positions or, when `enough` is too many for a list, all. */
+  /**
+   * The intersection of at least one set matches: its `enough` smallest positions or, when `enough` is too many for a
+   * list, all.
+   */
   startWithSets(sets: readonly WordRun[], enough: number): void {
     const { words } = sets[0]!;
     const starts: number[] = [];
@@ -91,7 +94,11 @@ export class Matches {
     else this.#own[this.#listedCount++] = position;
   }
 
-  /** Keeps the matches that contain a term. @param term from an index of this part, without a bitmap @returns whether any is left */
+  /**
+   * Keeps the matches that contain a term.
+   * @param term from an index of this part, without a bitmap
+   * @returns whether any is left
+   */
   keepTerm(term: FoundTerm): boolean {
     term.index.writeRows(term, this.#scratch);
     return this.keepSet(this.#scratch);

@@ -18,7 +18,10 @@ export interface SuffixRange {
 export interface RangeSlots {
   /** Ranges. */
   readonly size: number;
-  /** Start, end and number of a range in each slot; an end of 0 = free. The number of slots is a power of two; at most half are used. */
+  /**
+   * Start, end and number of a range in each slot; an end of 0 = free. The number of slots is a power of two; at most
+   * half are used.
+   */
   readonly slots: Uint32Array;
 }
 

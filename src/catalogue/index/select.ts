@@ -39,7 +39,8 @@ export function selectByIndex(part: CohortPart, filter: RowFilter, enough: numbe
   if (filter.remoteStatus !== undefined) addByCount(part.withRemoteStatus(filter.remoteStatus), bitmaps);
   if (filter.employmentType !== undefined) addByCount(part.withEmploymentType(filter.employmentType), bitmaps);
 
-  // A term without a bitmap is in few rows, so its rows make the first list; each further one must become a set, so it comes last.
+  // A term without a bitmap is in few rows, so its rows make the first list; each further one must become a set, so it
+  // comes last.
   let next = 0;
   if (filter.department !== undefined) {
     const { numberOf, offsets, positions } = part.positionsByDepartment;

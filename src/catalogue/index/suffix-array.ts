@@ -108,7 +108,10 @@ function sortedSuffixes(text: Uint16Array, starts: Uint32Array, rankCount: numbe
     const end = starts[token + 1]! - 1;
     for (let place = starts[token]!; place < end; place++) remaining[place] = end - place;
   }
-  /** Starts and ends of groups that must still be split: their suffixes agree in all ranks compared so far, and none ends there. */
+  /**
+   * Starts and ends of groups that must still be split: their suffixes agree in all ranks compared so far, and none
+   * ends there.
+   */
   let open: number[] = [];
   const close = (start: number, end: number, known: number, into: number[]): void => {
     for (let i = start; i < end; i++) groupOf[order[i]!] = end;

@@ -316,8 +316,8 @@ export class TermIndex {
   }
 
   /**
-   * The first suffix of `from .. to` that does not sort before the first `length` of `#ranks`. All suffixes of the range begin with
-   * the first `known` of them.
+   * The first suffix of `from .. to` that does not sort before the first `length` of `#ranks`. All suffixes of the
+   * range begin with the first `known` of them.
    */
   #firstNotBefore(known: number, length: number, from: number, to: number): number {
     const { suffixes, text } = this.#suffixArray;
@@ -336,7 +336,10 @@ export class TermIndex {
     return low;
   }
 
-  /** The first suffix of `from .. to` that does not begin with the first `length` of `#ranks`, or `to`; the one at `from` does. */
+  /**
+   * The first suffix of `from .. to` that does not begin with the first `length` of `#ranks`, or `to`; the one at
+   * `from` does.
+   */
   #firstWithout(known: number, length: number, from: number, to: number): number {
     // Most terms begin a few suffixes only, so galloping gets there sooner than halving the whole range.
     let step = 1;

@@ -116,6 +116,7 @@ export class ColdRows {
   }
 }
 
+/** Rows over the texts of `readFirst`, which stay in memory. */
 export function loadedColdRows({ bytes, count, offsets }: ColdTexts): LoadedColdRows {
   const texts = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const rowAt = (row: number): ColdRow => ({

@@ -11,7 +11,10 @@ function emptyLike<C extends Column>(column: C, length: number): C {
   return new (column.constructor as new (length: number) => C)(length);
 }
 
-/** The column at twice its length. The old one is unusable afterwards: its memory is free at once, not at the next collection. */
+/**
+ * The column at twice its length. The old one is unusable afterwards: its memory is free at once, not at the next
+ * collection.
+ */
 export function grown<C extends Column>(column: C): C {
   return new (column.constructor as new (buffer: ArrayBuffer) => C)(column.buffer.transfer(column.byteLength * 2));
 }

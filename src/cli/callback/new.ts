@@ -12,6 +12,9 @@ interface CallbackAnswer {
   readonly expires_at: string;
 }
 
+/** Members that people see, in this order. */
+const SHOWN = ['id', 'callback_url', 'read_token', 'expires_at'] as const satisfies readonly (keyof CallbackAnswer)[];
+
 export const newCallback = command({
   name: 'new',
   summary: 'Pays for a callback and prints its address and read token',
@@ -30,10 +33,7 @@ export const newCallback = command({
       io.stdout.write(`${oneLine(answer.text)}\n`);
       return EXIT_OK;
     }
-    io.stdout.write(`id            ${printable(String(callback.id))}\n`);
-    io.stdout.write(`callback_url  ${printable(String(callback.callback_url))}\n`);
-    io.stdout.write(`read_token    ${printable(String(callback.read_token))}\n`);
-    io.stdout.write(`expires_at    ${printable(String(callback.expires_at))}\n`);
+    for (const name of SHOWN) io.stdout.write(`${name.padEnd(12)}  ${printable(String(callback[name]))}\n`);
     return EXIT_OK;
   },
 });

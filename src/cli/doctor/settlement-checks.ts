@@ -1,5 +1,4 @@
 /** Checks of the payment setup: the recipient, the facilitator, the difference of the clocks, the size of the offers. */
-
 import { offerOf, priceOf } from '../../access/x402.ts';
 import type { Config } from '../../app/configuration.ts';
 import { MODULES } from '../../app/modules.ts';

@@ -3,11 +3,10 @@
  * names and leaves out a file that it cannot read and a feed that looks broken. If the process dies, the catalogue is as it
  * was before or after the import.
  */
-
 import { dateInName, dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
-import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
+import { InputError, type Inputs, inputName, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
@@ -68,8 +67,7 @@ function rejectsAt(path: string): NewFile {
   }
 }
 
-/** The name that the reader of inputs gives a path. */
-const nameOf = (path: string): string => (path === '-' ? 'stdin' : printable(path, Number.POSITIVE_INFINITY));
+const boardName = (shape: string, board: string): string => `${shape}:${printable(board)}`;
 
 /** Bytes of all sources; null when one of them has no known size. */
 const totalBytesOf = (sources: readonly Source[]): number | null =>
@@ -114,7 +112,7 @@ class FileImport {
         skillsVersion: skills.version,
         onUnknownEmpty: (shape, board, { member }) =>
           this.#say(
-            `${member.name}: an empty listing of no known board${board === null ? '' : ` (${shape.name}:${printable(board)})`}: ` +
+            `${member.name}: an empty listing of no known board${board === null ? '' : ` (${boardName(shape.name, board)})`}: ` +
               'nothing was recorded\n',
           ),
       });
@@ -209,7 +207,7 @@ class FileImport {
       await takeAll(inputs?.files ?? [], intake, (error) => this.#leaveOut(error));
       bytesBefore += inputs?.progress.bytesRead ?? 0;
       current = null;
-      const isRead = intake.files.some((file) => file.name === nameOf(name) && file.shape !== null);
+      const isRead = intake.files.some((file) => file.name === inputName(name) && file.shape !== null);
       if (inputs !== null && !isRead && this.#leftOutCount === leftOutBefore)
         this.#leaveOut(new InputError(`${name}: is empty`));
     }
@@ -229,7 +227,7 @@ class FileImport {
       for (const name of COUNTS) totals[name] += feed[name];
       if (feed.hasNameless) {
         this.#say(
-          `${feed.shape}:${printable(feed.board)}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
+          `${boardName(feed.shape, feed.board)}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
         );
       }
       if (feed.refusal === null) return;
@@ -237,7 +235,7 @@ class FileImport {
       for (const [file, rows] of feed.refusal.rowsByFile)
         unhealthyRows.set(file, (unhealthyRows.get(file) ?? 0) + rows);
       this.#say(
-        `${feed.shape}:${printable(feed.board)}: refused as unhealthy: ${grouped(feed.rows)} rows, where ` +
+        `${boardName(feed.shape, feed.board)}: refused as unhealthy: ${grouped(feed.rows)} rows, where ` +
           `${grouped(Math.round(feed.refusal.usualRows))} are usual; --force takes it\n`,
       );
     });
@@ -247,13 +245,13 @@ class FileImport {
   #report(sources: readonly Source[], intake: Intake, { totals, feedCount, feeds, unhealthyRows }: Merged): void {
     const { catalogue, observedAtMs, isObservedAtGiven, isJson } = this.#plan;
     const summaries = new Map(intake.files.map((file) => [file.name, file] as const));
-    const names = [...new Set(sources.map(({ name }) => nameOf(name)))];
+    const names = [...new Set(sources.map(({ name }) => inputName(name)))];
     const files = names.map((name) => fileReportOf(name, summaries.get(name), unhealthyRows.get(name) ?? 0));
     for (const file of files) this.#say(fileLine(file));
     if (feedCount <= LISTED_FEED_COUNT_MAX) {
       for (const feed of feeds) {
         if (feed.refusal === null) {
-          this.#say(`${feed.shape}:${printable(feed.board)}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
+          this.#say(`${boardName(feed.shape, feed.board)}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
         }
       }
     }

@@ -1,5 +1,4 @@
 /** Sales as lines: for people, as JSON and as CSV. Text from the books is safe on a terminal and in a spreadsheet. */
-
 import { printable, printableLines } from '../../base/printable.ts';
 import type { SaleRecord } from '../../modules/admin/sale-record.ts';
 import { usdcTextOf } from '../../payment/protocol/amount.ts';
@@ -52,12 +51,22 @@ export const CSV_LINES: SaleLines = {
 /** `0x12345678…9abcdef0`: enough to find it again, short enough for a line. */
 const shortened = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 10)}…${hex.slice(-8)}`);
 
-const peopleLine = (cells: readonly string[]): string => {
-  const [time = '', operation = '', amount = '', ...rest] = cells;
-  const [settlement = '', delivered = '', payer = '', transaction = '', request = ''] = rest;
+type PeopleCells = readonly [
+  time: string,
+  operation: string,
+  amount: string,
+  settlement: string,
+  delivered: string,
+  payer: string,
+  transaction: string,
+  request: string,
+];
+
+function peopleLine(cells: PeopleCells): string {
+  const [time, operation, amount, settlement, delivered, payer, transaction, request] = cells;
   const start = `${time.padEnd(24)}  ${operation.padEnd(20)}  ${amount.padStart(10)}  ${settlement.padEnd(11)}`;
   return `${printable(`${start}  ${delivered.padEnd(9)}  ${payer.padEnd(19)}  ${transaction.padEnd(19)}  ${request}`)}\n`;
-};
+}
 
 export const PEOPLE_LINES: SaleLines = {
   head: peopleLine(['time', 'operation', 'USDC', 'settlement', 'delivered', 'payer', 'transaction', 'request']),

@@ -15,6 +15,9 @@ const TITLES: Readonly<Record<SaleRecord['settlement'], string>> = {
   local: 'play money (local)',
 };
 
+/** No operation has this name. */
+const ALL = 'all together';
+
 const addTo = (sums: Map<string, Sum>, name: string, sale: SaleRecord): void => {
   let sum = sums.get(name);
   if (sum === undefined) {
@@ -46,9 +49,6 @@ export class SalesTotals {
     return [...this.#bySettlement].map(([settlement, sums]) => `${TITLES[settlement]}\n${linesOf(sums)}`).join('');
   }
 }
-
-/** No operation has this name. */
-const ALL = 'all together';
 
 function linesOf(sums: ReadonlyMap<string, Sum>): string {
   const rows = [...sums].sort(([a], [b]) => Number(a === ALL) - Number(b === ALL) || (a < b ? -1 : 1));

@@ -1,5 +1,4 @@
 /** `snapshot build`: a new catalogue file, from job records or from the history of a catalogue. */
-
 import { parseDateTime } from '../../base/date-time.ts';
 import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { NAME_LENGTH_MAX } from '../../ingest/native.ts';

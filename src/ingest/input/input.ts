@@ -43,6 +43,10 @@ const TAR_MAGIC_AT = 257;
 
 const STDIN = '-';
 
+/** The name of an input by its path on the command line: control characters as escapes, or `stdin`. */
+export const inputName = (path: string): string =>
+  path === STDIN ? 'stdin' : printable(path, Number.POSITIVE_INFINITY);
+
 function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }
@@ -162,7 +166,7 @@ export interface Inputs {
 }
 
 export interface InputFile {
-  /** As the command line has it, control characters as escapes, or `stdin`. */
+  /** As {@link inputName}. */
   readonly name: string;
   members(): AsyncGenerator<Member>;
 }
@@ -204,7 +208,7 @@ export async function openInputs(paths: readonly string[], stdin: Bytes): Promis
 
   const files = names.map((path): InputFile => {
     const isStdin = path === STDIN;
-    const name = isStdin ? 'stdin' : printable(path, Number.POSITIVE_INFINITY);
+    const name = inputName(path);
     return {
       name,
       members() {

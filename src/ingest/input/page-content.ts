@@ -1,6 +1,7 @@
 /**
- * What an HTML page says about a job in machine-readable form: its JSON-LD scripts and its address. Like html-text.ts it works on
- * the tokens of htmlparser2 and keeps no stack of open elements, so time is linear in the page however its tags are nested.
+ * What an HTML page says about a job in machine-readable form: its JSON-LD scripts and its address. Like html-text.ts
+ * it works on the tokens of htmlparser2 and keeps no stack of open elements, so time is linear in the page however its
+ * tags are nested.
  */
 import { Tokenizer } from 'htmlparser2';
 import { TOKENS_IGNORED } from './html-text.ts';

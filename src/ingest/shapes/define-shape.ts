@@ -1,5 +1,4 @@
 /** A shape from its mapping: the fields that a source has, by the names that the catalogue uses. */
-
 import { dateTimeOf } from '../../base/date-time.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import { objectOf, type SourceRecord } from '../input/source-field.ts';

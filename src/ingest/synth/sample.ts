@@ -20,10 +20,13 @@ const NO_EXTRACTION: SkillSource = {
   },
 };
 
-/** The bytes of the sample as a snapshot's file would hold them. @param nowMs the moment of the build, milliseconds since the epoch */
-export function buildSample(nowMs: number): Uint8Array {
+/**
+ * The bytes of the sample as a snapshot's file would hold them.
+ * @param nowMs the moment of the build, milliseconds since the epoch
+ */
+export function buildSample(nowMs: number, jobCount = SAMPLE_JOB_COUNT): Uint8Array {
   const builder = new SnapshotBuilder();
-  const options = { jobs: SAMPLE_JOB_COUNT, seed: SAMPLE_SEED, asOfMs: nowMs, descriptions: 'beside skills' as const };
+  const options = { jobs: jobCount, seed: SAMPLE_SEED, asOfMs: nowMs, descriptions: 'beside skills' as const };
   for (const record of synthRecords(options)) {
     const isDescribed = builder.rowCount % DESCRIBED_EVERY === 0;
     const parsed = parseNative(isDescribed ? record : { ...record, description: null }, NO_EXTRACTION);

@@ -26,5 +26,3 @@ export const salesCursor = v.pipe(
   parsed<SaleCursor>(parseCursor),
   rule({ rule: 'a `next_cursor` of this route', jsonSchema: { maxLength: 23 } }),
 );
-
-export const undelivered = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));

@@ -2,9 +2,8 @@
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import { type Sale, type SalesDay, SETTLEMENT_KINDS } from '../../payment/books.ts';
+import { count, dateTime } from '../answer-values.ts';
 
-const dateTime = v.pipe(v.string(), v.isoTimestamp());
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const amountAtomic = v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]*)$/));
 const address = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/));
 const hash = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{64}$/));

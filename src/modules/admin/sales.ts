@@ -5,8 +5,8 @@ import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { PAGE_COUNT_MAX } from '../../payment/books.ts';
 import { fromBooks, STATE_UNAVAILABLE } from '../from-books.ts';
-import { integer } from '../parameter-rules.ts';
-import { salesCursor, since, undelivered } from './parameters.ts';
+import { boolean, integer } from '../parameter-rules.ts';
+import { salesCursor, since } from './parameters.ts';
 import { envelope, metaAt, SALE_EXAMPLE, saleRecord, saleRecordOf } from './sale-record.ts';
 import { cursorText } from './sales-cursor.ts';
 import type { AdminModuleServices } from './services.ts';
@@ -26,7 +26,7 @@ export const listSales = route<AdminModuleServices>()({
   access: [adminToken],
   query: v.strictObject({
     since: v.optional(since),
-    undelivered: v.optional(undelivered, false),
+    undelivered: v.optional(boolean, false),
     limit: v.optional(integer(1, PAGE_COUNT_MAX), LIMIT_DEFAULT),
     cursor: v.optional(salesCursor),
   }),

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
+import { dateTime } from '../answer-values.ts';
 
-export const dateTime = v.pipe(v.string(), v.isoTimestamp());
 const days = v.literal(7);
 
 export const observationPeriod = v.strictObject({ start: dateTime, end: dateTime, days });

@@ -6,9 +6,8 @@ import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import type { CohortFacts } from '../../catalogue/cohort.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
-import { type AnswerPeriod, dateTime, observationPeriod } from './answer-period.ts';
-
-export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+import { dateTime } from '../answer-values.ts';
+import { type AnswerPeriod, observationPeriod } from './answer-period.ts';
 
 const meta = v.strictObject({
   product: v.literal('SERVICE JOBS INTELLIGENCE'),

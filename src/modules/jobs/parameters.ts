@@ -45,8 +45,6 @@ export const companyDomain = v.pipe(
   }),
 );
 
-export const remote = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));
-
 export const employmentType = v.pipe(
   v.picklist(EMPLOYMENT_TYPES),
   rule({ rule: `one of ${EMPLOYMENT_TYPES.join(', ')}` }),

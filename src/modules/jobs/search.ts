@@ -8,11 +8,12 @@ import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { search } from '../../catalogue/questions/search.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { integer } from '../parameter-rules.ts';
-import { dateTime, periodEndingAt } from './answer-period.ts';
+import { dateTime } from '../answer-values.ts';
+import { boolean, integer } from '../parameter-rules.ts';
+import { periodEndingAt } from './answer-period.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
-import { companyDomain, employmentType, remote, terms } from './parameters.ts';
+import { companyDomain, employmentType, terms } from './parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   fromCatalogue,
@@ -53,7 +54,7 @@ export const searchJobs = route<JobsServices>()({
     keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
     company: v.optional(companyDomain),
-    remote: v.optional(remote),
+    remote: v.optional(boolean),
     employment_type: v.optional(employmentType),
     limit: v.optional(integer(1, RESULT_COUNT_MAX), RESULT_COUNT_MAX),
   }),

@@ -1,7 +1,7 @@
 /**
- * GET /pages/{digest}/{name}: style sheets, scripts and pictures of the pages. With the current digest, browsers may cache a file
- * for ever. With the digest of another release (from a page that was loaded before an upgrade) the answer is the current file,
- * which browsers must revalidate.
+ * GET /pages/{digest}/{name}: style sheets, scripts and pictures of the pages. With the current digest, browsers may
+ * cache a file for ever. With the digest of another release (from a page that was loaded before an upgrade) the answer
+ * is the current file, which browsers must revalidate.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';

@@ -1,6 +1,7 @@
 /** GET /health: 200 while the process can answer (decisions §6). */
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
+import { count } from '../answer-values.ts';
 import type { SurfaceServices } from './services.ts';
 
 export const health = route<SurfaceServices>()({
@@ -12,7 +13,7 @@ export const health = route<SurfaceServices>()({
   answer: v.strictObject({
     status: v.literal('ok'),
     version: v.string(),
-    uptime_seconds: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    uptime_seconds: count,
   }),
   errors: [],
   examples: { answer: { status: 'ok', version: '1.0.0', uptime_seconds: 3600 } },

@@ -3,7 +3,6 @@
  * There is no standard yet: x402scan reads `version` and `resources`; `items` has the entries of a facilitator's discovery
  * list.
  */
-
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';

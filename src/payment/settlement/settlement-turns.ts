@@ -11,17 +11,18 @@
  *   - Refused payments are charged to their lane, newcomers or known payers, like forgeries in the recovery queue: each lane
  *     may waste {@link REFUSALS_PER_SECOND} in the long run, so that a flood does not make the facilitator refuse us. A turn is
  *     charged when it begins and refunded when it ends without a refusal, so payments that settle are never slowed down.
- *   - A payment without a turn waits in the fair queue of its lane, for {@link WAIT_MS_MAX} at most. Lanes are served alternately.
+ *   - A payment without a turn waits in the fair queue of its lane, for {@link WAIT_MS_MAX} at most. Lanes are served
+ *     alternately.
  *
  * Invariant: each `enter` gets one answer, each turn ends once, and a payment that waits can be served when a turn ends or a
  * lane's pause is over.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
+import { FairQueue } from '../../base/fair-queue.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Timers } from '../../base/timers.ts';
 import { ClientShare } from '../client-share.ts';
-import { FairQueue } from '../fair-queue.ts';
 import { WasteBudget } from '../waste-budget.ts';
 
 /** Purchases with the facilitator at a time: at one second each, 256 sales a second. */
@@ -218,7 +219,7 @@ export class SettlementTurns {
   #nextOf({ queue, refusals }: Lane, nowMs: number): Waiting | undefined {
     if (queue.count === 0) return undefined;
     const pauseMs = refusals.pauseMs(nowMs);
-    if (pauseMs === 0) return queue.next((network) => this.#hasShare(network));
+    if (pauseMs === 0) return queue.next(({ network }) => this.#hasShare(network));
     this.#pause(pauseMs);
     return undefined;
   }

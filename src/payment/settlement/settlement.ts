@@ -16,6 +16,15 @@ export interface Unavailable extends Failed {
   readonly retryAfterSeconds?: number | undefined;
 }
 
+/** `retryAfterSeconds` after which a request in flight, a turn or a probe of the facilitator has usually ended. */
+export const SOON_SECONDS = 1;
+
+export const unavailable = (detail: string, retryAfterSeconds?: number): Unavailable => ({
+  kind: 'unavailable',
+  detail,
+  retryAfterSeconds,
+});
+
 export type VerifyOutcome =
   | { readonly kind: 'valid' }
   /** `reason` as the settlement gave it: an open vocabulary. */

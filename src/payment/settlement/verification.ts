@@ -8,11 +8,9 @@ import { ClientShare } from '../client-share.ts';
 import { runwayFault } from '../protocol/authorization.ts';
 import type { PaymentFault } from '../protocol/envelope.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
-import type { Settlement, Unavailable, VerifyOutcome } from './settlement.ts';
+import { type Settlement, SOON_SECONDS, type Unavailable, unavailable, type VerifyOutcome } from './settlement.ts';
 import type { SettlementTurns, Turn, TurnRejection } from './settlement-turns.ts';
 
-/** Seconds after which a turn or a probe of the facilitator has come round. */
-const SOON_SECONDS = 1;
 /** A sixteenth of what the facilitator is asked at a time, so that junk leaves room for payments. */
 const CONTRACT_WALLET_COUNT_MAX = 16;
 
@@ -23,8 +21,8 @@ export interface VerificationParts {
   readonly clock: Clock;
 }
 
-/** The client of a payment, as far as fairness needs it. */
-export interface VerifyingClient {
+/** The client that pays, as far as fairness and abandoned requests need it. */
+export interface PayingClient {
   /** What counts as one client (client-network.ts). */
   clientNetwork(): string;
   isDisconnected(): boolean;
@@ -44,9 +42,7 @@ export type Verified =
 export const CROWDED: Closed = { kind: 'crowded' };
 
 const closedBy = (rejection: TurnRejection): Closed =>
-  rejection === 'client-crowded'
-    ? CROWDED
-    : { kind: 'unavailable', detail: `no turn with the settlement: ${rejection}`, retryAfterSeconds: SOON_SECONDS };
+  rejection === 'client-crowded' ? CROWDED : unavailable(`no turn with the settlement: ${rejection}`, SOON_SECONDS);
 
 export class Verification {
   readonly #parts: VerificationParts;
@@ -60,12 +56,11 @@ export class Verification {
   /** Why nothing can be settled now, or undefined. */
   closed(): Closed | undefined {
     const { kind } = this.#parts.settlement.readiness();
-    if (kind === 'ready') return undefined;
-    return { kind: 'unavailable', detail: `the settlement is ${kind}`, retryAfterSeconds: SOON_SECONDS };
+    return kind === 'ready' ? undefined : unavailable(`the settlement is ${kind}`, SOON_SECONDS);
   }
 
   /** Why {@link verify} would reject this client at once, or undefined. Synchronous: read before every reservation. */
-  closedFor(client: VerifyingClient): Closed | undefined {
+  closedFor(client: PayingClient): Closed | undefined {
     const closed = this.closed();
     const { turns } = this.#parts;
     if (closed !== undefined || turns === undefined) return closed;
@@ -74,12 +69,12 @@ export class Verification {
   }
 
   /** Rejects only for a bug, and then has ended the turn. */
-  verify(order: PaymentOrder, client: VerifyingClient): Promise<Verified> {
+  verify(order: PaymentOrder, client: PayingClient): Promise<Verified> {
     return this.#verify(order, client, ({ kind }) => kind === 'invalid');
   }
 
   /** As {@link verify}, for a signature that was not recovered here. */
-  async verifyContractWallet(order: PaymentOrder, client: VerifyingClient): Promise<Verified> {
+  async verifyContractWallet(order: PaymentOrder, client: PayingClient): Promise<Verified> {
     const giveBack = this.#contractWallets.tryTake(client.clientNetwork());
     if (giveBack === undefined) return CROWDED;
     try {
@@ -92,7 +87,7 @@ export class Verification {
 
   async #verify(
     order: PaymentOrder,
-    client: VerifyingClient,
+    client: PayingClient,
     isRefused: (verified: VerifyOutcome) => boolean,
   ): Promise<Verified> {
     const { settlement, turns, clock } = this.#parts;

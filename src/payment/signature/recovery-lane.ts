@@ -2,7 +2,7 @@
  * One of the two waiting lines of the recovery queue: a fair queue, and a budget for the time that forgeries waste. A forgery
  * takes what its recovery cost, in milliseconds; the lane pauses while its budget is overdrawn.
  */
-import { FairQueue } from '../fair-queue.ts';
+import { FairQueue } from '../../base/fair-queue.ts';
 import { WasteBudget } from '../waste-budget.ts';
 
 /** Entries that may wait in one lane: enough for a burst of 500 honest payments from one address. */

@@ -2,7 +2,6 @@
  * One import into the history of a catalogue. It stages the rows as it reads them (staging.ts), and after the last file merges
  * feed after feed (merge.ts). In memory it has only the names and counts of the boards.
  */
-
 import { dateInName } from '../../base/date-time.ts';
 import { sha256Base64Url } from '../../base/digest.ts';
 import type { Job } from '../../catalogue/job.ts';

@@ -1,5 +1,5 @@
 /** The books of a process that writes nothing to disk: the last {@link SALE_COUNT_MAX} sales. */
-import { type Digest, keyedDigest } from '../../base/digest.ts';
+import { DIGEST_KEY_BYTES, type Digest, keyedDigest } from '../../base/digest.ts';
 import type { Random } from '../../base/random.ts';
 import { type Books, dayOf, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
 import { type ReservationKey, reservationKeyOf } from '../../payment/protocol/order.ts';
@@ -7,8 +7,6 @@ import { SaleCounts } from './sale-counts.ts';
 
 /** About 20 MB. */
 export const SALE_COUNT_MAX = 20_000;
-
-const SECRET_BYTES = 32;
 
 export class MemoryBooks implements Books {
   readonly digestOf: Digest;
@@ -19,7 +17,7 @@ export class MemoryBooks implements Books {
   readonly #keys = new Map<number, ReservationKey>();
 
   constructor(random: Random, countMax: number = SALE_COUNT_MAX) {
-    this.digestOf = keyedDigest(random.bytes(SECRET_BYTES));
+    this.digestOf = keyedDigest(random.bytes(DIGEST_KEY_BYTES));
     this.#countMax = countMax;
   }
 

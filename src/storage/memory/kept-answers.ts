@@ -28,20 +28,12 @@ export type Found = { readonly kind: 'kept'; readonly entry: KeptEntry } | { rea
 export class KeptAnswers {
   readonly #room: AnswerRoom;
   readonly #byDigest = new Map<string, KeptEntry>();
-  /** Settled ones, in the order of their removal. */
-  readonly #due = new Set<KeptEntry>();
+  /** Settled ones by serial, in the order of their removal. */
+  readonly #due = new Map<number, KeptEntry>();
   #bytes = 0;
 
   constructor(room: AnswerRoom) {
     this.#room = room;
-  }
-
-  get count(): number {
-    return this.#byDigest.size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** What an identifier says about a purchase; undefined = it is free. */
@@ -84,18 +76,24 @@ export class KeptAnswers {
     entry.bytes = bytes;
   }
 
+  /** Another answer took the place of a settled one; nothing for one whose time is over. */
+  resizeSettled(serial: number, bytes: number): void {
+    const entry = this.#due.get(serial);
+    if (entry !== undefined) this.resize(entry, bytes);
+  }
+
   /** From now on the identifier answers. */
   settle(entry: KeptEntry, transaction: string, nowMs: number, leftMs: number = KEPT_MS): void {
     entry.transaction = transaction;
     entry.dueMs = nowMs + leftMs;
-    this.#due.add(entry);
+    this.#due.set(entry.serial, entry);
   }
 
   /** The purchase ended uncharged, or its time is over: the identifier is free. */
   free(entry: KeptEntry): void {
     if (this.#byDigest.get(entry.digest) !== entry) return;
     this.#byDigest.delete(entry.digest);
-    this.#due.delete(entry);
+    this.#due.delete(entry.serial);
     this.#bytes -= entry.bytes;
   }
 
@@ -109,7 +107,7 @@ export class KeptAnswers {
 
   /** Frees and returns the oldest identifier whose time is over; undefined = there is none. */
   removeDue(nowMs: number): KeptEntry | undefined {
-    for (const entry of this.#due) {
+    for (const entry of this.#due.values()) {
       if (entry.dueMs === undefined || entry.dueMs > nowMs) return undefined;
       this.free(entry);
       return entry;

@@ -1,5 +1,4 @@
 /** The journal of the reservations in memory (a port): it records what must outlive the process and gives it back at start. */
-
 import type { Sale, SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';

@@ -156,11 +156,6 @@ export class MemoryReservations implements Reservations {
     return this.#open.size + this.#used.count;
   }
 
-  /** Bytes of kept answers, and of those that purchases in flight may leave. */
-  get answerBytes(): number {
-    return this.#answers.bytes;
-  }
-
   find(key: ReservationKey, claim?: IdentifierClaim): Known | undefined {
     const status = this.statusOf(key);
     if (status !== undefined) return { kind: 'taken', status };
@@ -251,8 +246,10 @@ export class MemoryReservations implements Reservations {
     return this.#journal.readAnswer(serial);
   }
 
-  replaceKept({ serial }: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void> {
-    return this.#journal.replaceAnswer(serial, checkedAnswer(sealed));
+  async replaceKept({ serial }: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void> {
+    const { length } = checkedAnswer(sealed);
+    await this.#journal.replaceAnswer(serial, sealed);
+    this.#answers.resizeSettled(serial, length);
   }
 
   takeUnsettled(): readonly UnsettledCase[] {

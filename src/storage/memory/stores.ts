@@ -2,7 +2,6 @@
  * The stores of all domains, which decide in the memory of this process. A journal and an event store make them as durable as
  * the backend promises.
  */
-
 import type { EventStore } from '../../callback/inbox/event-store.ts';
 import { Inbox } from '../../callback/inbox/inbox.ts';
 import type { Books } from '../../payment/books.ts';

@@ -8,34 +8,16 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../base/failure.ts';
 import type { Sale, SalesQuery } from '../../payment/books.ts';
 import { DamagedError } from './checksum.ts';
-import { Connection } from './connection.ts';
-import { problemOfFile } from './database.ts';
+import type { Connection } from './connection.ts';
 import { openReadOnly } from './read-only.ts';
 import { STATE_FILE } from './state.ts';
 import { readSales, SALES } from './tables/sales.ts';
 
 /** The books cannot be read; the message is one line. */
 export class BooksFileError extends Error {}
-
-/** @throws Error with one line, when it is not a state file of this format; Error of node:sqlite when it cannot be read */
-function openImmutable(path: string): Connection {
-  const url = pathToFileURL(path);
-  url.searchParams.set('immutable', '1');
-  const database = new DatabaseSync(url, { readOnly: true });
-  try {
-    const problem = problemOfFile(database);
-    if (problem !== undefined) throw new Error(`${path}: ${problem}`);
-  } catch (failure) {
-    database.close();
-    throw failure;
-  }
-  return new Connection(database);
-}
 
 export class BooksFile {
   readonly #path: string;
@@ -62,7 +44,7 @@ export class BooksFile {
       }
     } catch (failure) {
       const what = failure instanceof DamagedError ? 'it is damaged: ' : '';
-      throw new BooksFileError(`${this.#path}: ${what}${messageOf(failure).replace(`${this.#path}: `, '')}`);
+      throw new BooksFileError(`${this.#path}: ${what}${messageOf(failure)}`);
     }
   }
 
@@ -72,7 +54,7 @@ export class BooksFile {
   }
 
   #pageAtRest(query: SalesQuery): readonly Sale[] {
-    const connection = openImmutable(this.#path);
+    const connection = openReadOnly(this.#path, { isAtRest: true });
     try {
       return pageOf(connection, query);
     } finally {

@@ -2,7 +2,6 @@
  * The books over the state file. Sales are written with their settlements (tables/payments.ts); this file notes deliveries,
  * removes what is past its retention, and reads through a thread of its own, so that no long history holds up a payment.
  */
-
 import { type Digest, keyedDigest } from '../../base/digest.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';

@@ -3,7 +3,6 @@
  * one instance; afterwards the writer thread owns another. This file opens and checks the database, applies batches and names
  * faults; tables/ has the records of each domain. `meta` holds small numbers of the file itself.
  */
-
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../base/failure.ts';
 import { DamagedError } from './checksum.ts';
@@ -19,8 +18,8 @@ export const FORMAT_VERSION = 3;
 export const APPLICATION_ID = 0x70677374;
 
 /**
- * Pages of log at which SQLite makes a checkpoint: 16 MB. More than SQLite's default of 4 MB, because webhook bodies fill the log
- * fast and each checkpoint costs two syncs; few enough that the start reads the log quickly.
+ * Pages of log at which SQLite makes a checkpoint: 16 MB. More than SQLite's default of 4 MB, because webhook bodies
+ * fill the log fast and each checkpoint costs two syncs; few enough that the start reads the log quickly.
  */
 const CHECKPOINT_PAGES = 4096;
 /** Another program may have the file open (a backup, the sqlite3 shell); commits wait for it this long. */

@@ -2,16 +2,13 @@
  * Inspects a state folder without changing it, whether or not a server runs on it: it takes no lock, makes no checkpoint and no
  * file. It does not read the state of a running server, which checks its state itself.
  */
-
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
-import { problemOfFile } from './database.ts';
 import { LOCK_FILE } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker } from './marker.ts';
+import { openReadOnly } from './read-only.ts';
 import { STATE_FILE } from './state.ts';
 
 export type StateFound =
@@ -38,22 +35,18 @@ function lockHolder(stateDir: string): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
-/** The fault of a file that no server uses; undefined = none. @throws Error of node:sqlite */
+/** The fault of a file that no server uses; undefined = none. @throws Error as {@link openReadOnly} */
 function problemOf(path: string, generationMin: number): string | undefined {
-  const url = pathToFileURL(resolve(path));
-  url.searchParams.set('immutable', '1');
-  const database = new DatabaseSync(url, { readOnly: true });
+  const connection = openReadOnly(path, { isAtRest: true });
   try {
-    const first = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
-    const problem = problemOfFile(database);
-    if (problem !== undefined) return problem;
+    const first = (sql: string): unknown => Object.values(connection.prepared(sql).get() ?? {})[0];
     const verdict = String(first('PRAGMA quick_check(1)'));
     if (verdict !== 'ok') return `it is damaged: ${verdict.split('\n')[0]}`;
     const generation = first("SELECT value FROM meta WHERE name = 'generation'");
     if (typeof generation !== 'number' || generation < generationMin) return 'it is an older copy';
     return undefined;
   } finally {
-    database.close();
+    connection.close();
   }
 }
 

@@ -13,7 +13,7 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { keyedDigest } from '../../base/digest.ts';
+import { DIGEST_KEY_BYTES, keyedDigest } from '../../base/digest.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
@@ -89,8 +89,6 @@ export interface LoadedState {
 /** Name in `meta`: see `LoadedReservations.usedBeforeSeconds`. */
 const USED_BEFORE = 'used_before_seconds';
 const GENERATION = 'generation';
-/** Length of the key of the books' digests. */
-const SECRET_BYTES = 32;
 
 /** The state file is not the one that this folder used last. */
 class Lost extends Error {}
@@ -228,7 +226,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
   const ends = loadEnds(connection, Math.floor(nowMs / 1000) - RETENTION_SECONDS);
   const cases = loadCases(connection).map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
   const spent = isPlay ? loadSpent(connection) : [];
-  const books = loadBooks(connection, () => systemRandom.bytes(SECRET_BYTES));
+  const books = loadBooks(connection, () => systemRandom.bytes(DIGEST_KEY_BYTES));
   return {
     reservations: {
       ends,
@@ -293,7 +291,7 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
       reservations: NOTHING_LOADED,
       ledger: NOTHING_SPENT,
       books: {
-        digestOf: keyedDigest(systemRandom.bytes(SECRET_BYTES)),
+        digestOf: keyedDigest(systemRandom.bytes(DIGEST_KEY_BYTES)),
         list: unreadable,
         find: unreadable,
         days: unreadable,

@@ -1,13 +1,10 @@
 /** The bounds of both listeners on real sockets (reliability 169, 210, 213): who is closed, and that the others notice nothing. */
 import { connect, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { UNREAD_BYTES_TOTAL_MAX, WAITING_COUNT_MAX } from '../../../src/adapters/listen/limits.ts';
 import { MetricsPage } from '../../support/metrics-page.ts';
 import { binaryOf, listeningPort, RUNTIMES, type Runtime, type Started, startProcess } from '../../support/server.ts';
-
-const PROGRAM = fileURLToPath(new URL('echo-server.ts', import.meta.url));
-const requestOf = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+import { ECHO_PROGRAM, requestOf } from './started-echo.ts';
 
 const answerCountIn = (received: string): number => received.match(/HTTP\/1.1 200/g)?.length ?? 0;
 /** They take the echo server 50 ms and more. */
@@ -49,7 +46,7 @@ describe('the bounds of the listener', () => {
   });
 
   async function start(runtime: Runtime, variables: Record<string, string> = {}) {
-    const started = startProcess(binaryOf(runtime), [PROGRAM], variables);
+    const started = startProcess(binaryOf(runtime), [ECHO_PROGRAM], variables);
     server = started;
     const port = await listeningPort(started);
     const open = (sent: string, reads = true): Client => {

@@ -1,27 +1,16 @@
 /** Both listeners behind real sockets: what the handler learns about its client. */
-import { connect, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { binaryOf, listeningPort, RUNTIMES, type Started, startProcess } from '../../support/server.ts';
-
-const PROGRAM = fileURLToPath(new URL('echo-server.ts', import.meta.url));
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { RUNTIMES } from '../../support/server.ts';
+import { requestOf, startedEcho } from './started-echo.ts';
 
 describe.each(RUNTIMES)('the listener of %s', (runtime) => {
-  let server: Started;
-  let port: number;
-  beforeAll(async () => {
-    server = startProcess(binaryOf(runtime), [PROGRAM]);
-    port = await listeningPort(server);
-  });
-  afterAll(async () => {
-    server.child.kill('SIGTERM');
-    expect(await server.exited).toBe(0);
-  });
+  const echo = startedEcho(runtime);
 
   /** The whole answer to the text, on a connection that closes behind it. */
   const ask = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      const socket = echo.socket(text);
       let received = '';
       socket.setEncoding('utf8').on('data', (part: string) => {
         received += part;
@@ -43,16 +32,16 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
   });
 
   it('says once when a client disconnects from a held request', async () => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n'));
-    await expect.poll(() => server.stdout()).toContain('held\n');
+    const socket = echo.socket(requestOf('/held'));
+    await expect.poll(() => echo.server.stdout()).toContain('held\n');
     socket.destroy();
-    await expect.poll(() => server.stdout(), { timeout: 5_000 }).toContain('disconnected\n');
-    expect(server.stdout().match(/disconnected/g)).toHaveLength(1);
+    await expect.poll(() => echo.server.stdout(), { timeout: 5_000 }).toContain('disconnected\n');
+    expect(echo.server.stdout().match(/disconnected/g)).toHaveLength(1);
   });
 
-  const pieceCount = (): number => server.stdout().match(/^piece /gm)?.length ?? 0;
+  const pieceCount = (): number => echo.server.stdout().match(/^piece /gm)?.length ?? 0;
   const started = (path: string): { readonly socket: Socket; readonly ended: Promise<Buffer> } => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`));
+    const socket = echo.socket(requestOf(path));
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => {});
     return { socket, ended: new Promise((resolve) => socket.on('close', () => resolve(Buffer.concat(chunks)))) };
@@ -93,7 +82,7 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
   it.each(['fault', 'cut'])(
     'resets a connection of HTTP/1.0, where its end would be that of the answer: a %s',
     async (end) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(`GET /pieces/${end} HTTP/1.0\r\n\r\n`));
+      const socket = echo.socket(`GET /pieces/${end} HTTP/1.0\r\n\r\n`);
       socket.resume();
       const failure = await new Promise((resolve) => socket.on('error', resolve).on('end', () => resolve('ended')));
       expect(failure).toMatchObject({ code: 'ECONNRESET' });
@@ -101,13 +90,13 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
   );
 
   it.each(['fault', 'cut'])('closes the connection without an end of the answer: a %s', async (end) => {
-    const before = server.stdout().length;
+    const before = echo.server.stdout().length;
     const received = await started(`/pieces/${end}`).ended;
     expect(received.subarray(0, 15).toString()).toBe('HTTP/1.1 200 OK');
     expect(received.subarray(-7).toString()).not.toContain('0\r\n\r\n');
-    const said = server.stdout().slice(before);
+    const said = echo.server.stdout().slice(before);
     expect(said.match(/^req_1: .*$/gm)).toEqual(end === 'fault' ? ['req_1: the store'] : null);
     expect(await ask('GET / HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n')).toContain('"host":"y"');
-    expect(server.stderr()).toBe('');
+    expect(echo.server.stderr()).toBe('');
   });
 });

@@ -3,12 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RETENTION_SECONDS } from '../../../src/payment/reservations.ts';
 import { expectError, expectPaid } from '../../support/answers.ts';
 import { type JobsApp, openJobsApp } from '../../support/jobs-app.ts';
+import { ShiftedClock } from '../../support/shifted-clock.ts';
 import { wallet } from '../../support/wallet.ts';
 
 let jobs: JobsApp;
-/** The server's clock is so far ahead of the machine's. */
-let aheadMs = 0;
-const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs };
+const clock = new ShiftedClock();
 beforeAll(async () => {
   jobs = await openJobsApp({}, { clock });
 });
@@ -25,9 +24,9 @@ it('is found by payer and nonce for as long as the sale is in the books', async 
   };
   await isSettled();
   const held = jobs.opened.app.counts().reservations;
-  aheadMs = (RETENTION_SECONDS + 150) * 1000;
+  clock.aheadMs = (RETENTION_SECONDS + 150) * 1000;
   // Another purchase makes the reservations forget what is past its retention.
-  const validBefore = String(Math.floor((Date.now() + aheadMs) / 1000) + 120);
+  const validBefore = clock.secondsAhead(120);
   const later = wallet();
   const second = await jobs.payment(jobs.search, later, { authorization: { validBefore } });
   expectPaid(await jobs.pay(jobs.search, second), later.address);

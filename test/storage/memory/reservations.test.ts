@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
+import { ANSWER_BYTES_MAX } from '../../../src/payment/reservations.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { describeReservations } from '../../suites/reservations.ts';
@@ -46,6 +48,25 @@ describe('reservations in memory, in size', () => {
       store.release(reserved.reservation);
     }
     expect(store.count).toBe(0);
+  });
+
+  it.each([
+    [100, 'reserved'],
+    [101, 'no-room'],
+  ])('count an answer of %d bytes in the place of a shorter draft: another purchase is %s', async (byteCount, kind) => {
+    const room = { countMax: 2, bytesMax: ANSWER_BYTES_MAX + 100 };
+    const store = new MemoryReservations(new ManualTime(), 10, undefined, undefined, undefined, room);
+    const reserve = (n: number) => {
+      const order = orderFor({ nonce: `0x${String(n).repeat(64)}` });
+      const claim = identifierClaim(`order-000000000${n}` as PaymentIdentifier, 'GET /', order.payer);
+      return { order, reserved: store.reserve(order.key, order.authorization.validBeforeSeconds, claim) };
+    };
+    const { order, reserved } = reserve(1);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    await store.recordIntent(reserved.reservation, order, SALE, new Uint8Array(10));
+    await store.recordSettled(reserved.reservation, `0x${'ab'.repeat(32)}`);
+    await store.replaceKept(reserved.reservation, new Uint8Array(byteCount));
+    expect(reserve(2).reserved.kind).toBe(kind);
   });
 
   it('accept only their own reservations', () => {

@@ -3,6 +3,7 @@
  * its time with the settlement, and goes when the payment ends uncharged or its time is over. It holds the digest of the
  * identifier and the sealed answer, which only the identifier opens.
  */
+import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';
 import type { LoadedAnswer } from '../../memory/reservation-journal.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
@@ -24,12 +25,6 @@ export interface AnswerQuery extends OfAnswers {
   readonly serial: number;
 }
 
-/** An identifier as a payment's operations carry it; both are 32 code units 0..255. */
-export interface AnswerRecord {
-  readonly digest: string;
-  readonly fingerprint: string;
-}
-
 const SCHEMA = `
   CREATE TABLE answer (
     serial INTEGER PRIMARY KEY, digest BLOB NOT NULL, fingerprint BLOB NOT NULL, kept_until_ms INTEGER NOT NULL,
@@ -43,11 +38,20 @@ const OPEN = 0;
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-const checksumOf = (serial: number, { digest, fingerprint }: AnswerRecord, keptUntilMs: number, hash: string): number =>
-  checksumOfFields(serial, bytesOf(digest), bytesOf(fingerprint), keptUntilMs, hash);
+const checksumOf = (
+  serial: number,
+  { digest, fingerprint }: IdentifierClaim,
+  keptUntilMs: number,
+  hash: string,
+): number => checksumOfFields(serial, bytesOf(digest), bytesOf(fingerprint), keptUntilMs, hash);
 
 /** Records the answer of a payment that is about to be settled. */
-export function insertAnswer(connection: Connection, serial: number, answer: AnswerRecord, sealed: Uint8Array): void {
+export function insertAnswer(
+  connection: Connection,
+  serial: number,
+  answer: IdentifierClaim,
+  sealed: Uint8Array,
+): void {
   connection.run(
     'INSERT INTO answer (serial, digest, fingerprint, kept_until_ms, hash, sealed, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
     serial,
@@ -64,7 +68,7 @@ export function insertAnswer(connection: Connection, serial: number, answer: Ans
 export function keepAnswer(
   connection: Connection,
   serial: number,
-  answer: AnswerRecord,
+  answer: IdentifierClaim,
   keptUntilMs: number,
   hash: string,
 ): void {

@@ -1,15 +1,17 @@
 /**
  * Payments in the state file: `pending`, unsettled settlements with the data for a repeat; `used`, used authorizations
- * (end-record.ts); `spent`, the play ledger's sums. Serials ascend, and only memory finds payments by their keys: without an
- * index on random digests, a commit touches only the ends of two tables.
+ * (end-record.ts); `spent`, the play ledger's sums. Serials ascend, and only memory finds reservations by their keys, so a
+ * payment touches only the ends of the tables, with one exception: its sale has an entry at a random place of the index
+ * `sale_by_number` (sales.ts), by which the books find it.
  */
 import type { Sale, SaleFacts } from '../../../payment/books.ts';
+import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';
 import { orderOfText } from '../../../payment/protocol/order.ts';
 import type { AnswerToKeep, RecordedCase } from '../../memory/reservation-journal.ts';
 import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
-import { type AnswerRecord, dropAnswer, insertAnswer, keepAnswer } from './answers.ts';
+import { dropAnswer, insertAnswer, keepAnswer } from './answers.ts';
 import { endOfRecord, endRecord } from './end-record.ts';
 import { insertSale } from './sales.ts';
 import type { Table } from './table.ts';
@@ -45,7 +47,7 @@ export interface End extends OfPayments {
   /** The entry of the books for a settled payment. */
   readonly sale: Sale | undefined;
   /** For a payment with an identifier; `keptUntilMs` counts for a settled one. */
-  readonly answer: { readonly claim: AnswerRecord; readonly keptUntilMs: number } | undefined;
+  readonly answer: { readonly claim: IdentifierClaim; readonly keptUntilMs: number } | undefined;
 }
 
 export type PaymentOperation =

@@ -39,10 +39,10 @@ export interface SalesTotals {
 }
 
 /** Bounds the time that one commit spends on the removal of old sales. */
-export const PRUNED_COUNT_MAX = 500;
+const PRUNED_COUNT_MAX = 500;
 
 /** `number` finds a sale by its authorization: 48 bits of the reservation key, so two sales may share one. */
-export const SALES_SCHEMA = `
+const SCHEMA = `
   CREATE TABLE sale (
     serial INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, number INTEGER NOT NULL, operation TEXT NOT NULL,
     amount INTEGER NOT NULL, network TEXT NOT NULL, payer TEXT NOT NULL, nonce TEXT NOT NULL, hash TEXT NOT NULL,
@@ -228,7 +228,7 @@ export function readSales(
 
 export const sales: Table<SalesOperation, SalesRead> = {
   name: SALES,
-  schema: SALES_SCHEMA,
+  schema: SCHEMA,
   apply(connection, operation) {
     switch (operation.kind) {
       case 'delivered':

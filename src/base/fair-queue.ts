@@ -1,7 +1,8 @@
 /**
- * A bounded waiting line in which clients take turns. Turns go round among the client networks that wait, one entry each;
- * within a network the first to come is served first. A network may queue as many entries as there are free slots left, so one
- * network fills half of the slots at most, two fill a third each, and a newcomer always finds one.
+ * A waiting line in which clients take turns. Turns go round among the client networks that wait, one entry each; within a
+ * network the first to come is served first. Its user bounds it, by bytes or by {@link FairQueue.freeSlotsFor}: a network may
+ * queue as many entries as there are free slots left, so one network fills half of the slots at most, two fill a third each,
+ * and a newcomer always finds one.
  *
  * Cost: O(1) a call; {@link FairQueue.next} with a condition looks at one entry of each network that waits.
  */
@@ -12,7 +13,8 @@ export class FairQueue<Entry extends { readonly network: string }> {
   /** Entries that wait. */
   count = 0;
 
-  constructor(countMax: number) {
+  /** @param countMax slots; without it, {@link freeSlotsFor} has no meaning */
+  constructor(countMax: number = Number.POSITIVE_INFINITY) {
     this.#countMax = countMax;
   }
 
@@ -34,17 +36,30 @@ export class FairQueue<Entry extends { readonly network: string }> {
   }
 
   /**
-   * Takes out the oldest entry of the network whose turn it is; undefined when none waits.
-   * @param isServed false: the network is passed over and keeps its turn
+   * The oldest entry of each network, in the order of turns. A network whose entry is {@link serve}d meanwhile comes again at
+   * the end of the round.
    */
-  next(isServed?: (network: string) => boolean): Entry | undefined {
-    for (const [network, queue] of this.#queues) {
-      if (isServed !== undefined && !isServed(network)) continue;
-      const entry = queue.shift();
-      // The network goes to the end of the round.
-      this.#queues.delete(network);
-      if (queue.length > 0) this.#queues.set(network, queue);
-      this.count--;
+  *inTurn(): Generator<Entry, void> {
+    for (const queue of this.#queues.values()) yield queue[0] as Entry; // no queue is empty
+  }
+
+  /** Takes out the oldest entry of a network and ends the network's turn. */
+  serve(entry: Entry): void {
+    this.remove(entry);
+    const queue = this.#queues.get(entry.network);
+    if (queue === undefined) return;
+    this.#queues.delete(entry.network);
+    this.#queues.set(entry.network, queue);
+  }
+
+  /**
+   * Takes out the oldest entry of the network whose turn it is; undefined when none waits.
+   * @param isServed false: the network of this oldest entry is passed over and keeps its turn
+   */
+  next(isServed: (oldest: Entry) => boolean = () => true): Entry | undefined {
+    for (const entry of this.inTurn()) {
+      if (!isServed(entry)) continue;
+      this.serve(entry);
       return entry;
     }
     return undefined;

@@ -1,0 +1,5 @@
+/** Values that the answers of several modules have. */
+import * as v from 'valibot';
+
+export const dateTime = v.pipe(v.string(), v.isoTimestamp());
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -1,0 +1,18 @@
+/** A small sample as a catalogue file: a server that opens it starts in half the time of one that makes its own. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildSample } from '../../src/ingest/synth/sample.ts';
+
+const JOB_COUNT = 500;
+let path: string | undefined;
+
+/** Made once a process, which removes it when it ends. */
+export function smallSample(): string {
+  if (path !== undefined) return path;
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-sample-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  path = join(folder, 'sample.pgs');
+  writeFileSync(path, buildSample(Date.now(), JOB_COUNT));
+  return path;
+}

@@ -1,0 +1,12 @@
+/** Waiting for what another process does. */
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @throws Error that names `what` when it is not so within the time */
+export async function until(what: string, done: () => boolean | Promise<boolean>, timeoutMs = 6000): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  while (!(await done())) {
+    if (performance.now() > end) throw new Error(`${what} did not come to be in ${timeoutMs} ms`);
+    await pause(25);
+  }
+}
