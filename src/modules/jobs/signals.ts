@@ -13,7 +13,7 @@ import { observationPeriod, periodOf } from './answer-period.ts';
 import { companyName } from './company.ts';
 import { envelope, isoTimeOrNull, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD, exampleMeta } from './examples.ts';
-import { period, terms } from './parameters.ts';
+import { cohortFilters, period } from './parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from './refusals.ts';
 import type { JobsServices } from './services.ts';
 
@@ -64,9 +64,7 @@ export const findSignals = route<JobsServices>()({
     'Companies with active jobs that match every filter; companies with the most recently observed jobs come first.',
   access: [perClient, unlessOverloaded, paid('0.09')],
   query: v.strictObject({
-    role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
-    location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
-    department: v.optional(terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' })),
+    ...cohortFilters,
     period: v.optional(period, '7d'),
     limit: v.optional(integer(1, COMPANY_COUNT_MAX), COMPANY_COUNT_MAX),
   }),
@@ -102,14 +100,14 @@ export const findSignals = route<JobsServices>()({
     },
   },
   ready: hasCatalogue,
-  handle(input, { catalogue, clock, signalsMemo }) {
+  handle(input, { catalogue, clock, memo }) {
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
     const { role, location, department, limit } = input;
     const observed = observationPeriodEndingAt(clock.nowMs());
     const periodVersion = served.catalogue.ranking.setPeriod(observed);
-    const question = JSON.stringify([role, location, department, limit]);
-    return signalsMemo.over(served).answer(question, periodVersion, periodOf(observed), () => {
+    const question = JSON.stringify(['signals', role, location, department, limit]);
+    return memo.over(served).answer(question, periodVersion, periodOf(observed), () => {
       const filters = { role, location, department };
       const found = signals(served.catalogue, filters, limit, observed);
       const criterion = criterionOf(filters);
