@@ -1,6 +1,6 @@
 /**
  * `paygrade demo`: buys from a running server as a customer would. It makes a throwaway wallet, asks for an answer, shows the
- * offer, pays with the official x402 client and prints the three answers with their receipts.
+ * offer, pays with the official x402 client and prints an answer of each jobs route with its receipt.
  */
 import { CommandError, command, EXIT_OK } from './command.ts';
 import type { Io } from './io.ts';
@@ -41,6 +41,11 @@ async function ask(url: string): Promise<Response> {
 function domainIn(body: unknown): string | undefined {
   const { data } = body as { data?: { companies?: { company: { domain: string | null } }[] } };
   return data?.companies?.map(({ company }) => company.domain).find((domain) => domain !== null) ?? undefined;
+}
+
+/** A job of a search, to ask about in detail. */
+function jobIn(body: unknown): string | undefined {
+  return (body as { data?: { jobs?: { id: string }[] } }).data?.jobs?.[0]?.id;
 }
 
 function show(io: Io, purchase: Purchase): void {
@@ -90,7 +95,12 @@ export const demo = command({
     const first = await buy(`/v1/jobs/signals?role=${role}&limit=3`);
     const domain = domainIn(first.body);
     if (domain !== undefined) await buy(`/v1/jobs/company?company=${encodeURIComponent(domain)}`);
-    await buy(`/v1/jobs/search?keyword=${role}&limit=2`);
+    const found = await buy(`/v1/jobs/search?keyword=${role}&limit=2`);
+    const id = jobIn(found.body);
+    if (id !== undefined) await buy(`/v1/jobs/detail?id=${encodeURIComponent(id)}`);
+    await buy(`/v1/jobs/changes?role=${role}&limit=2`);
+    await buy(`/v1/jobs/skills?role=${role}&limit=5`);
+    await buy(`/v1/jobs/market?role=${role}`);
     if (options.json) io.stdout.write(`${JSON.stringify({ wallet: address, purchases }, null, 2)}\n`);
     return EXIT_OK;
   },

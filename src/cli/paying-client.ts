@@ -1,5 +1,6 @@
 /** What the commands that act as a customer share: the server's address, a wallet, and the official x402 client. */
 import { errorCodeOf, messageOf } from '../base/failure.ts';
+import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { CommandError, type TextOption, UsageError } from './command.ts';
 import { optional } from './optional-package.ts';
 
@@ -48,6 +49,7 @@ export async function payingClient(privateKey: string | undefined): Promise<Payi
   const account = accounts.privateKeyToAccount(
     privateKey === undefined ? accounts.generatePrivateKey() : (privateKey as `0x${string}`),
   );
-  const schemes = [{ network: 'eip155:8453' as const, client: new ExactEvmScheme(account) }];
+  const client = new ExactEvmScheme(account);
+  const schemes = NETWORK_IDS.map((network) => ({ network, client }));
   return { address: account.address, payingFetch: wrapFetchWithPaymentFromConfig(fetch, { schemes }) as typeof fetch };
 }

@@ -49,7 +49,7 @@ export const listChanges = route<JobsServices>()({
   description:
     'Up to ten of each, newest first. A job that is no longer observed does not prove a hire. For a company that is not in ' +
     'the catalogue the answer to a valid payment is 404, and nothing is charged.',
-  access: [perClient, unlessOverloaded, paid('0.05')],
+  access: [perClient, unlessOverloaded, paid('0.05', 'changes')],
   query: v.strictObject({
     company: v.optional(companyDomain),
     ...cohortFilters,

@@ -40,7 +40,7 @@ export const summarizeCompany = route<JobsServices>()({
   description:
     'Counts, departments and skills over the most recently observed active jobs of one company. For a company that is not in ' +
     'the catalogue the answer to a valid payment is 404, and nothing is charged.',
-  access: [perClient, unlessOverloaded, paid('0.05')],
+  access: [perClient, unlessOverloaded, paid('0.05', 'company')],
   query: v.strictObject({ company: companyDomain, period: v.optional(period, '7d') }),
   answer: envelope(companyData),
   errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND],

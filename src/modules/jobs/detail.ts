@@ -40,7 +40,7 @@ export const getJob = route<JobsServices>()({
   description:
     'The job with an id that another answer stated, active or closed. For an id that is not in the catalogue the answer to a ' +
     'valid payment is 404, and nothing is charged.',
-  access: [perClient, unlessOverloaded, paid('0.02')],
+  access: [perClient, unlessOverloaded, paid('0.02', 'detail')],
   query: v.strictObject({ id: jobId }),
   answer: envelope(v.strictObject({ job: jobDetail })),
   errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],

@@ -51,7 +51,7 @@ export const describeMarket = route<JobsServices>()({
   description:
     'Counts over the most recently observed active jobs of the catalogue that match every filter. Spellings of a department ' +
     'or place that compare as equal are one entry, shown as on its newest job.',
-  access: [perClient, unlessOverloaded, paid('0.09')],
+  access: [perClient, unlessOverloaded, paid('0.09', 'market')],
   query: v.strictObject({ ...cohortFilters, period: v.optional(period, '7d') }),
   answer: envelope(marketData),
   errors: [CATALOGUE_UNAVAILABLE],

@@ -35,7 +35,7 @@ export const searchJobs = route<JobsServices>()({
   path: '/v1/jobs/search',
   summary: 'Search up to 10 observed jobs',
   description: 'Active jobs of the monitored catalogue that match every filter, most recently observed first.',
-  access: [perClient, unlessOverloaded, paid('0.02')],
+  access: [perClient, unlessOverloaded, paid('0.02', 'search')],
   query: v.strictObject({
     keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),

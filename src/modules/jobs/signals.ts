@@ -62,7 +62,7 @@ export const findSignals = route<JobsServices>()({
   summary: 'Find up to 5 companies with evidence of hiring activity',
   description:
     'Companies with active jobs that match every filter; companies with the most recently observed jobs come first.',
-  access: [perClient, unlessOverloaded, paid('0.09')],
+  access: [perClient, unlessOverloaded, paid('0.09', 'signals')],
   query: v.strictObject({
     ...cohortFilters,
     period: v.optional(period, '7d'),

@@ -32,7 +32,7 @@ export const listSkills = route<JobsServices>()({
   description:
     'Counts over the most recently observed active jobs that match every filter, of the catalogue or of one company. For a ' +
     'company that is not in the catalogue the answer to a valid payment is 404, and nothing is charged.',
-  access: [perClient, unlessOverloaded, paid('0.05')],
+  access: [perClient, unlessOverloaded, paid('0.05', 'skills')],
   query: v.strictObject({
     company: v.optional(companyDomain),
     ...cohortFilters,

@@ -173,17 +173,17 @@ function buyingSection(operation: Operation, { facts }: PageServices): Html {
 <p>Any client of <a href="https://github.com/x402-foundation/x402">x402</a> version 2 signs the transfer and repeats the request. ${
     isPlay
       ? html`This server settles with play money, so a wallet without funds is enough.`
-      : html`The wallet needs ${priceOf(operation.access)} USDC on Base, and no gas.`
+      : html`The wallet needs ${priceOf(operation.access)} USDC on ${network.name}, and no gas.`
   }</p>
 <pre data-copy><code>npm install ${CLIENT_PACKAGES}</code></pre>
-<pre data-copy><code id="client">${clientScript(url, method, network)}</code></pre></li>
+<pre data-copy><code id="client">${clientScript(url, method, network.id)}</code></pre></li>
 <li><h3>Read the answer and keep the receipt</h3>
 <p>A signed authorization buys exactly one answer. A question without an answer costs nothing. If the outcome of a settlement is
 unknown, the server keeps checking it, and <code>GET /v1/payments/{network}/{payer}/{nonce}</code> returns its status, free.</p></li>
 </ol>
 <dl class="terms">
-<div><dt>Network</dt><dd><code>${network}</code></dd></div>
-<div><dt>Settlement</dt><dd>${isPlay ? 'play money, nothing on a chain' : 'USDC on Base, by an x402 facilitator'}</dd></div>
+<div><dt>Network</dt><dd><code>${network.id}</code> ${network.name}</dd></div>
+<div><dt>Settlement</dt><dd>${isPlay ? 'play money, nothing on a chain' : `USDC on ${network.name}, by an x402 facilitator`}</dd></div>
 <div><dt>Paid to</dt><dd><code class="wrap">${payTo}</code></dd></div>
 </dl>
 </section>`;
