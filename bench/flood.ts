@@ -12,6 +12,7 @@
  *
  * The load comes from threads of this process, so on two cores it takes CPU from the server.
  */
+import { BASE } from '../src/payment/protocol/network.ts';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -157,7 +158,7 @@ function signatureOf(authorization: ReturnType<typeof authorizationOf>): string 
     value: BigInt(authorization.value),
     validAfter: 0n,
     validBefore: BigInt(authorization.validBefore),
-  });
+  }, BASE);
   const signed = secp256k1.sign(digestOf(struct), SECRET, { prehash: false, format: 'recovered' });
   return hex(new Uint8Array([...signed.subarray(1), 27 + signed[0]!]));
 }

@@ -12,6 +12,7 @@
  *
  * Scaling can be judged only where `box` is near 2. All parts take turns round by round; figures are medians.
  */
+import { BASE } from '../src/payment/protocol/network.ts';
 import { deepStrictEqual } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -156,7 +157,7 @@ function paymentFor(offer: Offer): string {
     value: BigInt(accepted.amount),
     validAfter: 0n,
     validBefore: BigInt(authorization.validBefore),
-  });
+  }, BASE);
   const payload = { signature: hex(signed(digestOf(struct))), authorization };
   return Buffer.from(JSON.stringify({ x402Version: 2, payload, resource: offer.resource, accepted })).toString(
     'base64',

@@ -114,7 +114,9 @@ class PaymentAccess implements Access<Payer, PaidServices> {
     return new PaymentAccess(set ?? this.priceUsdc, this.#key, network);
   }
 
-  readonly boundTo = ({ paid }: PaidServices): PaymentAccess => this.soldBy(paid.seller);
+  boundTo({ paid }: PaidServices): PaymentAccess {
+    return this.soldBy(paid.seller);
+  }
 
   isPresented(request: RequestView): boolean {
     return request.header('payment-signature') !== null;

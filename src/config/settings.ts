@@ -6,6 +6,7 @@ import {
   notBlank,
   oneOf,
   origin,
+  priceList,
   payee,
   secretText,
   switchOn,

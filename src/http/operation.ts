@@ -109,7 +109,7 @@ export function bind<S>(
   publicUrl?: string,
 ): readonly Operation[] {
   return routes.map((declared) => {
-    const access = declared.access.map((entry) => boundTo(entry, services));
+    const access = declared.access.map((entry) => boundTo(entry, services)) as Route<S>['access'];
     const route: Route<S> = { ...declared, access };
     return { ...(route as Route), tag, publicUrl, mount: (mount) => mounted(route, services, mount) };
   });
