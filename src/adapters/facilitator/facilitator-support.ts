@@ -1,4 +1,4 @@
-/** What a facilitator's `/supported` says about the network, scheme and asset of this server (x402-v2 §5.4). */
+/** What a facilitator's `/supported` says about the network, scheme and asset of this server (x402-v2 §2.9). */
 import { printable } from '../../base/printable.ts';
 import { type Network, SCHEME, X402_VERSION } from '../../payment/protocol/network.ts';
 
