@@ -165,9 +165,8 @@ describe(`the network that the operator chose, under ${RUNTIME}`, () => {
 
   it('the documents name it', async () => {
     const jobs = await openJobsApp({ BASE_URL, NETWORK: SEPOLIA });
-    const text = (await jobs.get('/openapi.json')).text;
-    expect(text).toContain(SEPOLIA);
-    expect(text).toContain('USDC on Base Sepolia');
+    expect((await jobs.get('/openapi.json')).text).toContain(SEPOLIA);
+    expect((await jobs.get('/llms.txt')).text).toContain('USDC on Base Sepolia');
     const home = (await jobs.get('/', { accept: 'text/html' })).text;
     expect(home).toContain(`<code>${SEPOLIA}</code> Base Sepolia`);
     await jobs.close();

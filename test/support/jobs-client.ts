@@ -1,7 +1,7 @@
 /** A customer of the paid jobs routes: asks, pays and reads, over whichever transport. */
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
-import { buildSample, sampleSource } from '../../src/ingest/synth/sample.ts';
+import { SAMPLE_JOB_COUNT, SAMPLE_SEED } from '../../src/ingest/synth/sample.ts';
+import { synthRecords } from '../../src/ingest/synth/synth.ts';
 import { listChanges } from '../../src/modules/jobs/changes.ts';
 import { summarizeCompany } from '../../src/modules/jobs/company.ts';
 import { getJob } from '../../src/modules/jobs/detail.ts';
@@ -33,7 +33,14 @@ export const DECLARATIONS = [
 export const JOBS_PATHS = DECLARATIONS.map(({ path }) => path);
 
 /** A job of the built-in sample, whose ids follow from its seed. */
-export const SAMPLE_JOB_ID = openSnapshot(sampleSource(buildSample(Date.now(), 1))).cold.rowAt(0).id;
+export const SAMPLE_JOB_ID = firstOf(
+  synthRecords({ jobs: SAMPLE_JOB_COUNT, seed: SAMPLE_SEED, asOfMs: Date.now(), descriptions: false }),
+).id;
+
+function firstOf<T>(records: Iterable<T>): T {
+  for (const record of records) return record;
+  throw new Error('no record');
+}
 
 const SIGNALS_PRICE_ATOMIC = 90_000;
 
