@@ -21,8 +21,10 @@ type Question = () => Promise<{ readonly measure: Measure }>;
 const QUESTIONS: Readonly<Record<string, Question>> = {
   signals: () => import('./signals.ts'),
   company: () => import('./company.ts'),
+  companies: () => import('./companies.ts'),
   search: () => import('./search.ts'),
   'snapshot-load': () => import('./snapshot-load.ts'),
+  descriptions: () => import('./descriptions.ts'),
   offer: () => import('./offer.ts'),
   verification: () => import('./verification.ts'),
   reservation: () => import('./reservation.ts'),
@@ -33,7 +35,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   state: () => import('./state.ts'),
   skills: () => import('./skills.ts'),
 };
-const NEED_CATALOGUE = ['signals', 'company', 'search', 'snapshot-load', 'offer'];
+const NEED_CATALOGUE = ['signals', 'company', 'companies', 'search', 'snapshot-load', 'offer'];
 
 export interface Results {
   readonly machine: { readonly cpu: string; readonly cores: number; readonly memoryMib: number; readonly load: number };

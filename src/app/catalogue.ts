@@ -1,7 +1,9 @@
 /** The catalogue as a component: readiness, metrics, reloads. */
 import type { Clock } from '../base/clock.ts';
 import type { Exposition } from '../base/prometheus.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { CatalogueHolder, type CatalogueSource } from '../catalogue/holder.ts';
+import { type Reach, reachOf } from '../catalogue/questions/reach.ts';
 import type { Component } from '../modules/module.ts';
 
 export interface OpenCatalogue {
@@ -10,6 +12,28 @@ export interface OpenCatalogue {
 }
 
 const secondsSince = (thenMs: number, nowMs: number): number => (nowMs - thenMs) / 1000;
+
+/** Counted once for each catalogue, because a served catalogue does not change. */
+const reachByCatalogue = new WeakMap<Catalogue, Reach>();
+
+function writeReach(page: Exposition, catalogue: Catalogue): void {
+  const reach = reachByCatalogue.get(catalogue) ?? reachOf(catalogue.snapshot);
+  reachByCatalogue.set(catalogue, reach);
+  page
+    .family(
+      'paygrade_reachable_jobs_ratio',
+      'gauge',
+      'Share of the active jobs with a domain of their company, and in the cohort.',
+    )
+    .sample(reach.domainShare, { by: 'company_domain' })
+    .sample(reach.cohortShare, { by: 'cohort' });
+  page.single(
+    'paygrade_observation_days',
+    'gauge',
+    'UTC days on which the active jobs were last observed.',
+    reach.observationDays,
+  );
+}
 
 function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): void {
   const catalogue = holder.current()?.catalogue;
@@ -25,6 +49,7 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
     .single('paygrade_catalogue_companies', 'gauge', 'Companies of the catalogue.', companyCount)
     .single('paygrade_snapshot_age_seconds', 'gauge', 'Time since the catalogue was built.', ageSeconds)
     .single('paygrade_cohort_jobs', 'gauge', 'Jobs of the candidate cohort.', candidateJobs);
+  writeReach(page, catalogue);
   if (newestObservedMs === null || oldestObservedMs === null) return;
   page
     .family('paygrade_cohort_age_seconds', 'gauge', 'Time since the newest and the oldest observation of the cohort.')

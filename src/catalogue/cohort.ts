@@ -3,6 +3,7 @@
  * are one part. A company's are parts of at most PART_ROWS_MAX rows, newest observations first, so that a question waits for
  * the index of one part at most.
  */
+import { DOMAIN_EVIDENCE, isStated } from './domain-evidence.ts';
 import { CohortPart } from './index/cohort-part.ts';
 import { PART_ROWS_MAX } from './limits.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -13,9 +14,21 @@ export interface CohortFacts {
   /** Whether the scope has more active jobs than the cohort, so that counts are not totals. */
   readonly sampled: boolean;
   readonly candidateJobs: number;
+  /** Jobs whose company's domain was assigned, not stated; absent: not counted. */
+  readonly assignedDomainJobs?: number;
   /** Last observations in the cohort, before filters, milliseconds; `null` when it is empty. */
   readonly newestObservedMs: number | null;
   readonly oldestObservedMs: number | null;
+}
+
+/** One pass over the rows. */
+function assignedDomainJobsIn({ employer, employerEvidence }: Snapshot, rows: Uint32Array): number {
+  let count = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const evidence = DOMAIN_EVIDENCE[employerEvidence[employer[rows[i]!]!]! - 1];
+    if (evidence !== undefined && !isStated(evidence)) count++;
+  }
+  return count;
 }
 
 export class Cohort {
@@ -39,6 +52,14 @@ export class Cohort {
       newestObservedMs: count === 0 ? null : snapshot.lastObserved[rows[0]!]!,
       oldestObservedMs: count === 0 ? null : snapshot.lastObserved[rows[count - 1]!]!,
     };
+    // Counted when an answer asks for it, and not enumerable, so that comparing or copying the facts does not count.
+    let assigned: number | undefined;
+    Object.defineProperty(this.facts, 'assignedDomainJobs', {
+      get: () => {
+        assigned ??= assignedDomainJobsIn(snapshot, rows);
+        return assigned;
+      },
+    });
   }
 
   /** The parts of a company's cohort, newest observations first; made on first use. */

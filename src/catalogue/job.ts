@@ -3,6 +3,7 @@
  * column code and OpenAPI follow from them, and a snapshot stores the index in a list, so new entries go to the end.
  */
 import type { CompanyDomain } from './company-domain.ts';
+import type { DomainEvidence } from './domain-evidence.ts';
 
 export const REMOTE_STATUSES = ['remote', 'hybrid', 'on_site', 'unknown'] as const;
 export type RemoteStatus = (typeof REMOTE_STATUSES)[number];
@@ -19,6 +20,10 @@ export interface Job {
   readonly title: string;
   readonly company: string;
   readonly companyDomain: CompanyDomain | null;
+  /** Where the domain is from; null or absent with a domain: `source`. */
+  readonly companyDomainEvidence?: DomainEvidence | null;
+  /** Other domains by which the company is found; of one company all its jobs' together. */
+  readonly companyAliases?: readonly CompanyDomain[];
   readonly location: string | null;
   readonly department: string | null;
   readonly remoteStatus: RemoteStatus;

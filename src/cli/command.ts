@@ -108,6 +108,8 @@ export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly commands: readonly CommandItem[];
+  /** What the group's name does without one of its commands: `companies --catalogue DIR`. */
+  readonly itself?: CommandStub;
 }
 
 export type CommandItem = Command | CommandStub | CommandGroup;
@@ -257,19 +259,22 @@ function commandHelp(path: string, subject: Command): string {
 function* commandsIn(group: CommandGroup, before: string): Generator<readonly [string, Command | CommandStub]> {
   for (const item of group.commands) {
     const path = `${before}${item.name}`;
-    if (item.kind === 'group') yield* commandsIn(item, `${path} `);
-    else yield [path, item];
+    if (item.kind !== 'group') yield [path, item];
+    else {
+      if (item.itself) yield [path, item.itself];
+      yield* commandsIn(item, `${path} `);
+    }
   }
 }
 
-function groupHelp(path: string, group: CommandGroup): string {
+async function groupHelp(path: string, group: CommandGroup): Promise<string> {
+  const more = `${path} <command> --help describes one command.\n`;
+  if (group.itself) {
+    const rows = group.commands.map(({ name, summary }) => [`${path} ${name}`, summary] as const);
+    return [commandHelp(path, await group.itself.load()), table(rows), more].join('\n');
+  }
   const rows = [...commandsIn(group, '')].map(([name, { summary }]) => [name, summary] as const);
-  return [
-    `${path} <command> [options]\n`,
-    `${group.summary}.\n`,
-    table(rows),
-    `${path} <command> --help describes one command.\n`,
-  ].join('\n');
+  return [`${path} <command> [options]\n`, `${group.summary}.\n`, table(rows), more].join('\n');
 }
 
 async function runCommand(path: string, subject: Command, words: readonly string[], io: Io): Promise<number> {
@@ -284,9 +289,10 @@ async function dispatch(path: string, subject: CommandItem, words: readonly stri
   if (subject.kind === 'stub') return runCommand(path, await subject.load(), words, io);
   const [word, ...rest] = words;
   if (word === '--help' || word === 'help') {
-    io.stdout.write(groupHelp(path, subject));
+    io.stdout.write(await groupHelp(path, subject));
     return EXIT_OK;
   }
+  if (subject.itself && (word === undefined || word.startsWith('-'))) return dispatch(path, subject.itself, words, io);
   const names = subject.commands.map(({ name }) => name).join(', ');
   if (word === undefined) throw new UsageError(`a command is missing: ${names}`);
   const next = subject.commands.find(({ name }) => name === word);

@@ -36,6 +36,32 @@ const snapshot: CommandGroup = {
   ],
 };
 
+const companies: CommandGroup = {
+  kind: 'group',
+  name: 'companies',
+  summary: 'The companies of a catalogue, and the domains by which buyers ask for them',
+  itself: {
+    kind: 'stub',
+    name: 'companies',
+    summary: 'Lists the companies of a catalogue with their domains and where those are from',
+    load: async () => (await import('./companies/list.ts')).listCompanies,
+  },
+  commands: [
+    {
+      kind: 'stub',
+      name: 'set',
+      summary: 'States the domain of a company, which every later build uses',
+      load: async () => (await import('./companies/set.ts')).setCompany,
+    },
+    {
+      kind: 'stub',
+      name: 'import',
+      summary: 'States the domains of companies from a CSV file',
+      load: async () => (await import('./companies/import.ts')).importCompanies,
+    },
+  ],
+};
+
 const callback: CommandGroup = {
   kind: 'group',
   name: 'callback',
@@ -97,6 +123,7 @@ export const PROGRAM: CommandGroup = {
       summary: 'Shows what opened, changed, closed and reopened in a catalogue',
       load: async () => (await import('./history.ts')).history,
     },
+    companies,
     snapshot,
     callback,
     {

@@ -10,12 +10,24 @@ import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';
 import { exportFactsOf } from './export-facts.ts';
 import type { NativeRecord } from './native.ts';
 
-export function nativeOf(job: Job): Required<NativeRecord> {
+type Identity = 'company_domain_evidence' | 'company_aliases';
+
+/** What a native line has beyond the specification, where there is something to say: absent reads as `source` and no alias. */
+function identityOf({ companyAliases = [], companyDomain, companyDomainEvidence }: Job): Pick<NativeRecord, Identity> {
+  const isAssumed = companyDomain === null || (companyDomainEvidence ?? 'source') === 'source';
+  return {
+    ...(isAssumed ? {} : { company_domain_evidence: companyDomainEvidence ?? null }),
+    ...(companyAliases.length === 0 ? {} : { company_aliases: companyAliases }),
+  };
+}
+
+export function nativeOf(job: Job): Required<Omit<NativeRecord, Identity>> & Pick<NativeRecord, Identity> {
   return {
     id: job.id,
     title: job.title,
     company: job.company,
     company_domain: job.companyDomain,
+    ...identityOf(job),
     location: job.location,
     department: job.department,
     remote_status: job.remoteStatus,

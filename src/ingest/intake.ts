@@ -320,13 +320,14 @@ export class Intake {
   }
 
   #add(
-    { record, board }: Shaped & { readonly ok: true },
+    { record, board, applyUrl }: Shaped & { readonly ok: true },
     shape: Shape,
     { document }: MemberContext,
     number: number,
   ): Omit<RejectedAs, 'id'> | undefined {
     const { sink, nowMs, skills } = this.#settings;
     const parsed = parseNative(record, {
+      descriptionText: skills.descriptionText,
       extract(title, description) {
         const known = description === null ? undefined : sink.knownSkills?.(record.id, title, description);
         return known === undefined ? skills.extract(title, description) : [...known];
@@ -342,6 +343,7 @@ export class Intake {
     const earlier = sink.add(parsed.job, {
       shape,
       board,
+      applyUrl: applyUrl ?? null,
       description: record.description ?? null,
       descriptionText: parsed.description,
       hasOwnSkills: Array.isArray(record.skills),

@@ -21,6 +21,8 @@ export interface JobSource {
   readonly shape: Shape;
   /** The list that it is from, within its shape. */
   readonly board: string;
+  /** Where one applies, when the source names another address than the posting's own. */
+  readonly applyUrl?: string | null;
   /** As the source has it; null when it has none. */
   readonly description: string | null;
   /** Its whole text, of which the job keeps the beginning. */

@@ -5,6 +5,7 @@
  */
 import { parseDateTime } from '../base/date-time.ts';
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
+import { DOMAIN_EVIDENCE } from '../catalogue/domain-evidence.ts';
 import {
   DESCRIPTION_LENGTH_MAX,
   EMPLOYMENT_TYPES,
@@ -13,11 +14,11 @@ import {
   type JobStatus,
   REMOTE_STATUSES,
 } from '../catalogue/job.ts';
-import { DESCRIPTION_FORMATS, descriptionText } from './input/description-text.ts';
+import { DESCRIPTION_FORMATS } from './input/description-format.ts';
 import type { SkillExtractor } from './skills/skills.ts';
 
-/** Extracts the skills of a record that names none, from its title and the whole text of its description. */
-export type SkillSource = Pick<SkillExtractor, 'extract'>;
+/** Reads descriptions, and extracts the skills of a record that names none from its title and its description's whole text. */
+export type SkillSource = Pick<SkillExtractor, 'extract' | 'descriptionText'>;
 
 /** The object on a line, as the other shapes and the synthetic catalogue write it. Absent reads as `null`. */
 export interface NativeRecord {
@@ -25,6 +26,8 @@ export interface NativeRecord {
   title: string;
   company: string;
   company_domain?: string | null;
+  company_domain_evidence?: string | null;
+  company_aliases?: readonly string[] | null;
   location?: string | null;
   department?: string | null;
   remote_status?: string | null;
@@ -67,11 +70,14 @@ export const URL_LENGTH_MAX = 8000;
 /** Skills of one job, and code points of one. */
 export const SKILL_COUNT_MAX = 200;
 export const SKILL_LENGTH_MAX = 100;
+/** Aliases on one line: a company gathers a few from each of its boards. */
+export const ALIAS_COUNT_MAX = 1000;
 
 const HTTP_URL = /^https?:\/\//i;
 /** Characters that a URL parser silently drops or encodes: the stored text would not be the address that was checked. */
 const URL_FORBIDDEN = /[\s\u0000-\u001f\u007f\\]/;
 
+const NOT_DOMAINS = 'must be an array of domain names such as example.com';
 const NOT_TEXT = 'must be a string';
 const NOT_UNICODE = 'holds a lone surrogate, which is not Unicode text';
 
@@ -133,6 +139,20 @@ function companyDomain(value: unknown): CompanyDomain | null {
   return domain;
 }
 
+/** Other domains of the company (beyond the specification: what `snapshot export` writes); absent and null are none. */
+function companyAliases(value: unknown): CompanyDomain[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new FieldRefused('company_aliases', NOT_DOMAINS);
+  if (value.length > ALIAS_COUNT_MAX) {
+    throw new FieldRefused('company_aliases', `has more than ${ALIAS_COUNT_MAX} entries`);
+  }
+  return value.map((alias) => {
+    const domain = typeof alias === 'string' ? parseCompanyDomain(alias) : undefined;
+    if (domain === undefined) throw new FieldRefused('company_aliases', NOT_DOMAINS);
+    return domain;
+  });
+}
+
 function oneOf<Item extends string, Absent extends Item | null>(
   field: string,
   value: unknown,
@@ -184,7 +204,7 @@ function observed(field: string, value: unknown): number {
 }
 
 /** The whole text of the record's description; null when there is none, or no text in it. */
-function wholeDescription(record: Record<string, unknown>): string | null {
+function wholeDescription(record: Record<string, unknown>, { descriptionText }: SkillSource): string | null {
   const source = optionalText('description', record.description, Number.POSITIVE_INFINITY);
   const format = oneOf('description_format', record.description_format, DESCRIPTION_FORMATS, null);
   if (source === null) return null;
@@ -225,12 +245,17 @@ function parsed(record: Record<string, unknown>, skills: SkillSource): NativePar
   const title = requiredText('title', record.title, NAME_LENGTH_MAX);
   const company = requiredText('company', record.company, NAME_LENGTH_MAX);
   const domain = companyDomain(record.company_domain);
+  const evidence =
+    domain === null
+      ? null
+      : oneOf('company_domain_evidence', record.company_domain_evidence, DOMAIN_EVIDENCE, 'source');
+  const aliases = companyAliases(record.company_aliases);
   const location = optionalText('location', record.location, LOCATION_LENGTH_MAX);
   const department = optionalText('department', record.department, NAME_LENGTH_MAX);
   const remoteStatus = oneOf('remote_status', record.remote_status, REMOTE_STATUSES, 'unknown');
   const employmentType = oneOf('employment_type', record.employment_type, EMPLOYMENT_TYPES, 'unknown');
   const url = sourceUrl(record.source_url);
-  const description = wholeDescription(record);
+  const description = wholeDescription(record, skills);
   const kept = keptDescription(description, record.description_truncated);
   const given = givenSkills(record.skills);
   const firstObservedMs = observed('first_observed_at', record.first_observed_at);
@@ -243,6 +268,9 @@ function parsed(record: Record<string, unknown>, skills: SkillSource): NativePar
     title,
     company,
     companyDomain: domain,
+    // `source` and no alias are what a job has without these.
+    ...(evidence === null || evidence === 'source' ? {} : { companyDomainEvidence: evidence }),
+    ...(aliases.length === 0 ? {} : { companyAliases: aliases }),
     location,
     department,
     remoteStatus,

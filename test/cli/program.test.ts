@@ -11,7 +11,10 @@ const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
 function* stubsIn(group: CommandGroup, before = ''): Generator<readonly [string, CommandStub]> {
   for (const item of group.commands) {
-    if (item.kind === 'group') yield* stubsIn(item, `${before}${item.name} `);
+    if (item.kind === 'group') {
+      if (item.itself) yield [`${before}${item.name}`, item.itself];
+      yield* stubsIn(item, `${before}${item.name} `);
+    }
     if (item.kind === 'stub') yield [`${before}${item.name}`, item];
   }
 }
@@ -24,6 +27,9 @@ describe('the list of commands', () => {
       'serve',
       'import',
       'history',
+      'companies',
+      'companies set',
+      'companies import',
       'snapshot build',
       'snapshot inspect',
       'snapshot export',

@@ -63,7 +63,9 @@ describe('snapshot build', () => {
   it('makes a catalogue of the sample, and says how', async () => {
     const { exitCode, stdout, stderr } = await build(SAMPLE);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
-    expect(stderr).toMatch(/^\S+out: 25 jobs, [\d,]+ bytes; 0 of 25 records rejected\n$/);
+    expect(stderr).toMatch(
+      /^\S+out: 25 jobs, [\d,]+ bytes; 0 of 25 records rejected\nreach: 22 active jobs, [^\n]+\n$/,
+    );
     expect(await inspected()).toMatchObject({
       rows: 25,
       active: 22,
@@ -193,7 +195,9 @@ describe('snapshot build', () => {
     const files = [{ file: 'stdin', format: 'native', read: 2, taken: 1, repeated: 0, refused }];
     const counts = { rows: 1, source_rows: 2, rejected_rows: 1, repeated_rows: 0, files };
     const rejected = [{ field: '', reason: 'is not JSON', count: 1 }];
-    expect(report).toEqual({ written: true, out: at('out'), ...counts, rejected, bytes, content });
+    const reach = { active: 1, with_domain: 0, domain_share: 0, cohort: 1, cohort_share: 1, observation_days: 1 };
+    const built = { written: true, out: at('out'), ...counts, rejected, bytes, content };
+    expect(report).toEqual({ ...built, reach, disputed_aliases: [] });
     const bad = await buildFrom(`${line('a')}\nx\n`, '--json');
     expect(bad.exitCode).toBe(1);
     expect(JSON.parse(bad.stdout)).toEqual({
@@ -203,6 +207,8 @@ describe('snapshot build', () => {
       rejected,
       bytes: null,
       content: null,
+      reach: null,
+      disputed_aliases: [],
     });
   });
 
@@ -287,7 +293,7 @@ describe('snapshot build', () => {
 
 describe('snapshot export', () => {
   it('writes every field in the order of the catalogue, and its facts on the first line', async () => {
-    const closed = line('z', { status: 'closed' });
+    const closed = line('z', { status: 'closed', closed_at: '2026-11-21' });
     const full = line('b', {
       company_domain: 'ACME.example',
       location: ' Bern ',
@@ -311,10 +317,14 @@ describe('snapshot export', () => {
       remote_status: 'hybrid',
       employment_type: 'part_time',
       source_url: 'https://acme.example/',
+      description: 'Python',
+      description_format: 'text',
+      description_truncated: false,
       skills: ['Salt', 'Fire'],
       first_observed_at: '2026-11-01T00:00:00.000Z',
       last_observed_at: '2026-11-20T00:00:00.123Z',
       status: 'active',
+      closed_at: null,
       snapshot: {
         content: (await inspected()).content,
         built_at: '2026-11-21T12:00:00.000Z',
@@ -324,7 +334,8 @@ describe('snapshot export', () => {
       },
     });
     expect(second).toMatchObject({ id: 'a', company_domain: null, location: null, department: null, skills: [] });
-    expect(third).toMatchObject({ id: 'z', status: 'closed' });
+    expect(second).toMatchObject({ description: null, description_format: null, description_truncated: false });
+    expect(third).toMatchObject({ id: 'z', status: 'closed', closed_at: '2026-11-21T00:00:00.000Z' });
     expect(second).not.toHaveProperty('snapshot');
   });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { DESCRIPTION_LENGTH_MAX } from '../../src/catalogue/job.ts';
 import {
   ID_LENGTH_MAX,
   LOCATION_LENGTH_MAX,
@@ -27,6 +28,8 @@ function jobOf(fields: Record<string, unknown>) {
   if (!parsed.ok) throw new Error(`${parsed.field} ${parsed.reason}`);
   return parsed.job;
 }
+
+const LAST_MS = Date.UTC(2026, 10, 20);
 
 describe('a native record becomes a job', () => {
   it('takes the least that a record may have, and knows the rest to be absent', () => {
@@ -68,7 +71,62 @@ describe('a native record becomes a job', () => {
       { remoteStatus: 'on_site', employmentType: 'internship' },
     ],
     ['unknown can be said', { remote_status: 'unknown' }, { remoteStatus: 'unknown' }],
-    ['a closed job', { status: 'closed' }, { status: 'closed' }],
+    ['a closed job closed when it was last observed', { status: 'closed' }, { status: 'closed', closedAtMs: LAST_MS }],
+    ['a closing is stated', { status: 'closed', closed_at: '2026-11-25' }, { closedAtMs: Date.UTC(2026, 10, 25) }],
+    [
+      'a closing at the last observation',
+      { status: 'closed', closed_at: '2026-11-20T00:00:00Z' },
+      { closedAtMs: LAST_MS },
+    ],
+    ['an active job may say that it has not closed', { closed_at: null }, { closedAtMs: null }],
+    ['a description without markup is text', { description: ' a\r\n- b\rc ' }, { description: 'a\n- b\nc' }],
+    ['a description with markup is HTML', { description: '<p>a</p><ul><li>b' }, { description: 'a\n\n- b' }],
+    [
+      'a description of HTML is HTML without a tag',
+      { description: 'a\nb &amp; c', description_format: 'html' },
+      { description: 'a b & c' },
+    ],
+    [
+      'a tag that stands in a text stays',
+      { description: 'the <b> tag &amp; so on', description_format: 'text' },
+      { description: 'the <b> tag &amp; so on' },
+    ],
+    [
+      'a description without text is none',
+      { description: '<p> </p>' },
+      { description: null, descriptionTruncated: false },
+    ],
+    ['a description of HTML has no half of a pair', { description: '<p>&#xd800;</p>' }, { description: '\ufffd' }],
+    [
+      'a description of the greatest length',
+      { description: '𝄞'.repeat(DESCRIPTION_LENGTH_MAX) },
+      { description: '𝄞'.repeat(DESCRIPTION_LENGTH_MAX), descriptionTruncated: false },
+    ],
+    [
+      'a longer description is cut between code points',
+      { description: `x${'𝄞'.repeat(DESCRIPTION_LENGTH_MAX)}` },
+      { description: `x${'𝄞'.repeat(DESCRIPTION_LENGTH_MAX - 1)}`, descriptionTruncated: true },
+    ],
+    [
+      'blanks before the cut go',
+      { description: `${'x'.repeat(DESCRIPTION_LENGTH_MAX - 1)}  y` },
+      { description: 'x'.repeat(DESCRIPTION_LENGTH_MAX - 1), descriptionTruncated: true },
+    ],
+    [
+      'a description was cut before',
+      { description: 'x', description_truncated: true },
+      { description: 'x', descriptionTruncated: true },
+    ],
+    [
+      'skills are taken from the whole description',
+      { description: `${'x '.repeat(DESCRIPTION_LENGTH_MAX)}PostgreSQL` },
+      { skills: ['PostgreSQL'] },
+    ],
+    [
+      'skills are taken from a text as it stands',
+      { description: '<script>Python</script>', description_format: 'text' },
+      { skills: ['Python'] },
+    ],
     [
       'a URL is kept as given',
       { source_url: 'HTTP://Acme.example:80/a/../b?q=%7e#x' },
@@ -137,6 +195,12 @@ describe('a native record becomes a job', () => {
     ['source_url', `https://a.example/${'u'.repeat(URL_LENGTH_MAX - 17)}`, 'is longer than 8000 characters'],
     ['description', 5, 'must be a string'],
     ['description', '\ud800', 'holds a lone surrogate, which is not Unicode text'],
+    ['description_format', 'markdown', 'must be one of html, text'],
+    ['description_format', true, 'must be one of html, text'],
+    ['description_truncated', 'yes', 'must be true or false'],
+    ['description_truncated', true, 'is true without a description'],
+    ['closed_at', '2026-11-25', 'goes only with the status closed'],
+    ['closed_at', 'soon', 'must be an RFC 3339 date-time or a date'],
     ['skills', 'Go', 'must be an array of strings'],
     ['skills', ['Go', 5], 'must be an array of strings'],
     ['skills', ['Go', ' '], 'holds a blank entry'],
@@ -155,6 +219,12 @@ describe('a native record becomes a job', () => {
     expect(parseNative({ ...LEAST, [field]: value }, skills)).toEqual({ ok: false, field, reason });
   });
 
+  it('refuses a closing before the last observation', () => {
+    const record = { ...LEAST, status: 'closed', closed_at: '2026-11-19T23:59:59.999Z' };
+    const reason = 'is earlier than last_observed_at';
+    expect(parseNative(record, skills)).toEqual({ ok: false, field: 'closed_at', reason });
+  });
+
   it.each([[null], [7], ['{}'], [true], [[LEAST]], [undefined]])('%j is no record', (value) => {
     expect(parseNative(value, skills)).toEqual({ ok: false, field: '', reason: 'must be a JSON object' });
   });
@@ -170,6 +240,6 @@ describe('a native record becomes a job', () => {
       for (const field of Object.keys(record as object)) fields.add(field);
     }
     expect(lines.length).toBe(25);
-    expect(fields.size).toBe(14);
+    expect(fields.size).toBe(17);
   });
 });

@@ -3,14 +3,15 @@
 import type { Job } from '../../src/catalogue/job.ts';
 import { SnapshotBuilder } from '../../src/catalogue/snapshot/build.ts';
 import { openSnapshot, type Snapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import type { BuildFacts } from '../../src/catalogue/snapshot/snapshot-file.ts';
 import { memorySource } from '../../src/catalogue/snapshot/source.ts';
 
 export const FACTS = { builtAtMs: 1_700_000_000_000, sourceRows: 7, rejectedRows: 1, skillsVersion: 'test-1' };
 
-export function bytesOfJobs(jobs: Iterable<Job>): Buffer {
+export function bytesOfJobs(jobs: Iterable<Job>, facts: BuildFacts = FACTS): Buffer {
   const builder = new SnapshotBuilder();
   for (const job of jobs) builder.add(job);
-  return Buffer.concat([...builder.finish(() => FACTS).chunks]);
+  return Buffer.concat([...builder.finish(() => facts).chunks]);
 }
 
 export function openedJobs(jobs: Iterable<Job>): Snapshot {

@@ -7,7 +7,7 @@ import type { SnapshotSource } from '../snapshot/source.ts';
 import { HISTORY_KINDS, NO_ROW } from './history-event.ts';
 import { checkPacked } from './packed-checks.ts';
 
-type Values = Iterable<number> & { readonly length: number };
+type Values = ArrayLike<number>;
 
 /** @throws SnapshotError when a byte or a number of the history is wrong */
 export function checkHistory(
@@ -25,7 +25,9 @@ export function checkHistory(
       source,
       section,
       (bytes) => {
-        for (const value of valuesIn(bytes)) take(value);
+        const values = valuesIn(bytes);
+        // By index: iterating over a typed array takes ten times as long.
+        for (let i = 0; i < values.length; i++) take(values[i]!);
       },
       refuse,
     );

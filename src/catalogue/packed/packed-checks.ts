@@ -26,7 +26,9 @@ export function checkPacked(source: SnapshotSource, sections: PackedSections, it
   let block = 0;
   let start = 0;
   const requirePlaces = (bytes: Uint8Array): void => {
-    for (const value of uint32sIn(bytes)) {
+    const values = uint32sIn(bytes);
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i]!;
       if (element === 0) block = value;
       else if (element === 1) start = value;
       else if (!isPlace(block, start, value, blockCount)) throw refuse(`has ${places.name} out of range`);
@@ -36,7 +38,9 @@ export function checkPacked(source: SnapshotSource, sections: PackedSections, it
   requireChecked(source, places, requirePlaces, refuse);
   let before = -1;
   const requireAscending = (bytes: Uint8Array): void => {
-    for (const value of float64sIn(bytes)) {
+    const values = float64sIn(bytes);
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i]!;
       // Written so that NaN, which no comparison holds for, is refused.
       if (before === -1 ? value !== 0 : !(value > before && Number.isSafeInteger(value))) {
         throw refuse(`has ${blockOffsets.name} out of order`);

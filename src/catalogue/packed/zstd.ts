@@ -17,10 +17,42 @@ export function compressed(bytes: Uint8Array, level = LEVEL): Uint8Array {
   });
 }
 
-/** @returns undefined when the bytes are no frame, are damaged, or hold more than `bytesMax` */
+/** Most blocks decompress into one piece of this size: a third of the time that the runtimes' 16 KiB take. Bytes. */
+const OUTPUT_BYTES = 2 ** 17;
+
+/**
+ * Bytes that a frame of `compressed` holds, by its header (RFC 8878 §3.1.1.1); undefined when it is another or none. It has its
+ * length in 1, 2, 4 or 8 bytes behind the descriptor, and behind a byte of the window where it is no single segment.
+ */
+function heldBytes(frame: Uint8Array): number | undefined {
+  if (frame.length < 14) return undefined;
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.length);
+  const descriptor = view.getUint8(4);
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  if (view.getUint32(0, true) !== 0xfd2fb528 || (descriptor & 0x03) !== 0) return undefined;
+  const at = isSingleSegment ? 5 : 6;
+  switch (descriptor >>> 6) {
+    case 0:
+      return isSingleSegment ? view.getUint8(at) : undefined;
+    case 1:
+      return view.getUint16(at, true) + 256;
+    case 2:
+      return view.getUint32(at, true);
+    default:
+      return undefined; // above 4 GiB
+  }
+}
+
+/**
+ * @returns undefined when the bytes are no frame, are damaged, cut off or empty, or hold more than `bytesMax`. Bun and Node 22 give
+ * what a frame holds before the place where it was cut, so its own length is compared.
+ */
 export function decompressed(bytes: Uint8Array, bytesMax: number): Buffer | undefined {
+  const held = heldBytes(bytes);
+  if (held === undefined || held === 0 || held > bytesMax) return undefined;
   try {
-    return zstdDecompressSync(bytes, { maxOutputLength: bytesMax });
+    const text = zstdDecompressSync(bytes, { maxOutputLength: bytesMax, chunkSize: OUTPUT_BYTES });
+    return text.length === held ? text : undefined;
   } catch {
     return undefined;
   }

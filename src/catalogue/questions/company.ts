@@ -37,7 +37,7 @@ export function companyActivity(catalogue: Catalogue, domain: CompanyDomain): Co
   for (const { code, count } of departments) if (catalogue.isEngineering(code)) engineering += count;
   return {
     cohort: facts,
-    company: { name: snapshot.shownNameOf(company), domain },
+    company: { name: snapshot.shownNameOf(company), domain: snapshot.domainOf(company) },
     activeJobCount: facts.sampled ? null : rows.length,
     observedSampleJobs: rows.length,
     engineeringJobsInSample: engineering,

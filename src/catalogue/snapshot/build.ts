@@ -6,6 +6,7 @@
  * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns; nothing is kept as an
  * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
  */
+import type { CompanyDomain } from '../company-domain.ts';
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import { CHECKED_CHUNK_BYTES, ROW_COUNT_MAX } from '../limits.ts';
@@ -13,10 +14,12 @@ import { Descriptions } from '../packed/description-build.ts';
 import { derivedHistory, type EventJob, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
 import { MemorySpill, type Spill } from '../packed/spill.ts';
 import { bytesOf, type Column, gathered, grown, inverseOf, narrowed, typeOf } from './column-arrays.ts';
+import { companySignaturesOf } from './company-signatures.ts';
+import { type EmployerIdentity, Employers } from './employers.ts';
 import { SECTIONS, type SectionName } from './layout.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import { type BuildFacts, type BuiltSnapshot, type Content, snapshotFile } from './snapshot-file.ts';
-import { codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
+import { aliasSections, codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
 import { TextBytes, TextTable } from './text-table.ts';
 
 export interface BuilderSettings {
@@ -26,6 +29,11 @@ export interface BuilderSettings {
   readonly keepsDescriptions?: boolean;
   /** Bytes of text in a block of descriptions; another than the usual only for comparison. */
   readonly blockBytes?: number;
+}
+
+export interface FinishedSnapshot extends BuiltSnapshot {
+  /** Aliases that several companies would have, so that none has them; ascending. */
+  readonly disputedAliases: readonly string[];
 }
 
 /** The columns of one element a row or code, and of numbers. */
@@ -46,8 +54,7 @@ export class SnapshotBuilder {
   readonly #ids = new TextTable();
   readonly #urls = new TextBytes();
   readonly #titles = new TextTable();
-  /** Domain (empty where there is none), line feed, recorded name. A domain has no line feed, so the first one splits. */
-  readonly #employers = new TextTable();
+  readonly #employers = new Employers();
   readonly #locations = new TextTable();
   readonly #departments = new TextTable();
   readonly #skills = new TextTable();
@@ -70,6 +77,7 @@ export class SnapshotBuilder {
   #skillNumbers = new Uint32Array(4096);
   #skillCount = 0;
   #activeCount = 0;
+  #disputedAliases: readonly string[] = [];
 
   constructor({ blockBytes, keepsDescriptions = true, spill = new MemorySpill() }: BuilderSettings = {}) {
     this.#spill = spill;
@@ -85,10 +93,11 @@ export class SnapshotBuilder {
 
   /**
    * Adds a job, unless one with the same id was added before.
+   * @param group of jobs whose company `reassignCompanies` finds; 0 = the job's own company is final
    * @returns undefined when it was added; otherwise the ordinal (0-based, in order of additions) of the other job
    * @throws SnapshotError past the limits of a snapshot
    */
-  add(job: Job): number | undefined {
+  add(job: Job, group = 0): number | undefined {
     const row = this.#ids.size;
     const ordinal = this.#ids.numberOf(job.id);
     if (ordinal < row) return ordinal;
@@ -98,7 +107,7 @@ export class SnapshotBuilder {
     this.#firstObserved[row] = job.firstObservedMs;
     this.#closedAt[row] = job.closedAtMs ?? Number.NaN;
     this.#title[row] = this.#titles.numberOf(job.title);
-    this.#employer[row] = this.#employers.numberOf(`${job.companyDomain ?? ''}\n${job.company}`);
+    this.#employer[row] = this.#employers.numberOf(job, group);
     this.#location[row] = job.location === null ? 0 : this.#locations.numberOf(job.location) + 1;
     this.#department[row] = job.department === null ? 0 : this.#departments.numberOf(job.department) + 1;
     this.#remoteStatus[row] = REMOTE_STATUSES.indexOf(job.remoteStatus);
@@ -118,6 +127,13 @@ export class SnapshotBuilder {
     return undefined;
   }
 
+  /** Gives the jobs of every group but 0 their company. @throws nothing; call it once, before `finish` */
+  reassignCompanies(
+    identityOf: (group: number, company: string, domain: CompanyDomain | null) => EmployerIdentity,
+  ): void {
+    this.#employers.reassign(identityOf, this.#employer.subarray(0, this.rowCount));
+  }
+
   /**
    * Adds the next event that a catalogue recorded, in that order, after all jobs. Without any, the history of each job follows
    * from the job.
@@ -133,11 +149,12 @@ export class SnapshotBuilder {
    * @param factsOf gets the content digest, which is the same for the same set of jobs
    * @throws SnapshotError when the columns are larger than a reader accepts
    */
-  finish(factsOf: (contentDigest: string) => BuildFacts): BuiltSnapshot {
+  finish(factsOf: (contentDigest: string) => BuildFacts): FinishedSnapshot {
     const byId = this.#byId();
     const idRank = inverseOf(byId);
     const contents = this.#contents(this.#rowOrder(idRank), byId, idRank);
-    return snapshotFile(contents, this.rowCount, this.#activeCount, factsOf);
+    const built = snapshotFile(contents, this.rowCount, this.#activeCount, factsOf);
+    return { ...built, disputedAliases: this.#disputedAliases };
   }
 
   /** Ordinals in the order of their ids, by code unit. */
@@ -225,8 +242,11 @@ export class SnapshotBuilder {
     const department = codesByText(this.#departments, gathered(this.#department, order), 1);
     const skillRows = this.#skillRows(order);
     const skills = codesByText(this.#skills, skillRows.numbers, 0);
-    const employer = codesByAppearance(this.#employers, gathered(this.#employer, order), 0);
-    const companies = companiesOf(this.#employers, employer.dictionary);
+    const employer = codesByAppearance(this.#employers.table, gathered(this.#employer, order), 0);
+    const companies = companiesOf(this.#employers.table, employer.dictionary);
+    const aliases = aliasSections(this.#employers, companies);
+    this.#disputedAliases = aliases.disputed;
+    const { order: companyOrder, signatures } = companySignaturesOf(employer.codes, this.#activeCount, companies);
     const titleTexts = textSections(this.#titles, title.dictionary, 0);
     const locationTexts = textSections(this.#locations, location.dictionary, 1);
     const departmentTexts = textSections(this.#departments, department.dictionary, 1);
@@ -249,6 +269,12 @@ export class SnapshotBuilder {
       employerCompany: companies.companyOfEmployer,
       employerNameOffsets: nameTexts.offsets,
       employerNameText: nameTexts.text,
+      employerEvidence: companies.evidenceOfEmployer,
+      aliasCompany: aliases.company,
+      aliasOffsets: aliases.offsets,
+      aliasText: aliases.text,
+      companyOrder,
+      companySignatures: signatures,
       companyHasDomain: companies.hasDomain,
       companyKeyOffsets: keyTexts.offsets,
       companyKeyText: keyTexts.text,

@@ -3,6 +3,7 @@
  * points into, so that no later read can leave its array; what is only a matter of meaning (ties in order of id, one code for
  * one text) rests on the checksum. Cost: some passes over all rows, so a server reloads in a thread (adapters/files).
  */
+import { DOMAIN_EVIDENCE } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import type { SnapshotColumns } from './columns.ts';
 import type { Refuse } from './snapshot-error.ts';
@@ -27,6 +28,7 @@ export function checkColumns(columns: SnapshotColumns, refuse: Refuse): RowsByCo
   requireTextsInOrder('titleOffsets', columns.titles, refuse);
   requireTextsInOrder('employerNameOffsets', columns.employerNames, refuse);
   requireTextsInOrder('companyKeyOffsets', columns.companyKeys, refuse);
+  requireTextsInOrder('aliasOffsets', columns.aliases, refuse);
   requireTextsInOrder('locationOffsets', locations, refuse);
   requireTextsInOrder('departmentOffsets', departments, refuse);
   requireTextsInOrder('skillTextOffsets', skillNames, refuse);
@@ -35,6 +37,7 @@ export function checkColumns(columns: SnapshotColumns, refuse: Refuse): RowsByCo
   requireAscending(departments, 1, () => refuse('departments are not in order'));
   requireAscending(skillNames, 0, () => refuse('skills are not in order'));
   requireCompaniesInOrder(columns, refuse);
+  requireIdentities(columns, refuse);
   requireRowsInOrder(columns, 0, activeCount, refuse);
   requireRowsInOrder(columns, activeCount, rowCount, refuse);
   requireClosings(columns, refuse);
@@ -125,6 +128,27 @@ function requireCompaniesInOrder(
     const order = companyKeys.compare(company - 1, company);
     const domainFirst = companyHasDomain[company - 1]! > companyHasDomain[company]!;
     if (order > 0 || (order === 0 && !domainFirst)) throw refuse('companies are not in order');
+  }
+}
+
+/** Evidence stands with a domain and only there; the order has companies; aliases are in order and find a company with a domain. */
+function requireIdentities(columns: SnapshotColumns, refuse: Refuse): void {
+  const { aliasCompany, companyCount, companyHasDomain, employerCompany, employerEvidence } = columns;
+  for (let employer = 0; employer < employerCompany.length; employer++) {
+    const evidence = employerEvidence[employer]!;
+    if (evidence > DOMAIN_EVIDENCE.length) throw refuse('an evidence code is out of range');
+    if (evidence > 0 !== (companyHasDomain[employerCompany[employer]!] === 1)) {
+      throw refuse('evidence and domain of an employer do not go together');
+    }
+  }
+  const { companyOrder } = columns;
+  for (let place = 0; place < companyCount; place++) {
+    if (companyOrder[place]! >= companyCount) throw refuse('a company of the order is out of range');
+  }
+  requireAscending(columns.aliases, 0, () => refuse('aliases are not in order'));
+  for (let alias = 0; alias < aliasCompany.length; alias++) {
+    const company = aliasCompany[alias]!;
+    if (company >= companyCount || companyHasDomain[company] !== 1) throw refuse('an alias finds no company');
   }
 }
 

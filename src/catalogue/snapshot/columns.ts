@@ -2,6 +2,7 @@
  * The columns of a snapshot, viewed as typed arrays where their bytes lie: making the views costs microseconds, whatever the
  * number of jobs. column-checks.ts checks what they hold, once. They are read only.
  */
+import { SIGNATURE_WORDS } from './company-signatures.ts';
 import type { OpenedHeader } from './header.ts';
 import { hotSectionsIn } from './hot-sections.ts';
 import type { Refuse } from './snapshot-error.ts';
@@ -37,6 +38,16 @@ export class SnapshotColumns {
   readonly idRank: Uint32Array;
   /** One element an employer: its company. */
   readonly employerCompany: Uint32Array;
+  /** One element an employer: where its domain is from, the index in DOMAIN_EVIDENCE plus one; 0 = it has none. */
+  readonly employerEvidence: Uint8Array;
+  /** One element an alias: the company that it finds. */
+  readonly aliasCompany: Uint32Array;
+  /** Other domains of companies, ascending by code unit. */
+  readonly aliases: TextColumn;
+  /** Codes of the companies, those with the most active jobs first, equal ones ascending. */
+  readonly companyOrder: Uint32Array;
+  /** SIGNATURE_WORDS elements a company, in that order (company-signatures.ts). */
+  readonly companySignatures: Uint32Array;
   /** One element a company: 1 = its key is a domain, 0 = its key is a compared name. */
   readonly companyHasDomain: Uint8Array;
 
@@ -75,8 +86,13 @@ export class SnapshotColumns {
     this.titles = hot.texts('titleOffsets', 'titleText');
     this.employerNames = hot.texts('employerNameOffsets', 'employerNameText');
     this.employerCompany = hot.u32('employerCompany', this.employerNames.size);
+    this.employerEvidence = hot.u8('employerEvidence', this.employerNames.size);
+    this.aliases = hot.texts('aliasOffsets', 'aliasText');
+    this.aliasCompany = hot.u32('aliasCompany', this.aliases.size);
     this.companyKeys = hot.texts('companyKeyOffsets', 'companyKeyText');
     this.companyCount = this.companyKeys.size;
+    this.companyOrder = hot.u32('companyOrder', this.companyCount);
+    this.companySignatures = hot.u32('companySignatures', this.companyCount * SIGNATURE_WORDS);
     this.companyHasDomain = hot.u8('companyHasDomain', this.companyCount);
     this.locations = hot.texts('locationOffsets', 'locationText');
     this.departments = hot.texts('departmentOffsets', 'departmentText');

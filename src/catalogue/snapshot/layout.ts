@@ -1,5 +1,5 @@
 /**
- * The form of a snapshot file (decisions §3, "Snapshot"), version 2. Little-endian throughout.
+ * The form of a snapshot file (decisions §3, "Snapshot"), version 3. Little-endian throughout.
  *
  *   byte 0   magic, 8 bytes
  *        8   format version            Uint32
@@ -19,7 +19,7 @@ import { ROW_COUNT_MAX, SKILLS_VERSION_LENGTH_MAX } from '../limits.ts';
 /** As in PNG, the first byte is not ASCII, and a program that rewrites line ends breaks the last two. */
 export const MAGIC = Uint8Array.of(0x8a, 0x50, 0x41, 0x59, 0x47, 0x52, 0x0d, 0x0a);
 
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 export const PREFIX_BYTES = 24;
 
@@ -46,10 +46,19 @@ export const SECTIONS = [
   { name: 'skills', types: ['u16', 'u32'] },
   { name: 'titleOffsets', types: ['u32'] },
   { name: 'titleText', types: ['u8'] },
-  // An employer is a pair of recorded name and company; a company has as many employers as it has spellings.
+  // An employer is a recorded name, a company, and where its domain is from; a company has one for each spelling of its name.
   { name: 'employerCompany', types: ['u32'] },
   { name: 'employerNameOffsets', types: ['u32'] },
   { name: 'employerNameText', types: ['u8'] },
+  // Where the employer's domain is from: index in DOMAIN_EVIDENCE plus one, 0 = there is none.
+  { name: 'employerEvidence', types: ['u8'] },
+  // Other domains by which a company is found, ascending by text; none is the domain of a company.
+  { name: 'aliasCompany', types: ['u32'] },
+  { name: 'aliasOffsets', types: ['u32'] },
+  { name: 'aliasText', types: ['u8'] },
+  // Companies by active jobs, and in that order what finds them by a part of their name (company-signatures.ts).
+  { name: 'companyOrder', types: ['u32'] },
+  { name: 'companySignatures', types: ['u32'] },
   // 1 = the key of the company is its domain, 0 = the compared form of its name. On equal keys the domain is first.
   { name: 'companyHasDomain', types: ['u8'] },
   { name: 'companyKeyOffsets', types: ['u32'] },

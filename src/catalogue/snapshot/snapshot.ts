@@ -5,6 +5,7 @@
  * Cost: memory for the columns, about 75 bytes a job (bench/snapshot-load.ts).
  */
 import type { CompanyDomain } from '../company-domain.ts';
+import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../job.ts';
 import { History } from '../packed/history.ts';
 import { checkHistory } from '../packed/history-checks.ts';
@@ -100,6 +101,7 @@ export class Snapshot extends SnapshotColumns {
   readonly #source: SnapshotSource;
   readonly #header: Header;
   readonly #hotBytes: Uint8Array;
+  #aliasesByCompany: ReadonlyMap<number, readonly number[]> | undefined;
 
   /** Takes microseconds: `checkSnapshot` did the work, here or in a thread. @param source from now on the snapshot's to close */
   constructor(source: SnapshotSource, { byCompany, hotBytes, opened }: CheckedSnapshot) {
@@ -133,20 +135,17 @@ export class Snapshot extends SnapshotColumns {
     return contentDigestOf(this.#header);
   }
 
-  /** The company of a domain, when a job, active or closed, has it. About 20 comparisons of bytes. */
+  /**
+   * The company of a domain, when a job, active or closed, has it, else the company that has it as an alias. About 20
+   * comparisons of bytes each.
+   */
   companyOf(domain: CompanyDomain): number | undefined {
     const key = encoder.encode(domain);
-    let low = 0;
-    let high = this.companyCount;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.companyKeys.compareTo(middle, key) < 0) low = middle + 1;
-      else high = middle;
-    }
     // A name that equals a domain comes after it, so the first of equal keys is the domain if either is.
-    const found =
-      low < this.companyCount && this.companyHasDomain[low] === 1 && this.companyKeys.compareTo(low, key) === 0;
-    return found ? low : undefined;
+    const company = this.companyKeys.firstEqual(key);
+    if (company !== undefined && this.companyHasDomain[company] === 1) return company;
+    const alias = this.aliases.firstEqual(key);
+    return alias === undefined ? undefined : this.aliasCompany[alias];
   }
 
   /** How many of a company's rows are active; they are its first ones. */
@@ -165,6 +164,17 @@ export class Snapshot extends SnapshotColumns {
   /** The domain of a company, or `null` when it has none. */
   domainOf(company: number): CompanyDomain | null {
     return this.companyHasDomain[company] === 1 ? (this.companyKeys.textOf(company) as CompanyDomain) : null;
+  }
+
+  /** Where an employer's domain is from; `null` when it has none. */
+  evidenceOf(employer: number): DomainEvidence | null {
+    return DOMAIN_EVIDENCE[this.employerEvidence[employer]! - 1] ?? null;
+  }
+
+  /** The aliases of a company, ascending. A pass over all aliases the first time. */
+  aliasesOf(company: number): CompanyDomain[] {
+    this.#aliasesByCompany ??= Map.groupBy(this.aliasCompany.keys(), (alias) => this.aliasCompany[alias]!);
+    return (this.#aliasesByCompany.get(company) ?? []).map((alias) => this.aliases.textOf(alias) as CompanyDomain);
   }
 
   /** The company's name as its first row has it: the most recent active job, else the most recent closed one. */
@@ -188,11 +198,15 @@ export class Snapshot extends SnapshotColumns {
     return found === null ? NO_DESCRIPTION : { text: found.text, isTruncated: found.isFlagged };
   }
 
-  /** A whole job as it was added, with its description from the file. @throws SnapshotChangedError when the file changed after it was opened */
+  /**
+   * A whole job as it was added, with its description from the file; the aliases stand on the first job of their company.
+   * @throws SnapshotChangedError when the file changed after it was opened
+   */
   job(row: number): Job {
     const { id, sourceUrl } = this.cold.rowAt(row);
     const { isTruncated, text } = this.descriptionOf(row);
     const employer = this.employer[row]!;
+    const company = this.employerCompany[employer]!;
     const skills: string[] = [];
     for (let i = this.skillOffsets[row]!; i < this.skillOffsets[row + 1]!; i++) {
       skills.push(this.skillNames.textOf(this.skills[i]!));
@@ -201,7 +215,8 @@ export class Snapshot extends SnapshotColumns {
       id,
       title: this.titles.textOf(this.title[row]!),
       company: this.employerNames.textOf(employer),
-      companyDomain: this.domainOf(this.employerCompany[employer]!),
+      companyDomain: this.domainOf(company),
+      ...this.#identityOf(row, company),
       location: this.location[row] === 0 ? null : this.locations.textOf(this.location[row]!),
       department: this.department[row] === 0 ? null : this.departments.textOf(this.department[row]!),
       remoteStatus: REMOTE_STATUSES[this.remoteStatus[row]!]!,
@@ -214,6 +229,17 @@ export class Snapshot extends SnapshotColumns {
       closedAtMs: this.closedAt(row),
       description: text,
       descriptionTruncated: isTruncated,
+    };
+  }
+
+  /** What a job has beyond its domain, where there is something to say (`Job`). */
+  #identityOf(row: number, company: number): Pick<Job, 'companyDomainEvidence' | 'companyAliases'> {
+    const evidence = this.evidenceOf(this.employer[row]!);
+    const isFirst = this.companyRows[this.companyOffsets[company]!] === row;
+    const aliases = isFirst ? this.aliasesOf(company) : [];
+    return {
+      ...(evidence === null || evidence === 'source' ? {} : { companyDomainEvidence: evidence }),
+      ...(aliases.length === 0 ? {} : { companyAliases: aliases }),
     };
   }
 

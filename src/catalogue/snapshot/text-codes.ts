@@ -1,5 +1,6 @@
 /** How the builder numbers texts for the file: by first appearance or by text, so that comparing codes compares texts. */
 import { comparedText } from '../terms.ts';
+import { type Employers, employerTextOf } from './employers.ts';
 import { TextTable } from './text-table.ts';
 
 /** Texts of a table with the codes that the file gives them. */
@@ -71,6 +72,8 @@ export interface Companies {
   readonly names: TextTable;
   /** By employer: number in `names`. */
   readonly nameOfEmployer: readonly number[];
+  /** By employer: where the domain is from (evidenceCodeOf). */
+  readonly evidenceOfEmployer: Uint8Array<ArrayBuffer>;
   readonly keys: TextTable;
   /** By company: number in `keys`; ascending by text, a domain before a name. */
   readonly keyOfCompany: readonly number[];
@@ -80,30 +83,54 @@ export interface Companies {
 
 /**
  * Groups employers into companies: by domain, or by compared name where there is none (decisions §3).
- * @param employers texts of domain (empty where there is none), line feed, recorded name
+ * @param employers texts that `employerTextOf` takes apart
  * @param dictionary numbers of `employers`, in order of the employers' codes
  */
 export function companiesOf(employers: TextTable, dictionary: Uint32Array): Companies {
   const names = new TextTable();
   const keys = new TextTable();
   const nameOfEmployer: number[] = [];
+  const evidenceOfEmployer: number[] = [];
   /** Twice the key's number, plus one for a key that is a name. */
   const identities: number[] = [];
   for (const number of dictionary) {
-    const text = employers.textOf(number);
-    const split = text.indexOf('\n');
-    const name = text.slice(split + 1);
+    const { domain, evidence, name } = employerTextOf(employers.textOf(number));
     nameOfEmployer.push(names.numberOf(name));
-    identities.push(split > 0 ? keys.numberOf(text.slice(0, split)) * 2 : keys.numberOf(comparedText(name)) * 2 + 1);
+    evidenceOfEmployer.push(evidence);
+    identities.push(domain === '' ? keys.numberOf(comparedText(name)) * 2 + 1 : keys.numberOf(domain) * 2);
   }
   const sorted = [...new Set(identities)].sort((a, b) => keys.compare(a >>> 1, b >>> 1) || a - b);
   const codes = new Map(sorted.map((identity, code) => [identity, code]));
   return {
     names,
     nameOfEmployer,
+    evidenceOfEmployer: Uint8Array.from(evidenceOfEmployer),
     keys,
     keyOfCompany: sorted.map((identity) => identity >>> 1),
     companyOfEmployer: Uint32Array.from(identities, (identity) => codes.get(identity)!),
     hasDomain: Uint8Array.from(sorted, (identity) => 1 - (identity & 1)),
   };
+}
+
+/** The sections of the aliases, ascending by text, and the aliases that are left out because several companies have them. */
+export function aliasSections(
+  employers: Employers,
+  { hasDomain, keyOfCompany, keys }: Companies,
+): {
+  company: Uint32Array<ArrayBuffer>;
+  offsets: Uint32Array<ArrayBuffer>;
+  text: Uint8Array<ArrayBuffer>;
+  disputed: readonly string[];
+} {
+  const companyOf = new Map<string, number>();
+  for (const [company, key] of keyOfCompany.entries()) {
+    if (hasDomain[company] === 1) companyOf.set(keys.textOf(key), company);
+  }
+  const { domainOf, disputed } = employers.settledAliases(new Set(companyOf.keys()));
+  const aliases = new TextTable();
+  // Aliases are ASCII, so their order by code unit is that of `sort`.
+  const sorted = [...domainOf].sort(([a], [b]) => (a < b ? -1 : 1));
+  const dictionary = Uint32Array.from(sorted, ([alias]) => aliases.numberOf(alias));
+  const company = Uint32Array.from(sorted, ([, domain]) => companyOf.get(domain)!);
+  return { company, ...textSections(aliases, dictionary, 0), disputed };
 }

@@ -105,6 +105,18 @@ export class TextColumn {
     );
   }
 
+  /** The first code whose text equals UTF-8 bytes, where the texts ascend by code unit. */
+  firstEqual(bytes: Uint8Array): number | undefined {
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compareTo(middle, bytes) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.size && this.compareTo(low, bytes) === 0 ? low : undefined;
+  }
+
   /** Compares a text with UTF-8 bytes in code-unit order, as a comparator. */
   compareTo(code: number, bytes: Uint8Array): number {
     return compareText(this.#text, this.#offsets[code]!, this.#offsets[code + 1]!, bytes, 0, bytes.length);

@@ -5,6 +5,7 @@ import { NO_CATALOGUE, SAMPLE } from '../../adapters/files/catalogue-source.ts';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import type { Config } from '../../app/configuration.ts';
 import { messageOf } from '../../base/failure.ts';
+import { DOMAIN_SHARE_MIN, type Reach, reachAdvice, reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { IN_MEMORY } from '../../config/settings.ts';
@@ -12,6 +13,7 @@ import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
 import { STATE_FILE } from '../../storage/sqlite/state.ts';
+import { reachText } from '../snapshot/reach-lines.ts';
 import { type Finding, Findings, sizeText } from './finding.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,6 +23,13 @@ const PERIOD_DAYS = 7;
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
 
 const daysText = (ms: number): string => `${(ms / DAY_MS).toFixed(1)} days`;
+
+/** Warns where most of the catalogue cannot be asked for by company, and says what to do. */
+function checkReach(findings: Findings, reach: Reach): void {
+  if (reach.activeJobs === 0) return;
+  if (reach.domainShare >= DOMAIN_SHARE_MIN) findings.ok(reachText(reach));
+  else findings.note(reachText(reach), reachAdvice(reach).join('; '));
+}
 
 export function checkSnapshot({ snapshot, settlement }: Config, nowMs: number): readonly Finding[] {
   const findings = new Findings('snapshot');
@@ -40,10 +49,12 @@ export function checkSnapshot({ snapshot, settlement }: Config, nowMs: number): 
   try {
     const opened = openSnapshot(openSnapshotFile(snapshot));
     const { rowCount, activeCount, newestObservedMs, facts, byteLength } = opened;
+    const reach = reachOf(opened);
     opened.close();
     findings.ok(
       `${rowCount} jobs, ${activeCount} active, ${sizeText(byteLength)}, every byte checked, built ${daysText(nowMs - facts.builtAtMs)} ago`,
     );
+    checkReach(findings, reach);
     if (activeCount === 0)
       findings.note('no job is active: every answer is empty', 'build the snapshot from newer postings');
     if (newestObservedMs === null) return findings.all;

@@ -6,14 +6,18 @@
 import { dateInName, dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
+import { manifestOf, wordsOf } from '../../ingest/companies/manifest-words.ts';
 import { InputError, type Inputs, inputName, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
+import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { unfittingKeys } from '../../storage/history/company-tables.ts';
 import { HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
 import type { FeedOutcome } from '../../storage/history/merge.ts';
 import { CommandError, EXIT_OK, EXIT_USAGE, UsageError } from '../command.ts';
+import { unfittingLine } from '../companies/company-lines.ts';
 import { AUTO, Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.ts';
 import type { Io } from '../io.ts';
 import { NewFile } from '../new-file.ts';
@@ -116,9 +120,11 @@ class FileImport {
               'nothing was recorded\n',
           ),
       });
+      const words = merging.rememberWords(wordsOf(manifest));
       const sources = await this.#openSources();
-      const intake = await this.#readAll(sources, { sink: merging, skills, manifest, rejects });
+      const intake = await this.#readAll(sources, { sink: merging, skills, manifest: manifestOf(words), rejects });
       const merged = this.#merge(merging);
+      for (const key of unfittingKeys(history, manifest.keys())) this.#say(unfittingLine(key));
       rejects?.commit();
       merging.commit();
       this.#report(sources, intake, merged);
@@ -168,7 +174,7 @@ class FileImport {
     }: {
       readonly sink: HistoryImport;
       readonly skills: ReturnType<typeof loadSkillExtractor>;
-      readonly manifest: Awaited<ReturnType<typeof manifestFrom>>;
+      readonly manifest: BoardManifest;
       readonly rejects: NewFile | null;
     },
   ): Promise<Intake> {

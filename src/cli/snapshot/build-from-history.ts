@@ -7,13 +7,17 @@ import type { Spill } from '../../catalogue/packed/spill.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { BuildFacts } from '../../catalogue/snapshot/snapshot-file.ts';
+import { shownCompanyOf } from '../../ingest/companies/resolve.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import { companyDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { recordedEvents } from '../../storage/history/recorded-events.ts';
 import { CommandError, EXIT_OK } from '../command.ts';
+import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
-import { report, requireApart, requireWritable } from './build-report.ts';
+import { companyLines, reachOfFile, report, requireApart, requireWritable } from './build-report.ts';
+import { reachReportOf } from './reach-lines.ts';
 
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
@@ -38,8 +42,12 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
     spill = openSpillFile(out);
     const builder = new SnapshotBuilder({ spill, keepsDescriptions });
     const progress = new Progress(io.stderr, io.clock);
-    for (const job of history.jobs()) {
-      builder.add(job);
+    const directory = companyDirectoryOf(history);
+    for (const { board, ...job } of history.jobs()) {
+      const identity = directory.identityOf(board, job.company);
+      const shown = shownCompanyOf(job, identity);
+      const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];
+      builder.add({ ...job, ...shown, companyAliases });
       if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
     }
     for (const { event, job } of recordedEvents(history)) builder.addEvent(event, job);
@@ -56,6 +64,9 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
     const built = builder.finish(() => facts);
     await writeSnapshotFile(out, built.chunks);
     io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
+    const reach = reachOfFile(out);
+    io.stderr.write(companyLines(reach, built.disputedAliases));
+    for (const { key } of directory.unfitting) io.stderr.write(unfittingLine(key));
     if (builder.rowCount === 0) io.stderr.write('warning: the catalogue has no jobs\n');
     report(isJson, io.stdout, {
       written: true,
@@ -68,6 +79,8 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
       files: [],
       bytes: built.byteLength,
       content: built.contentDigest,
+      reach: reachReportOf(reach),
+      disputed_aliases: built.disputedAliases,
     });
     return EXIT_OK;
   } catch (error) {

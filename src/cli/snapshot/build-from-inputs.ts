@@ -10,17 +10,23 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { Spill } from '../../catalogue/packed/spill.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { loadCompanyList } from '../../ingest/companies/company-list.ts';
+import { CompanySink } from '../../ingest/companies/company-sink.ts';
+import { withoutDomains, wordsOf } from '../../ingest/companies/manifest-words.ts';
 import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
+import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../command.ts';
+import { unfittingLine } from '../companies/company-lines.ts';
 import { Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.ts';
 import type { Io } from '../io.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
-import { type BuildReport, report } from './build-report.ts';
+import { type BuildReport, companyLines, reachOfFile, report } from './build-report.ts';
+import { reachReportOf } from './reach-lines.ts';
 
 export interface BuildPlan {
   readonly paths: readonly string[];
@@ -42,28 +48,28 @@ interface Build {
   readonly plan: BuildPlan;
   readonly inputs: Inputs;
   readonly builder: SnapshotBuilder;
+  readonly companies: CompanySink;
+  readonly manifest: BoardManifest;
   readonly complaints: Complaints;
   readonly rejects: NewFile | null;
   readonly progress: Progress;
   readonly say: (line: string) => void;
 }
 
-async function openIntake(
-  { plan, inputs, builder, complaints, rejects, progress, say }: Build,
-  io: Io,
-): Promise<Intake> {
-  const { shape, company, domain, observedAtMs } = plan;
+function openIntake({ plan, inputs, companies, complaints, rejects, progress, say, manifest }: Build, io: Io): Intake {
+  const { shape, company, observedAtMs } = plan;
   const nowMs = io.clock.nowMs();
   const tellShape = shapeTeller(say);
   const intake: Intake = new Intake({
-    sink: builder,
+    sink: companies,
     skills: loadSkillExtractor(),
     shape: shape ?? SHAPES,
     observedAtGiven: observedAtMs !== undefined,
     context: {
       observedAtMs: observedAtMs ?? nowMs,
-      board: { company, domain },
-      manifest: await manifestFrom(plan.manifestPath),
+      // Domains of the operator are words, which hold before whatever the feeds say (CompanySink).
+      board: { company, domain: null },
+      manifest: withoutDomains(manifest),
     },
     namesFiles: plan.paths.length > 1,
     nowMs,
@@ -102,12 +108,14 @@ function unwrittenReport(out: string, intake: Intake, builder: SnapshotBuilder, 
     })),
     bytes: null,
     content: null,
+    reach: null,
+    disputed_aliases: [],
   };
 }
 
 /** Writes the catalogue file, or says why not. @param unreadCount inputs that were left out @returns the exit code */
 async function finish(build: Build, intake: Intake, unreadCount: number, io: Io): Promise<number> {
-  const { plan, builder, complaints, rejects, say } = build;
+  const { plan, builder, companies, manifest, complaints, rejects, say } = build;
   const { source, rejected, rejectedNative, repeated, future } = intake.tally;
   const unwritten = unwrittenReport(plan.out, intake, builder, complaints);
   if (rejectedNative > 0 && rejects === null) {
@@ -123,6 +131,7 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
     report(plan.isJson, io.stdout, unwritten);
     return EXIT_USAGE;
   }
+  for (const { key } of companies.finish(wordsOf(manifest), loadCompanyList())) say(unfittingLine(key));
   const built = builder.finish((digest) => intake.factsOf(digest));
   rejects?.commit();
   await writeSnapshotFile(plan.out, built.chunks);
@@ -131,6 +140,8 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
       `${grouped(rejected)} of ${grouped(source)} records rejected` +
       `${repeated > 0 ? `, ${grouped(repeated)} repeated` : ''}\n`,
   );
+  const reach = reachOfFile(plan.out);
+  say(companyLines(reach, built.disputedAliases));
   if (future > 0) say(`warning: jobs with an observation later than this machine's clock: ${grouped(future)}\n`);
   if (builder.rowCount === 0) say('warning: the catalogue has no jobs\n');
   report(plan.isJson, io.stdout, {
@@ -138,6 +149,8 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
     written: true,
     bytes: built.byteLength,
     content: built.contentDigest,
+    reach: reachReportOf(reach),
+    disputed_aliases: built.disputedAliases,
   });
   return unreadCount > 0 ? EXIT_USAGE : EXIT_OK;
 }
@@ -157,9 +170,11 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
     const readsStdin = plan.paths.length === 0 || plan.paths.includes('-');
     if (io.stdin.isTerminal && readsStdin) say('reading from the terminal\n');
     const complaints = new Complaints(say);
+    const manifest = await manifestFrom(plan.manifestPath);
     const builder = new SnapshotBuilder({ spill, keepsDescriptions: plan.keepsDescriptions });
-    const build = { plan, inputs, builder, complaints, rejects, progress, say };
-    const intake = await openIntake(build, io);
+    const companies = new CompanySink(builder, plan.domain);
+    const build = { plan, inputs, builder, companies, manifest, complaints, rejects, progress, say };
+    const intake = openIntake(build, io);
     let unreadCount = 0;
     const leaveOut = (error: unknown): void => {
       if (plan.shape !== undefined || !(error instanceof InputError)) throw error;

@@ -1,8 +1,13 @@
 /** `snapshot build --json`: the report, and the checks of the output paths that both ways of building share. */
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { grouped } from '../../base/grouped.ts';
+import { type Reach, reachOf } from '../../catalogue/questions/reach.ts';
+import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { CommandError, UsageError } from '../command.ts';
 import type { Output } from '../io.ts';
+import { type ReachReport, reachLines } from './reach-lines.ts';
 
 export interface FileReport {
   readonly file: string;
@@ -27,10 +32,35 @@ export interface BuildReport {
   readonly files: readonly FileReport[];
   readonly bytes: number | null;
   readonly content: string | null;
+  /** null: nothing was written. */
+  readonly reach: ReachReport | null;
+  /** Aliases that several companies would have, so that none has them. */
+  readonly disputed_aliases: readonly string[];
 }
 
 export function report(isJson: boolean, stdout: Output, result: BuildReport): void {
   if (isJson) stdout.write(`${JSON.stringify(result)}\n`);
+}
+
+/** The reach of a file that was just written. */
+export function reachOfFile(path: string): Reach {
+  const snapshot = openSnapshot(openSnapshotFile(path));
+  try {
+    return reachOf(snapshot);
+  } finally {
+    snapshot.close();
+  }
+}
+
+/** Disputed aliases that are named in one line. */
+const NAMED_COUNT_MAX = 10;
+
+/** What people read about the companies of a file: its reach, and aliases that no company has. */
+export function companyLines(reach: Reach, disputed: readonly string[]): string {
+  if (disputed.length === 0) return reachLines(reach);
+  const named = disputed.slice(0, NAMED_COUNT_MAX).join(', ');
+  const more = disputed.length > NAMED_COUNT_MAX ? ` and ${grouped(disputed.length - NAMED_COUNT_MAX)} more` : '';
+  return `note: several companies would have the alias ${named}${more}: none has it\n${reachLines(reach)}`;
 }
 
 /** Fails before an hour's work instead of after it. @throws CommandError */

@@ -2,9 +2,11 @@
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
+import { reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { CommandError, command, EXIT_OK } from '../command.ts';
+import { reachLines, reachReportOf } from './reach-lines.ts';
 
 /** @throws CommandError with the one line that says why the file is refused */
 export function openCatalogue(path: string): Snapshot {
@@ -33,10 +35,12 @@ export const snapshotInspect = command({
   async run({ options, arguments: [path] }, { stdout, stderr }) {
     const snapshot = openCatalogue(path!);
     const { rowCount, facts } = snapshot;
+    const reach = reachOf(snapshot);
     const shown = {
       rows: rowCount,
       active: snapshot.activeCount,
       companies: snapshot.companyCount,
+      aliases: snapshot.aliases.size,
       first_observed_at: timeOf(firstObservedMs(snapshot)),
       last_observed_at: timeOf(snapshot.newestObservedMs),
       oldest_last_observed_at: timeOf(snapshot.oldestObservedMs),
@@ -53,13 +57,14 @@ export const snapshotInspect = command({
     };
     snapshot.close();
     if (options.json) {
-      stdout.write(`${JSON.stringify(shown)}\n`);
+      stdout.write(`${JSON.stringify({ ...shown, reach: reachReportOf(reach) })}\n`);
       return EXIT_OK;
     }
     for (const [name, value] of Object.entries(shown)) {
       const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : String(value ?? 'none');
       stderr.write(`${name.replaceAll('_', ' ').padEnd(25)}${text}\n`);
     }
+    stderr.write(reachLines(reach));
     return EXIT_OK;
   },
 });

@@ -208,8 +208,9 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   if (known === undefined) {
     const closedMs = isSourceClosed ? sourceClosedMs : closingOf(completeMs, atMs);
     const next = { ...facts, firstMs, lastMs, presentMs: atMs, closedMs };
-    // A job that was closed when first seen has no opening.
-    const log: LogEntry[] = isSourceClosed ? [] : [{ kind: 'opened', atMs: firstMs }];
+    // A job that was closed when first seen has no opening, unless its own record knows of an earlier observation.
+    const hasOpening = !isSourceClosed || firstMs < sourceClosedMs;
+    const log: LogEntry[] = hasOpening ? [{ kind: 'opened', atMs: firstMs }] : [];
     if (closedMs !== null) log.push({ kind: 'closed', atMs: closedMs });
     return {
       next,

@@ -2,10 +2,8 @@
  * The plain text of a description, as the catalogue keeps it (siblings §2). The text of a text is itself, so that an exported
  * description comes back unchanged.
  */
+import type { DescriptionFormat } from './description-format.ts';
 import { htmlText, markupText } from './html-text.ts';
-
-export const DESCRIPTION_FORMATS = ['html', 'text'] as const;
-export type DescriptionFormat = (typeof DESCRIPTION_FORMATS)[number];
 
 const LINE_ENDS = /\r\n?/g;
 

@@ -32,6 +32,8 @@ const NAMES =
   'a|abbr|article|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|h[1-6]|head|header|hr|html|i|img|ins|' +
   'li|link|main|meta|ol|p|pre|s|script|section|small|span|strike|strong|style|sub|sup|table|tbody|td|th|thead|tr|u|ul';
 const TAG = new RegExp(`<(?:/?(?:${NAMES})(?=[\\s/>])|!--)`, 'i');
+/** HTML that was escaped once, and has a link or the like added to it, begins with an escaped tag. */
+const ESCAPED_START = new RegExp(`^\\s*(?:&lt;|&#60;|&#x3c;)(?:${NAMES})(?=[\\s/>]|&gt;|&#62;|&#x3e;)`, 'i');
 const ESCAPED_TAG = new RegExp(`(?:&lt;|&#60;|&#x3c;)/?(?:${NAMES})(?=[\\s/>]|&gt;|&#62;|&#x3e;)`, 'i');
 
 /** Blanks that collapse: a run of them, or one that is not a plain space (a no-break space is one here). */
@@ -155,7 +157,7 @@ export function markupText(html: string): string {
  */
 export function htmlText(html: string): string {
   if (!html.includes('<') && !html.includes('&')) return html;
-  if (TAG.test(html)) return markupText(html);
+  if (TAG.test(html)) return markupText(ESCAPED_START.test(html) ? decodedEntities(html) : html);
   const decoded = decodedEntities(html);
   return ESCAPED_TAG.test(html) ? markupText(decoded) : decoded;
 }

@@ -90,6 +90,7 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
     title: ['title', textOf(job.title)],
     company: ['jobUrl', board.company],
     url: ['jobUrl', url],
+    applyUrl: urlOf(job.applyUrl),
     domain: board.domain,
     location: joinedPlaces([placeNameOf(job.location), ...listOf(job.secondaryLocations).map(placeNameOf)]),
     department: firstText(job.department, job.team),

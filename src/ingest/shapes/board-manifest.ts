@@ -13,6 +13,8 @@ export interface Board {
   readonly domain: string | null;
   /** Address of the board itself, http or https, without a slash at its end; absent or null: not known. */
   readonly url?: string | null;
+  /** Other domains by which the company is found. */
+  readonly aliases?: readonly string[];
 }
 
 export type BoardManifest = ReadonlyMap<string, Board>;
@@ -21,6 +23,13 @@ export type BoardManifestParse =
   | { readonly ok: true; readonly manifest: BoardManifest }
   /** `reason` is a sentence that begins with the entry it is about. */
   | { readonly ok: false; readonly reason: string };
+
+const domain = v.pipe(
+  v.string('domain must be a string'),
+  v.maxLength(COMPANY_DOMAIN_LENGTH_MAX, 'domain is too long'),
+  v.check((text) => parseCompanyDomain(text) !== undefined, 'domain must be a domain name such as example.com'),
+  v.transform((text) => text.toLowerCase()),
+);
 
 const entry = v.strictObject(
   {
@@ -32,14 +41,8 @@ const entry = v.strictObject(
         v.maxLength(NAME_LENGTH_MAX, `company is longer than ${NAME_LENGTH_MAX} characters`),
       ),
     ),
-    domain: v.optional(
-      v.pipe(
-        v.string('domain must be a string'),
-        v.maxLength(COMPANY_DOMAIN_LENGTH_MAX, 'domain is too long'),
-        v.check((text) => parseCompanyDomain(text) !== undefined, 'domain must be a domain name such as example.com'),
-        v.transform((text) => text.toLowerCase()),
-      ),
-    ),
+    domain: v.optional(domain),
+    aliases: v.optional(v.array(domain, 'aliases must be an array of domain names')),
     url: v.optional(
       v.pipe(
         v.string('url must be a string'),
@@ -50,7 +53,7 @@ const entry = v.strictObject(
   },
   (issue) =>
     issue.expected === 'never'
-      ? `has a field it does not know, ${issue.received}: only company, domain and url are read`
+      ? `has a field it does not know, ${issue.received}: only company, domain, aliases and url are read`
       : 'must be an object with company, domain and url',
 );
 
@@ -74,7 +77,8 @@ export function parseBoardManifest(text: string): BoardManifestParse {
   }
   const boards = new Map<string, Board>();
   for (const [key, board] of Object.entries(parsed.output)) {
-    boards.set(key, { company: board.company ?? null, domain: board.domain ?? null, url: board.url ?? null });
+    const { company = null, domain: known = null, url = null, aliases } = board;
+    boards.set(key, { company, domain: known, url, ...(aliases === undefined ? {} : { aliases }) });
   }
   return { ok: true, manifest: boards };
 }

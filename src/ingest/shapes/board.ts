@@ -19,6 +19,9 @@ export function boardOfFileName(fileName: string | null, shapeName: string): str
   return token === '' ? null : token;
 }
 
+/** A file's name without the ending of its format and of gzip. */
+export const fileStemOf = (fileName: string): string => fileName.replace(/\.gz$/i, '').replace(/\.[a-z]{3,5}$/i, '');
+
 /**
  * The company of the board `token`: from the command line, else the manifest (by token, then by file name, whole and without
  * its endings), else the data, else the token and no domain.
@@ -26,8 +29,7 @@ export function boardOfFileName(fileName: string | null, shapeName: string): str
  */
 export function boardOf(token: string, context: ShapeContext, said: Partial<Board> = {}): Board & { company: string } {
   const { board, manifest, fileName } = context;
-  const stem = fileName?.replace(/\.gz$/i, '').replace(/\.[a-z]{3,5}$/i, '') ?? '';
-  const listed = manifest.get(token) ?? manifest.get(fileName ?? '') ?? manifest.get(stem);
+  const listed = manifest.get(token) ?? manifest.get(fileName ?? '') ?? manifest.get(fileStemOf(fileName ?? ''));
   return {
     company: board.company ?? listed?.company ?? said.company ?? token,
     domain: board.domain ?? listed?.domain ?? said.domain ?? null,

@@ -30,6 +30,8 @@ export interface Draft {
   readonly title: Named;
   readonly company: Named;
   readonly url: Named;
+  /** Where one applies, when that is another address than the posting's own. */
+  readonly applyUrl?: string | null;
   readonly domain?: string | null;
   readonly location?: string | null;
   readonly department?: string | null;
@@ -88,6 +90,7 @@ function shapedOf(shape: string, draft: Draft, context: ShapeContext): Shaped {
   return {
     ok: true,
     board,
+    applyUrl: draft.applyUrl ?? null,
     record: {
       id: draft.id ?? idOf(given ?? hashOf([company, title, location, url])),
       title,

@@ -7,7 +7,7 @@
  * id                 `greenhouse:<token>:<id>`. The token is the aggregator's or wrapper's, else the first part of the path on
  *                    a host of Greenhouse, else the company's name as a token: the plain form of a board on the company's
  *                    own site names no token, and a file's name changes from day to day
- * company, domain    command line, manifest, `company_name`, token; the domain is that of a posting on the company's own site
+ * company, domain    command line, manifest, `company_name`, token; no domain
  * location           `location.name`; where that is blank, the names of `offices`
  * department         `departments[].name`
  * remote, employment fields of `metadata` with a name for it (WORKPLACE_FIELDS, EMPLOYMENT_FIELDS); locations say
@@ -29,7 +29,6 @@ import { boardOf, boardOfFileName } from './board.ts';
 import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';
 import { slugOf } from './job-id.ts';
-import { companyDomainOfPosting } from './job-sites.ts';
 import { joinedPlaces } from './places.ts';
 import { hasAll, listedUnder } from './record-list.ts';
 import type { ShapeContext } from './shape.ts';
@@ -122,7 +121,6 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   if (token === null) return refusal('absolute_url', 'does not name its board');
   const board = boardOf(token, context, {
     company: said ?? wrapper?.company ?? null,
-    domain: companyDomainOfPosting(url),
   });
   const custom = customOf(job.metadata);
   const id = textOf(job.id);

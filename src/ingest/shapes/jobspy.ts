@@ -14,7 +14,7 @@
 import { firstText, flagOf, htmlOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { defineShape } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
-import { companyDomainOfPosting } from './job-sites.ts';
+import { companyDomainOfUrl } from './job-sites.ts';
 import { hasAll, listedUnder } from './record-list.ts';
 
 const NAME = 'jobspy';
@@ -33,7 +33,8 @@ export const jobspyShape = defineShape({
       title: ['title', textOf(row.title)],
       company: ['company', firstText(row.company, row.company_name)],
       url: ['job_url', urlOf(row.job_url) ?? urlOf(row.job_url_direct)],
-      domain: direct === null ? null : companyDomainOfPosting(direct),
+      applyUrl: urlOf(row.job_url_direct),
+      domain: direct === null ? null : companyDomainOfUrl(direct),
       location: textOf(row.location),
       remoteStatus: flagOf(row.is_remote) === true ? 'remote' : 'unknown',
       employmentType: employmentTypeOf(textOf(row.job_type)),

@@ -57,6 +57,7 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
     title: ['text', textOf(job.text)],
     company: ['hostedUrl', board.company],
     url: ['hostedUrl', url],
+    applyUrl: urlOf(job.applyUrl),
     domain: board.domain,
     location: joinedPlaces([textOf(categories.location), ...all]),
     department: textOf(categories.department) ?? textOf(categories.team),

@@ -53,6 +53,7 @@ export const linkedinShape = defineShape({
       title: ['title', firstText(row.title, row.job_title)],
       company: ['company_name', firstText(row.company_name, row.company)],
       url: ['job_posting_url', link ?? shown],
+      applyUrl: urlOf(row.application_url),
       location: firstText(row.location, row.job_location),
       remoteStatus: remoteStatusOf(row),
       employmentType: employmentTypeOf(firstText(row.formatted_work_type, row.work_type)),

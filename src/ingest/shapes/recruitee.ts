@@ -2,7 +2,7 @@
  * Recruitee, the careers-site API (<company>.recruitee.com/api/offers/): {"offers": [...]}.
  *
  * id                 `recruitee:<company>:<id>`; the company is the subdomain in `careers_url`, else that host
- * company, domain    command line, manifest, `company_name`; the domain is that of a careers site of the company's own
+ * company, domain    command line, manifest, `company_name`; no domain
  * location           `locations[]`, else city, state and country, else `location`. "Remote job" is no place
  * remote_status      `remote`, `hybrid`, `on_site`: the one that alone is true; several are several offers, so unknown
  * employment_type    `employment_type_code`: fulltime_permanent, parttime_fixed_term, freelance, internship, ...
@@ -25,7 +25,6 @@ import {
 import { boardOf, boardOfFileName } from './board.ts';
 import { type Drafted, defineShape, refusal, unlisted } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
-import { companyDomainOfPosting } from './job-sites.ts';
 import { joinedPlaces, placeOf } from './places.ts';
 import { hasAll, listedUnder } from './record-list.ts';
 import type { ShapeContext } from './shape.ts';
@@ -69,7 +68,6 @@ function draftOf(offer: SourceRecord, context: ShapeContext): Drafted {
   if (token === null) return refusal('careers_url', 'is missing or blank');
   const board = boardOf(token, context, {
     company: textOf(offer.company_name),
-    domain: companyDomainOfPosting(url),
   });
   return {
     board: token,
@@ -77,6 +75,7 @@ function draftOf(offer: SourceRecord, context: ShapeContext): Drafted {
     title: ['title', textOf(offer.title)],
     company: ['company_name', board.company],
     url: ['careers_url', url],
+    applyUrl: urlOf(offer.careers_apply_url),
     domain: board.domain,
     location: locationOf(offer),
     department: textOf(offer.department),

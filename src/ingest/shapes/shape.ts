@@ -47,7 +47,14 @@ export type Records =
 
 export type Shaped =
   /** `board` names the list that the record is from, within its shape: a feed is the listing of one board at one time. */
-  { readonly ok: true; readonly record: NativeRecord; readonly board: string } | RefusedRecord;
+  | {
+      readonly ok: true;
+      readonly record: NativeRecord;
+      readonly board: string;
+      /** Where one applies; absent or null: at the posting's own address, or unknown. */
+      readonly applyUrl?: string | null;
+    }
+  | RefusedRecord;
 
 /** A record that the shape refuses, with what is known of its job. */
 export interface RefusedRecord extends Refused {

@@ -11,7 +11,6 @@
 import { htmlOf, objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { boardOf, boardOfFileName } from './board.ts';
 import { type Drafted, defineShape, refusal } from './define-shape.ts';
-import { companyDomainOfPosting } from './job-sites.ts';
 import { postingFieldsOf } from './posting-ld.ts';
 import { envelopeOf, listedUnder } from './record-list.ts';
 import type { ShapeContext } from './shape.ts';
@@ -33,7 +32,7 @@ function draftOf(item: SourceRecord, context: ShapeContext): Drafted {
   if (site === null) return refusal('url', 'is missing or blank');
   const board = boardOf(site, context, {
     company: fields.company ?? context.envelope?.company ?? null,
-    domain: fields.domain ?? companyDomainOfPosting(url),
+    domain: fields.domain,
   });
   return {
     ...fields,

@@ -111,6 +111,7 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
     title: ['title', firstText(job.title, job.full_title)],
     company: ['name', board.company],
     url: ['url', url],
+    applyUrl: urlOf(job.application_url),
     domain: board.domain,
     location: joinedPlaces(placesOf(state === 'published' ? { ...job, state: null } : job)),
     department: textOf(job.department),

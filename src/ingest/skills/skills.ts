@@ -7,6 +7,7 @@
  * Cost: linear. A word starts at most one walk, as long as the longest phrase; a gap, a chunk and a blank are read a
  * bounded number of times. Figures in bench/skills.ts.
  */
+import { descriptionText } from '../input/description-text.ts';
 import { characterFlags, preparedText } from './characters.ts';
 import { type Dictionary, parseDictionary } from './dictionary.ts';
 import { buildPhraseTrie } from './phrase-trie.ts';
@@ -19,6 +20,8 @@ export interface SkillExtractor {
   readonly version: string;
   /** Canonical names, distinct, in order of first appearance, title first. Both are plain text. */
   extract(title: string, description: string | null): string[];
+  /** The plain text of a description (input/description-text.ts), as `extract` takes it. */
+  readonly descriptionText: typeof descriptionText;
 }
 
 /**
@@ -35,6 +38,7 @@ function extractorOf(dictionary: Dictionary): SkillExtractor {
   const trie = buildPhraseTrie(rules, flags);
   return Object.freeze({
     version: skillsVersionOf(dictionary),
+    descriptionText,
     extract(title: string, description: string | null): string[] {
       const found = new Set<number>();
       new Scan(preparedText(title), flags, trie).addTo(found);

@@ -4,6 +4,7 @@ import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import type { CohortFacts } from '../../catalogue/cohort.ts';
+import { isStated } from '../../catalogue/domain-evidence.ts';
 import type { Job } from '../../catalogue/job.ts';
 import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
 import { Refusal, refuse } from '../../http/errors.ts';
@@ -24,10 +25,11 @@ import {
 import type { JobsServices } from './services.ts';
 
 /** One job is its own cohort. */
-const cohortOf = ({ lastObservedMs }: Job): CohortFacts => ({
+const cohortOf = ({ companyDomainEvidence: evidence, lastObservedMs }: Job): CohortFacts => ({
   scope: 'monitored catalogue',
   sampled: false,
   candidateJobs: 1,
+  assignedDomainJobs: evidence === undefined || isStated(evidence) ? 0 : 1,
   newestObservedMs: lastObservedMs,
   oldestObservedMs: lastObservedMs,
 });

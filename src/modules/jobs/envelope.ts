@@ -8,6 +8,7 @@ import type { CohortFacts } from '../../catalogue/cohort.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { dateTime } from '../answer-values.ts';
 import { type AnswerPeriod, observationPeriod } from './answer-period.ts';
+import { assignedDomainLimitation } from './assigned-domains.ts';
 
 const meta = v.strictObject({
   product: v.literal('SERVICE JOBS INTELLIGENCE'),
@@ -86,6 +87,7 @@ export function metaOf(
   historicalChanges?: string,
 ): Meta {
   const limitations: string[] = [...LIMITATIONS];
+  limitations.push(...assignedDomainLimitation(cohort));
   if (cohort.sampled) limitations.push(SAMPLED);
   if (served.isSynthetic) limitations.push(SYNTHETIC);
   return {

@@ -3,6 +3,7 @@ import { openClientRate } from '../../access/rate-limit.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { listChanges } from './changes.ts';
+import { findCompanies } from './companies.ts';
 import { summarizeCompany } from './company.ts';
 import { getJob } from './detail.ts';
 import { describeMarket } from './market.ts';
@@ -12,7 +13,16 @@ import { JOBS_SETTINGS } from './settings.ts';
 import { findSignals } from './signals.ts';
 import { listSkills } from './skills.ts';
 
-const ROUTES = [searchJobs, summarizeCompany, findSignals, getJob, listChanges, listSkills, describeMarket];
+const ROUTES = [
+  searchJobs,
+  summarizeCompany,
+  findSignals,
+  getJob,
+  listChanges,
+  listSkills,
+  describeMarket,
+  findCompanies,
+];
 
 export const jobs = defineModule({
   tag: 'jobs',

@@ -1,9 +1,11 @@
 /** GET /: the operations and prices of this server, the facts of its catalogue, and how to buy a first answer. */
+import { perClient } from '../../access/rate-limit.ts';
 import { priceOf } from '../../access/x402.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type ObservationDays, observationDays } from '../../catalogue/questions/observation-days.ts';
+import { percentOf, type Reach, reachOf } from '../../catalogue/questions/reach.ts';
 import type { Operation } from '../../http/operation.ts';
 import { pageRoute } from './document.ts';
 import { type Html, html } from './html.ts';
@@ -20,6 +22,7 @@ interface CatalogueFacts {
   readonly newestObservedMs: number | null;
   readonly observed: ObservationDays | undefined;
   readonly isSynthetic: boolean;
+  readonly reach: Reach;
 }
 
 /** Counts the rows of a catalogue once, because a served catalogue does not change. */
@@ -36,6 +39,7 @@ function factsOf(served: ServedCatalogue): CatalogueFacts {
       newestObservedMs: snapshot.newestObservedMs,
       observed: observationDays(snapshot, CHART_DAY_COUNT),
       isSynthetic: served.isSynthetic,
+      reach: reachOf(snapshot),
     };
     factsByCatalogue.set(served, facts);
   }
@@ -134,6 +138,8 @@ ${
       ? 'none'
       : html`<time datetime="${new Date(newestObservedMs).toISOString()}">${ageOf(newestObservedMs, nowMs)}</time><small>${minuteOf(newestObservedMs)}</small>`
   }</dd></div>
+<div><dt>Can be asked for by company</dt><dd>${percentOf(facts.reach.domainShare)}<small>of the active jobs; <a href="./v1/companies?q=example">/v1/companies</a> finds the domain of a company</small></dd></div>
+<div><dt>In the cohort</dt><dd>${percentOf(facts.reach.cohortShare)}<small>of the active jobs, last observed on ${grouped(facts.reach.observationDays)} day${facts.reach.observationDays === 1 ? '' : 's'}</small></dd></div>
 </dl>
 ${facts.observed === undefined ? undefined : chart(facts.observed)}
 <p>Answers count over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs of the whole catalogue or of
@@ -200,8 +206,9 @@ function main(services: PageServices): Html {
   const operations = services.operations();
   const served = catalogue.current();
   const paid = operations.filter((operation) => priceOf(operation.access) !== undefined);
+  // Free and open to all: nothing among its ways in asks for more than patience.
   const free = operations.filter(
-    ({ access, method, path }) => access.length === 0 && method === 'GET' && !path.includes(':'),
+    ({ access, method, path }) => access.every((way) => way === perClient) && method === 'GET' && !path.includes(':'),
   );
   const first = firstPurchase(paid, served !== undefined);
   return html`<div class="hero">
@@ -222,7 +229,7 @@ ${
 <tbody>
 ${paid.map(priceRow)}</tbody>
 </table>
-<p>Free: ${free.map(({ path }, i) => html`${i === 0 ? undefined : ', '}<a href=".${path}"><code>${path}</code></a>`)}.
+<p>Free: ${free.map((operation, i) => html`${i === 0 ? undefined : ', '}<a href="${exampleUrl(operation, '.')}"><code>${operation.path}</code></a>`)}.
 A callback is a webhook address for ten minutes; after you pay for it, receiving and reading cost nothing.
 Watch one in the <a href="./inbox">inbox</a>.</p>
 </section>

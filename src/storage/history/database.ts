@@ -5,7 +5,8 @@
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
  * reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were extracted with;
- * `description`, the texts of the jobs' descriptions. Times are milliseconds since the epoch, UTC.
+ * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts. Times are milliseconds since the
+ * epoch, UTC.
  *
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
  * a second import. Readers continue until the import writes its pages to the file.
@@ -18,13 +19,14 @@ import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
+import { COMPANY_TABLES } from './company-schema.ts';
 import { DESCRIPTION_TABLE, storedDescription } from './description-table.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}
 
 export const HISTORY_FILE = 'catalogue.sqlite';
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 /** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
 /** How long a reader waits for an import that is writing its pages to the file. */
@@ -55,6 +57,7 @@ const SCHEMA = `
   CREATE INDEX event_by_time ON event (at_ms);
   CREATE INDEX event_of_job ON event (job);
   CREATE TABLE dictionary (serial INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);
+  ${COMPANY_TABLES}
   ${DESCRIPTION_TABLE}
 `;
 
@@ -276,20 +279,20 @@ export class HistoryDatabase {
     return job;
   }
 
-  /** Every job as the catalogue knows it. @throws HistoryError */
-  *jobs(): Generator<Job, void, void> {
+  /** Every job as the catalogue knows it, with the serial of its board. @throws HistoryError */
+  *jobs(): Generator<Job & { readonly board: number }, void, void> {
     try {
       const sql = `SELECT job.*, text, is_truncated FROM job
         LEFT JOIN description ON description.digest = job.description_digest ORDER BY serial`;
       for (const row of this.statement(sql).iterate()) {
-        const { job, firstMs, lastMs, closedMs } = this.storedJobOf(row as Row);
+        const { board, job, firstMs, lastMs, closedMs } = this.storedJobOf(row as Row);
         const description = storedDescription(row as Row);
         if (description === undefined) {
           throw new HistoryError(
             `${this.path} is damaged: the description of job ${JSON.stringify(job.id)} is unreadable`,
           );
         }
-        yield { ...job, ...description, ...shownTimes(firstMs, lastMs, closedMs) };
+        yield { ...job, board, ...description, ...shownTimes(firstMs, lastMs, closedMs) };
       }
     } catch (failure) {
       throw historyErrorOf(failure, this.path);

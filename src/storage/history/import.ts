@@ -5,12 +5,17 @@
 import { dateInName } from '../../base/date-time.ts';
 import { sha256Base64Url } from '../../base/digest.ts';
 import type { Job } from '../../catalogue/job.ts';
+import { employerKeyOf } from '../../ingest/companies/employer.ts';
+import { namedHosts } from '../../ingest/companies/named-hosts.ts';
+import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
 import type { Sighting } from '../../ingest/history/observation.ts';
 import type { JobSink, JobSource, SourceDocument } from '../../ingest/job-sink.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
+import { storedWords, storeWords } from './company-tables.ts';
 import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
 import { DescriptionStore } from './descriptions.ts';
+import { HostStaging } from './host-staging.ts';
 import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
 import { Staging } from './staging.ts';
 import { HistoryWriter } from './writer.ts';
@@ -36,6 +41,7 @@ export class HistoryImport implements JobSink {
   readonly #history: HistoryDatabase;
   readonly #settings: ImportSettings;
   readonly #staging: Staging;
+  readonly #hosts: HostStaging;
   readonly #descriptions: DescriptionStore;
   readonly #writer: HistoryWriter;
   readonly #feeds = new Map<string, OpenFeed>();
@@ -45,6 +51,8 @@ export class HistoryImport implements JobSink {
   /** True when a refused record of the current member names no board. */
   #hasBoardless = false;
   #rowCount = 0;
+  /** A word whose key is the name of a feed's file holds for its board. */
+  #words: readonly OperatorWord[] = [];
   /** The last description with its digest, because each is needed twice. */
   #digested: { readonly text: string; readonly digest: string } | undefined;
 
@@ -54,10 +62,18 @@ export class HistoryImport implements JobSink {
     this.#descriptions = this.#guarded(() => new DescriptionStore(history));
     this.#writer = this.#guarded(() => new HistoryWriter(history, settings.skillsVersion, this.#descriptions));
     this.#staging = this.#guarded(() => new Staging(history));
+    this.#hosts = this.#guarded(() => new HostStaging(history));
   }
 
   get rowCount(): number {
     return this.#rowCount;
+  }
+
+  /** Keeps words of the operator beside those that the catalogue remembers. @returns all of them */
+  rememberWords(words: readonly OperatorWord[]): readonly OperatorWord[] {
+    if (storeWords(this.#history, words)) this.#writer.markWritten();
+    this.#words = storedWords(this.#history);
+    return this.#words;
   }
 
   begin(): void {
@@ -96,7 +112,8 @@ export class HistoryImport implements JobSink {
     const { observedAtMs } = this.#settings;
     const feed = this.#feedOf(shape.name, source.board);
     const member = document.member.name;
-    const { firstObservedMs, lastObservedMs, status, closedAtMs, description, descriptionTruncated, ...facts } = job;
+    const { firstObservedMs, lastObservedMs, status, closedAtMs, description, descriptionTruncated, ...rest } = job;
+    const { companyDomainEvidence, companyAliases, ...facts } = rest;
     const digest = descriptionText === null ? null : this.#digestOf(descriptionText);
     // The times of a native record are the operator's own observations; those of other sources are their publisher's.
     const isOwn = shape === nativeShape;
@@ -122,11 +139,23 @@ export class HistoryImport implements JobSink {
     };
     const earlier = this.#guarded(() => this.#staging.add(row));
     if (earlier !== undefined) return earlier;
+    this.#addHosts(feed, job, source);
     this.#rowCount++;
     this.#memberFile = document.member.archive ?? member;
     feed.rowsByFile.set(this.#memberFile, (feed.rowsByFile.get(this.#memberFile) ?? 0) + 1);
     this.#ofMember.set(feed, (this.#ofMember.get(feed) ?? 0) + 1);
     return undefined;
+  }
+
+  #addHosts(feed: OpenFeed, job: Job, source: JobSource): void {
+    const { sites, links } = namedHosts(job, source);
+    const company = employerKeyOf(feed.shape, job.company);
+    this.#guarded(() => {
+      for (const host of sites) this.#hosts.add(feed.serial, company, 'site', host);
+      for (const host of links) this.#hosts.add(feed.serial, company, 'link', host);
+    });
+    const { fileName } = source.document.member;
+    if (fileName !== null) feed.fileNames.add(fileName);
   }
 
   addEmpty(shape: Shape, board: string | null, document: SourceDocument): void {
@@ -152,7 +181,11 @@ export class HistoryImport implements JobSink {
   merge(isComplete: boolean, isForced: boolean, onFeed: (outcome: FeedOutcome) => void): void {
     this.#settleBoardless();
     this.#guarded(() => this.#staging.endMembers());
-    const merge = new FeedMerge(this.#history, this.#staging, this.#writer, this.#settings.observedAtMs);
+    const staging = { rows: this.#staging, hosts: this.#hosts };
+    const merge = new FeedMerge(this.#history, staging, this.#writer, {
+      observedAtMs: this.#settings.observedAtMs,
+      words: this.#words,
+    });
     const feeds = [...this.#feeds.values()].sort((a, b) => order(a.shape, b.shape) || order(a.board, b.board));
     for (const feed of feeds) {
       const outcome = this.#guarded(() => merge.merge(feed, isComplete && !feed.isCutShort, isForced));
@@ -199,6 +232,7 @@ export class HistoryImport implements JobSink {
       shape,
       board,
       rowsByFile: new Map(),
+      fileNames: new Set<string>(),
       isSaidEmpty: false,
       isCutShort: false,
       hasNameless: false,

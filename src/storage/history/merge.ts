@@ -2,6 +2,7 @@
  * Merges the feeds of an import into the history by the rules of ingest/history/observation.ts. It refuses the whole feed of a
  * board when the feed has far fewer rows than usual.
  */
+import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
 import {
   isUnhealthy,
   missed,
@@ -11,8 +12,10 @@ import {
   USUAL_FEEDS,
   usualRows,
 } from '../../ingest/history/observation.ts';
+import { fileStemOf } from '../../ingest/shapes/board.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { HistoryDatabase, Row } from './database.ts';
+import type { HostStaging } from './host-staging.ts';
 import type { Staging } from './staging.ts';
 import type { HistoryWriter } from './writer.ts';
 
@@ -40,6 +43,8 @@ export interface OpenFeed {
   readonly board: string;
   /** Accepted rows, by file. */
   readonly rowsByFile: Map<string, number>;
+  /** Names of the documents, as words of the operator may name them. */
+  readonly fileNames: Set<string>;
   /** True when a document stated that the board has no postings. */
   isSaidEmpty: boolean;
   /** True when a document of it broke off, so missing jobs may be in the unread rest. */
@@ -64,15 +69,25 @@ interface Target {
 export class FeedMerge {
   readonly #history: HistoryDatabase;
   readonly #staging: Staging;
+  readonly #hosts: HostStaging;
   readonly #writer: HistoryWriter;
   /** Time of every feed of the import, milliseconds since the epoch. */
   readonly #atMs: number;
+  /** Keys of the operator's words that may name a file. */
+  readonly #wordKeys: ReadonlySet<string>;
 
-  constructor(history: HistoryDatabase, staging: Staging, writer: HistoryWriter, atMs: number) {
+  constructor(
+    history: HistoryDatabase,
+    { rows, hosts }: { readonly rows: Staging; readonly hosts: HostStaging },
+    writer: HistoryWriter,
+    { observedAtMs, words }: { readonly observedAtMs: number; readonly words: readonly OperatorWord[] },
+  ) {
     this.#history = history;
-    this.#staging = staging;
+    this.#staging = rows;
+    this.#hosts = hosts;
     this.#writer = writer;
-    this.#atMs = atMs;
+    this.#atMs = observedAtMs;
+    this.#wordKeys = new Set(words.filter(({ kind }) => kind === 'board').map(({ key }) => key));
   }
 
   /**
@@ -110,12 +125,23 @@ export class FeedMerge {
     let added = 0;
     for (const sighting of this.#staging.sightings(feed.serial)) if (this.#mergeSighting(sighting, target)) added++;
     this.#keepRefused(feed, target);
+    this.#keepCompanyFacts(feed, board, isComplete);
     const feedRows = earlier === undefined ? rows : (earlier.rows as number) + added;
     if (earlier === undefined || isNewlyComplete || feedRows !== earlier.rows) {
       this.#writer.storeFeed(board, atMs, feedRows, isComplete || wasComplete);
     }
     if (isNewlyComplete) this.#closeMissing(target);
     return { shape, board: token, rows, ...counts, hasNameless: isSaidComplete && feed.hasNameless, refusal: null };
+  }
+
+  /** Keeps the hosts that the feed names, and which of its files the operator's words name. */
+  #keepCompanyFacts(feed: OpenFeed, board: number, isComplete: boolean): void {
+    if (this.#hosts.keep(feed.serial, board, this.#atMs, isComplete)) this.#writer.markWritten();
+    for (const fileName of feed.fileNames) {
+      for (const key of [fileName, fileStemOf(fileName)]) {
+        if (this.#wordKeys.has(key)) this.#writer.nameFile(key, board);
+      }
+    }
   }
 
   /** Rows of the board's last complete feeds; before the first one, of its last partial ones. */

@@ -55,6 +55,19 @@ export class HistoryWriter {
     return this.#hasWritten;
   }
 
+  /** Something other than rows was written, so the import is to be committed. */
+  markWritten(): void {
+    this.#hasWritten = true;
+  }
+
+  /** Records that the board came from a file whose name is the key of a word. */
+  nameFile(key: string, board: number): void {
+    const inserted = this.#history
+      .statement('INSERT INTO word_file VALUES (?, ?) ON CONFLICT DO NOTHING')
+      .run(key, board);
+    if (Number(inserted.changes) > 0) this.#hasWritten = true;
+  }
+
   boardSerial(shape: string, token: string): number | undefined {
     const row = this.#history.statement('SELECT serial FROM board WHERE shape = ? AND token = ?').get(shape, token);
     return (row as Row | undefined)?.serial as number | undefined;
@@ -119,7 +132,7 @@ export class HistoryWriter {
     let { serial } = place;
     if (serial === undefined) serial = this.#write(INSERT_JOB, ...values);
     else {
-      this.#doubtDescriptionOf(serial);
+      this.#doubtReplaced(serial, next.descriptionDigest);
       this.#write(UPDATE_JOB, ...values, serial);
     }
     for (const entry of log) this.#log(serial, entry);
@@ -132,12 +145,12 @@ export class HistoryWriter {
       ORDER BY at_ms, id, logged.serial`);
   }
 
-  /** The update may take the job's description away. */
-  #doubtDescriptionOf(job: number): void {
-    const row = this.#history
-      .statement('SELECT description_digest AS digest FROM job WHERE serial = ?')
-      .get(job) as Row;
-    if (row.digest !== null) this.#descriptions.doubt(row.digest as string);
+  /** A description that the update takes away from the job may be without one afterwards. */
+  #doubtReplaced(job: number, next: string | null): void {
+    const replaced = this.#history
+      .statement('SELECT description_digest AS digest FROM job WHERE serial = ? AND description_digest IS NOT ?')
+      .get(job, next) as Row | undefined;
+    if (typeof replaced?.digest === 'string') this.#descriptions.doubt(replaced.digest);
   }
 
   #log(job: number, entry: LogEntry): void {

@@ -32,7 +32,10 @@ const bytesTitled = (...titles: string[]) =>
   bytesOfJobs(titles.map((title, index) => minimalJob({ id: `job-${index}`, title })));
 
 function* syntheticJobs(jobs: number): Generator<Job> {
-  const never = { extract: (): never => expect.fail('these records name their skills') };
+  const never = {
+    extract: (): never => expect.fail('these records name their skills'),
+    descriptionText: (text: string): string => text,
+  };
   for (const record of synthRecords({ jobs, seed: 7, asOfMs: Date.UTC(2026, 6, 15), descriptions: false })) {
     const parsed = parseNative(record, never);
     if (parsed.ok) yield parsed.job;
@@ -125,7 +128,7 @@ it('refuses in one line what the thread refuses, and what happens to the thread 
   };
   const damaged = await refusalOf();
   expect(damaged).toBeInstanceOf(SnapshotError);
-  expect(String(damaged)).toMatch(/catalogue\.snapshot: is damaged in section coldText \(checksum\)$/);
+  expect(String(damaged)).toMatch(/catalogue\.snapshot: has historyBlockOffsets out of order$/);
   const started = `import { parentPort } from 'node:worker_threads'; parentPort.postMessage({ kind: 'started' });`;
   const program = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(started + code)}`);
   for (const [code, why] of [

@@ -31,7 +31,17 @@ const JOB: Job = {
 /** Small, but with every section in use. */
 const JOBS: Job[] = [
   JOB,
-  { ...JOB, id: 'b', location: 'Berlin', department: 'Sales', skills: ['C#', 'Rust'], description: 'Sells\nRust' },
+  {
+    ...JOB,
+    id: 'b',
+    companyDomainEvidence: 'links',
+    companyAliases: ['acme.jobs' as CompanyDomain],
+    location: 'Berlin',
+    department: 'Sales',
+    skills: ['C#', 'Rust'],
+    description: 'Sells\nRust',
+    lastObservedMs: 1500,
+  },
   { ...JOB, id: 'c', companyDomain: null, status: 'closed', lastObservedMs: 9000, closedAtMs: 9500 },
 ];
 
@@ -53,7 +63,7 @@ interface LooseHeader {
   rows: number;
   active: number;
   facts: Record<string, unknown>;
-  sections: { name: string; type: string; offset: number; byteLength: number; checksum: number }[];
+  sections: { name: string; type: string; offset: number; byteLength: number; checksum: number; content?: number }[];
 }
 
 /** The same file with another header, whose checksum is right and whose length has not changed. */
@@ -62,6 +72,8 @@ function withHeader(bytes: Uint8Array, change: (header: LooseHeader) => void): U
   const length = headerLengthOf(bytes);
   const json = altered.subarray(PREFIX_BYTES, PREFIX_BYTES + length);
   const header = JSON.parse(new TextDecoder().decode(json)) as LooseHeader;
+  // Other numbers may have more digits: the name of the version makes room for them.
+  header.facts.skillsVersion = '';
   change(header);
   const text = new TextEncoder().encode(JSON.stringify(header));
   if (text.length > length) throw new Error('the altered header is too long for its place');
@@ -78,6 +90,8 @@ function withSection(bytes: Uint8Array, name: string, change: (section: DataView
     const content = altered.subarray(section.offset, section.offset + section.byteLength);
     change(new DataView(content.buffer, content.byteOffset, content.byteLength));
     section.checksum = checksumOf(content);
+    // Room for a checksum of more digits.
+    header.facts = { ...FACTS, skillsVersion: '' };
   }).map((byte, i) => (i < PREFIX_BYTES + headerLengthOf(bytes) ? byte : altered[i]!));
 }
 
@@ -122,6 +136,35 @@ describe('a snapshot gives back what was built', () => {
     const snapshot = openedJobs(jobs);
     expect(snapshot.skills.BYTES_PER_ELEMENT).toBe(4);
     expect(snapshot.job(699)).toEqual(jobs[699]);
+  });
+
+  it('and finds a company by its aliases, which its first job has, unless they are a domain or another has them too', () => {
+    const domain = (text: string) => text as CompanyDomain;
+    const aliases = (...texts: string[]) => ({ companyAliases: texts.map(domain) });
+    const other = { company: 'Other', companyDomain: domain('other.com') };
+    const snapshot = openedJobs([
+      { ...JOB, ...aliases('acme.jobs', 'both.com', 'other.com') },
+      { ...JOB, id: 'b', lastObservedMs: 3000, companyDomainEvidence: 'site', ...aliases('old.com', 'acme.jobs') },
+      { ...JOB, id: 'c', ...other, ...aliases('both.com', 'a.com') },
+      { ...JOB, id: 'd', companyDomain: null, company: 'Nameless', ...aliases('nameless.com') },
+    ]);
+    const found = (text: string) => {
+      const company = snapshot.companyOf(domain(text));
+      return company === undefined ? null : snapshot.domainOf(company);
+    };
+    expect(['acme.com', 'acme.jobs', 'old.com'].map(found)).toEqual(['acme.com', 'acme.com', 'acme.com']);
+    expect(['other.com', 'a.com'].map(found)).toEqual(['other.com', 'other.com']);
+    expect(['both.com', 'nameless.com', 'zzz.com', 'a.co'].map(found)).toEqual([null, null, null, null]);
+    const jobs = Array.from({ length: 4 }, (_, row) => snapshot.job(row));
+    expect(jobs.map(({ id, companyDomainEvidence }) => [id, companyDomainEvidence])[0]).toEqual(['b', 'site']);
+    expect(new Map(jobs.map(({ id, companyAliases }) => [id, companyAliases]))).toEqual(
+      new Map([
+        ['a', undefined],
+        ['b', ['acme.jobs', 'old.com']],
+        ['c', ['a.com']],
+        ['d', undefined],
+      ]),
+    );
   });
 
   it('and knows a company with closed jobs alone, and no other domain', () => {
@@ -180,7 +223,7 @@ describe('a build', () => {
 });
 
 describe('a file that is not exactly a snapshot is refused in one line', () => {
-  const bytes = bytesOfJobs(JOBS);
+  const bytes = bytesOfJobs(JOBS, { ...FACTS, skillsVersion: 'long, so that an altered header has room' });
   const header = bytes.subarray(0, PREFIX_BYTES + headerLengthOf(bytes));
 
   it('when any one bit is flipped', () => {
@@ -313,7 +356,7 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
       withHeader(bytes, (h) => {
         h.active = 3;
       }),
-      /times are not in order/,
+      /elements in closedAt/,
     ],
     ...(
       [
@@ -325,6 +368,8 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
         'employmentType',
         'skills',
         'employerCompany',
+        'employerEvidence',
+        'companyOrder',
         'companyHasDomain',
       ] as const
     ).map((name): [string, Uint8Array, RegExp] => [
@@ -332,18 +377,26 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
       withSection(bytes, name, (section) => section.setUint8(0, 200)),
       /is out of range|neither domain/,
     ]),
-    ...SECTIONS.filter(({ name }) => name.endsWith('Offsets')).flatMap(({ name }): [string, Uint8Array, RegExp][] => [
-      [
-        `${name} does not start at 0`,
-        withSection(bytes, name, (section) => section.setUint32(0, 1, true)),
-        /wrong ends|out of order/,
+    ['an alias finds no company', withSection(bytes, 'aliasCompany', (s) => s.setUint8(0, 200)), /finds no company/],
+    [
+      'an employer without a domain has evidence for it',
+      withSection(bytes, 'employerEvidence', (s) => s.setUint8(s.byteLength - 1, 3)),
+      /do not go together/,
+    ],
+    ...SECTIONS.filter(({ name }) => /(?<!Block)Offsets$/.test(name)).flatMap(
+      ({ name }): [string, Uint8Array, RegExp][] => [
+        [
+          `${name} does not start at 0`,
+          withSection(bytes, name, (section) => section.setUint32(0, 1, true)),
+          /wrong ends|out of order/,
+        ],
+        [
+          `${name} does not end at the end`,
+          withSection(bytes, name, (section) => section.setUint32(section.byteLength - 4, 77_777, true)),
+          /wrong ends/,
+        ],
       ],
-      [
-        `${name} does not end at the end`,
-        withSection(bytes, name, (section) => section.setUint32(section.byteLength - 4, 77_777, true)),
-        /wrong ends/,
-      ],
-    ]),
+    ),
     ['skillOffsets go back', withSection(bytes, 'skillOffsets', (s) => s.setUint32(4, 9, true)), /out of order/],
     ['coldOffsets go back', withSection(bytes, 'coldOffsets', (s) => s.setUint32(8, 0, true)), /out of order/],
     [
@@ -356,6 +409,62 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
       withSection(bytes, 'firstObserved', (s) => s.setFloat64(0, -Infinity, true)),
       /times are not/,
     ],
+    ['closings name an active row', withSection(bytes, 'closings', (s) => s.setUint32(0, 0, true)), /closings are not/],
+    [
+      'a job closed before it was observed',
+      withSection(bytes, 'closedAt', (s) => s.setFloat64(0, 1, true)),
+      /closings/,
+    ],
+    ['a closing has no time', withSection(bytes, 'closedAt', (s) => s.setFloat64(0, Number.NaN, true)), /closings/],
+    [
+      'a description lies in no block',
+      withSection(bytes, 'descriptionPlaces', (s) => s.setUint32(12, 7, true)),
+      /descriptionPlaces out of range/,
+    ],
+    [
+      'a description is longer than a block may be',
+      withSection(bytes, 'descriptionPlaces', (s) => s.setUint32(20, 0x7fffffff, true)),
+      /descriptionPlaces out of range/,
+    ],
+    [
+      'a row without a description has a place',
+      withSection(bytes, 'descriptionPlaces', (s) => s.setUint32(4, 1, true)),
+      /descriptionPlaces out of range/,
+    ],
+    [
+      'blocks do not start at 0',
+      withSection(bytes, 'descriptionBlockOffsets', (s) => s.setFloat64(0, 1, true)),
+      /descriptionBlockOffsets out of order/,
+    ],
+    [
+      'blocks end elsewhere',
+      withSection(bytes, 'descriptionBlockOffsets', (s) => s.setFloat64(8, 5, true)),
+      /wrong ends in descriptionBlockOffsets/,
+    ],
+    [
+      'a block ends nowhere',
+      withSection(bytes, 'descriptionBlockOffsets', (s) => s.setFloat64(8, Number.NaN, true)),
+      /descriptionBlockOffsets out of order/,
+    ],
+    ['an event is of no job', withSection(bytes, 'historyRows', (s) => s.setUint32(0, 3, true)), /event of no job/],
+    ['an event is of no kind', withSection(bytes, 'historyKinds', (s) => s.setUint8(0, 4)), /event of no kind/],
+    [
+      'an event has no time',
+      withSection(bytes, 'historyTimes', (s) => s.setFloat64(0, Number.NaN, true)),
+      /event without a time/,
+    ],
+    [
+      'an event of a job is not there',
+      withSection(bytes, 'historyPositions', (s) => s.setUint32(0, 4, true)),
+      /historyPositions out of range/,
+    ],
+    [
+      'compressed blocks do not say what they hold',
+      withHeader(bytes, (h) => {
+        for (const section of h.sections) delete section.content;
+      }),
+      /other sections/,
+    ],
     ['skills are not in order', withSection(bytes, 'skillText', (s) => s.setUint8(0, 0x7a)), /skills are not in order/],
     [
       'companies are not in order',
@@ -364,7 +473,11 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
     ],
     [
       'a company has no job',
-      withSection(bytes, 'employerCompany', (s) => s.setUint32(0, s.getUint32(4, true), true)),
+      withSection(
+        bytesOfJobs([JOB, { ...JOB, id: 'b', companyDomain: 'b.com' as CompanyDomain }]),
+        'employerCompany',
+        (s) => s.setUint32(0, s.getUint32(4, true), true),
+      ),
       /no job/,
     ],
   ];

@@ -5,18 +5,25 @@ import { htmlText } from '../../../src/ingest/input/html-text.ts';
 const table: readonly (readonly [because: string, html: string, text: string])[] = [
   ['an empty text stays empty', '', ''],
   ['plain text is returned as it is, blanks included', '  two\n\n lines\t', '  two\n\n lines\t'],
-  ['paragraphs become lines', '<p>one</p><p>two</p>', 'one\ntwo'],
-  ['a paragraph that is not closed ends at the next', '<p>one<p>two', 'one\ntwo'],
-  ['list items become lines', '<ul><li>Go</li><li>Rust</li></ul>', 'Go\nRust'],
+  ['paragraphs have a blank line between them', '<p>one</p><p>two</p>', 'one\n\ntwo'],
+  ['a paragraph that is not closed ends at the next', '<p>one<p>two', 'one\n\ntwo'],
+  ['list items are lines with a bullet', '<ul><li>Go</li><li>Rust</li></ul>', '- Go\n- Rust'],
+  ['a list stands apart', '<p>Uses</p><ul><li><p>Go</p></li></ul>after', 'Uses\n\n- Go\n\nafter'],
+  ['lists in lists stay lines', '<ol><li>a<ul><li>b</li></ul></li><li>c</li></ol>', '- a\n- b\n- c'],
+  ['an item with a bullet of its own keeps that', '<ul><li>• Go</li><li>- Rust</li></ul>', '• Go\n- Rust'],
+  ['an empty item lends its bullet to nothing', '<ul><li></li></ul><p>one</p>', 'one'],
+  ['a heading stands apart', 'a<h3>B</h3>c', 'a\n\nB\n\nc'],
+  ['two <br> are a blank line', 'a<br><br>b<br>c', 'a\n\nb\nc'],
+  ['an empty line between blocks stays', '<div>a</div><div><br></div><div>b</div>', 'a\n\nb'],
   ['<br> is a line break in any spelling', 'a<br>b<br/>c<BR />d', 'a\nb\nc\nd'],
-  ['empty blocks leave one line break', '<div>a</div><div></div><p><br></p><div>b</div>', 'a\nb'],
+  ['empty blocks leave one blank line', '<div>a</div><div></div><p><br></p><div>b</div>', 'a\n\nb'],
   ['inline elements join', '<b>Java</b>Script and <i>C</i><em>++</em>', 'JavaScript and C++'],
   ['cells are lines', '<table><tr><td>SQL</td><td>R</td></tr></table>', 'SQL\nR'],
   ['white space of the source collapses', '<p>one\n   two\t three </p>', 'one two three'],
   ['no-break spaces collapse too', '<p>one&nbsp;&nbsp; two</p>', 'one two'],
   ['white space between inline elements stays', '<b>one</b> <i>two</i>', 'one two'],
-  ['preformatted lines stay lines', '<pre>one\ntwo</pre>\nthree', 'one\ntwo\nthree'],
-  ['script content is dropped', '<p>a</p><script>if (a < b) x("<p>no</p>")</script><p>b</p>', 'a\nb'],
+  ['preformatted lines stay lines', '<pre>one\ntwo\n\nthree</pre>\nfour', 'one\ntwo\n\nthree\n\nfour'],
+  ['script content is dropped', '<p>a</p><script>if (a < b) x("<p>no</p>")</script><p>b</p>', 'a\n\nb'],
   ['style content is dropped', '<style>p > a { color: red }</style><p>a</p>', 'a'],
   ['a script that never ends takes the rest', '<p>a</p><script>b', 'a'],
   ['comments are dropped', '<p>a<!-- <p>no</p> -->b</p>', 'ab'],
@@ -27,16 +34,17 @@ const table: readonly (readonly [because: string, html: string, text: string])[]
   ['entities of plain text are decoded, its lines stay', 'R&amp;D\n\n- Q&amp;A', 'R&D\n\n- Q&A'],
   ['plain text keeps a generic type', 'List<String> & Map<K, V>', 'List<String> & Map<K, V>'],
   ['plain text keeps comparisons', 'x < 3 &amp; y > 4', 'x < 3 & y > 4'],
-  ['HTML escaped once is unescaped once', '&lt;p&gt;one&lt;/p&gt;&lt;ul&gt;&lt;li&gt;two&lt;/li&gt;', 'one\ntwo'],
+  ['HTML escaped once is unescaped once', '&lt;p&gt;one&lt;/p&gt;&lt;ul&gt;&lt;li&gt;two&lt;/li&gt;', 'one\n\n- two'],
   ['entities inside escaped HTML are decoded', '&lt;p&gt;R&amp;amp;D&amp;nbsp;team&lt;/p&gt;', 'R&D team'],
   ['escaped HTML with attributes is recognised', '&lt;div class="x"&gt;one&lt;br&gt;two&lt;/div&gt;', 'one\ntwo'],
   ['numeric escapes of tags are recognised', '&#60;p&#62;one&#60;/p&#62;', 'one'],
   ['an escaped tag inside HTML is text', '<p>the &lt;p&gt; element</p>', 'the <p> element'],
+  ['escaped HTML with a tag added is unescaped', '&lt;p&gt;one&lt;/p&gt; <a href="x">two</a>', 'one\n\ntwo'],
   ['an escaped word that is no tag is text', 'a &lt;placeholder&gt; here', 'a <placeholder> here'],
   ['unknown elements vanish inside HTML', '<p><o:p>one</o:p><x-y>two</x-y></p>', 'onetwo'],
   ['an unfinished tag ends the text', '<p>one</p><div cla', 'one'],
-  ['a stray end tag is a line break', 'one</p>two', 'one\ntwo'],
-  ['letter case of tags does not matter', '<P>one</P><LI>two</LI>', 'one\ntwo'],
+  ['a stray end tag breaks too', 'one</p>two', 'one\n\ntwo'],
+  ['letter case of tags does not matter', '<P>one</P><LI>two</LI>', 'one\n\n- two'],
 ];
 
 describe('the text of HTML', () => {
@@ -77,13 +85,13 @@ describe('the text of HTML', () => {
     );
   });
 
-  test('paragraphs of plain words come back as lines, however they are wrapped and escaped', () => {
+  test('paragraphs of plain words come back, a blank line apart, however they are wrapped and escaped', () => {
     const words = fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(fc.array(words, { minLength: 1, maxLength: 6 }), fc.boolean(), (lines, isEscaped) => {
         const html = lines.map((line) => `<p class="c">${line.join('\n ')}</p>`).join('\n');
         const source = isEscaped ? html.replaceAll('<', '&lt;').replaceAll('>', '&gt;') : html;
-        expect(htmlText(source)).toBe(lines.map((line) => line.join(' ')).join('\n'));
+        expect(htmlText(source)).toBe(lines.map((line) => line.join(' ')).join('\n\n'));
       }),
     );
   });

@@ -27,7 +27,7 @@ describe('a manifest of boards', () => {
     ['{"a": {"domain": null}}', '"a": domain must be a string'],
     [
       '{"a": {}, "b": {"name": "x"}}',
-      '"b": has a field it does not know, "name": only company, domain and url are read',
+      '"b": has a field it does not know, "name": only company, domain, aliases and url are read',
     ],
   ])('%s is refused: %s', (text, reason) => {
     expect(parseBoardManifest(text)).toEqual({ ok: false, reason });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { companyDomainOfPosting, companyDomainOfUrl } from '../../../src/ingest/shapes/job-sites.ts';
+import { companyDomainOfUrl } from '../../../src/ingest/shapes/job-sites.ts';
 
 describe('hosts that belong to no single company', () => {
   it.each([
@@ -10,7 +10,6 @@ describe('hosts that belong to no single company', () => {
     ...['https://himalayas.app/companies/a', 'https://weworkremotely.com/remote-jobs/a'],
   ])('%s names no company', (address) => {
     expect(companyDomainOfUrl(address)).toBeNull();
-    expect(companyDomainOfPosting(address)).toBeNull();
   });
 
   it.each([
@@ -19,9 +18,5 @@ describe('hosts that belong to no single company', () => {
     ['https://join.company/', 'join.company'],
   ])('%s is a company of its own', (address, domain) => {
     expect(companyDomainOfUrl(address)).toBe(domain);
-  });
-
-  it('a job page on the own site of a company is the company', () => {
-    expect(companyDomainOfPosting('https://join.acme.com/jobs/1')).toBe('acme.com');
   });
 });

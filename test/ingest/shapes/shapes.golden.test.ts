@@ -33,7 +33,7 @@ const golden: Readonly<Record<string, readonly Golden[]>> = {
         id: 'greenhouse:tipaltisolutions:5720898004',
         title: 'Staff Software Engineer',
         company: 'tipaltisolutions',
-        company_domain: 'tipalti.com',
+        company_domain: null,
         location: 'London, England, United Kingdom',
         department: null,
         remote_status: 'unknown',
@@ -48,7 +48,7 @@ const golden: Readonly<Record<string, readonly Golden[]>> = {
     [
       'greenhouse-aggregate-2026-01-08.part1.json.gz',
       ['id', 7521159],
-      { id: 'greenhouse:formlabs:7521159', company_domain: 'formlabs.com', location: 'Boston, MA' },
+      { id: 'greenhouse:formlabs:7521159', company_domain: null, location: 'Boston, MA' },
     ],
     [
       'greenhouse-anthropic.json',
@@ -69,7 +69,7 @@ const golden: Readonly<Record<string, readonly Golden[]>> = {
         id: 'greenhouse:coupang:8002614',
         title: '[쿠팡] 가격정책·운영개선 리더 / Senior Pricing Program Manager (Seller Excellence)',
         company: 'Coupang',
-        company_domain: 'coupang.jobs',
+        company_domain: null,
         location: 'Seoul, South Korea',
         first_observed_at: '2026-06-18T15:18:55.000Z',
       },
@@ -97,7 +97,7 @@ const golden: Readonly<Record<string, readonly Golden[]>> = {
       {
         id: 'greenhouse:okta:7251087',
         company: 'Okta',
-        company_domain: 'okta.com',
+        company_domain: null,
         location: 'Chicago, Illinois',
         first_observed_at: '2025-09-16T20:03:19.000Z',
       },
@@ -371,7 +371,7 @@ const golden: Readonly<Record<string, readonly Golden[]>> = {
       ['id', '200644988-0865'],
       {
         id: 'jobspy:apple:200644988-0865',
-        company_domain: 'apple.com',
+        company_domain: 'jobs.apple.com',
         remote_status: 'unknown',
         first_observed_at: '2026-06-02T00:00:00.000Z',
       },

@@ -183,7 +183,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       }),
       {
         id: 'recruitee:careers.acme.example:77',
-        company_domain: 'acme.example',
+        company_domain: null,
         remote_status: 'unknown',
         employment_type: 'internship',
         status: 'closed',

@@ -69,7 +69,7 @@ describe('documented forms', () => {
         ],
       },
       'greenhouse',
-      { id: 'greenhouse:acme-ltd:7', company: 'Acme Ltd', company_domain: 'acme.com' },
+      { id: 'greenhouse:acme-ltd:7', company: 'Acme Ltd', company_domain: null },
     ],
     [
       'Lever in the EU with a commitment in French',
@@ -259,7 +259,7 @@ describe('documented forms', () => {
       'recruitee',
       {
         id: 'recruitee:careers.acme.com:1',
-        company_domain: 'acme.com',
+        company_domain: null,
         remote_status: 'unknown',
         employment_type: 'temporary',
         status: 'closed',

@@ -68,7 +68,8 @@ function imported(feeds: readonly Feed[]): Map<string, ModelJob> {
     const document = { member: { name: 'm', fileName: 'm', bytes: nothing() }, fetchedAtMs: null };
     merging.begin();
     for (const [id, title] of Object.entries(titles)) {
-      const source = { shape: leverShape, board: 'acme', description: null, hasOwnSkills: false, document };
+      const texts = { description: null, descriptionText: null };
+      const source = { shape: leverShape, board: 'acme', ...texts, hasOwnSkills: false, document };
       merging.add(minimalJob({ id, title }), source);
     }
     merging.merge(isComplete, true, () => {});
@@ -127,10 +128,9 @@ describe('the history', () => {
           expect(found).toEqual(expected);
           if (!known.has(id)) continue;
           expect(events[0]).toBe(`${known.get(id)?.first} opened`);
-          expect(events.filter((event) => event.endsWith('opened') && !event.endsWith('reopened')).length).toBe(1);
           const ended = events.filter((event) => !event.endsWith('changed')).at(-1);
           expect(ended?.endsWith('closed')).toBe(known.get(id)?.closed !== null);
-          if (known.get(id)?.closed !== null) expect(ended).toBe(`${known.get(id)?.closed} closed`);
+          if (known.get(id)?.closed !== null) expect(events).toContain(`${known.get(id)?.closed} closed`);
         }
       }),
       { numRuns: 60 },

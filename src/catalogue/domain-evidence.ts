@@ -1,0 +1,11 @@
+/**
+ * Where a company's domain is from, in order of trust (decisions §8). A snapshot stores the index plus one, so new entries go
+ * to the end.
+ */
+export const DOMAIN_EVIDENCE = ['manifest', 'directory', 'source', 'site', 'links', 'namesake'] as const;
+export type DomainEvidence = (typeof DOMAIN_EVIDENCE)[number];
+
+/** What the operator or the job's own source says is stated; every other domain was assigned to it. */
+export function isStated(evidence: DomainEvidence): boolean {
+  return evidence === 'manifest' || evidence === 'source';
+}

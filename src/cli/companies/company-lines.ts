@@ -1,0 +1,13 @@
+/** What the commands about companies share, and lines for people about the directory. */
+import { quoted, type TextOption } from '../command.ts';
+
+export const CATALOGUE_OPTION = {
+  type: 'text',
+  value: 'DIR',
+  help: 'folder of the catalogue that `import` fills',
+  required: true,
+} as const satisfies TextOption;
+
+/** A word of the operator that holds for nothing. */
+export const unfittingLine = (key: string): string =>
+  `note: ${quoted(key)} fits no board and no company of the catalogue; it is kept until one comes\n`;

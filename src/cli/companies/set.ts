@@ -1,0 +1,50 @@
+/** `companies set`: the operator's word about one company. */
+import { grouped } from '../../base/grouped.ts';
+import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
+import { wordOfCompany } from '../../ingest/companies/company-file.ts';
+import { CommandError, command, EXIT_OK, quoted, UsageError } from '../command.ts';
+import { CATALOGUE_OPTION } from './company-lines.ts';
+import { stateWords } from './state-words.ts';
+
+function domainOf(field: string, text: string): CompanyDomain {
+  const domain = parseCompanyDomain(text);
+  if (domain === undefined)
+    throw new UsageError(`${field} must be a domain name such as example.com, not ${quoted(text)}`);
+  return domain;
+}
+
+export const setCompany = command({
+  name: 'set',
+  summary: 'States the domain of a company, which every later build uses',
+  arguments: [
+    {
+      name: 'NAME-OR-BOARD',
+      help: 'the company as its jobs name it, or shape:token, such as greenhouse:acme',
+      count: 'one',
+    },
+    { name: 'DOMAIN', help: 'its domain, such as acme.com', count: 'one' },
+    { name: 'ALIAS', help: 'further domains by which buyers find it', count: 'many' },
+  ],
+  options: { catalogue: CATALOGUE_OPTION },
+  notes: [
+    'The word holds for every board whose jobs name the company so, or for the one board, before all other evidence. Without\n' +
+      'an ALIAS the aliases that were set before stay.',
+  ],
+  async run({ options, arguments: [company = '', domain = '', ...aliases] }, { stderr }) {
+    if (company.trim() === '') throw new UsageError('NAME-OR-BOARD is blank');
+    const word = wordOfCompany(
+      company,
+      domainOf('DOMAIN', domain),
+      aliases.map((alias) => domainOf('ALIAS', alias)),
+    );
+    const { employers } = stateWords(options.catalogue, [word], ({ unfitting }) => {
+      if (unfitting.length === 0) return;
+      throw new CommandError(
+        `the catalogue has no company or board ${quoted(company)}; \`companies --catalogue ${options.catalogue}\` lists them`,
+      );
+    });
+    const jobs = employers.reduce((sum, employer) => sum + employer.jobs, 0);
+    stderr.write(`${company}: ${word.domain}, for ${grouped(jobs)} jobs from the next build on\n`);
+    return EXIT_OK;
+  },
+});

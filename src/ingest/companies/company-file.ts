@@ -1,0 +1,92 @@
+/** The CSV file of `companies import`: `company` (a name, or `shape:token`), `domain`, `aliases` (separated by blanks). */
+import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
+import { csvRows } from '../input/csv-rows.ts';
+import { NAME_LENGTH_MAX } from '../native.ts';
+import { SHAPES } from '../shapes/shapes.ts';
+import { nameKeyOf, type OperatorWord } from './operator-words.ts';
+
+const COLUMNS = ['company', 'domain', 'aliases'] as const;
+type Column = (typeof COLUMNS)[number];
+
+export interface RefusedCompany {
+  /** Number of the record in the file, the header being 1. */
+  readonly line: number;
+  readonly field: Column | 'the header';
+  /** Completes the sentence "field ...". */
+  readonly reason: string;
+}
+
+export interface CompanyFile {
+  readonly words: readonly OperatorWord[];
+  readonly refused: readonly RefusedCompany[];
+}
+
+const BOARD = new RegExp(`^(?:${SHAPES.map(({ name }) => name).join('|')}):.`);
+
+/** A word about `shape:token`, or about every company of that name. */
+export function wordOfCompany(company: string, domain: CompanyDomain, aliases: readonly CompanyDomain[]): OperatorWord {
+  const text = company.trim();
+  const key = BOARD.test(text)
+    ? ({ kind: 'board', key: text } as const)
+    : ({ kind: 'name', key: nameKeyOf(text) } as const);
+  return { ...key, name: null, domain, url: null, aliases };
+}
+
+interface Places {
+  readonly company: number;
+  readonly domain: number;
+  /** -1: the file has none. */
+  readonly aliases: number;
+}
+
+function wordOf(row: readonly string[], places: Places): OperatorWord | Omit<RefusedCompany, 'line'> {
+  const company = row[places.company]?.trim() ?? '';
+  if (company === '') return { field: 'company', reason: 'is blank' };
+  if (company.length > NAME_LENGTH_MAX)
+    return { field: 'company', reason: `is longer than ${NAME_LENGTH_MAX} characters` };
+  if (nameKeyOf(company) === '') return { field: 'company', reason: 'is blank' };
+  const domain = parseCompanyDomain(row[places.domain]?.trim() ?? '');
+  if (domain === undefined) return { field: 'domain', reason: 'must be a domain name such as example.com' };
+  const aliases: CompanyDomain[] = [];
+  for (const text of (row[places.aliases] ?? '').split(/\s+/).filter((part) => part !== '')) {
+    const alias = parseCompanyDomain(text);
+    if (alias === undefined)
+      return { field: 'aliases', reason: 'must be domain names such as example.com, separated by blanks' };
+    if (alias !== domain) aliases.push(alias);
+  }
+  return wordOfCompany(company, domain, [...new Set(aliases)]);
+}
+
+/** Reads the text of a file. A company that two lines name with different domains is refused. */
+export function parseCompanyFile(text: string): CompanyFile {
+  const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  const [header, ...rows] = csvRows(plain, ',', '\n', true).rows;
+  const names = (header ?? []).map((name) => name.trim().toLowerCase());
+  const missing = COLUMNS.slice(0, 2).filter((name) => !names.includes(name));
+  if (missing.length > 0) {
+    const reason = `must name the columns company and domain: ${missing.join(' and ')} is missing`;
+    return { words: [], refused: [{ line: 1, field: 'the header', reason }] };
+  }
+  const places = {
+    company: names.indexOf('company'),
+    domain: names.indexOf('domain'),
+    aliases: names.indexOf('aliases'),
+  };
+  const words = new Map<string, OperatorWord>();
+  const refused: RefusedCompany[] = [];
+  for (const [index, row] of rows.entries()) {
+    if (row.every((field) => field.trim() === '')) continue;
+    const line = index + 2;
+    const word = wordOf(row, places);
+    if ('field' in word) {
+      refused.push({ line, ...word });
+      continue;
+    }
+    const key = `${word.kind}\n${word.key}`;
+    const earlier = words.get(key);
+    if (earlier !== undefined && earlier.domain !== word.domain) {
+      refused.push({ line, field: 'domain', reason: `differs from that of an earlier line, ${earlier.domain}` });
+    } else words.set(key, word);
+  }
+  return { words: [...words.values()], refused };
+}

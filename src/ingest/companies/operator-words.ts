@@ -1,0 +1,64 @@
+/**
+ * The operator's word about companies: entries of manifests, of `companies set` and of `companies import`. One about a board
+ * beats one about a name.
+ */
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import { comparedText } from '../../catalogue/terms.ts';
+import { boardNameOf, type Employer } from './employer.ts';
+
+export interface OperatorWord {
+  /** `board`: the key is `shape:token`, a token of any shape, or a file's name. `name`: the key is a compared name. */
+  readonly kind: 'board' | 'name';
+  readonly key: string;
+  /** The company's name; null: the jobs' own names hold. */
+  readonly name: string | null;
+  /** null: the entry names the company only. */
+  readonly domain: CompanyDomain | null;
+  /** Address of the board, for feeds whose postings have only paths. */
+  readonly url: string | null;
+  readonly aliases: readonly CompanyDomain[];
+}
+
+export class OperatorWords {
+  readonly #ofBoards = new Map<string, OperatorWord>();
+  readonly #ofNames = new Map<string, OperatorWord>();
+  readonly #filesOfBoard: ReadonlyMap<string, readonly string[]>;
+
+  /** @param filesOfBoard `shape:token` -> names of files that held the board, as keys of words */
+  constructor(words: Iterable<OperatorWord>, filesOfBoard: ReadonlyMap<string, readonly string[]> = new Map()) {
+    for (const word of words) (word.kind === 'board' ? this.#ofBoards : this.#ofNames).set(word.key, word);
+    this.#filesOfBoard = filesOfBoard;
+  }
+
+  /** The words that hold for an employer, the most specific first. */
+  #all(employer: Pick<Employer, 'shape' | 'board' | 'names'>): OperatorWord[] {
+    const board = boardNameOf(employer);
+    const keys = [board, employer.board, ...(this.#filesOfBoard.get(board) ?? [])];
+    return [
+      ...keys.map((key) => this.#ofBoards.get(key)),
+      ...employer.names.map((name) => this.#ofNames.get(name)),
+    ].filter((word) => word !== undefined);
+  }
+
+  /** What the operator says about an employer: of each field the most specific word that has it. */
+  wordOf(
+    employer: Pick<Employer, 'shape' | 'board' | 'names'>,
+  ): Pick<OperatorWord, 'name' | 'domain' | 'aliases'> | undefined {
+    const all = this.#all(employer);
+    if (all.length === 0) return undefined;
+    const domain = all.find((word) => word.domain !== null)?.domain ?? null;
+    // The aliases of a word that names another domain belong to that domain.
+    const aliases = all.filter((word) => word.domain === domain).flatMap((word) => word.aliases);
+    return { name: all.find((word) => word.name !== null)?.name ?? null, domain, aliases };
+  }
+
+  /** The words that hold for none of the employers, as the operator wrote their keys. */
+  unfitting(employers: Iterable<Pick<Employer, 'shape' | 'board' | 'names'>>): OperatorWord[] {
+    const unused = new Set([...this.#ofBoards.values(), ...this.#ofNames.values()]);
+    for (const employer of employers) for (const word of this.#all(employer)) unused.delete(word);
+    return [...unused];
+  }
+}
+
+/** The key of a word about a company by its name. */
+export const nameKeyOf = (name: string): string => comparedText(name);

@@ -1,0 +1,209 @@
+/**
+ * The directory's rules (decisions §8): which domain an employer has, by which evidence, and by which other hosts it is found.
+ * Pure. Ranks are tried in order of trust; two candidates of one rank end the search, and what lower ranks say becomes an
+ * alias.
+ */
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import type { DomainEvidence } from '../../catalogue/domain-evidence.ts';
+import { isJobSite } from '../shapes/job-sites.ts';
+import type { CompanyList } from './company-list.ts';
+import { boardNameOf, type Employer, type HostCount, hasToken } from './employer.ts';
+import { isCareersDomain, isCareersHost, isNamed, isRelated, registrableOf, squeezed } from './hosts.ts';
+import type { OperatorWords } from './operator-words.ts';
+
+/** An employer's identity; one without a domain has neither evidence nor aliases. */
+export interface Identity {
+  /** The operator's name for the company; null where the jobs' own names hold. */
+  readonly name: string | null;
+  readonly domain: CompanyDomain | null;
+  readonly evidence: DomainEvidence | null;
+  readonly aliases: readonly CompanyDomain[];
+}
+
+export const UNKNOWN_IDENTITY: Identity = { name: null, domain: null, evidence: null, aliases: [] };
+
+/** Most aliases of one employer, those with the most postings first. */
+const ALIASES_MAX = 16;
+/** Employers of different names that post on one registrable domain: from this many on it is no company's own. */
+const SHARED_BY = 3;
+
+type Candidates = ReadonlySet<CompanyDomain>;
+
+/** Registrable domains on which employers post whose names do not relate to it, with the number of those employers. */
+type SharedSites = ReadonlyMap<CompanyDomain, number>;
+
+function squeezedNamesOf({ shape, board, names }: Employer): ReadonlySet<string> {
+  const all = names.map(squeezed);
+  if (hasToken(shape)) all.push(squeezed(board));
+  return new Set(all.filter((name) => name !== ''));
+}
+
+/** Hosts of job pages that a feed states as the domain say where the company posts, like the addresses of its postings. */
+function siteHostsOf({ sites, stated }: Employer): readonly HostCount[] {
+  return [...sites, ...stated.filter(({ host }) => isCareersHost(host))].filter(({ host }) => !isJobSite(host));
+}
+
+function sharedSitesOf(employers: readonly Employer[]): SharedSites {
+  const namesOn = new Map<CompanyDomain, Set<string>>();
+  for (const employer of employers) {
+    const names = squeezedNamesOf(employer);
+    for (const { host } of siteHostsOf(employer)) {
+      const registrable = registrableOf(host);
+      if (registrable === null || isRelated(registrable, names)) continue;
+      const on = namesOn.get(registrable.domain);
+      const name = employer.names[0] ?? employer.board;
+      if (on === undefined) namesOn.set(registrable.domain, new Set([name]));
+      else if (on.size < SHARED_BY) on.add(name);
+    }
+  }
+  return new Map([...namesOn].map(([domain, names]) => [domain, names.size] as const));
+}
+
+/** The stated host of each registrable domain that most jobs have. */
+function statedOf({ stated }: Employer): Candidates {
+  const best = new Map<string, HostCount>();
+  for (const count of stated) {
+    if (isJobSite(count.host) || isCareersHost(count.host)) continue;
+    const key = registrableOf(count.host)?.domain ?? count.host;
+    const other = best.get(key);
+    if (other === undefined || count.rows > other.rows || (count.rows === other.rows && count.host < other.host)) {
+      best.set(key, count);
+    }
+  }
+  return new Set([...best.values()].map(({ host }) => host));
+}
+
+/**
+ * The registrable domains of the employer's own site. A name proves that a host is the company's; without such proof a host
+ * counts only for a board of its own, and only while no others post there.
+ */
+function sitesOf(employer: Employer, shared: SharedSites): Candidates {
+  const names = squeezedNamesOf(employer);
+  const found = new Set<CompanyDomain>();
+  for (const { host } of siteHostsOf(employer)) {
+    const registrable = registrableOf(host);
+    if (registrable === null || isCareersDomain(registrable)) continue;
+    const isOwn = hasToken(employer.shape) && (shared.get(registrable.domain) ?? 0) < SHARED_BY;
+    if (isOwn || isRelated(registrable, names)) found.add(registrable.domain);
+  }
+  return found;
+}
+
+function linksOf(employer: Employer): Candidates {
+  const names = squeezedNamesOf(employer);
+  const found = new Set<CompanyDomain>();
+  for (const { host } of employer.links) {
+    const registrable = registrableOf(host);
+    if (registrable === null || isJobSite(host) || isCareersDomain(registrable)) continue;
+    if (isNamed(registrable, names)) found.add(registrable.domain);
+  }
+  return found;
+}
+
+/** Hosts under the domain, and domains that the company bought for its job pages. */
+function otherHostsOf(employer: Employer, domain: CompanyDomain): CompanyDomain[] {
+  const names = squeezedNamesOf(employer);
+  const hosts = [...employer.stated, ...employer.sites]
+    .filter(({ host }) => !isJobSite(host))
+    .filter(({ host }) => {
+      if (host.endsWith(`.${domain}`)) return true;
+      const registrable = registrableOf(host);
+      return registrable !== null && isCareersDomain(registrable) && isRelated(registrable, names);
+    });
+  return hosts.sort((a, b) => b.rows - a.rows || (a.host < b.host ? -1 : 1)).map(({ host }) => host);
+}
+
+interface Ranked {
+  readonly evidence: DomainEvidence;
+  readonly candidates: Candidates;
+}
+
+interface Sources {
+  readonly words: OperatorWords;
+  readonly list: CompanyList;
+}
+
+function identityOf(
+  employer: Employer,
+  { words, list }: Sources,
+  shared: SharedSites,
+): Identity & { isEnded: boolean } {
+  const word = words.wordOf(employer);
+  const listed = list.domainOf(employer);
+  const ranks: Ranked[] = [
+    { evidence: 'manifest', candidates: new Set(word?.domain ? [word.domain] : []) },
+    { evidence: 'directory', candidates: new Set(listed === undefined ? [] : [listed]) },
+    { evidence: 'source', candidates: statedOf(employer) },
+    { evidence: 'site', candidates: sitesOf(employer, shared) },
+    { evidence: 'links', candidates: linksOf(employer) },
+  ];
+  const at = ranks.findIndex(({ candidates }) => candidates.size > 0);
+  const name = word?.name ?? null;
+  const rank = ranks[at];
+  if (rank === undefined || rank.candidates.size > 1) return { ...UNKNOWN_IDENTITY, name, isEnded: rank !== undefined };
+  const domain = [...rank.candidates][0]!;
+  const lower = ranks.slice(at + 1).flatMap(({ candidates }) => (candidates.size === 1 ? [...candidates] : []));
+  const aliases = new Set([...(word?.aliases ?? []), ...lower, ...otherHostsOf(employer, domain)]);
+  aliases.delete(domain);
+  return { name, domain, evidence: rank.evidence, aliases: [...aliases].slice(0, ALIASES_MAX), isEnded: true };
+}
+
+/** Compared name -> domain -> board, or null where several boards state it. */
+type StatedNames = Map<string, Map<CompanyDomain, string | null>>;
+
+function stateName(of: StatedNames, name: string, domain: CompanyDomain, board: string): void {
+  const domains = of.get(name) ?? new Map<CompanyDomain, string | null>();
+  of.set(name, domains);
+  domains.set(domain, !domains.has(domain) || domains.get(domain) === board ? board : null);
+}
+
+/**
+ * The identity of each employer, in their order.
+ * @param employers all of the catalogue: `namesake` and the judgement of sites compare them
+ */
+export function resolveEmployers(employers: readonly Employer[], sources: Sources): Identity[] {
+  const shared = sharedSitesOf(employers);
+  const known = employers.map((employer) => identityOf(employer, sources, shared));
+  const byName: StatedNames = new Map();
+  for (const [place, employer] of employers.entries()) {
+    const domains = new Set(statedOf(employer));
+    const { domain } = known[place]!;
+    if (domain !== null) domains.add(domain);
+    for (const name of employer.names) for (const each of domains) stateName(byName, name, each, boardNameOf(employer));
+  }
+  return known.map(({ isEnded, ...identity }, place) => {
+    if (isEnded) return identity;
+    const employer = employers[place]!;
+    if (sources.list.isAmbiguous(employer.names)) return identity;
+    const found = new Set<CompanyDomain>();
+    for (const name of employer.names) {
+      for (const [domain, board] of byName.get(name) ?? []) if (board !== boardNameOf(employer)) found.add(domain);
+    }
+    if (found.size !== 1) return identity;
+    const domain = [...found][0]!;
+    const aliases = otherHostsOf(employer, domain).slice(0, ALIASES_MAX);
+    return { ...identity, domain, evidence: 'namesake' as const, aliases };
+  });
+}
+
+/** A job's company as the catalogue shows it. */
+export interface ShownCompany {
+  readonly company: string;
+  readonly companyDomain: CompanyDomain | null;
+  readonly companyDomainEvidence: DomainEvidence | null;
+}
+
+/**
+ * The company of a job: its own row's domain, unless that is a host of job pages or the operator names another, else the
+ * employer's.
+ */
+export function shownCompanyOf(
+  job: { readonly company: string; readonly companyDomain: CompanyDomain | null },
+  { name, domain, evidence }: Identity,
+): ShownCompany {
+  const company = name ?? job.company;
+  const own = job.companyDomain !== null && isJobSite(job.companyDomain) ? null : job.companyDomain;
+  const isKept = own !== null && evidence !== 'manifest' && (domain === null || !isCareersHost(own));
+  if (isKept) return { company, companyDomain: own, companyDomainEvidence: 'source' };
+  return { company, companyDomain: domain, companyDomainEvidence: evidence };
+}

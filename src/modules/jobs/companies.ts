@@ -1,0 +1,50 @@
+/** GET /v1/companies: which companies can be asked for, free (decisions §8). */
+import * as v from 'valibot';
+import { perClient } from '../../access/rate-limit.ts';
+import { isoTime } from '../../base/iso-time.ts';
+import { companiesCalled } from '../../catalogue/questions/companies.ts';
+import { route } from '../../http/route.ts';
+import { dateTime } from '../answer-values.ts';
+import { companyName } from './company.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from './examples.ts';
+import { terms } from './parameters.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from './refusals.ts';
+import type { JobsServices } from './services.ts';
+
+const COMPANY_COUNT_MAX = 10;
+
+const companiesData = v.strictObject({
+  companies: v.pipe(v.array(companyName), v.maxLength(COMPANY_COUNT_MAX)),
+  returned_companies: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(COMPANY_COUNT_MAX)),
+});
+
+export const findCompanies = route<JobsServices>()({
+  operation: 'findCompanies',
+  method: 'GET',
+  path: '/v1/companies',
+  summary: 'Find up to 10 companies that can be asked for',
+  description:
+    'Companies of the monitored catalogue by name or domain, those with the most active jobs first. The domain is what the ' +
+    '`company` parameter of other operations takes; a company without one cannot be asked for.',
+  access: [perClient],
+  query: v.strictObject({ q: terms({ min: 2, max: 80, matching: "each in the company's name or domain" }) }),
+  answer: v.strictObject({ data: companiesData, meta: v.strictObject({ generated_at: dateTime }) }),
+  errors: [CATALOGUE_UNAVAILABLE],
+  examples: {
+    query: { q: 'example' },
+    answer: {
+      data: { companies: [EXAMPLE_COMPANY], returned_companies: 1 },
+      meta: { generated_at: EXAMPLE_OBSERVED_AT },
+    },
+  },
+  ready: hasCatalogue,
+  handle({ q }, { catalogue, clock }) {
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const companies = companiesCalled(served.catalogue.snapshot, q, COMPANY_COUNT_MAX);
+    return {
+      data: { companies, returned_companies: companies.length },
+      meta: { generated_at: isoTime(clock.nowMs()) },
+    };
+  },
+});

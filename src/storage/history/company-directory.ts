@@ -1,0 +1,30 @@
+/** The directory of a catalogue (decisions §8): its employers with the identities that every build gives their jobs. */
+import { type CompanyList, loadCompanyList } from '../../ingest/companies/company-list.ts';
+import type { Employer } from '../../ingest/companies/employer.ts';
+import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
+import { type Identity, resolveEmployers } from '../../ingest/companies/resolve.ts';
+import { operatorWordsIn, StoredEmployers } from './company-tables.ts';
+import type { HistoryDatabase } from './database.ts';
+
+export interface CompanyDirectory {
+  readonly employers: readonly Employer[];
+  /** In the order of the employers. */
+  readonly identities: readonly Identity[];
+  /** Words of the operator that hold for no employer. */
+  readonly unfitting: readonly OperatorWord[];
+  /** The identity of a job by the serial of its board and its recorded company. */
+  identityOf(board: number, company: string): Identity;
+}
+
+/** One pass over the jobs; memory grows with the employers. @throws HistoryError */
+export function companyDirectoryOf(history: HistoryDatabase, list: CompanyList = loadCompanyList()): CompanyDirectory {
+  const stored = new StoredEmployers(history);
+  const words = operatorWordsIn(history);
+  const identities = resolveEmployers(stored.all, { words, list });
+  return {
+    employers: stored.all,
+    identities,
+    unfitting: words.unfitting(stored.all),
+    identityOf: (board, company) => identities[stored.placeOf(board, company)]!,
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * What the history keeps about companies (decisions §8): hosts that postings name, counted by employer, and the operator's word. A
+ * rebuild reads them, so it needs no feed again.
+ */
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import { comparedText } from '../../catalogue/terms.ts';
+import { type Employer, employerKeyOf, type HostCount } from '../../ingest/companies/employer.ts';
+import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
+import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+
+/** The operator's words, in the order of their keys. @throws HistoryError */
+export function storedWords(history: HistoryDatabase): OperatorWord[] {
+  return guarded(history, () =>
+    (history.statement('SELECT * FROM word ORDER BY kind, key').all() as Row[]).map((row) => ({
+      kind: row.kind as OperatorWord['kind'],
+      key: row.key as string,
+      name: row.company as string | null,
+      domain: row.domain as CompanyDomain | null,
+      url: row.url as string | null,
+      aliases: JSON.parse(row.aliases as string) as CompanyDomain[],
+    })),
+  );
+}
+
+/**
+ * Keeps words. Of a word that is known already only what the new one says is replaced: a manifest that names the company
+ * only leaves its domain.
+ * @returns whether anything changed @throws HistoryError
+ */
+export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWord>): boolean {
+  const known = new Map(storedWords(history).map((word) => [`${word.kind}\n${word.key}`, word] as const));
+  let hasChanged = false;
+  for (const word of words) {
+    const earlier = known.get(`${word.kind}\n${word.key}`);
+    const next: OperatorWord = {
+      ...word,
+      name: word.name ?? earlier?.name ?? null,
+      domain: word.domain ?? earlier?.domain ?? null,
+      url: word.url ?? earlier?.url ?? null,
+      aliases: word.aliases.length > 0 ? word.aliases : (earlier?.aliases ?? []),
+    };
+    if (earlier !== undefined && JSON.stringify(earlier) === JSON.stringify(next)) continue;
+    hasChanged = true;
+    guarded(history, () =>
+      history
+        .statement('INSERT OR REPLACE INTO word (kind, key, company, domain, url, aliases) VALUES (?, ?, ?, ?, ?, ?)')
+        .run(next.kind, next.key, next.name, next.domain, next.url, JSON.stringify(next.aliases)),
+    );
+  }
+  return hasChanged;
+}
+
+/** Those of the keys of words about boards that fit no board, neither by its name nor by a file that held it. */
+export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>): string[] {
+  return [...keys].filter((key) =>
+    guarded(history, () => {
+      const fits = history
+        .statement(
+          `SELECT 1 FROM board WHERE token = ?1 OR shape || ':' || token = ?1
+           UNION ALL SELECT 1 FROM word_file WHERE key = ?1 LIMIT 1`,
+        )
+        .get(key);
+      return fits === undefined;
+    }),
+  );
+}
+
+/** The words with the boards that they hold for by a file's name. @throws HistoryError */
+export function operatorWordsIn(history: HistoryDatabase): OperatorWords {
+  const files = new Map<string, string[]>();
+  const rows = guarded(history, () =>
+    history.statement('SELECT key, shape, token FROM word_file, board WHERE board.serial = board ORDER BY key').all(),
+  ) as Row[];
+  for (const { key, shape, token } of rows) {
+    const board = `${shape}:${token}`;
+    const keys = files.get(board);
+    if (keys === undefined) files.set(board, [key as string]);
+    else keys.push(key as string);
+  }
+  return new OperatorWords(storedWords(history), files);
+}
+
+/** Every employer of the catalogue with what is known about it, with the key that `employerOf` looks up. */
+export class StoredEmployers {
+  readonly all: Employer[] = [];
+  readonly #places = new Map<string, number>();
+  readonly #shapes = new Map<number, string>();
+
+  /** One pass over the jobs. @throws HistoryError */
+  constructor(history: HistoryDatabase) {
+    const boards = guarded(history, () => history.statement('SELECT serial, shape, token FROM board').all()) as Row[];
+    const tokens = new Map<number, string>();
+    for (const { serial, shape, token } of boards) {
+      this.#shapes.set(serial as number, shape as string);
+      tokens.set(serial as number, token as string);
+    }
+    const sites = hostsByEmployer(history, 'site');
+    const links = hostsByEmployer(history, 'link');
+    for (const [key, { board, ...drafted }] of draftsOf(history, (serial) => this.#shapes.get(serial)!)) {
+      this.#places.set(key, this.all.length);
+      this.all.push({
+        shape: this.#shapes.get(board)!,
+        board: tokens.get(board)!,
+        name: drafted.name,
+        names: [...drafted.names],
+        jobs: drafted.jobs,
+        activeJobs: drafted.activeJobs,
+        stated: [...drafted.stated].map(([host, rows]) => ({ host, rows })),
+        sites: sites.get(key) ?? [],
+        links: links.get(key) ?? [],
+      });
+    }
+  }
+
+  /** The place in `all` of a job's employer. */
+  placeOf(board: number, company: string): number {
+    return this.#places.get(`${board}\n${employerKeyOf(this.#shapes.get(board)!, company)}`)!;
+  }
+}
+
+interface EmployerDraft {
+  readonly board: number;
+  name: string;
+  /** Active before closed, then newest. */
+  nameRank: number;
+  readonly names: Set<string>;
+  readonly stated: Map<CompanyDomain, number>;
+  jobs: number;
+  activeJobs: number;
+}
+
+/** By board and key of the employer, in the order of the boards. */
+function draftsOf(history: HistoryDatabase, shapeOf: (board: number) => string): Map<string, EmployerDraft> {
+  const drafts = new Map<string, EmployerDraft>();
+  const rows = guarded(history, () =>
+    history
+      .statement(
+        `SELECT board, company, company_domain, count(*) AS jobs, sum(closed_ms IS NULL) AS active,
+         max(last_observed_ms) AS newest FROM job GROUP BY board, company, company_domain`,
+      )
+      .all(),
+  ) as Row[];
+  for (const row of rows) {
+    const board = row.board as number;
+    const name = row.company as string;
+    const key = `${board}\n${employerKeyOf(shapeOf(board), name)}`;
+    let draft = drafts.get(key);
+    if (draft === undefined) {
+      draft = { board, name, nameRank: -1, names: new Set(), stated: new Map(), jobs: 0, activeJobs: 0 };
+      drafts.set(key, draft);
+    }
+    draft.names.add(comparedText(name));
+    draft.jobs += row.jobs as number;
+    draft.activeJobs += row.active as number;
+    const domain = row.company_domain as CompanyDomain | null;
+    if (domain !== null) draft.stated.set(domain, (draft.stated.get(domain) ?? 0) + (row.jobs as number));
+    const rank = (row.newest as number) + ((row.active as number) > 0 ? 2 ** 50 : 0);
+    if (rank > draft.nameRank) {
+      draft.name = name;
+      draft.nameRank = rank;
+    }
+  }
+  return drafts;
+}
+
+function hostsByEmployer(history: HistoryDatabase, kind: 'site' | 'link'): Map<string, HostCount[]> {
+  const found = new Map<string, HostCount[]>();
+  const rows = guarded(history, () =>
+    history.statement('SELECT board, company, host, rows FROM host WHERE kind = ?').all(kind),
+  ) as Row[];
+  for (const { board, company, host, rows: count } of rows) {
+    const key = `${board}\n${company}`;
+    const hosts = found.get(key) ?? [];
+    found.set(key, hosts);
+    hosts.push({ host: host as CompanyDomain, rows: count as number });
+  }
+  return found;
+}
+
+function guarded<Result>(history: HistoryDatabase, act: () => Result): Result {
+  try {
+    return act();
+  } catch (failure) {
+    throw historyErrorOf(failure, history.path);
+  }
+}

@@ -1,0 +1,142 @@
+/** GET /v1/companies, aliases in `company=`, and the limitation about assigned domains (decisions §8). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findCompanies } from '../../src/modules/jobs/companies.ts';
+import { summarizeCompany } from '../../src/modules/jobs/company.ts';
+import { searchJobs } from '../../src/modules/jobs/search.ts';
+import { type Answer, expectError, expectPaid, parsedBody } from '../support/answers.ts';
+import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
+import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
+import { RUNTIME } from '../support/opened-app.ts';
+import { wallet } from '../support/wallet.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paygrade-find-companies-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** `count` jobs of one company, the last `closed` of them closed. */
+function jobs(company: string, domain: string | null, count: number, more: object = {}, closed = 0) {
+  return Array.from({ length: count }, (_, place) =>
+    jobLine({
+      ...{ id: `${company}-${place}`, company, company_domain: domain, ...more },
+      status: place < count - closed ? 'active' : 'closed',
+    }),
+  );
+}
+
+const JOBS = [
+  ...jobs('Acme', 'acme.com', 3, {
+    company_domain_evidence: 'links',
+    company_aliases: ['careers.acme.com', 'acme.jobs'],
+  }),
+  ...jobs('Acme Bakery', 'bakery.example', 5),
+  ...jobs('ACME Zürich', null, 1),
+  ...jobs('Zenith', 'acme-zenith.com', 2, {}, 2),
+  ...jobs('Other', 'other.com', 4, { company_domain_evidence: 'manifest' }),
+  ...Array.from({ length: 12 }, (_, place) =>
+    jobLine({ id: `m${place}`, company: `Many ${place}`, company_domain: `m${place}.com` }),
+  ),
+];
+
+describe(`companies, under ${RUNTIME}`, () => {
+  let app: JobsApp;
+  beforeAll(async () => {
+    const file = join(folder, 'c.snapshot');
+    await buildSnapshot(file, JOBS);
+    app = await openJobsApp({ SNAPSHOT: file, RATE_LIMIT_PER_MINUTE: '0' });
+  });
+  afterAll(() => app.close());
+
+  const found = async (q: string) => {
+    const answer = await app.get(`/v1/companies?q=${encodeURIComponent(q)}`);
+    expect(answer.status).toBe(200);
+    return parsedBody(answer, findCompanies.answer) as {
+      data: { companies: { name: string; domain: string | null }[]; returned_companies: number };
+      meta: object;
+    };
+  };
+  const bought = async (path: string): Promise<Answer> => {
+    const account = wallet();
+    const answer = await app.pay(path, await app.payment(path, account));
+    expectPaid(answer, account.address);
+    return answer;
+  };
+
+  it.each([
+    ['acme', ['Acme Bakery', 'Acme', 'ACME Zürich', 'Zenith']],
+    ['ACME bakery', ['Acme Bakery']],
+    ['.com acme', ['Acme', 'Zenith']],
+    ['zenith', ['Zenith']],
+    ['zürich', ['ACME Zürich']],
+    ['nothing', []],
+  ])('%s finds %j, most active jobs first', async (q, names) => {
+    const { data } = await found(q);
+    expect([data.companies.map(({ name }) => name), data.returned_companies]).toEqual([names, names.length]);
+  });
+
+  it('answers names and domains, ten at most, free and without a payment', async () => {
+    const { data, meta } = await found('many');
+    expect(data.companies).toHaveLength(10);
+    expect(data.companies[0]).toEqual({ name: 'Many 0', domain: 'm0.com' });
+    expect(Object.keys(meta)).toEqual(['generated_at']);
+    expect((await found('zürich')).data.companies).toEqual([{ name: 'ACME Zürich', domain: null }]);
+  });
+
+  it.each([
+    ['', 'MISSING_PARAMETER'],
+    ['?q=a', 'INVALID_PARAMETER'],
+    ['?q=%20a%20', 'INVALID_PARAMETER'],
+    [`?q=${'a'.repeat(81)}`, 'INVALID_PARAMETER'],
+    ['?q=a+b+c+d+e+f+g+h+i', 'INVALID_PARAMETER'],
+    ['?q=ab&q=cd', 'DUPLICATE_PARAMETER'],
+    ['?q=ab&limit=3', 'UNKNOWN_PARAMETER'],
+  ])('refuses %j', async (query, code) => {
+    expectError(await app.get(`/v1/companies${query}`), 400, code);
+  });
+
+  it.each([`?q=${'a'.repeat(80)}`, '?q=ab', '?q=a+b+c+d+e+f+g+h'])('takes %j', async (query) => {
+    expect((await app.get(`/v1/companies${query}`)).status).toBe(200);
+  });
+
+  it('company= finds a company by its alias, and the answer shows its domain', async () => {
+    for (const company of ['acme.com', 'careers.acme.com', 'ACME.jobs']) {
+      const answer = await bought(`/v1/jobs/company?company=${company}`);
+      expect(parsedBody(answer, summarizeCompany.answer)).toMatchObject({
+        data: { company: { name: 'Acme', domain: 'acme.com' }, active_job_count: 3 },
+      });
+      const search = await bought(`/v1/jobs/search?company=${company}&limit=1`);
+      expect(parsedBody(search, searchJobs.answer)).toMatchObject({ data: { jobs: [{ company_domain: 'acme.com' }] } });
+    }
+  });
+
+  it('limitations say for how many jobs of the cohort the domain was assigned', async () => {
+    const limitationsOf = async (path: string) =>
+      (JSON.parse((await bought(path)).text) as { meta: { limitations: string[] } }).meta.limitations.filter((text) =>
+        text.includes('assigned'),
+      );
+    expect(await limitationsOf('/v1/jobs/company?company=acme.com')).toEqual([
+      expect.stringContaining('For 3 of the 3 jobs'),
+    ]);
+    expect(await limitationsOf('/v1/jobs/signals')).toEqual([expect.stringContaining('For 3 of the 25 jobs')]);
+    expect(await limitationsOf('/v1/jobs/company?company=other.com')).toEqual([]);
+  });
+
+  it('counts against the rate of the jobs routes', async () => {
+    const rated = await openJobsApp({
+      SNAPSHOT: join(folder, 'c.snapshot'),
+      RATE_LIMIT_PER_MINUTE: '2',
+      LOCAL_BALANCE: '0',
+    });
+    expect((await rated.get('/v1/companies?q=acme')).status).toBe(200);
+    expectError(await rated.get('/v1/jobs/search'), 402, 'PAYMENT_REQUIRED');
+    expectError(await rated.get('/v1/companies?q=acme'), 429, 'RATE_LIMIT_EXCEEDED');
+    await rated.close();
+  });
+
+  it('is 503 without a catalogue', async () => {
+    const none = await openJobsApp({ SNAPSHOT: 'none' });
+    expectError(await none.get('/v1/companies?q=acme'), 503, 'CATALOGUE_UNAVAILABLE');
+    await none.close();
+  });
+});
