@@ -29,7 +29,7 @@ const cohortOf = ({ companyDomainEvidence: evidence, lastObservedMs }: Job): Coh
   scope: 'monitored catalogue',
   sampled: false,
   candidateJobs: 1,
-  assignedDomainJobs: evidence === undefined || isStated(evidence) ? 0 : 1,
+  assignedDomainJobs: evidence === undefined || evidence === null || isStated(evidence) ? 0 : 1,
   newestObservedMs: lastObservedMs,
   oldestObservedMs: lastObservedMs,
 });
