@@ -6,6 +6,7 @@ import { deepStrictEqual, ok } from 'node:assert/strict';
 import type { Clock } from '../src/base/clock.ts';
 import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
+import { BASE } from '../src/payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../src/payment/protocol/order.ts';
 import { MemoryReservations } from '../src/storage/memory/reservations.ts';
 import { NOW_MS, NOW_SECONDS, orderFor } from '../test/payment/fixture.ts';
@@ -18,7 +19,7 @@ const VALID_BEFORE_SECONDS = NOW_SECONDS + 120;
 /** A clock that stands still: nothing falls due while something else is measured. */
 const CLOCK: Clock = { nowMs: () => NOW_MS, monotonicMs: () => NOW_MS };
 
-const newKey = (): ReservationKey => reservationKeyOf(PAYER, encodeHex(systemRandom.bytes(32)));
+const newKey = (): ReservationKey => reservationKeyOf(BASE, PAYER, encodeHex(systemRandom.bytes(32)));
 
 export async function measure({ size }: Context): Promise<Figure[]> {
   const liveCount = sized(size, 10_000, 900_000);

@@ -14,6 +14,7 @@ import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
+import { BASE } from '../src/payment/protocol/network.ts';
 import { orderTextOf, reservationKeyOf } from '../src/payment/protocol/order.ts';
 import type { Backend } from '../src/storage/backend.ts';
 import { openMemoryBackend } from '../src/storage/memory/backend.ts';
@@ -340,7 +341,7 @@ function fill(stateDir: string, count: number): void {
   for (let serial = 1; serial <= count; ) {
     const batch: PaymentOperation[] = [];
     for (; serial <= count && batch.length < 8192; serial++) {
-      const key = reservationKeyOf(`0x${'ab'.repeat(20)}`, encodeHex(systemRandom.bytes(32)));
+      const key = reservationKeyOf(BASE, `0x${'ab'.repeat(20)}`, encodeHex(systemRandom.bytes(32)));
       const transaction = encodeHex(systemRandom.bytes(32));
       batch.push(
         {

@@ -9,8 +9,8 @@ import { Catalogue } from '../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../src/catalogue/company-domain.ts';
 import type { Job } from '../src/catalogue/job.ts';
 import { COHORT_ROWS_MAX } from '../src/catalogue/limits.ts';
+import type { CohortFilters } from '../src/catalogue/questions/cohort-rows.ts';
 import type { SearchFilters } from '../src/catalogue/questions/search.ts';
-import type { SignalFilters } from '../src/catalogue/questions/signals.ts';
 import { SnapshotBuilder } from '../src/catalogue/snapshot/build.ts';
 import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot/snapshot.ts';
 import { parseNative } from '../src/ingest/native.ts';
@@ -46,7 +46,7 @@ export function openCatalogue(path: string): Catalogue {
 }
 
 /** Title -> question, one for each kind of plan. */
-export const SIGNAL_QUESTIONS: Readonly<Record<string, SignalFilters>> = {
+export const SIGNAL_QUESTIONS: Readonly<Record<string, CohortFilters>> = {
   selective: { role: 'senior data engineer', location: 'germany' },
   medium: { role: 'engineer', location: 'united states' },
   department: { department: 'engineering' },

@@ -1,16 +1,16 @@
 // @ts-check
 /**
- * The operator's page: sums of the books as a chart and a table for each settlement, and the sales whose answer did not go out.
+ * The operator's page: sums of the books as a chart and a table for each settlement and network, and the sales whose answer did not go out.
  * The admin token is only in a variable of this module and in the Authorization header. Everything from the books enters the
- * page as text. Sales of play money and of real settlement are never added up together.
+ * page as text. Sales of play money, of a test network and of real money are never added up together.
  */
 
 /**
  * @typedef {'local' | 'facilitator'} Settlement
- * @typedef {{ day: string, settlement: Settlement, operation: string, sales: number, amount_atomic: string,
+ * @typedef {{ day: string, settlement: Settlement, network: string, operation: string, sales: number, amount_atomic: string,
  *   undelivered: number }} Day
  * @typedef {{ time: string, operation: string, amount_atomic: string, payer: string, transaction: string,
- *   request_id: string, settlement: Settlement }} Sale
+ *   request_id: string, settlement: Settlement, network: string }} Sale
  * @typedef {{ sales: number, amount: bigint, undelivered: number }} Sum
  */
 
@@ -19,6 +19,8 @@ const SETTLEMENTS = {
   facilitator: { title: 'Real settlement', note: '' },
   local: { title: 'Play money', note: 'Settled in the play ledger of this process: no money moved.' },
 };
+/** Networks whose money is worth nothing, by CAIP-2 id. @type {Readonly<Record<string, string | undefined>>} */
+const TEST_NETWORKS = { 'eip155:84532': 'Base Sepolia' };
 /** Colours in sales.css; further operations repeat them. */
 const PART_COUNT = 8;
 /** Undelivered sales a request. */
@@ -200,7 +202,7 @@ function showSales({ sales, next_cursor }) {
   moreButton.hidden = next_cursor === null;
   for (const sale of sales) {
     const { copy, part } = copyOf(saleTemplate);
-    const play = sale.settlement === 'local' ? ', play money' : '';
+    const play = sale.settlement === 'local' ? ', play money' : TEST_NETWORKS[sale.network] === undefined ? '' : ', test money';
     part('amount').textContent = `${usdcText(BigInt(sale.amount_atomic))} USDC${play}`;
     part('operation').textContent = sale.operation;
     const time = /** @type {HTMLTimeElement} */ (part('time'));
@@ -234,8 +236,15 @@ function sumsBy(some, nameOf) {
 
 function showSettlements() {
   const shown = /** @type {Settlement[]} */ (Object.keys(SETTLEMENTS)).flatMap((settlement) => {
-    const own = days.filter((day) => day.settlement === settlement);
-    return own.length === 0 ? [] : [settlementSection(settlement, own)];
+    const ofSettlement = days.filter((day) => day.settlement === settlement);
+    const networks = [...new Set(ofSettlement.map(({ network }) => network))];
+    return networks.map((network) =>
+      settlementSection(
+        settlement,
+        network,
+        ofSettlement.filter((day) => day.network === network),
+      ),
+    );
   });
   if (shown.length === 0) {
     const none = document.createElement('p');
@@ -246,13 +255,15 @@ function showSettlements() {
   settlements.replaceChildren(...shown);
 }
 
-/** @param {Settlement} settlement @param {readonly Day[]} own its days, oldest first */
-function settlementSection(settlement, own) {
-  const { title, note } = SETTLEMENTS[settlement];
+/** @param {Settlement} settlement @param {string} network @param {readonly Day[]} own their days, oldest first */
+function settlementSection(settlement, network, own) {
+  const testName = TEST_NETWORKS[network];
+  const title = SETTLEMENTS[settlement].title + (testName === undefined ? '' : ` on ${testName}`);
+  const note = SETTLEMENTS[settlement].note || (testName === undefined ? '' : 'A test network: its USDC is worth nothing.');
   const { copy, part } = copyOf(settlementTemplate);
   part('title').textContent = title;
-  part('title').id = `title-${settlement}`;
-  copy.setAttribute('aria-labelledby', `title-${settlement}`);
+  part('title').id = `title-${settlement}-${network}`;
+  copy.setAttribute('aria-labelledby', `title-${settlement}-${network}`);
   part('note').textContent = note;
   part('note').hidden = note === '';
   const all = sumsBy(own, () => '').get('') ?? { sales: 0, amount: 0n, undelivered: 0 };

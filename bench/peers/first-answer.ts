@@ -4,12 +4,12 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import type { SignalFilters } from '../../src/catalogue/questions/signals.ts';
+import type { CohortFilters } from '../../src/catalogue/questions/cohort-rows.ts';
 import type { NativeRecord } from '../../src/ingest/native.ts';
 import { heapBytes, pause, peakResidentBytes } from '../harness.ts';
 
 export interface Question {
-  readonly filters: SignalFilters;
+  readonly filters: CohortFilters;
   readonly nowMs: number;
 }
 

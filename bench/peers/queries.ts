@@ -16,11 +16,12 @@ import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api';
 import type { Job } from '../../src/catalogue/job.ts';
 import { COHORT_ROWS_MAX, PART_ROWS_MAX } from '../../src/catalogue/limits.ts';
+import type { CohortFilters } from '../../src/catalogue/questions/cohort-rows.ts';
 import { companyActivity } from '../../src/catalogue/questions/company.ts';
 import type { FoundJob } from '../../src/catalogue/questions/found-jobs.ts';
 import { observationPeriodEndingAt } from '../../src/catalogue/questions/period.ts';
 import { type SearchFilters, search } from '../../src/catalogue/questions/search.ts';
-import { type SignalFilters, signals } from '../../src/catalogue/questions/signals.ts';
+import { signals } from '../../src/catalogue/questions/signals.ts';
 import { isBun, quantile, RUNTIME } from '../harness.ts';
 import {
   companiesBySize,
@@ -42,7 +43,7 @@ if (values.catalogue === undefined || values.jsonl === undefined) throw new Erro
 const roundCount = Number(values.rounds);
 
 /** Additional questions: what people type, and what is dearest for an index. */
-const MORE_SIGNALS: Readonly<Record<string, SignalFilters>> = {
+const MORE_SIGNALS: Readonly<Record<string, CohortFilters>> = {
   'two letters': { role: 'er' },
   'three words': { role: 'senior software engineer' },
   'a place': { location: 'united states' },
@@ -146,7 +147,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const duckSql: Dialect = { contains: (column, term) => `contains(${column}, ${quoted(term)})` };
 const sqliteSql: Dialect = { contains: (column, term) => `instr(${column}, ${quoted(term)}) > 0` };
 
-function signalsSql({ role, location, department }: SignalFilters, { contains }: Dialect): string {
+function signalsSql({ role, location, department }: CohortFilters, { contains }: Dialect): string {
   const wanted = [
     ...termsOf(role).map((term) => contains('title_lower', term)),
     ...termsOf(location).map((term) => contains('location_lower', term)),
@@ -203,7 +204,7 @@ const hasAll = (text: string | null, terms: readonly string[]): boolean => {
   return terms.every((term) => lower.includes(term));
 };
 
-function plainSignals({ role, location, department }: SignalFilters): unknown[] {
+function plainSignals({ role, location, department }: CohortFilters): unknown[] {
   const [roleTerms, locationTerms] = [termsOf(role), termsOf(location)];
   const groups = new Map<string, { observed: number; recent: number; first: number; newest: number }>();
   for (const job of cohort) {
@@ -260,7 +261,7 @@ interface Row {
 const plain = (cells: readonly unknown[]): unknown[] =>
   cells.map((cell) => (typeof cell === 'bigint' ? Number(cell) : cell));
 
-const signalCells = (filters: SignalFilters): unknown[] =>
+const signalCells = (filters: CohortFilters): unknown[] =>
   signals(catalogue, filters, 5, period).companies.map(
     ({ company, observedSampleJobs, recentlyObservedJobs, firstObservedJobs, lastObservedMs }) => [
       company.domain ?? company.name.toLowerCase(),

@@ -27,7 +27,7 @@ import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { JsonText } from '../../src/http/answers.ts';
-import { SignalsMemo } from '../../src/modules/jobs/services.ts';
+import { AnswersMemo } from '../../src/modules/jobs/services.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { trustingWorker } from '../../test/support/recovery.ts';
@@ -172,7 +172,7 @@ function signalsHandler(): Ask {
   if (values.catalogue === undefined) throw new Error('--catalogue is needed');
   const catalogue = openCatalogue(values.catalogue);
   const served = { catalogue, isSynthetic: true };
-  const services = { catalogue: { current: () => served }, clock: systemClock, signalsMemo: new SignalsMemo() };
+  const services = { catalogue: { current: () => served }, clock: systemClock, memo: new AnswersMemo() };
   const handle = findSignals.handle as unknown as (input: object, given: typeof services) => object;
   return (role, location) => {
     const answer = handle({ role, location, limit: 5, period: '7d' }, services);

@@ -3,7 +3,7 @@ import type { AccessDocumentation } from '../http/access.ts';
 import { closed } from '../http/documents/openapi.ts';
 import { defineErrors, type HeaderFacts, RETRY_AFTER } from '../http/errors.ts';
 import { PAYMENT_IDENTIFIER } from '../payment/protocol/identifier.ts';
-import { NETWORK } from '../payment/protocol/network.ts';
+import type { Network } from '../payment/protocol/network.ts';
 
 const OFFER: HeaderFacts = {
   description: 'base64 of the x402 v2 PaymentRequired object',
@@ -41,7 +41,7 @@ export const {
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' };
 
 /** Schemas of the offer in the body of a 402, which repeats the one in the header. */
-const OFFER_SCHEMAS = {
+const offerSchemas = ({ id }: Network) => ({
   ResourceInfo: closed(
     {
       url: { type: 'string', format: 'uri' },
@@ -54,7 +54,7 @@ const OFFER_SCHEMAS = {
   ),
   PaymentRequirements: closed({
     scheme: { const: 'exact' },
-    network: { const: NETWORK },
+    network: { const: id },
     amount: { type: 'string', pattern: '^[1-9][0-9]*$', description: 'Atomic units of the asset' },
     asset: ADDRESS,
     payTo: ADDRESS,
@@ -65,13 +65,15 @@ const OFFER_SCHEMAS = {
     bazaar: closed({ info: { type: 'object' }, schema: { type: 'object' } }),
     [PAYMENT_IDENTIFIER]: closed({ info: { type: 'object' }, schema: { type: 'object' } }),
   }),
-};
+});
 
-const schemaRef = (name: keyof typeof OFFER_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
+const schemaRef = (name: keyof ReturnType<typeof offerSchemas>) => ({ $ref: `#/components/schemas/${name}` });
 
-const GUIDE = `Paid routes speak x402 version 2. Send the request without a payment: the answer is 402, and its
+const guideOf = ({
+  name,
+}: Network): string => `Paid routes speak x402 version 2. Send the request without a payment: the answer is 402, and its
 \`PAYMENT-REQUIRED\` header (base64 JSON) states the price. Sign the transfer authorization that it asks for (scheme
-\`exact\`, USDC on Base, EIP-3009) and send the same request again with the payment (base64 JSON) in
+\`exact\`, USDC on ${name}, EIP-3009) and send the same request again with the payment (base64 JSON) in
 \`PAYMENT-SIGNATURE\`; the answer carries the receipt in \`PAYMENT-RESPONSE\`. One authorization buys one answer. A refused
 question costs nothing. Add an identifier of your own (extension \`payment-identifier\`, 16 to 128 characters that only
 you know) and an answer that got lost is sent again for ten minutes: the same request with the same identifier and a new
@@ -90,9 +92,9 @@ const PAYMENT_HEADER = {
 };
 
 /** x402 indexers read `x-payment-info` and the 402 with its header (x402-v2 §7.4). */
-export const paymentDocumentation = (priceUsdc: string): AccessDocumentation => ({
+export const paymentDocumentation = (priceUsdc: string, network: Network): AccessDocumentation => ({
   sentence: `Costs ${priceUsdc} USDC`,
-  guide: GUIDE,
+  guide: guideOf(network),
   parameters: [PAYMENT_HEADER],
   operation: {
     'x-payment-info': {
@@ -100,7 +102,7 @@ export const paymentDocumentation = (priceUsdc: string): AccessDocumentation => 
       pricingMode: 'fixed',
       price: priceUsdc,
       currency: 'USDC',
-      network: NETWORK,
+      network: network.id,
     },
   },
   answerHeaders: { 'PAYMENT-RESPONSE': RECEIPT },
@@ -112,5 +114,5 @@ export const paymentDocumentation = (priceUsdc: string): AccessDocumentation => 
       extensions: schemaRef('OfferExtensions'),
     },
   },
-  schemas: OFFER_SCHEMAS,
+  schemas: offerSchemas(network),
 });

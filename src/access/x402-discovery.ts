@@ -1,9 +1,10 @@
 /**
- * Builds the Bazaar block of a paid operation (x402-v2 §7) from its contract: example and schema of the input, and an outline
- * of the answer. Every unpaid request receives the block in its `PAYMENT-REQUIRED` header, and proxies limit headers to 4 to
- * 8 KiB. So the outline ends at the members of `data`, gives only the name of `meta` and has no example; `/openapi.json`
- * has the whole contract.
+ * Builds the Bazaar block of a paid operation (x402-v2 §7) from its contract: example and schema of the input, and an example
+ * and an outline of the answer. Every unpaid request receives the block in its `PAYMENT-REQUIRED` header, and proxies limit
+ * headers to 4 to 8 KiB. So the outline ends at the members of `data` and gives only the name of `meta`, and the example leaves
+ * out what the schema allows to leave out; `/openapi.json` has the whole contract.
  */
+import * as v from 'valibot';
 import type { Contract } from '../http/contract.ts';
 import { type JsonSchema, jsonSchemaOf } from '../http/documents/json-schema.ts';
 import { Refusal } from '../http/errors.ts';
@@ -13,6 +14,10 @@ export interface BazaarBlock {
   readonly info: JsonSchema;
   readonly schema: JsonSchema;
 }
+
+/** What a block says of the answer, the longest first. */
+export const ANSWER_DETAILS = ['example and outline', 'example', 'outline'] as const;
+export type AnswerDetail = (typeof ANSWER_DETAILS)[number];
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -100,16 +105,50 @@ function assertListable(contract: Contract, input: Input): void {
   if (decoded instanceof Refusal) fail(`its own example is refused: ${decoded.message}`);
 }
 
+/** Longest sentence of `meta` in an example: what it says is the same in every answer. */
+const EXAMPLE_TEXT_LENGTH_MAX = 24;
+
+const shortTextOf = (text: string): string => `${text.slice(0, EXAMPLE_TEXT_LENGTH_MAX - 1).trimEnd()}…`;
+
+/** The members of an object and of the objects in it, each with the object that has it. */
+function membersIn(object: Record<string, unknown>): [holder: Record<string, unknown>, name: string][] {
+  return Object.entries(object).flatMap(([name, value]) => [
+    [object, name],
+    ...(isObject(value) ? membersIn(value) : []),
+  ]);
+}
+
+/** The example of the answer, its `meta` as short as the schema of the answer allows: shorter or no sentences. */
+function shortExample({ answer, examples }: Contract): unknown {
+  const example = examples?.answer;
+  if (!isObject(example) || !isObject(example.meta)) return example;
+  const short = structuredClone(example) as Record<string, unknown> & { meta: Record<string, unknown> };
+  const isAnswer = (): boolean => v.safeParse(answer, short, { abortEarly: true }).success;
+  for (const [holder, name] of membersIn(short.meta)) {
+    const value = holder[name];
+    delete holder[name];
+    if (isAnswer()) continue;
+    if (Array.isArray(value)) holder[name] = [];
+    else if (typeof value === 'string' && value.length > EXAMPLE_TEXT_LENGTH_MAX) holder[name] = shortTextOf(value);
+    else holder[name] = value;
+    if (!isAnswer()) holder[name] = value;
+  }
+  return short;
+}
+
 /**
  * Builds the block for a GET with query parameters, or for a POST whose body is an empty JSON object.
+ * @param detail what it says of the answer, for a header of bounded length
  * @throws Error when indexers or facilitators would reject it
  */
-export function bazaarOf(contract: Contract): BazaarBlock {
+export function bazaarOf(contract: Contract, detail: AnswerDetail = 'example and outline'): BazaarBlock {
   const { method } = contract;
   const input = method === 'GET' ? queryInput(contract) : BODY_INPUT;
   assertListable(contract, input);
+  const example = detail === 'outline' ? undefined : shortExample(contract);
+  const output = { type: 'json', ...(example === undefined ? {} : { example }) };
   return {
-    info: { input: { type: 'http', method, ...input.info }, output: { type: 'json' } },
+    info: { input: { type: 'http', method, ...input.info }, output },
     schema: {
       $schema: DIALECT,
       type: 'object',
@@ -122,7 +161,10 @@ export function bazaarOf(contract: Contract): BazaarBlock {
         },
         output: {
           type: 'object',
-          properties: { type: { const: 'json' }, example: outputSchema(contract) },
+          properties: {
+            type: { const: 'json' },
+            example: detail === 'example' ? { type: 'object' } : outputSchema(contract),
+          },
           required: ['type'],
         },
       },

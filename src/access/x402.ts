@@ -13,11 +13,12 @@ import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Books, SaleFacts } from '../payment/books.ts';
 import type { Checkout } from '../payment/checkout.ts';
+import type { PriceKey, Prices } from '../payment/prices.ts';
 import { decodePayment, type PaymentFault, type PaymentPayload } from '../payment/protocol/envelope.ts';
-import type { Address } from '../payment/protocol/network.ts';
+import { type Address, BASE, type Network, type NetworkId } from '../payment/protocol/network.ts';
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import { type ChallengeError, V1_NOT_SUPPORTED } from '../payment/protocol/reasons.ts';
-import { type Offer, prepareOffer } from '../payment/protocol/requirements.ts';
+import { type Offer, OversizedOfferError, prepareOffer } from '../payment/protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Resale, Settled } from '../payment/purchase.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 import type { Unavailable } from '../payment/settlement/settlement.ts';
@@ -33,11 +34,16 @@ import {
   SETTLEMENT_PENDING,
   SETTLEMENT_UNAVAILABLE,
 } from './x402-contract.ts';
-import { bazaarOf } from './x402-discovery.ts';
+import { ANSWER_DETAILS, type AnswerDetail, bazaarOf } from './x402-discovery.ts';
 
-/** The recipient of payments, as offers present it. */
+/** What offers say of the server that sells: the recipient, its network and its prices. */
 export interface Seller {
   readonly payTo: Address;
+  readonly network: Network;
+  /** Prices that replace those of the declarations. */
+  readonly prices: Prices;
+  /** True: payments move play money, and descriptions of offers say so. */
+  readonly isPlay: boolean;
   readonly serviceName?: string | undefined;
   readonly tags?: readonly string[] | undefined;
 }
@@ -75,9 +81,13 @@ const OFFER_COUNT_MAX = 256;
 
 type Headers = Record<string, string>;
 
+/** Begins the description of every offer of a server whose payments move play money (decisions §4). */
+const PLAY_MARK = '[play money] ';
+
 /** Asks one payment of each request. */
 class PaymentAccess implements Access<Payer, PaidServices> {
   readonly priceUsdc: string;
+  readonly #key: PriceKey | undefined;
   readonly errors: readonly ErrorCode[] = [
     PAYMENT_REQUIRED,
     PAYMENT_INVALID,
@@ -92,9 +102,20 @@ class PaymentAccess implements Access<Payer, PaidServices> {
   readonly isPrivate = true;
   readonly documentation;
 
-  constructor(priceUsdc: string) {
+  constructor(priceUsdc: string, key: PriceKey | undefined, network: Network) {
     this.priceUsdc = priceUsdc;
-    this.documentation = paymentDocumentation(priceUsdc);
+    this.#key = key;
+    this.documentation = paymentDocumentation(priceUsdc, network);
+  }
+
+  /** At the price and on the network of a seller. */
+  soldBy({ network, prices }: Pick<Seller, 'network' | 'prices'>): PaymentAccess {
+    const set = this.#key === undefined ? undefined : prices[this.#key];
+    return new PaymentAccess(set ?? this.priceUsdc, this.#key, network);
+  }
+
+  boundTo({ paid }: PaidServices): PaymentAccess {
+    return this.soldBy(paid.seller);
   }
 
   isPresented(request: RequestView): boolean {
@@ -108,12 +129,39 @@ class PaymentAccess implements Access<Payer, PaidServices> {
   };
 }
 
-/** @param priceUsdc USDC as decimal text: `paid('0.02')` */
-export const paid = (priceUsdc: `${number}`): Access<Payer, PaidServices> => new PaymentAccess(priceUsdc);
+/**
+ * @param priceUsdc USDC as decimal text: `paid('0.02', 'search')`
+ * @param key the name by which the operator sets another price; without it the price is fixed
+ */
+export const paid = (priceUsdc: `${number}`, key?: PriceKey): Access<Payer, PaidServices> =>
+  new PaymentAccess(priceUsdc, key, BASE);
 
-/** Price of an operation in USDC, or undefined for one that does not accept payments. */
-export const priceOf = (access: readonly WayIn[]): string | undefined =>
-  waysIn(access).find((way): way is PaymentAccess & Access => way instanceof PaymentAccess)?.priceUsdc;
+const paymentIn = (access: readonly WayIn[]): PaymentAccess | undefined =>
+  waysIn(access).find((way): way is PaymentAccess & Access => way instanceof PaymentAccess);
+
+/** Price of an operation in USDC, or undefined for one that does not accept payments. Of a route: the price that it declares. */
+export const priceOf = (access: readonly WayIn[]): string | undefined => paymentIn(access)?.priceUsdc;
+
+/** Price of a route in USDC where `seller` sells it. */
+export const priceAt = (access: readonly WayIn[], seller: Pick<Seller, 'network' | 'prices'>): string | undefined =>
+  paymentIn(access)?.soldBy(seller).priceUsdc;
+
+/**
+ * Makes an offer that says as much of the answer as its header has room for: facilitators and proxies refuse a long one.
+ * @throws Error when the offer does not fit with the least either
+ */
+function offerThatFits(make: (detail: AnswerDetail) => Offer): Offer {
+  let oversized: unknown;
+  for (const detail of ANSWER_DETAILS) {
+    try {
+      return make(detail);
+    } catch (failure) {
+      if (!(failure instanceof OversizedOfferError)) throw failure;
+      oversized = failure;
+    }
+  }
+  throw oversized;
+}
 
 /**
  * Prepares the offer of an operation.
@@ -121,7 +169,9 @@ export const priceOf = (access: readonly WayIn[]): string | undefined =>
  */
 export function offerOf(contract: Contract, priceUsdc: string, seller: Seller, { baseUrl }: Mount): Offer {
   const { path, summary } = contract;
-  return prepareOffer({ ...seller, baseUrl, path, description: summary, priceUsdc, bazaar: bazaarOf(contract) });
+  const description = seller.isPlay ? PLAY_MARK + summary : summary;
+  const terms = { ...seller, baseUrl, path, description, priceUsdc };
+  return offerThatFits((detail) => prepareOffer({ ...terms, bazaar: bazaarOf(contract, detail) }));
 }
 
 function unavailable({ detail, retryAfterSeconds = UNAVAILABLE_SECONDS }: Omit<Unavailable, 'kind'>): Refusal {
@@ -136,7 +186,7 @@ const crowded = (): Refusal =>
     headers: { 'retry-after': String(SOON_SECONDS) },
   });
 
-function alreadyUsed(status: ReservationStatus, payer: Address): Refusal {
+function alreadyUsed(network: NetworkId, status: ReservationStatus, payer: Address): Refusal {
   const message = 'This payment authorization is already reserved or used; sign a new one for another answer.';
   const headers: Headers = {};
   switch (status.kind) {
@@ -146,10 +196,10 @@ function alreadyUsed(status: ReservationStatus, payer: Address): Refusal {
       break;
     case 'unknown':
       headers['retry-after'] = String(PENDING_SECONDS);
-      headers['payment-response'] = failureHeader(payer, 'settlement_pending', status.transaction);
+      headers['payment-response'] = failureHeader(network, payer, 'settlement_pending', status.transaction);
       break;
     case 'settled':
-      headers['payment-response'] = receiptHeader(payer, status.transaction);
+      headers['payment-response'] = receiptHeader(network, payer, status.transaction);
       break;
     case 'dead':
       break;
@@ -159,28 +209,28 @@ function alreadyUsed(status: ReservationStatus, payer: Address): Refusal {
   return refuse(PAYMENT_ALREADY_USED, message, { headers, detail: status.kind });
 }
 
-function pending({ payer, transaction, detail }: Settled & { kind: 'pending' }): Refusal {
+function pending(network: NetworkId, { payer, transaction, detail }: Settled & { kind: 'pending' }): Refusal {
   return refuse(
     SETTLEMENT_PENDING,
     'It is not known yet whether the payment settled. Do not sign a new one; send the same payment again.',
     {
       headers: {
         'retry-after': String(PENDING_SECONDS),
-        'payment-response': failureHeader(payer, 'settlement_pending', transaction),
+        'payment-response': failureHeader(network, payer, 'settlement_pending', transaction),
       },
       detail,
     },
   );
 }
 
-const underWay = (payer: Address): Refusal =>
+const underWay = (network: NetworkId, payer: Address): Refusal =>
   refuse(
     SETTLEMENT_PENDING,
     'The purchase of this identifier has not ended yet. Nothing new was reserved; send the same request again.',
     {
       headers: {
         'retry-after': String(SOON_SECONDS),
-        'payment-response': failureHeader(payer, 'settlement_pending', ''),
+        'payment-response': failureHeader(network, payer, 'settlement_pending', ''),
       },
     },
   );
@@ -212,11 +262,16 @@ function contentOf(answer: unknown, body: string | Reply | undefined): string {
 /** What a request asks for, without its body. */
 const targetOf = ({ method, path, search }: RequestView): string => `${method} ${path}${search}`;
 
-function namedOf({ identifier: id }: PaymentPayload, request: RequestView): NamedPurchase | undefined {
+/** With the network, because a state may have been used with another one, whose receipts say nothing here. */
+function namedOf(
+  network: NetworkId,
+  { identifier: id }: PaymentPayload,
+  request: RequestView,
+): NamedPurchase | undefined {
   if (id === undefined) return undefined;
   const { bodyBytes } = request;
   const body = bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString('base64');
-  return { id, question: `${targetOf(request)}\n${body}` };
+  return { id, question: `${network} ${targetOf(request)}\n${body}` };
 }
 
 class PaymentGate implements Gate<Payer> {
@@ -225,6 +280,7 @@ class PaymentGate implements Gate<Payer> {
   readonly #keepsParameters: boolean;
   readonly #operation: string;
   readonly #offer: Offer;
+  readonly #network: NetworkId;
   readonly #meter: PaymentMeter;
   readonly #offerMessage: string;
   /** Gives the refusal with the offer, by the text of the query. */
@@ -242,6 +298,7 @@ class PaymentGate implements Gate<Payer> {
     this.#keepsParameters = keepsParameters;
     this.#operation = operation;
     this.#offer = offer;
+    this.#network = offer.network.id;
     this.#meter = meter;
     this.#offerMessage = `This answer costs ${priceUsdc} USDC; pay as the PAYMENT-REQUIRED header describes (x402 v2).`;
     const { head } = refuse(PAYMENT_REQUIRED, this.#offerMessage);
@@ -256,9 +313,10 @@ class PaymentGate implements Gate<Payer> {
   admit(request: RequestView): MaybePromise<Admission<Payer> | Refusal | Answer> {
     const header = paymentHeader(request);
     if (header === undefined) return this.#unpaid(request);
-    const decoded = decodePayment(header);
+    const decoded = decodePayment(header, this.#network);
     if (!decoded.ok) return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error });
-    const begun = this.#checkout.begin(decoded.payment, this.#offer, request, namedOf(decoded.payment, request));
+    const named = namedOf(this.#network, decoded.payment, request);
+    const begun = this.#checkout.begin(decoded.payment, this.#offer, request, named);
     if (!(begun instanceof Promise)) return this.#admitted(request, begun);
     return begun.then(
       (later) => this.#admitted(request, later),
@@ -308,11 +366,11 @@ class PaymentGate implements Gate<Payer> {
       case 'invalid':
         return this.#invalid(begun.fault, request, begun.detail);
       case 'used':
-        return alreadyUsed(begun.status, begun.payer);
+        return alreadyUsed(this.#network, begun.status, begun.payer);
       case 'crowded':
         return crowded();
       case 'under-way':
-        return underWay(begun.payer);
+        return underWay(this.#network, begun.payer);
       case 'conflict':
         return conflict();
       case 'no-room':
@@ -344,7 +402,7 @@ class PaymentGate implements Gate<Payer> {
   /** Sends an answer again that was paid for before; a draft becomes an answer first, by the route's own handler. */
   #resold({ kept, id, payer, content }: Resale): Admission<Payer> | Answer {
     const sold = JSON.parse(content) as Content;
-    const receipt = { 'payment-response': receiptHeader(payer, kept.transaction) };
+    const receipt = { 'payment-response': receiptHeader(this.#network, payer, kept.transaction) };
     const delivered = (): void => this.#books.markDelivered(kept.serial);
     if ('draft' in sold) {
       return {
@@ -371,11 +429,11 @@ class PaymentGate implements Gate<Payer> {
   #receiptOf(request: RequestView, settled: Settled): HeaderRecord | Refusal {
     switch (settled.kind) {
       case 'settled':
-        return { 'payment-response': receiptHeader(settled.payer, settled.transaction) };
+        return { 'payment-response': receiptHeader(this.#network, settled.payer, settled.transaction) };
       case 'refused': {
         const { payer, reason, transaction, detail } = settled;
         const message = `The payment was refused at settlement (${reason}); nothing was charged.`;
-        const receipt = { 'payment-response': failureHeader(payer, reason, transaction) };
+        const receipt = { 'payment-response': failureHeader(this.#network, payer, reason, transaction) };
         return this.#refuseWithOffer(PAYMENT_NOT_SETTLED, message, request, reason, receipt, detail);
       }
       case 'abandoned': {
@@ -390,7 +448,7 @@ class PaymentGate implements Gate<Payer> {
         );
       }
       case 'pending':
-        return pending(settled);
+        return pending(this.#network, settled);
       case 'unavailable':
         return unavailable(settled);
       default:

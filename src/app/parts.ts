@@ -4,6 +4,7 @@
  */
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
+import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import { catalogueSource, NO_CATALOGUE } from '../adapters/files/catalogue-source.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { openVerification } from '../adapters/verification/open-verification.ts';
@@ -41,6 +42,8 @@ export interface PartsPorts {
   onCaseReport(report: CaseReport): void;
   /** The facilitator became reachable or unreachable. */
   onFacilitatorReachable?(isReachable: boolean): void;
+  /** Called once with what the facilitator says that it settles. */
+  onFacilitatorSupport?(support: Support): void;
   /** An authorization was settled with the transaction of another. */
   onRepeatedTransaction?(repeated: RepeatedTransaction): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
@@ -124,6 +127,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     facilitatorFetch: ports.facilitatorFetch,
     onCaseReport: (report) => ports.onCaseReport(report),
     onReachable: (isReachable) => ports.onFacilitatorReachable?.(isReachable),
+    onSupport: (support) => ports.onFacilitatorSupport?.(support),
     onRepeatedTransaction: (repeated) => ports.onRepeatedTransaction?.(repeated),
   });
   server.add(payments.component);

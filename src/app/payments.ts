@@ -1,8 +1,9 @@
 /** Opens recipient, settlement, reconciler and checkout as the configuration says; all surfaces share them. */
 import { PaymentMeters } from '../access/payment-meter.ts';
-import type { PaidServices } from '../access/x402.ts';
+import type { PaidServices, Seller } from '../access/x402.ts';
 import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
+import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Random } from '../base/random.ts';
@@ -11,6 +12,8 @@ import { ConfigError } from '../config/config.ts';
 import type { Component, ModuleContext, SharedConfig } from '../modules/module.ts';
 import type { Books } from '../payment/books.ts';
 import { Checkout } from '../payment/checkout.ts';
+import { unusualPricesIn } from '../payment/prices.ts';
+import { type Address, networkOf } from '../payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../payment/protocol/order.ts';
 import type { ReservationStatus, Reservations } from '../payment/reservations.ts';
 import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-ledger.ts';
@@ -40,6 +43,8 @@ export interface PaymentParts {
   /** Called with each report of the reconciler. */
   onCaseReport(report: CaseReport): void;
   onReachable(isReachable: boolean): void;
+  /** Called once, when the facilitator has said what it settles. */
+  onSupport(support: Support): void;
   onRepeatedTransaction(repeated: RepeatedTransaction): void;
 }
 
@@ -79,7 +84,9 @@ function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettleme
   }
   const { facilitatorUrl: url, facilitatorToken: token } = config;
   if (url === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
-  const options = { url, token, clock, timers, fetch, onReachable, onRepeatedTransaction };
+  const { onSupport } = parts;
+  const network = networkOf(config.network);
+  const options = { url, token, network, clock, timers, fetch, onReachable, onSupport, onRepeatedTransaction };
   const settlement = new HttpFacilitator(options);
   const turns = new SettlementTurns({ clock, timers, isKnownPayer: (network) => recoveries.isKnownPayer(network) });
   return {
@@ -109,6 +116,34 @@ async function statusOf(
 
 const PLAY_NOTICE =
   'SETTLEMENT=local: the server verifies signatures, but payments move play money and nothing reaches a chain';
+
+/** What the offers of a configuration say of the server. */
+export const sellerOf = (
+  { network, prices, settlement }: Pick<SharedConfig, 'network' | 'prices' | 'settlement'>,
+  payTo: Address,
+): Seller => ({
+  payTo,
+  network: networkOf(network),
+  prices,
+  isPlay: settlement === 'local',
+  serviceName: SERVICE_NAME,
+});
+
+function noticesOf({ network, prices, settlement }: SharedConfig): readonly string[] {
+  const { isTest, name } = networkOf(network);
+  const unusual = unusualPricesIn(prices).map((key) => `${key} ${prices[key]}`);
+  return [
+    ...(settlement === 'local' ? [PLAY_NOTICE] : []),
+    ...(settlement === 'facilitator' && isTest
+      ? [`NETWORK=${network}: ${name} is a test network, its USDC is worth nothing`]
+      : []),
+    ...(unusual.length === 0
+      ? []
+      : [
+          `PRICES: official clients refuse to pay more than 1 USDC unless their user allows it (${unusual.join(', ')})`,
+        ]),
+  ];
+}
 
 /**
  * @param stateDir folder that stores a throwaway recipient; null: none is stored
@@ -185,12 +220,13 @@ export async function openPayments(
     },
     paid: {
       checkout: new Checkout({ reservations, settlement, reconciler, recoveries, turns, clock, random }),
-      seller: { payTo, serviceName: SERVICE_NAME },
+      seller: sellerOf(config, payTo),
       meters,
       books,
     },
-    paymentStatusOf: async (payer, nonce) => statusOf(reservationKeyOf(payer, nonce), reservations, books),
-    notices: config.settlement === 'local' ? [PLAY_NOTICE] : [],
+    paymentStatusOf: async (network, payer, nonce) =>
+      statusOf(reservationKeyOf(network, payer, nonce), reservations, books),
+    notices: noticesOf(config),
     unknownCount: () => reconciler.openCount,
   };
 }

@@ -4,6 +4,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import { Cohort } from './cohort.ts';
+import type { CompanyDomain } from './company-domain.ts';
+import { type CohortGroups, cohortGroupsOf } from './index/cohort-groups.ts';
 import { CohortPart, type PartIndexes } from './index/cohort-part.ts';
 import { type CompanyRuns, companyRunsOf } from './index/company-runs.ts';
 import { CompanyRanking, type RankingData, rankingDataOf } from './index/ranking.ts';
@@ -19,6 +21,7 @@ export interface CatalogueIndexes {
   readonly newestFirst: PartIndexes;
   readonly byCompany: PartIndexes;
   readonly ranking: RankingData;
+  readonly groups: CohortGroups;
   /** Texts of the cohort's cold rows; `undefined` when they are too long to be loaded. */
   readonly cold: ColdTexts | undefined;
 }
@@ -43,6 +46,7 @@ export class Catalogue {
   readonly #engineering: Uint8Array;
   #rankingData: RankingData | undefined;
   #ranking: CompanyRanking | undefined;
+  #groups: CohortGroups | undefined;
 
   /**
    * @param built the indexes of another catalogue over the same snapshot; without them each is built on first use. Its
@@ -59,6 +63,7 @@ export class Catalogue {
     const source = { part: this.newestFirst, positionOf: this.#runs.positionOf };
     this.byCompany = new CohortPart(snapshot, this.#runs.rows, source, built?.byCompany);
     this.#rankingData = built?.ranking;
+    this.#groups = built?.groups;
     this.foundJobs = new FoundJobs(snapshot);
     this.departmentCounts = new CodeCounts(snapshot.departments.size);
     this.skillCounts = new CodeCounts(snapshot.skillNames.size);
@@ -71,6 +76,18 @@ export class Catalogue {
       this.#ranking = new CompanyRanking(this.snapshot, this.#runs, this.#rankingData);
     }
     return this.#ranking;
+  }
+
+  get groups(): CohortGroups {
+    this.#groups ??= cohortGroupsOf(this.snapshot, this.cohort.rows.length);
+    return this.#groups;
+  }
+
+  /** The cohort of a question: the catalogue's, or a company's; undefined for one that no job, active or closed, has. */
+  cohortNamed(domain: CompanyDomain | undefined): Cohort | undefined {
+    if (domain === undefined) return this.cohort;
+    const company = this.snapshot.companyOf(domain);
+    return company === undefined ? undefined : this.cohortOf(company);
   }
 
   /** The most recently observed active jobs of a company. A small cohort is cheap to make and not cached. */
@@ -115,6 +132,7 @@ export class Catalogue {
       newestFirst: this.newestFirst.built,
       byCompany: this.byCompany.built,
       ranking: this.#rankingData!,
+      groups: this.groups,
       cold,
     };
   }

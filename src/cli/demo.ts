@@ -17,6 +17,11 @@ function domainIn(body: unknown): string | undefined {
   return data?.companies?.map(({ company }) => company.domain).find((domain) => domain !== null) ?? undefined;
 }
 
+/** A job of a search, to ask about in detail. */
+function jobIn(body: unknown): string | undefined {
+  return (body as { data?: { jobs?: { id: string }[] } }).data?.jobs?.[0]?.id;
+}
+
 function show(io: Io, { path, status, offer, isPlayMoney, receipt, body }: Purchase): void {
   const [wanted] = offer.accepts;
   const say = (line: string): void => io.stderr.write(`  ${line}\n`);
@@ -66,7 +71,12 @@ export const demo = command({
     const first = await buy(`/v1/jobs/signals?role=${role}&limit=3`);
     const domain = domainIn(first.body);
     if (domain !== undefined) await buy(`/v1/jobs/company?company=${encodeURIComponent(domain)}`);
-    await buy(`/v1/jobs/search?keyword=${role}&limit=2`);
+    const found = await buy(`/v1/jobs/search?keyword=${role}&limit=2`);
+    const id = jobIn(found.body);
+    if (id !== undefined) await buy(`/v1/jobs/detail?id=${encodeURIComponent(id)}`);
+    await buy(`/v1/jobs/changes?role=${role}&limit=2`);
+    await buy(`/v1/jobs/skills?role=${role}&limit=5`);
+    await buy(`/v1/jobs/market?role=${role}`);
     if (options.json) io.stdout.write(`${JSON.stringify({ wallet, purchases }, null, 2)}\n`);
     return EXIT_OK;
   },

@@ -1,5 +1,6 @@
 /** What the commands that act as a customer share: the server's address, a wallet, and the official x402 client. */
 import { errorCodeOf, messageOf } from '../base/failure.ts';
+import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { CommandError, type TextOption, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { optional } from './optional-package.ts';
@@ -14,9 +15,6 @@ export const URL_OPTION = {
 
 /** Longer than any answer takes, including a wait of 30 s. */
 export const ANSWER_TIMEOUT_MS = 60_000;
-
-/** Networks that the server can sell on (decisions §2, NETWORK), CAIP-2. */
-const NETWORKS = ['eip155:8453', 'eip155:84532'] as const;
 
 /** Codes of a refused connection: Node's, and Bun's. */
 const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ConnectionRefused']);
@@ -80,7 +78,7 @@ export async function payingClient(privateKey: string | undefined, budget?: Budg
   );
   const client = new ExactEvmScheme(account);
   const payingFetch = wrapFetchWithPaymentFromConfig(fetch, {
-    schemes: NETWORKS.map((network) => ({ network, client })),
+    schemes: NETWORK_IDS.map((network) => ({ network, client })),
     ...(budget === undefined
       ? {}
       : {

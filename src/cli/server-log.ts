@@ -40,6 +40,7 @@ type LogPorts = Pick<
   | 'onOverload'
   | 'onCaseReport'
   | 'onFacilitatorReachable'
+  | 'onFacilitatorSupport'
   | 'onRepeatedTransaction'
 >;
 
@@ -84,6 +85,11 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
     },
     onFacilitatorReachable(isReachable) {
       note('warn', { message: `the facilitator can${isReachable ? '' : 'not'} be reached` });
+    },
+    onFacilitatorSupport(support) {
+      if (support.kind === 'supported') return;
+      const level = support.kind === 'domain' ? 'warn' : 'error';
+      note(level, { message: `the facilitator cannot be used as it is set up: ${support.words}` });
     },
     onRepeatedTransaction({ transaction, order }) {
       const { payer, authorization } = order;

@@ -1,4 +1,5 @@
 /** Parsers of settings. Each refuses with words that complete "VARIABLE must be ...". */
+import { type Prices, parsePrices } from '../payment/prices.ts';
 import { type Address, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
 import { InvalidSetting, type Parse } from './setting.ts';
 
@@ -23,6 +24,12 @@ export const wholeNumber =
 /** Atomic USDC (6 decimals), at most 30 digits. */
 export const atomicAmount: Parse<bigint> = (text) =>
   /^(0|[1-9][0-9]{0,29})$/.test(text) ? BigInt(text) : refuse('a whole number of atomic USDC (6 decimals)');
+
+/** Prices by name: `search=0.02,company=0.05`. */
+export const priceList: Parse<Prices> = (text) => {
+  const parsed = parsePrices(text);
+  return parsed.ok ? parsed.prices : refuse(`a list such as search=0.02,company=0.05: ${parsed.fault}`);
+};
 
 const trueOrFalse = oneOf(['true', 'false']);
 

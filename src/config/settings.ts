@@ -1,10 +1,13 @@
 /** The settings that belong to the server as a whole. A module declares its own settings in its folder. */
+import { PRICE_KEYS } from '../payment/prices.ts';
+import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import {
   atomicAmount,
   notBlank,
   oneOf,
   origin,
   payee,
+  priceList,
   secretText,
   switchOn,
   webAddress,
@@ -183,6 +186,22 @@ export const PAYMENT_SETTINGS = {
     shownDefault: 'with SETTLEMENT=local a throwaway address, kept in STATE_DIR',
     help: 'address that receives the payments',
     requiredWhen: when(settlement, 'facilitator'),
+  }),
+  network: setting({
+    variable: 'NETWORK',
+    parse: oneOf(NETWORK_IDS),
+    default: 'eip155:8453',
+    help: '`eip155:8453`: Base; `eip155:84532`: Base Sepolia, to try real settlement with test money',
+    detail:
+      'Each network has its own USDC contract and its own signatures. A payment made for one is refused on the other, and the books keep their sales apart.',
+  }),
+  prices: setting({
+    variable: 'PRICES',
+    parse: priceList,
+    default: '',
+    shownDefault: 'those of the API',
+    help: 'prices in USDC that differ from the usual ones: `search=0.02,company=0.05`',
+    detail: `Keys: ${PRICE_KEYS.map((key) => `\`${key}\``).join(', ')}. At most six decimals, above 0. Official clients refuse to pay more than 1 USDC. A changed price holds from the restart: a payment signed for the old one gets the new offer.`,
   }),
   localBalance: setting({
     variable: 'LOCAL_BALANCE',

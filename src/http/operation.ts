@@ -92,8 +92,13 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
   };
 }
 
+function boundTo<S>(entry: WayIn, services: S): WayIn {
+  const bound = (way: Access): Access => way.boundTo?.(services as never) ?? way;
+  return 'anyOf' in entry ? { anyOf: entry.anyOf.map(bound) } : bound(entry);
+}
+
 /**
- * Binds routes to the services of their handlers.
+ * Binds routes to the services of their handlers, and their ways in to what those services set.
  * @param tag the section of documents that lists them
  * @param publicUrl their public address, where it differs from the surface's
  */
@@ -103,12 +108,13 @@ export function bind<S>(
   services: S,
   publicUrl?: string,
 ): readonly Operation[] {
-  return routes.map((route) => ({
-    ...(route as Route),
-    tag,
-    publicUrl,
-    mount: (mount) => mounted(route, services, mount),
-  }));
+  return routes.map((declared) => {
+    const access = declared.access.map((entry) =>
+      boundTo(entry as WayIn, services),
+    ) as readonly WayIn[] as Route<S>['access'];
+    const route: Route<S> = { ...declared, access };
+    return { ...(route as Route), tag, publicUrl, mount: (mount) => mounted(route, services, mount) };
+  });
 }
 
 const QUERY_ERRORS: readonly ErrorCode[] = [INVALID_PARAMETER, UNKNOWN_PARAMETER, DUPLICATE_PARAMETER];

@@ -73,7 +73,7 @@ export async function buyCallbacks(
       throw new LoadError('the server created a callback without an id or a read token');
     }
     bought.callbacks.push({ id: String(id), authorization: `Bearer ${read_token}` });
-    const fault = receiptFaultOf(reply, payment.payer);
+    const fault = receiptFaultOf(reply, payment.payer, payment.network);
     if (fault !== undefined) throw new LoadError(`the server created a callback with a wrong receipt: ${fault}`);
     onProgress(bought.callbacks.length);
     return true;

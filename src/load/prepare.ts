@@ -13,12 +13,12 @@ import { PaymentSupply } from './payments.ts';
 import { callbackCounts, type LoadPlan, type LoadPorts, paymentCounts } from './plan.ts';
 import { Pool } from './pool.ts';
 import { receiptFaultOf } from './receipt.ts';
-import { companyQuestion, jsonOf, QUESTIONS, Requests, saidOf } from './requests.ts';
+import { companyQuestion, detailQuestion, jsonOf, QUESTIONS, Requests, saidOf } from './requests.ts';
 import { type LoadOffer, parseOffer, Signer } from './signing.ts';
 import { LoadError } from './target.ts';
 
 /** Most companies that paid requests ask about. */
-const COMPANY_COUNT = 5;
+const NAMED_COUNT = 5;
 
 /** Advice for an answer 429. */
 export const RATE_LIMIT_ADVICE = 'start the server with RATE_LIMIT_PER_MINUTE=0 and CALLBACK_LIMIT_PER_MINUTE=0';
@@ -77,11 +77,11 @@ async function offerFor(name: string, request: string, pool: Pool): Promise<Load
 }
 
 /**
- * Buys one answer, which proves that a throwaway wallet can pay this server, and returns the companies in it.
+ * Buys one answer, which proves that a throwaway wallet can pay this server.
+ * @returns its data
  * @throws LoadError
  */
-async function buyDomains({ pool, requests }: Server, clock: Clock): Promise<readonly string[]> {
-  const path = '/v1/jobs/signals?limit=5';
+async function buyData<T>(path: string, { pool, requests }: Server, clock: Clock): Promise<T | undefined> {
   const payment = new Signer(systemRandom).sign(await offerFor(path, requests.get(path), pool), clock.nowMs());
   const reply = await pool.ask(requests.get(path, { 'payment-signature': payment.header }));
   if (reply.kind === 'failure' || reply.status !== 200) {
@@ -90,11 +90,24 @@ async function buyDomains({ pool, requests }: Server, clock: Clock): Promise<rea
       : '';
     throw new LoadError(`the first payment bought no answer: ${saidOf(reply)}${advice}`);
   }
-  const fault = receiptFaultOf(reply, payment.payer);
+  const fault = receiptFaultOf(reply, payment.payer, payment.network);
   if (fault !== undefined) throw new LoadError(`the answer to the first payment has a wrong receipt: ${fault}`);
-  const { data } = (jsonOf(reply) ?? {}) as { data?: { companies?: { company?: { domain?: unknown } }[] } };
-  const domains = (data?.companies ?? []).map(({ company }) => company?.domain);
-  return domains.filter((domain): domain is string => typeof domain === 'string').slice(0, COMPANY_COUNT);
+  return ((jsonOf(reply) ?? {}) as { data?: T }).data;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Questions about companies and jobs that the server named in answers. @throws LoadError */
+async function namedQuestions(server: Server, clock: Clock): Promise<readonly string[]> {
+  const signals = await buyData<{ companies?: { company?: { domain?: unknown } }[] }>(
+    '/v1/jobs/signals?limit=5',
+    server,
+    clock,
+  );
+  const found = await buyData<{ jobs?: { id?: unknown }[] }>('/v1/jobs/search?limit=5', server, clock);
+  const domains = (signals?.companies ?? []).map(({ company }) => company?.domain).filter(isText);
+  const ids = (found?.jobs ?? []).map(({ id }) => id).filter(isText);
+  return [...domains.slice(0, NAMED_COUNT).map(companyQuestion), ...ids.slice(0, NAMED_COUNT).map(detailQuestion)];
 }
 
 /** The callbacks of a run; the clean-up deletes them. */
@@ -175,8 +188,7 @@ async function preparePaid(
 ): Promise<PaidRequests> {
   const { pool, requests } = server;
   onPhase('asking for offers');
-  const domains = await buyDomains(server, clock);
-  const paths = [...QUESTIONS, ...domains.map(companyQuestion)];
+  const paths = [...QUESTIONS, ...(await namedQuestions(server, clock))];
   const offers: LoadOffer[] = [];
   for (const path of paths) offers.push(await offerFor(path, requests.get(path), pool));
   const supply = new PaymentSupply({ offers, signerCount: plan.signerCount, ...paymentCounts(plan), clock });

@@ -1,6 +1,5 @@
 /** Checks receipts of paid answers as a customer would (x402-v2 §2.6). */
 import { decodeBase64, decodeUtf8Latin1 } from '../base/codec.ts';
-import { NETWORK } from '../payment/protocol/network.ts';
 import { type Answer, headerOf } from './connection.ts';
 
 interface ReceiptWire {
@@ -14,8 +13,8 @@ const TRANSACTION = /^0x[0-9a-f]{64}$/;
 
 export type ReceiptFault = 'NO_RECEIPT' | 'UNREADABLE_RECEIPT' | 'RECEIPT_WITHOUT_SUCCESS' | 'RECEIPT_OF_ANOTHER';
 
-/** The fault in the receipt of an answer that `payer` paid for, or undefined. */
-export function receiptFaultOf({ head }: Answer, payer: string): ReceiptFault | undefined {
+/** The fault in the receipt of an answer that `payer` paid for on `network`, or undefined. */
+export function receiptFaultOf({ head }: Answer, payer: string, network: string): ReceiptFault | undefined {
   const header = headerOf(head, 'payment-response');
   if (header === undefined) return 'NO_RECEIPT';
   let receipt: ReceiptWire;
@@ -25,6 +24,6 @@ export function receiptFaultOf({ head }: Answer, payer: string): ReceiptFault | 
     return 'UNREADABLE_RECEIPT';
   }
   if (receipt?.success !== true || !TRANSACTION.test(String(receipt.transaction))) return 'RECEIPT_WITHOUT_SUCCESS';
-  const isOurs = receipt.network === NETWORK && String(receipt.payer).toLowerCase() === payer.toLowerCase();
+  const isOurs = receipt.network === network && String(receipt.payer).toLowerCase() === payer.toLowerCase();
   return isOurs ? undefined : 'RECEIPT_OF_ANOTHER';
 }

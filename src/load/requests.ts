@@ -37,11 +37,16 @@ const ROLES = ['engineer', 'data engineer', 'designer', 'product manager', 'nurs
 
 const encoded = (words: string): string => encodeURIComponent(words).replaceAll('%20', '+');
 
-/** Paths of signals and search with different terms, so that the server cannot repeat one answer. */
+/** Paths of the routes that search or count, with different terms, so that the server cannot repeat one answer. */
 export const QUESTIONS: readonly string[] = ROLES.flatMap((role) => [
   `/v1/jobs/signals?role=${encoded(role)}&limit=5`,
   `/v1/jobs/search?keyword=${encoded(role)}&limit=10`,
+  `/v1/jobs/changes?role=${encoded(role)}&limit=10`,
+  `/v1/jobs/skills?role=${encoded(role)}&limit=10`,
+  `/v1/jobs/market?role=${encoded(role)}`,
 ]);
+
+export const detailQuestion = (id: string): string => `/v1/jobs/detail?id=${encodeURIComponent(id)}`;
 
 export const companyQuestion = (domain: string): string => `/v1/jobs/company?company=${encodeURIComponent(domain)}`;
 

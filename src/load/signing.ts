@@ -10,10 +10,10 @@ import type { Random } from '../base/random.ts';
 import {
   type Address,
   checksummed,
-  NETWORK,
+  findNetwork,
+  type Network,
   parseAddress,
   SCHEME,
-  USDC_LOWER,
   X402_VERSION,
 } from '../payment/protocol/network.ts';
 import { digestOf, structOf } from '../payment/protocol/typed-data.ts';
@@ -22,6 +22,7 @@ import { digestOf, structOf } from '../payment/protocol/typed-data.ts';
 export interface LoadOffer {
   /** JSON text of the members `resource`, `accepted` and, if the 402 has any, `extensions`. */
   readonly echoedMembers: string;
+  readonly network: Network;
   readonly amountAtomic: bigint;
   readonly payTo: string;
   readonly maxTimeoutSeconds: number;
@@ -32,6 +33,8 @@ export interface SignedPayment {
   /** Value of `PAYMENT-SIGNATURE`. */
   readonly header: string;
   readonly payer: string;
+  /** CAIP-2. */
+  readonly network: string;
   readonly validBeforeSeconds: number;
 }
 
@@ -54,9 +57,10 @@ export function parseOffer(header: string): LoadOffer | undefined {
   if (!Array.isArray(offer.accepts)) return undefined;
   const accepted = (offer.accepts as NonNullable<OfferWire['accepts']>).find(
     (entry) =>
-      entry?.scheme === SCHEME && entry.network === NETWORK && String(entry.asset).toLowerCase() === USDC_LOWER,
+      entry?.scheme === SCHEME && findNetwork(String(entry.network))?.usdcLower === String(entry.asset).toLowerCase(),
   );
-  if (accepted === undefined) return undefined;
+  const network = findNetwork(String(accepted?.network));
+  if (accepted === undefined || network === undefined) return undefined;
   const { amount, payTo, maxTimeoutSeconds } = accepted;
   if (typeof amount !== 'string' || !/^[1-9][0-9]{0,17}$/.test(amount)) return undefined;
   if (typeof payTo !== 'string' || parseAddress(payTo) === undefined) return undefined;
@@ -64,6 +68,7 @@ export function parseOffer(header: string): LoadOffer | undefined {
   const extensions = offer.extensions === undefined ? '' : `,"extensions":${JSON.stringify(offer.extensions)}`;
   return {
     echoedMembers: `"resource":${JSON.stringify(offer.resource)},"accepted":${JSON.stringify(accepted)}${extensions}`,
+    network,
     amountAtomic: BigInt(amount),
     payTo,
     maxTimeoutSeconds,
@@ -91,18 +96,19 @@ export class Signer {
   }
 
   sign(offer: LoadOffer, nowMs: number): SignedPayment {
-    const { amountAtomic, payTo, maxTimeoutSeconds, echoedMembers } = offer;
+    const { amountAtomic, network, payTo, maxTimeoutSeconds, echoedMembers } = offer;
     const wallet = this.#walletFor(amountAtomic);
     const validBeforeSeconds = Math.floor(nowMs / 1000) + maxTimeoutSeconds;
     const nonce = encodeHex(this.#random.bytes(32));
-    const struct = structOf({
+    const message = {
       from: wallet.address,
       to: payTo,
       value: amountAtomic,
       validAfter: 0n,
       validBefore: BigInt(validBeforeSeconds),
       nonce,
-    });
+    };
+    const struct = structOf(message, network);
     const signed = secp256k1.sign(digestOf(struct), wallet.key, { prehash: false, lowS: true, format: 'recovered' });
     // noble puts the recovery bit first, the contract takes v last.
     const signature = `${encodeHex(signed.subarray(1))}${signed[0] === 0 ? '1b' : '1c'}`;
@@ -111,7 +117,7 @@ export class Signer {
       `"validBefore":"${validBeforeSeconds}","nonce":"${nonce}"}`;
     const payload = `{"signature":"${signature}","authorization":${authorization}}`;
     const text = `{"x402Version":${X402_VERSION},"payload":${payload},${echoedMembers}}`;
-    return { header: encodeBase64(encodeUtf8(text)), payer: wallet.address, validBeforeSeconds };
+    return { header: encodeBase64(encodeUtf8(text)), payer: wallet.address, network: network.id, validBeforeSeconds };
   }
 
   #walletFor(amountAtomic: bigint): Wallet {

@@ -20,6 +20,7 @@ import type { Operation } from '../http/operation.ts';
 import type { Route } from '../http/route.ts';
 import type { StaticFiles } from '../http/static-files.ts';
 import type { Books } from '../payment/books.ts';
+import type { Network } from '../payment/protocol/network.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 
 /** A part of the running server with readiness, metrics and a lifecycle. */
@@ -83,7 +84,7 @@ export interface ModuleContext {
   /** The server's overload, and what it has shed. */
   readonly shedding: Shedding;
   /** The status of an authorization, by payer (0x and 40 hex digits) and nonce (0x and 64), any case. */
-  paymentStatusOf(payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
+  paymentStatusOf(network: Network, payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
   /** Style sheets, scripts and pictures for browsers. */
   readonly pageFiles: StaticFiles;
   /** Public address of the webhook host, no trailing slash. */

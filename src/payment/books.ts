@@ -7,10 +7,10 @@
  * that a long history holds up no payment.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { Address } from './protocol/network.ts';
+import type { Address, NetworkId } from './protocol/network.ts';
 import type { ReservationKey } from './protocol/order.ts';
 
-/** How a sale moved its money. Sales of different settlements are never added up together. */
+/** How a sale moved its money. Sales of different settlements or networks are never added up together. */
 export const SETTLEMENT_KINDS = ['local', 'facilitator'] as const;
 export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
 
@@ -33,7 +33,7 @@ export interface Sale extends SaleFacts {
   readonly timeMs: number;
   readonly amountAtomic: bigint;
   /** CAIP-2 id of the chain. */
-  readonly network: string;
+  readonly network: NetworkId;
   readonly payer: Address;
   /** `0x` and 64 lower-case hex digits. */
   readonly nonce: string;
@@ -67,6 +67,7 @@ export interface SalesDay {
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly settlement: SettlementKind;
+  readonly network: NetworkId;
   readonly operation: string;
   readonly saleCount: number;
   readonly amountAtomic: bigint;

@@ -125,7 +125,7 @@ export class Checkout {
       return invalid(fault('invalid_exact_evm_signature_format', message));
     }
     const recovery = recoveries.recover({
-      struct: authorizationStruct(authorization),
+      struct: authorizationStruct(authorization, offer.network),
       signature,
       network: client.clientNetwork(),
       isDisconnected: () => client.isDisconnected(),

@@ -6,6 +6,7 @@ import { bazaarOf, exampleSearchOf } from '../../src/access/x402-discovery.ts';
 import { x402ListingOf } from '../../src/access/x402-listing.ts';
 import type { Contract, Method } from '../../src/http/contract.ts';
 import { type Route, route } from '../../src/http/route.ts';
+import { BASE } from '../../src/payment/protocol/network.ts';
 import { PAYEE } from '../payment/fixture.ts';
 import { OPERATIONS } from '../support/declared.ts';
 
@@ -49,7 +50,11 @@ describe('a listed route', () => {
   });
 
   it('is every paid operation of ours, and no free one', () => {
-    const listing = x402ListingOf(OPERATIONS, { payTo: PAYEE }, { labels: {}, baseUrl: 'https://api.example.com' });
+    const listing = x402ListingOf(
+      OPERATIONS,
+      { payTo: PAYEE, network: BASE, prices: {}, isPlay: false },
+      { labels: {}, baseUrl: 'https://api.example.com' },
+    );
     const paidPaths = OPERATIONS.filter(({ access }) => priceOf(access) !== undefined).map(({ path }) => path);
     expect(paidPaths.length).toBeGreaterThan(3);
     expect(listing.resources).toEqual(paidPaths.map((path) => `https://api.example.com${path}`));

@@ -47,6 +47,8 @@ describe('a fault of the clock', () => {
   it.each([
     ['GET', '/v1/jobs/search?limit=1'],
     ['GET', '/v1/jobs/signals?limit=1'],
+    ['GET', '/v1/jobs/changes?limit=1'],
+    ['GET', '/v1/jobs/market'],
     ['POST', '/v1/callbacks'],
   ])(
     'on the way of %s %s is a 500 with its request id, and no payment is lost (reliability 214)',

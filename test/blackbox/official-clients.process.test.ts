@@ -5,9 +5,14 @@ import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x4
 import axios, { type AxiosError, type AxiosResponse } from 'axios';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listChanges } from '../../src/modules/jobs/changes.ts';
 import { summarizeCompany } from '../../src/modules/jobs/company.ts';
+import { getJob } from '../../src/modules/jobs/detail.ts';
+import { describeMarket } from '../../src/modules/jobs/market.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
+import { listSkills } from '../../src/modules/jobs/skills.ts';
+import { SAMPLE_JOB_ID } from '../support/jobs-client.ts';
 import { checkPublished } from '../support/published.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
@@ -48,6 +53,10 @@ describe.each(RUNTIMES)('the official clients against %s', (runtime) => {
     ['signals', findSignals, () => '/v1/jobs/signals?role=engineer'],
     ['search', searchJobs, () => '/v1/jobs/search?keyword=engineer&limit=10'],
     ['company', summarizeCompany, () => `/v1/jobs/company?company=${domain}`],
+    ['detail', getJob, () => `/v1/jobs/detail?id=${SAMPLE_JOB_ID}`],
+    ['changes', listChanges, () => '/v1/jobs/changes?role=engineer&limit=3'],
+    ['skills', listSkills, () => `/v1/jobs/skills?company=${domain}`],
+    ['market', describeMarket, () => '/v1/jobs/market?role=engineer'],
   ] as const;
 
   it.each(ROUTES)('@x402/fetch buys %s', async (_, route, path) => {

@@ -85,6 +85,13 @@ const PAID: readonly string[] = [
   '/v1/jobs/signals?role=engineer',
   '/v1/jobs/signals?department=engineering&location=lisbon',
   '/v1/jobs/signals?role=nothing-like-it',
+  '/v1/jobs/detail?id=unknown',
+  '/v1/jobs/changes',
+  '/v1/jobs/changes?company=nordlicht.example&limit=2',
+  '/v1/jobs/skills',
+  '/v1/jobs/skills?department=engineering&limit=3',
+  '/v1/jobs/market',
+  '/v1/jobs/market?role=engineer&location=lisbon',
 ];
 
 const SPOILED: readonly (readonly [what: string, spoil: (payment: Payment) => unknown])[] = [

@@ -130,15 +130,16 @@ describe('the sales of a folder', () => {
     expect(await sales()).toEqual({ exitCode: 0, stdout: '', stderr: 'no sales\n' });
   });
 
-  it('are never added up with play money', async () => {
+  it('are never added up with play money or those of a test network', async () => {
     write(
       soldWith(1, { settlement: 'facilitator' }),
       soldWith(2, { settlement: 'facilitator', operation: 'findSignals', amountAtomic: 90_000n }),
       soldWith(3),
       soldWith(4),
+      soldWith(5, { settlement: 'facilitator', network: 'eip155:84532' }),
     ).close();
     const { stdout, stderr } = await sales();
-    expect(stdout.split('\n')).toHaveLength(6);
+    expect(stdout.split('\n')).toHaveLength(7);
     const figures = [...stderr.matchAll(/^ {2}(.+?) +(\d+) sold +([\d.]+) USDC {2}(\d+) undelivered$/gm)];
     expect(figures.map(([, ...cells]) => cells)).toEqual([
       ['findSignals', '1', '0.09', '1'],
@@ -146,6 +147,13 @@ describe('the sales of a folder', () => {
       ['all together', '2', '0.11', '2'],
       ['searchJobs', '2', '0.04', '2'],
       ['all together', '2', '0.04', '2'],
+      ['searchJobs', '1', '0.02', '1'],
+      ['all together', '1', '0.02', '1'],
+    ]);
+    expect([...stderr.matchAll(/^\S.* on .*$/gm)].map(([line]) => line)).toEqual([
+      'real settlement (facilitator) on Base',
+      'play money (local) on Base',
+      'real settlement (facilitator) on Base Sepolia',
     ]);
     expect(stderr).not.toContain('0.15');
   });

@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, RegExp>> = {
   UNSUPPORTED_PERIOD: /^`period` must be `7d`/,
   UNKNOWN_PARAMETER: /^unknown query parameter ".*": this route accepts `/,
   DUPLICATE_PARAMETER: /^`\w+` is given more than once/,
-  MISSING_PARAMETER: /^`company` is required: /,
+  MISSING_PARAMETER: /^`(?:company|id)` is required: /,
 };
 
 describe(`bad input with a good payment, under ${RUNTIME}`, () => {
@@ -26,7 +26,7 @@ describe(`bad input with a good payment, under ${RUNTIME}`, () => {
   beforeAll(async () => {
     jobs = await openJobsApp();
     for (const path of JOBS_PATHS) {
-      const target = path === '/v1/jobs/company' ? jobs.company : path;
+      const target = jobs.targetOf(path);
       payments.set(path, await jobs.payment(target, account));
     }
   });
@@ -48,7 +48,7 @@ describe(`bad input with a good payment, under ${RUNTIME}`, () => {
 
   it('the payments that came with all of that still buy an answer each (reliability 20)', async () => {
     for (const [path, payment] of payments) {
-      const target = path === '/v1/jobs/company' ? jobs.company : path;
+      const target = jobs.targetOf(path);
       expectPaid(await jobs.pay(target, payment), account.address);
       expectError(await jobs.pay(target, payment), 409, 'PAYMENT_ALREADY_USED');
     }

@@ -71,6 +71,7 @@ describe(`overload, under ${RUNTIME}`, () => {
       searchJobs: jobs.search,
       summarizeCompany: jobs.company,
       findSignals: jobs.signals,
+      getJob: jobs.detail,
     };
     return PAID.map(({ operation, method, path }) => ({ operation, path: paths[operation] ?? path, init: { method } }));
   };

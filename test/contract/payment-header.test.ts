@@ -400,7 +400,7 @@ describe(`the payment header, under ${RUNTIME}`, () => {
   it.each(JOBS_PATHS)(
     '%s unpaid is 402 with exactly one offer, mirrored in the body (reliability 25, 26)',
     async (path) => {
-      const target = path === '/v1/jobs/company' ? jobs.company : path;
+      const target = jobs.targetOf(path);
       const answer = await jobs.get(target);
       expectError(answer, 402, 'PAYMENT_REQUIRED');
       const offer = expectOffer(answer);

@@ -439,6 +439,11 @@ describe(`the contract, under ${RUNTIME}`, () => {
     ...['', '?role=engineer', '?role=nothing-like-it', '?department=ENGINEERING&limit=1', '?location=oslo'].map(
       (query) => `/v1/jobs/signals${query}`,
     ),
+    ...['', '?role=engineer', '?company=acme.example', '?company=gone.example&limit=1'].flatMap((query) => [
+      `/v1/jobs/changes${query}`,
+      `/v1/jobs/skills${query}`,
+    ]),
+    ...['', '?role=engineer', '?department=nothing-like-it'].map((query) => `/v1/jobs/market${query}`),
   ])('the answer to %s is exactly its closed schema, and the one of the published contract', async (path) => {
     const answer = await buy(path);
     const [route] = DECLARATIONS.filter((declared) => declared.path === path.replace(/\?.*/, ''));
@@ -455,6 +460,10 @@ describe(`the contract, under ${RUNTIME}`, () => {
       ['/v1/jobs/company?company=a.com&period=1d', '400'],
       ['/v1/jobs/company?company=a.com', '402'],
       ['/v1/jobs/signals', '402'],
+      ['/v1/jobs/detail', '400'],
+      ['/v1/jobs/changes?period=1d', '400'],
+      ['/v1/jobs/skills', '402'],
+      ['/v1/jobs/market', '402'],
     ] as const) {
       const answer = await jobs.get(path);
       expect(String(answer.status)).toBe(status);

@@ -64,7 +64,7 @@ describe(`before payment, under ${RUNTIME}`, () => {
     expect(listed.map(([path]) => path).sort()).toEqual([...JOBS_PATHS].sort());
     for (const [path, { get }] of listed) {
       expect(get?.['x-payment-info']).toMatchObject({ protocols: ['x402'] });
-      expectError(await jobs.get(path === '/v1/jobs/company' ? jobs.company : path), 402, 'PAYMENT_REQUIRED');
+      expectError(await jobs.get(jobs.targetOf(path)), 402, 'PAYMENT_REQUIRED');
     }
   });
 

@@ -56,6 +56,7 @@ interface SaleLine {
   readonly request_id: string;
   readonly delivered: boolean;
   readonly settlement: string;
+  readonly network: string;
 }
 
 /** The sales of a folder, as the command of the program under test gives them. @throws BrokenPromise */
@@ -169,8 +170,8 @@ interface Sum {
 function compareSums(folder: string, sales: readonly SaleLine[]): void {
   const days = new Map<string, Sum>();
   const spent = new Map<string, number>();
-  for (const { time, settlement, operation, amount_atomic, payer, delivered } of sales) {
-    const name = `${time.slice(0, 10)} ${settlement} ${operation}`;
+  for (const { time, settlement, network, operation, amount_atomic, payer, delivered } of sales) {
+    const name = `${time.slice(0, 10)} ${settlement} ${network} ${operation}`;
     const sum = days.get(name) ?? { sales: 0, amount: 0, undelivered: 0 };
     days.set(name, sum);
     sum.sales++;
@@ -187,8 +188,8 @@ function compareSums(folder: string, sales: readonly SaleLine[]): void {
     'the days of the books',
     new Map([...days].map(([name, sum]) => [name, JSON.stringify(sum)])),
     new Map(
-      dayRows.map(({ day, settlement, operation, sales: count, amount, undelivered }) => [
-        `${day} ${settlement} ${operation}`,
+      dayRows.map(({ day, settlement, network, operation, sales: count, amount, undelivered }) => [
+        `${day} ${settlement} ${network} ${operation}`,
         JSON.stringify({ sales: count, amount, undelivered } satisfies Sum),
       ]),
     ),
@@ -199,6 +200,7 @@ function compareSums(folder: string, sales: readonly SaleLine[]): void {
 interface SaleDayName {
   readonly day: string;
   readonly settlement: string;
+  readonly network: string;
   readonly operation: string;
 }
 

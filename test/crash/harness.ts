@@ -7,6 +7,7 @@ import { request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
+import { BASE } from '../../src/payment/protocol/network.ts';
 import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
 import type { Chance } from '../support/chance.ts';
 import type { Runtime } from '../support/server.ts';
@@ -560,7 +561,7 @@ function named({ extensions }: PaymentRequired, { id }: Identifier): Record<stri
 
 /** The hash that settlement `local` gives a transfer. */
 const playHashOf = (payer: string, nonce: string): string =>
-  `0x${'0'.repeat(32)}${Buffer.from(reservationKeyOf(payer, nonce), 'latin1').toString('hex')}`;
+  `0x${'0'.repeat(32)}${Buffer.from(reservationKeyOf(BASE, payer, nonce), 'latin1').toString('hex')}`;
 
 export const bearer = ({ readToken }: Callback): Record<string, string> => ({ authorization: `Bearer ${readToken}` });
 

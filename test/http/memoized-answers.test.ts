@@ -6,7 +6,7 @@ import type { Job } from '../../src/catalogue/job.ts';
 import { JsonText } from '../../src/http/answers.ts';
 import { MemoizedAnswers } from '../../src/http/hot/memoized-answers.ts';
 import { periodEndingAt } from '../../src/modules/jobs/answer-period.ts';
-import { SignalsMemo } from '../../src/modules/jobs/services.ts';
+import { AnswersMemo } from '../../src/modules/jobs/services.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import { openedJobs } from '../support/opened-jobs.ts';
 
@@ -40,13 +40,13 @@ const JOBS = Array.from({ length: 48 }, (_, i): Job => {
 });
 /** A catalogue and the memo of a module that serves it. */
 interface Served extends ServedCatalogue {
-  readonly memo: SignalsMemo;
+  readonly memo: AnswersMemo;
 }
 
 const opened = (): Served => ({
   catalogue: new Catalogue(openedJobs(JOBS)),
   isSynthetic: true,
-  memo: new SignalsMemo(),
+  memo: new AnswersMemo(),
 });
 
 interface Question {
@@ -66,7 +66,7 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 function ask(served: Served, question: Question, nowMs: number): unknown {
-  const services = { catalogue: { current: () => served }, clock: { nowMs: () => nowMs }, signalsMemo: served.memo };
+  const services = { catalogue: { current: () => served }, clock: { nowMs: () => nowMs }, memo: served.memo };
   return (findSignals.handle as unknown as (input: object, given: object) => unknown)(question, services);
 }
 

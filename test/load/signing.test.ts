@@ -110,6 +110,7 @@ describe('a receipt', () => {
         body: Buffer.alloc(0),
       },
       payer,
+      right.network,
     );
 
   it('is right with success, a transaction, the network and the payer, in any case', () => {

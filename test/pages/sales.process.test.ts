@@ -114,6 +114,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
       operations.map((operation, i) => ({
         day: today,
         settlement,
+        network: 'eip155:8453',
         operation,
         sales: 1000 * (i + 1),
         amount_atomic: String(12_345_678_901n * BigInt(i + 1)),

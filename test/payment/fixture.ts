@@ -7,7 +7,7 @@ import {
   signerFault,
 } from '../../src/payment/protocol/authorization.ts';
 import { decodePayment, type PaymentFault } from '../../src/payment/protocol/envelope.ts';
-import { type Address, parseAddress } from '../../src/payment/protocol/network.ts';
+import { type Address, BASE, type Network, parseAddress } from '../../src/payment/protocol/network.ts';
 import { type PaymentOrder, paymentOrder } from '../../src/payment/protocol/order.ts';
 import { type Offer, prepareOffer } from '../../src/payment/protocol/requirements.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
@@ -44,6 +44,7 @@ export const searchOffer: Offer = prepareOffer({
   path: '/v1/jobs/search',
   description: 'Search up to 10 observed jobs',
   priceUsdc: '0.02',
+  network: BASE,
   payTo: PAYEE,
   bazaar: { info: { input: { type: 'http', method: 'GET' } }, schema: { type: 'object' } },
 });
@@ -68,19 +69,19 @@ export function signedPayment(
 }
 
 /** What the payer signs, 32 bytes. */
-export const authorizationDigest = (authorization: Authorization): Uint8Array =>
-  digestOf(authorizationStruct(authorization));
+export const authorizationDigest = (authorization: Authorization, network: Network = BASE): Uint8Array =>
+  digestOf(authorizationStruct(authorization, network));
 
 export type Verdict = { readonly ok: true; readonly authorization: Authorization } | PaymentFault;
 
 /** All checks of a header but those that need a store or the outside. */
 export function verdictOf(header: string, offer: Offer = searchOffer, nowMs: number = NOW_MS): Verdict {
-  const decoded = decodePayment(header);
+  const decoded = decodePayment(header, offer.network.id);
   if (!decoded.ok) return decoded;
   const checked = checkPayment(decoded.payment, offer, nowMs);
   if (!checked.ok) return checked;
   const { authorization, signature } = checked;
-  const recovered = recoverWithNoble(authorizationDigest(authorization), signature);
+  const recovered = recoverWithNoble(authorizationDigest(authorization, offer.network), signature);
   return signerFault(authorization, recovered) ?? { ok: true, authorization };
 }
 

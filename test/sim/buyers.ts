@@ -5,7 +5,7 @@
 import { encodeHex } from '../../src/base/codec.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import type { Authorization } from '../../src/payment/protocol/authorization.ts';
-import { NETWORK } from '../../src/payment/protocol/network.ts';
+import { BASE } from '../../src/payment/protocol/network.ts';
 import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
 import type { Chance } from '../support/chance.ts';
 import { COMPANY, freshnessOf, versionsIn } from './catalogues.ts';
@@ -177,7 +177,7 @@ export class Buyers {
       number: this.purchases.length,
       account,
       route,
-      key: reservationKeyOf(account.payer.address, nonce),
+      key: reservationKeyOf(BASE, account.payer.address, nonce),
       nonce,
       amountAtomic: authorization.valueAtomic,
       validBeforeSeconds,
@@ -330,7 +330,7 @@ export class Buyers {
     if (end?.kind !== 'settled')
       world.fail('I3 recorded first', `${purchase.name} was answered before its outcome was on disk`);
     const receipt = decoded(headers.get('payment-response'));
-    if (receipt.success !== true || receipt.network !== NETWORK || receipt.transaction !== end?.transaction) {
+    if (receipt.success !== true || receipt.network !== BASE.id || receipt.transaction !== end?.transaction) {
       world.fail('I3 receipt', `${purchase.name}: ${JSON.stringify(receipt)}`);
     }
     if (!this.#isLocal) {
@@ -391,7 +391,7 @@ export class Buyers {
     this.#network.send({
       name: `status of ${purchase.name}`,
       method: 'GET',
-      url: `${BASE_URL}/v1/payments/${NETWORK}/${purchase.account.payer.address}/${purchase.nonce}`,
+      url: `${BASE_URL}/v1/payments/${BASE.id}/${purchase.account.payer.address}/${purchase.nonce}`,
       judge: (answer) => {
         const { status, text } = answer;
         if (status === 503 && !isEnd && this.#hasDiskTrouble()) return; // the books could not be read

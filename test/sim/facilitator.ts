@@ -3,7 +3,7 @@
  * process of the server. Each call draws what becomes of it, from a lost packet to a success that is a lie. The chain keeps
  * the token's rules: window, one transfer a nonce, balance.
  */
-import { checksummed, NETWORK, USDC_LOWER } from '../../src/payment/protocol/network.ts';
+import { BASE, checksummed } from '../../src/payment/protocol/network.ts';
 import type { Chance } from '../support/chance.ts';
 import type { Profile } from './profile.ts';
 import type { Purchase } from './purchase.ts';
@@ -180,8 +180,8 @@ export class Facilitator {
       authorization.to.toLowerCase() === this.#payTo.toLowerCase() &&
       paymentRequirements.amount === String(purchase.amountAtomic) &&
       authorization.value === String(purchase.amountAtomic) &&
-      paymentRequirements.network === NETWORK &&
-      paymentRequirements.asset.toLowerCase() === USDC_LOWER &&
+      paymentRequirements.network === BASE.id &&
+      paymentRequirements.asset.toLowerCase() === BASE.usdcLower &&
       authorization.from.toLowerCase() === purchase.account.payer.address;
     if (!isOurs) this.#world.fail('I7 own requirements', `${purchase.name} was sent with other terms: ${body}`);
     return purchase;
@@ -252,12 +252,12 @@ export class Facilitator {
 
   #success(purchase: Purchase, transaction: string): Said {
     purchase.hasSuccessBeenSaid = true;
-    return json({ success: true, transaction, network: NETWORK, payer: checksummed(purchase.account.payer.address) });
+    return json({ success: true, transaction, network: BASE.id, payer: checksummed(purchase.account.payer.address) });
   }
 
   #refusal(purchase: Purchase, errorReason: string, transaction = '', status = 200): Said {
     return json(
-      { success: false, errorReason, transaction, network: NETWORK, payer: purchase.account.payer.address },
+      { success: false, errorReason, transaction, network: BASE.id, payer: purchase.account.payer.address },
       status,
     );
   }
@@ -375,7 +375,7 @@ export class Facilitator {
     };
     const hash = (): string => `0x${chance.hex(32)}`;
     const { address } = purchase.account.payer;
-    const good = { success: true, transaction: purchase.moved || hash(), network: NETWORK, payer: address };
+    const good = { success: true, transaction: purchase.moved || hash(), network: BASE.id, payer: address };
     switch (chance.below(18)) {
       case 0:
         return veiled(RESET);

@@ -123,6 +123,7 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         const day = (on: string, operation: string, saleCount: number, undeliveredCount: number) => ({
           day: on,
           settlement: 'local',
+          network: 'eip155:8453',
           operation,
           saleCount,
           amountAtomic: amountAtomic * BigInt(saleCount),

@@ -37,6 +37,10 @@ const PRICES_ATOMIC: Readonly<Record<string, string>> = {
   '/v1/jobs/search': '20000',
   '/v1/jobs/company': '50000',
   '/v1/jobs/signals': '90000',
+  '/v1/jobs/detail': '20000',
+  '/v1/jobs/changes': '50000',
+  '/v1/jobs/skills': '50000',
+  '/v1/jobs/market': '90000',
   '/v1/callbacks': '10000',
 };
 

@@ -5,8 +5,8 @@
  */
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../../src/catalogue/job.ts';
+import type { CohortFilters } from '../../src/catalogue/questions/cohort-rows.ts';
 import type { SearchFilters } from '../../src/catalogue/questions/search.ts';
-import type { SignalFilters } from '../../src/catalogue/questions/signals.ts';
 
 /** The moment of the questions; a Wednesday. */
 export const NOW_MS = Date.UTC(2026, 6, 15, 12);
@@ -282,8 +282,8 @@ export function generatedSearch(chance: SeededChance, jobs: readonly Job[]): Sea
   return filters;
 }
 
-export function generatedSignals(chance: SeededChance, jobs: readonly Job[]): SignalFilters {
-  const filters: SignalFilters = {};
+export function generatedCohort(chance: SeededChance, jobs: readonly Job[]): CohortFilters {
+  const filters: CohortFilters = {};
   const some = (): Job => chance.oneOf(jobs);
   if (jobs.length === 0) return chance.is(50) ? { role: 'a' } : {};
   if (chance.is(60)) filters.role = terms(chance, () => some().title);

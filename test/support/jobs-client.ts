@@ -1,8 +1,14 @@
-/** A customer of the three paid jobs routes: asks, pays and reads, over whichever transport. */
+/** A customer of the paid jobs routes: asks, pays and reads, over whichever transport. */
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { SAMPLE_JOB_COUNT, SAMPLE_SEED } from '../../src/ingest/synth/sample.ts';
+import { synthRecords } from '../../src/ingest/synth/synth.ts';
+import { listChanges } from '../../src/modules/jobs/changes.ts';
 import { summarizeCompany } from '../../src/modules/jobs/company.ts';
+import { getJob } from '../../src/modules/jobs/detail.ts';
+import { describeMarket } from '../../src/modules/jobs/market.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
+import { listSkills } from '../../src/modules/jobs/skills.ts';
 import { type Answer, answerOf } from './answers.ts';
 import type { Transport } from './transport.ts';
 import {
@@ -15,8 +21,26 @@ import {
   wallet,
 } from './wallet.ts';
 
-export const JOBS_PATHS = ['/v1/jobs/search', '/v1/jobs/company', '/v1/jobs/signals'] as const;
-export const DECLARATIONS = [searchJobs, summarizeCompany, findSignals] as const;
+export const DECLARATIONS = [
+  searchJobs,
+  summarizeCompany,
+  findSignals,
+  getJob,
+  listChanges,
+  listSkills,
+  describeMarket,
+] as const;
+export const JOBS_PATHS = DECLARATIONS.map(({ path }) => path);
+
+/** A job of the built-in sample, whose ids follow from its seed. */
+export const SAMPLE_JOB_ID = firstOf(
+  synthRecords({ jobs: SAMPLE_JOB_COUNT, seed: SAMPLE_SEED, asOfMs: Date.now(), descriptions: false }),
+).id;
+
+function firstOf<T>(records: Iterable<T>): T {
+  for (const record of records) return record;
+  throw new Error('no record');
+}
 
 const SIGNALS_PRICE_ATOMIC = 90_000;
 
@@ -27,11 +51,17 @@ export class JobsClient {
   readonly search = '/v1/jobs/search?limit=1';
   readonly signals = '/v1/jobs/signals?limit=1';
   readonly company: string;
+  readonly detail = `/v1/jobs/detail?id=${SAMPLE_JOB_ID}`;
 
   constructor(transport: Transport, domain: string) {
     this.transport = transport;
     this.domain = domain;
     this.company = `/v1/jobs/company?company=${domain}`;
+  }
+
+  /** A path of `JOBS_PATHS` with the parameters that it must have. */
+  targetOf(path: string): string {
+    return [this.company, this.detail].find((target) => target.startsWith(`${path}?`)) ?? path;
   }
 
   /** The address of a path, as this client asks for it. */

@@ -3,12 +3,16 @@
  * sharing nothing with the engine but types. It is the judge of the engine.
  */
 import type { CohortFacts } from '../../src/catalogue/cohort.ts';
-import type { Job } from '../../src/catalogue/job.ts';
+import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../../src/catalogue/job.ts';
+import type { Changes } from '../../src/catalogue/questions/changes.ts';
+import type { CohortFilters } from '../../src/catalogue/questions/cohort-rows.ts';
 import type { CompanyActivity } from '../../src/catalogue/questions/company.ts';
 import type { FoundJob } from '../../src/catalogue/questions/found-jobs.ts';
+import type { Market } from '../../src/catalogue/questions/market.ts';
 import type { ObservationPeriod } from '../../src/catalogue/questions/period.ts';
 import type { SearchFilters } from '../../src/catalogue/questions/search.ts';
-import type { CompanySignal, SignalFilters, Signals } from '../../src/catalogue/questions/signals.ts';
+import type { CompanySignal, Signals } from '../../src/catalogue/questions/signals.ts';
+import type { RequestedSkills } from '../../src/catalogue/questions/skills.ts';
 
 const CANDIDATES = 10_000;
 
@@ -82,17 +86,7 @@ export class NaiveCatalogue {
     );
     return {
       cohort: factsOf(scope, company === undefined ? 'monitored catalogue' : 'requested company'),
-      jobs: matching.slice(0, limit).map((job) => ({
-        id: job.id,
-        title: job.title,
-        company: job.company,
-        companyDomain: job.companyDomain,
-        location: job.location,
-        remoteStatus: job.remoteStatus,
-        employmentType: job.employmentType,
-        sourceUrl: job.sourceUrl,
-        lastObservedMs: job.lastObservedMs,
-      })),
+      jobs: matching.slice(0, limit).map(foundJobOf),
     };
   }
 
@@ -120,19 +114,11 @@ export class NaiveCatalogue {
     };
   }
 
-  signals(filters: SignalFilters, limit: number, period: ObservationPeriod): Signals {
+  signals(filters: CohortFilters, limit: number, period: ObservationPeriod): Signals {
     const cohort = factsOf(this.active, 'monitored catalogue');
-    const matching = this.active
-      .slice(0, CANDIDATES)
-      .filter(
-        (job) =>
-          everyTermIn(filters.role, [job.title]) &&
-          everyTermIn(filters.location, [job.location]) &&
-          (filters.department === undefined ||
-            (job.department !== null && asCompared(job.department) === asCompared(filters.department))),
-      );
+    const matching = matchingAmong(this.active.slice(0, CANDIDATES), filters);
     const groups = Map.groupBy(matching, identityOf);
-    const inside = (timeMs: number): boolean => timeMs >= period.startMs && timeMs <= period.endMs;
+    const inside = insideOf(period);
     const entries = [...groups].map(([identity, jobs]): { identity: string; signal: CompanySignal } => {
       const recent = jobs.filter((job) => inside(job.lastObservedMs)).length;
       return {
@@ -164,6 +150,94 @@ export class NaiveCatalogue {
     };
   }
 
+  /** Active and closed jobs of a question's scope, or undefined for a company that the catalogue does not have. */
+  private scopeOf(company: string | undefined): { active: Job[]; closed: Job[]; cohort: CohortFacts } | undefined {
+    if (company === undefined) {
+      return { active: this.active, closed: this.closed, cohort: factsOf(this.active, 'monitored catalogue') };
+    }
+    const active = this.active.filter((job) => job.companyDomain === company);
+    const closed = this.closed.filter((job) => job.companyDomain === company);
+    if (active.length + closed.length === 0) return undefined;
+    return { active, closed, cohort: factsOf(active, 'requested company') };
+  }
+
+  skills(company: string | undefined, filters: CohortFilters, limit: number): RequestedSkills | undefined {
+    const scope = this.scopeOf(company);
+    if (scope === undefined) return undefined;
+    const matching = matchingAmong(scope.active.slice(0, CANDIDATES), filters);
+    return {
+      cohort: scope.cohort,
+      skills: topOf(
+        matching.flatMap((job) => job.skills),
+        limit,
+      ).map(([skill, jobCount]) => ({ skill, jobCount })),
+      observedSampleJobs: matching.length,
+      matchingActiveJobs: scope.cohort.sampled ? null : matching.length,
+    };
+  }
+
+  changes(
+    company: string | undefined,
+    filters: CohortFilters,
+    limit: number,
+    period: ObservationPeriod,
+  ): Changes | undefined {
+    const scope = this.scopeOf(company);
+    if (scope === undefined) return undefined;
+    const inside = insideOf(period);
+    const opened = matchingAmong(scope.active.slice(0, CANDIDATES), filters)
+      .filter((job) => inside(job.firstObservedMs))
+      .sort((a, b) => b.firstObservedMs - a.firstObservedMs || byCodeUnit(a.id, b.id));
+    const closings = scope.closed
+      .filter((job) => inside(job.closedAtMs!))
+      .sort((a, b) => b.closedAtMs! - a.closedAtMs! || byCodeUnit(a.id, b.id));
+    const closed = matchingAmong(closings.slice(0, CANDIDATES), filters);
+    return {
+      cohort: scope.cohort,
+      firstObserved: opened.slice(0, limit).map(foundJobOf),
+      noLongerObserved: closed.slice(0, limit).map((job) => ({ ...foundJobOf(job), closedAtMs: job.closedAtMs! })),
+      firstObservedJobs: scope.cohort.sampled ? null : opened.length,
+      noLongerObservedJobs: closings.length > CANDIDATES ? null : closed.length,
+    };
+  }
+
+  market(filters: CohortFilters, period: ObservationPeriod): Market {
+    const cohort = factsOf(this.active, 'monitored catalogue');
+    const matching = matchingAmong(this.active.slice(0, CANDIDATES), filters);
+    const inside = insideOf(period);
+    const shown = (textOf: (job: Job) => string | null): [string, number][] => {
+      const recorded = matching.filter((job) => textOf(job) !== null);
+      // Jobs are newest first, so the first one of a group is its newest.
+      const groups = Map.groupBy(recorded, (job) => asCompared(textOf(job)!));
+      return ranked([...groups.values()].map((jobs) => [textOf(jobs[0]!)!, jobs.length]));
+    };
+    return {
+      cohort,
+      matchingActiveJobs: cohort.sampled ? null : matching.length,
+      observedSampleJobs: matching.length,
+      companiesInSample: new Set(matching.map(identityOf)).size,
+      recentlyObservedJobs: matching.filter((job) => inside(job.lastObservedMs)).length,
+      firstObservedJobs: matching.filter((job) => inside(job.firstObservedMs)).length,
+      byDepartment: shown((job) => job.department).map(([department, jobCount]) => ({ department, jobCount })),
+      byLocation: shown((job) => job.location).map(([location, jobCount]) => ({ location, jobCount })),
+      byRemoteStatus: REMOTE_STATUSES.map((remoteStatus) => ({
+        remoteStatus,
+        jobCount: matching.filter((job) => job.remoteStatus === remoteStatus).length,
+      })),
+      byEmploymentType: EMPLOYMENT_TYPES.map((employmentType) => ({
+        employmentType,
+        jobCount: matching.filter((job) => job.employmentType === employmentType).length,
+      })),
+    };
+  }
+
+  readonly #jobs = new Map<string, Job>();
+
+  job(id: string): Job | undefined {
+    if (this.#jobs.size === 0) for (const job of [...this.active, ...this.closed]) this.#jobs.set(job.id, job);
+    return this.#jobs.get(id);
+  }
+
   readonly #shownNames = new Map<string, string>();
 
   private shownName(identity: string): string {
@@ -188,8 +262,36 @@ function factsOf(scope: Job[], name: CohortFacts['scope']): CohortFacts {
   };
 }
 
-function topOf(texts: string[]): [string, number][] {
+const insideOf =
+  ({ endMs, startMs }: ObservationPeriod) =>
+  (timeMs: number): boolean =>
+    timeMs >= startMs && timeMs <= endMs;
+
+const matchingAmong = (jobs: Job[], { department, location, role }: CohortFilters): Job[] =>
+  jobs.filter(
+    (job) =>
+      everyTermIn(role, [job.title]) &&
+      everyTermIn(location, [job.location]) &&
+      (department === undefined || (job.department !== null && asCompared(job.department) === asCompared(department))),
+  );
+
+const foundJobOf = (job: Job): FoundJob => ({
+  id: job.id,
+  title: job.title,
+  company: job.company,
+  companyDomain: job.companyDomain,
+  location: job.location,
+  remoteStatus: job.remoteStatus,
+  employmentType: job.employmentType,
+  sourceUrl: job.sourceUrl,
+  lastObservedMs: job.lastObservedMs,
+});
+
+const ranked = (counted: [string, number][], limit = 10): [string, number][] =>
+  counted.sort((a, b) => b[1] - a[1] || byCodeUnit(a[0], b[0])).slice(0, limit);
+
+function topOf(texts: string[], limit = 10): [string, number][] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1] || byCodeUnit(a[0], b[0])).slice(0, 10);
+  return ranked([...counts], limit);
 }

@@ -8,6 +8,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { openApiOf } from '../../src/http/documents/openapi.ts';
+import { NETWORK_IDS } from '../../src/payment/protocol/network.ts';
 import { ADMIN_OPERATIONS, ERROR_CODES, OPERATIONS, PAGE_PATHS, TAGS } from './declared.ts';
 
 interface Media {
@@ -98,15 +99,25 @@ const isPage = ({ path, status, headers }: Seen): boolean =>
   PAGE_PATHS.has(path) && status === 200 && headers.get('content-type') === 'text/html; charset=utf-8';
 
 /** A document as a checker of responses. */
+/** A server's document names its one network; this judge sees servers of each. */
+function ofEveryNetwork(schemas: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
+  const { PaymentRequirements: requirements } = schemas as { PaymentRequirements?: { properties?: object } };
+  if (requirements === undefined) return schemas;
+  const properties = { ...requirements.properties, network: { enum: NETWORK_IDS } };
+  return { ...schemas, PaymentRequirements: { ...requirements, properties } };
+}
+
 export class Published {
   readonly contract: Contract;
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
   readonly #validators = new Map<object, ValidateFunction>();
+  readonly #schemas: Readonly<Record<string, object>>;
   readonly #fixed = new Set<string>();
   readonly #templates: { readonly form: RegExp; readonly template: string }[] = [];
 
   constructor(contract: Contract) {
     this.contract = contract;
+    this.#schemas = ofEveryNetwork(contract.components.schemas);
     for (const template of Object.keys(contract.paths)) {
       if (template.includes('{')) {
         this.#templates.push({ form: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`), template });
@@ -205,7 +216,7 @@ export class Published {
     let validate = this.#validators.get(schema);
     if (validate === undefined) {
       // A reference into the document is found beside the schema that makes it.
-      validate = this.#ajv.compile({ ...schema, components: { schemas: this.contract.components.schemas } });
+      validate = this.#ajv.compile({ ...schema, components: { schemas: this.#schemas } });
       this.#validators.set(schema, validate);
     }
     return validate;

@@ -98,7 +98,7 @@ export async function paymentFor(
     domain: {
       name: accepted.extra.name,
       version: accepted.extra.version,
-      chainId: 8453,
+      chainId: Number(accepted.network.split(':')[1]),
       verifyingContract: accepted.asset,
       ...changes.domain,
     },

@@ -4,7 +4,6 @@
  * answered is `unavailable`.
  */
 import { decodeUtf8 } from '../../base/codec.ts';
-import { NETWORK } from '../../payment/protocol/network.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import { isIndeterminate } from '../../payment/protocol/reasons.ts';
 import type { SettleOutcome, Unavailable, VerifyOutcome } from '../../payment/settlement/settlement.ts';
@@ -86,7 +85,7 @@ export function verifyOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder):
 
 /** What contradicts the order in a success, or undefined (reliability 86, 87). */
 function settledProblem(json: Fields, order: PaymentOrder): string | undefined {
-  if (json.network !== NETWORK) return 'success on another network';
+  if (json.network !== order.offer.requirements.network) return 'success on another network';
   if (!isOrAbsent(json.payer, order.payer)) return 'success for another payer';
   if (transactionOf(json.transaction) === '') return 'success without a transaction hash';
   if (!isOrAbsent(json.amount, order.offer.requirements.amount)) return 'success for another amount';

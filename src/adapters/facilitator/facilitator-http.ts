@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
+import type { Network } from '../../payment/protocol/network.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
 import type {
   Settlement,
@@ -22,6 +23,7 @@ import {
   verifyOutcomeOf,
 } from './facilitator-answer.ts';
 import { FacilitatorSignals, type RepeatedTransaction } from './facilitator-signals.ts';
+import { type Support, supportOf } from './facilitator-support.ts';
 
 /** A verify or settle answer is a few hundred bytes, with extensions a few KB. */
 const ANSWER_BYTES_MAX = 65_536;
@@ -35,6 +37,10 @@ export interface FacilitatorOptions {
   readonly url: string;
   /** Bearer token, or null. */
   readonly token: string | null;
+  /** The network of the server's offers. */
+  readonly network: Network;
+  /** Called once with what the facilitator says that it settles. */
+  readonly onSupport?: ((support: Support) => void) | undefined;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly verifyDeadlineMs?: number;
@@ -61,6 +67,7 @@ export class HttpFacilitator implements Settlement {
   readonly #fetch: FacilitatorFetch;
   readonly #circuit: Circuit;
   readonly signals: FacilitatorSignals;
+  #isSupportKnown = false;
 
   constructor(options: FacilitatorOptions) {
     this.#options = options;
@@ -179,9 +186,14 @@ export class HttpFacilitator implements Settlement {
     else this.#circuit.noteReached();
   }
 
-  /** The health question. */
+  /** The health question. Its first answer of success says whether the facilitator settles what this server sells. */
   async #isWell(): Promise<boolean> {
     const answer = await this.#call('GET', '/supported', null, this.#probeDeadlineMs);
-    return answer.kind === 'answer' && answer.status < 500;
+    if (answer.kind !== 'answer') return false;
+    if (answer.status === 200 && !this.#isSupportKnown) {
+      this.#isSupportKnown = true;
+      this.#options.onSupport?.(supportOf(answer.json, this.#options.network));
+    }
+    return answer.status < 500;
   }
 }

@@ -51,8 +51,8 @@ export interface DerivedFrom {
   readonly firstObserved: Float64Array;
   /** NaN = not closed. */
   readonly closedAt: Float64Array;
-  /** Compares the ids of two jobs. */
-  compareIds(left: number, right: number): number;
+  /** Comparing ranks compares ids. */
+  readonly idRank: Uint32Array;
 }
 
 const encoder = new TextEncoder();
@@ -142,7 +142,7 @@ export class HistoryEvents {
 
 /** Of jobs that come without a history: `first_observed`, and `closed` when they are, ordered by time, then by job id. */
 export function derivedHistory(from: DerivedFrom, rowOf: Uint32Array, spill: Spill): HistorySections {
-  const { closedAt, firstObserved } = from;
+  const { closedAt, firstObserved, idRank } = from;
   let count = firstObserved.length;
   for (let job = 0; job < closedAt.length; job++) if (!Number.isNaN(closedAt[job]!)) count++;
   // Twice the job, plus 1 for its closing: in order of numbers, a job's first observation comes before it.
@@ -153,7 +153,7 @@ export function derivedHistory(from: DerivedFrom, rowOf: Uint32Array, spill: Spi
     events[filled++] = job * 2;
     if (!Number.isNaN(closedAt[job]!)) events[filled++] = job * 2 + 1;
   }
-  events.sort((a, b) => timeOf(a) - timeOf(b) || from.compareIds(a >>> 1, b >>> 1) || a - b);
+  events.sort((a, b) => timeOf(a) - timeOf(b) || idRank[a >>> 1]! - idRank[b >>> 1]! || a - b);
   const times = Float64Array.from(events, timeOf);
   const rows = gathered(
     rowOf as Uint32Array<ArrayBuffer>,

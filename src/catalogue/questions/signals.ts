@@ -3,16 +3,9 @@ import type { Catalogue } from '../catalogue.ts';
 import type { CohortFacts } from '../cohort.ts';
 import { isUnfiltered, rowFilterOf } from '../index/row-filter.ts';
 import { select } from '../index/select.ts';
+import type { CohortFilters } from './cohort-rows.ts';
 import type { ObservationPeriod } from './period.ts';
 import { scoreOf } from './score.ts';
-
-/** Filters as the request has them; `role` and `location` of at most eight terms. */
-export interface SignalFilters {
-  role?: string | undefined;
-  location?: string | undefined;
-  /** The whole department, in compared form. */
-  department?: string | undefined;
-}
 
 export interface CompanySignal {
   readonly company: { readonly name: string; readonly domain: string | null };
@@ -42,7 +35,7 @@ export interface Signals {
 /** The first `limit` companies in the order of decisions §3, "Signals". */
 export function signals(
   catalogue: Catalogue,
-  filters: SignalFilters,
+  filters: CohortFilters,
   limit: number,
   period: ObservationPeriod,
 ): Signals {

@@ -13,7 +13,7 @@ import { CHECKED_CHUNK_BYTES, ROW_COUNT_MAX } from '../limits.ts';
 import { Descriptions } from '../packed/description-build.ts';
 import { derivedHistory, type EventJob, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
 import { MemorySpill, type Spill } from '../packed/spill.ts';
-import { bytesOf, type Column, gathered, grown, narrowed, typeOf } from './column-arrays.ts';
+import { bytesOf, type Column, gathered, grown, inverseOf, narrowed, typeOf } from './column-arrays.ts';
 import { companySignaturesOf } from './company-signatures.ts';
 import { type EmployerIdentity, Employers } from './employers.ts';
 import { SECTIONS, type SectionName } from './layout.ts';
@@ -38,6 +38,8 @@ export interface FinishedSnapshot extends BuiltSnapshot {
 
 /** The columns of one element a row or code, and of numbers. */
 type ColumnName = Exclude<SectionName, 'coldText' | 'descriptionBlocks' | 'historyBlocks'>;
+
+type Contents = Record<SectionName, Content>;
 
 const ACTIVE_FLAG = 1;
 
@@ -148,13 +150,25 @@ export class SnapshotBuilder {
    * @throws SnapshotError when the columns are larger than a reader accepts
    */
   finish(factsOf: (contentDigest: string) => BuildFacts): FinishedSnapshot {
-    const contents = this.#contents(this.#rowOrder());
+    const byId = this.#byId();
+    const idRank = inverseOf(byId);
+    const contents = this.#contents(this.#rowOrder(idRank), byId, idRank);
     const built = snapshotFile(contents, this.rowCount, this.#activeCount, factsOf);
     return { ...built, disputedAliases: this.#disputedAliases };
   }
 
-  /** Ordinals in the order of the file: active first, newest last observation first, then id by code unit. */
-  #rowOrder(): Uint32Array {
+  /** Ordinals in the order of their ids, by code unit. */
+  #byId(): Uint32Array<ArrayBuffer> {
+    const byId = new Uint32Array(this.rowCount);
+    for (let ordinal = 0; ordinal < byId.length; ordinal++) byId[ordinal] = ordinal;
+    return byId.sort((a, b) => this.#ids.compare(a, b));
+  }
+
+  /**
+   * Ordinals in the order of the file: active first, newest last observation first, then id by code unit.
+   * @param idRank by ordinal
+   */
+  #rowOrder(idRank: Uint32Array): Uint32Array {
     const order = new Uint32Array(this.rowCount);
     let active = 0;
     let closed = this.#activeCount;
@@ -163,14 +177,14 @@ export class SnapshotBuilder {
       else order[closed++] = ordinal;
     }
     const times = this.#lastObserved;
-    const ids = this.#ids;
-    const compare = (a: number, b: number): number => times[b]! - times[a]! || ids.compare(a, b);
+    const compare = (a: number, b: number): number => times[b]! - times[a]! || idRank[a]! - idRank[b]!;
     order.subarray(0, this.#activeCount).sort(compare);
     order.subarray(this.#activeCount).sort(compare);
     return order;
   }
 
-  #contents(order: Uint32Array): Record<SectionName, Content> {
+  /** @param byId ordinals @param idRank by ordinal */
+  #contents(order: Uint32Array, byId: Uint32Array<ArrayBuffer>, idRank: Uint32Array<ArrayBuffer>): Contents {
     const codes = this.#columns(order);
     const companies = codes.employer.map((employer) => codes.employerCompany[employer]!);
     const { descriptionBlocks, descriptionPlaces } = (this.#descriptions ?? new Descriptions(this.#spill)).sections(
@@ -178,10 +192,13 @@ export class SnapshotBuilder {
       companies,
       this.#blockBytes,
     );
-    const { historyBlocks, ...history } = this.#history(order);
+    const rowOf = inverseOf(order);
+    const { historyBlocks, ...history } = this.#history(rowOf, idRank);
     const columns: Record<ColumnName, Column> = {
       ...codes,
-      ...this.#closings(order),
+      ...this.#closings(order, idRank),
+      idRank: gathered(idRank, order),
+      rowsById: gathered(rowOf, byId),
       ...history,
       descriptionPlaces,
       descriptionBlockOffsets: descriptionBlocks.offsets,
@@ -200,26 +217,23 @@ export class SnapshotBuilder {
       if (name === 'coldText' || name === 'descriptionBlocks' || name === 'historyBlocks') continue;
       contents[name] = { type: typeOf(columns[name], types), chunks: [bytesOf(columns[name])] };
     }
-    return contents as Record<SectionName, Content>;
+    return contents as Contents;
   }
 
-  #closings(order: Uint32Array): Record<'closedAt' | 'closings', Column> {
+  #closings(order: Uint32Array, idRank: Uint32Array): Record<'closedAt' | 'closings', Column> {
     const closed = order.subarray(this.#activeCount);
     const closings = Uint32Array.from(closed, (_, index) => this.#activeCount + index);
     const times = this.#closedAt;
-    closings.sort((a, b) => times[order[b]!]! - times[order[a]!]! || this.#ids.compare(order[a]!, order[b]!));
+    closings.sort((a, b) => times[order[b]!]! - times[order[a]!]! || idRank[order[a]!]! - idRank[order[b]!]!);
     return { closedAt: gathered(times, closed), closings };
   }
 
-  #history(order: Uint32Array) {
-    const rowOf = new Uint32Array(order.length);
-    for (let row = 0; row < order.length; row++) rowOf[order[row]!] = row;
+  #history(rowOf: Uint32Array, idRank: Uint32Array) {
     if (this.#events.count > 0) return this.#events.sections(rowOf);
-    const count = order.length;
+    const count = rowOf.length;
     const firstObserved = this.#firstObserved.subarray(0, count);
     const closedAt = this.#closedAt.subarray(0, count);
-    const compareIds = (left: number, right: number): number => this.#ids.compare(left, right);
-    return derivedHistory({ firstObserved, closedAt, compareIds }, rowOf, this.#spill);
+    return derivedHistory({ firstObserved, closedAt, idRank }, rowOf, this.#spill);
   }
 
   #columns(order: Uint32Array) {

@@ -8,6 +8,7 @@ import type { OpenedHeader } from './header.ts';
 import { uint32At, uint32sIn } from './numbers-at.ts';
 import { type Refuse, SnapshotChangedError } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
+import { compareText } from './text-order.ts';
 
 export interface ColdRow {
   readonly id: string;
@@ -56,12 +57,12 @@ export class ColdRows {
       const idStart = uint32At(offsets, 0);
       const urlStart = uint32At(offsets, 4);
       const end = uint32At(offsets, 8);
-      if (idStart > urlStart || urlStart > end || end > this.#textLength) throw this.#changed();
+      if (idStart > urlStart || urlStart > end || end > this.#textLength) throw this.changed();
       const text = this.#read(this.#textStart + idStart, end - idStart);
       return { id: textIn(text, 0, urlStart - idStart), sourceUrl: textIn(text, urlStart - idStart, end - idStart) };
     });
     // Checked afterwards: a write before or between the reads shows by now.
-    if (!this.#source.isUnchanged()) throw this.#changed();
+    this.requireUnchanged();
     return found;
   }
 
@@ -71,28 +72,46 @@ export class ColdRows {
   }
 
   /**
+   * Compares the id of a row with UTF-8 bytes in code-unit order, as a comparator. Does not look whether the file changed.
+   * @throws SnapshotChangedError when it finds that the file changed
+   */
+  compareIdTo(row: number, bytes: Uint8Array): number {
+    const offsets = this.#read(this.#offsetsStart + row * 8, 8);
+    const start = uint32At(offsets, 0);
+    const end = uint32At(offsets, 4);
+    if (start > end || end > this.#textLength) throw this.changed();
+    return compareText(this.#read(this.#textStart + start, end - start), 0, end - start, bytes, 0, bytes.length);
+  }
+
+  /** @throws SnapshotChangedError when the file changed after it was opened */
+  requireUnchanged(): void {
+    if (!this.#source.isUnchanged()) throw this.changed();
+  }
+
+  /**
    * The texts of the first `count` rows, in two reads.
    * @returns `undefined` when they are longer than `bytesMax` together
    * @throws SnapshotChangedError when the file changed after it was opened
    */
   readFirst(count: number, bytesMax: number): ColdTexts | undefined {
     const offsets = uint32sIn(this.#read(this.#offsetsStart, (count * 2 + 1) * 4));
-    for (let i = 1; i < offsets.length; i++) if (offsets[i]! < offsets[i - 1]!) throw this.#changed();
+    for (let i = 1; i < offsets.length; i++) if (offsets[i]! < offsets[i - 1]!) throw this.changed();
     const length = offsets[count * 2]!;
-    if (offsets[0] !== 0 || length > this.#textLength) throw this.#changed();
+    if (offsets[0] !== 0 || length > this.#textLength) throw this.changed();
     if (length > bytesMax) return undefined;
     const bytes = this.#read(this.#textStart, length);
-    if (!this.#source.isUnchanged()) throw this.#changed();
+    this.requireUnchanged();
     return { count, offsets, bytes };
   }
 
   #read(offset: number, length: number): Buffer {
     const bytes = this.#source.read(offset, length);
-    if (bytes.length !== length) throw this.#changed();
+    if (bytes.length !== length) throw this.changed();
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  #changed(): SnapshotChangedError {
+  /** The error of a file that is not as it was when it was opened. */
+  changed(): SnapshotChangedError {
     return new SnapshotChangedError(`${this.#source.name}: the file changed while it was in use`);
   }
 }

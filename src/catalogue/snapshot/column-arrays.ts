@@ -26,6 +26,13 @@ export function gathered<C extends Column>(column: C, order: Uint32Array): C {
   return rows;
 }
 
+/** Of an order of 0 .. length - 1: the place of each number in it. */
+export function inverseOf(order: Uint32Array): Uint32Array<ArrayBuffer> {
+  const places = new Uint32Array(order.length);
+  for (let place = 0; place < order.length; place++) places[order[place]!] = place;
+  return places;
+}
+
 /** Codes below `codeCount` in 16 bits when they fit. */
 export function narrowed(codes: Uint32Array<ArrayBuffer>, codeCount: number): Column {
   return codeCount <= 0x10000 ? Uint16Array.from(codes) : codes;

@@ -34,6 +34,8 @@ export class SnapshotColumns {
   readonly closedAtByClosedRow: Float64Array;
   /** The closed rows, newest closing first, then by id. */
   readonly closings: Uint32Array;
+  /** One element a row: the place of its id among all ids, by code unit, so that comparing ranks compares ids. */
+  readonly idRank: Uint32Array;
   /** One element an employer: its company. */
   readonly employerCompany: Uint32Array;
   /** One element an employer: where its domain is from, the index in DOMAIN_EVIDENCE plus one; 0 = it has none. */
@@ -80,6 +82,7 @@ export class SnapshotColumns {
     this.skillOffsets = hot.offsets('skillOffsets', this.skills.length, rowCount);
     this.closedAtByClosedRow = hot.f64('closedAt', rowCount - this.activeCount);
     this.closings = hot.u32('closings', rowCount - this.activeCount);
+    this.idRank = hot.u32('idRank', rowCount);
     this.titles = hot.texts('titleOffsets', 'titleText');
     this.employerNames = hot.texts('employerNameOffsets', 'employerNameText');
     this.employerCompany = hot.u32('employerCompany', this.employerNames.size);

@@ -73,9 +73,13 @@ export const SECTIONS = [
   { name: 'closedAt', types: ['f64'] },
   // The closed rows, newest closing first, then by id.
   { name: 'closings', types: ['u32'] },
+  // One element a row: the place of its id among all ids, by code unit.
+  { name: 'idRank', types: ['u32'] },
   // Cold: read a row at a time. The id of row r starts at element 2r, its source URL at 2r + 1 and ends at 2r + 2.
   { name: 'coldOffsets', types: ['u32'] },
   { name: 'coldText', types: ['u8'] },
+  // The rows in order of their ids, which finds a row by its id.
+  { name: 'rowsById', types: ['u32'] },
   // Packed texts (packed/packed-texts.ts): places of rows or events, none where no item has a text; where each block starts;
   // the blocks. Descriptions of one company's rows are neighbours, and equal ones are stored once.
   { name: 'descriptionPlaces', types: ['u32'] },

@@ -2,7 +2,7 @@
  * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns in memory,
  * ids, source URLs, descriptions and the history in the file. Opening checks every byte against its checksum.
  *
- * Cost: memory for the columns, about 70 bytes a job (bench/snapshot-load.ts).
+ * Cost: memory for the columns, about 75 bytes a job (bench/snapshot-load.ts).
  */
 import type { CompanyDomain } from '../company-domain.ts';
 import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
@@ -18,6 +18,7 @@ import { SnapshotColumns } from './columns.ts';
 import { type OpenedHeader, readHeader } from './header.ts';
 import { readHotBytes } from './hot-sections.ts';
 import { contentDigestOf, type Header } from './layout.ts';
+import { checkRowsById, RowsById } from './rows-by-id.ts';
 import { type Refuse, SnapshotError } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
 
@@ -50,8 +51,10 @@ export function checkSnapshot(source: SnapshotSource): CheckedSnapshot {
   const refuse = refusalsOf(source);
   const opened = readHeader(source, refuse);
   const hotBytes = readHotBytes(source, opened, refuse);
-  const byCompany = checkColumns(new SnapshotColumns(hotBytes, opened, refuse), refuse);
+  const columns = new SnapshotColumns(hotBytes, opened, refuse);
+  const byCompany = checkColumns(columns, refuse);
   checkCold(source, opened, refuse);
+  checkRowsById(source, opened.sections.rowsById, columns.idRank, refuse);
   checkPacked(source, descriptionSections(opened), opened.header.rows, refuse);
   checkHistory(source, opened.sections, opened.header.rows, refuse);
   requireColdGaps(source, opened, refuse);
@@ -83,6 +86,7 @@ const encoder = new TextEncoder();
 
 export class Snapshot extends SnapshotColumns {
   readonly cold: ColdRows;
+  readonly #rowsById: RowsById;
   readonly descriptions: PackedTexts;
   readonly history: History;
   /** Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]` (column-checks.ts). */
@@ -118,6 +122,7 @@ export class Snapshot extends SnapshotColumns {
     this.oldestObservedMs = rowCount === 0 ? null : Math.min(...lasts.map((row) => lastObserved[row]!));
 
     this.cold = new ColdRows(source, opened);
+    this.#rowsById = new RowsById(source, opened.sections.rowsById, this.cold);
     this.descriptions = new PackedTexts(source, descriptionSections(opened));
     this.history = new History(source, opened.sections, {
       titleOf: (row) => this.titles.textOf(this.title[row]!),
@@ -175,6 +180,11 @@ export class Snapshot extends SnapshotColumns {
   /** The company's name as its first row has it: the most recent active job, else the most recent closed one. */
   shownNameOf(company: number): string {
     return this.employerNames.textOf(this.employer[this.companyRows[this.companyOffsets[company]!]!]!);
+  }
+
+  /** The row of the job with an id, active or closed. @throws SnapshotChangedError when the file changed after it was opened */
+  rowOf(id: string): number | undefined {
+    return this.#rowsById.find(id);
   }
 
   /** When a job closed, milliseconds since the epoch; null for an active one. */

@@ -1,30 +1,22 @@
 /** Checks of the payment setup: the recipient, the facilitator, the difference of the clocks, the size of the offers. */
-import { offerOf, priceOf } from '../../access/x402.ts';
+import { offerOf, priceAt } from '../../access/x402.ts';
+import { supportOf } from '../../adapters/facilitator/facilitator-support.ts';
 import type { Config } from '../../app/configuration.ts';
 import { MODULES } from '../../app/modules.ts';
-import { SERVICE_NAME } from '../../app/payments.ts';
+import { sellerOf } from '../../app/payments.ts';
 import { messageOf } from '../../base/failure.ts';
 import { originOf } from '../../config/settings.ts';
-import {
-  type Address,
-  NETWORK,
-  SCHEME,
-  USDC,
-  USDC_DOMAIN_VERSION,
-  USDC_NAME,
-  X402_VERSION,
-  ZERO_ADDRESS,
-} from '../../payment/protocol/network.ts';
+import { type Address, type Network, networkOf, SCHEME, ZERO_ADDRESS } from '../../payment/protocol/network.ts';
 import { SEARCH_BYTES_MAX } from '../../payment/protocol/requirements.ts';
 import { ask, fieldsOf } from './ask.ts';
 import { type Finding, Findings, oneLine } from './finding.ts';
 
 const TIMEOUT_MS = 5000;
 
-export function checkPayTo({ payTo, settlement }: Config): readonly Finding[] {
+export function checkPayTo({ network, payTo, settlement }: Config): readonly Finding[] {
   const findings = new Findings('payTo');
   if (payTo === null) findings.ok('a throwaway address, stored in STATE_DIR; the server sends nothing to it');
-  else if (payTo === USDC)
+  else if (payTo === networkOf(network).usdc)
     findings.mend('PAY_TO is the contract of USDC itself: payments to it are lost', 'set PAY_TO to your own address');
   else if (settlement === 'local')
     findings.note(`${payTo}, but SETTLEMENT=local moves no money`, 'set SETTLEMENT=facilitator to be paid');
@@ -53,46 +45,32 @@ function checkClock(dateHeader: string | null, askedMs: number, answeredMs: numb
   return findings.all;
 }
 
-interface Kind {
-  readonly x402Version?: unknown;
-  readonly scheme?: unknown;
-  readonly network?: unknown;
-  readonly extra?: Readonly<Record<string, unknown>> | null;
-}
-
-const isOurs = ({ x402Version, scheme, network }: Kind): boolean =>
-  x402Version === X402_VERSION && scheme === SCHEME && network === NETWORK;
-
-function checkSupported(findings: Findings, text: string): void {
-  const { kinds, extensions } = fieldsOf(text) ?? {};
-  if (!Array.isArray(kinds)) {
-    findings.mend(
-      'its /supported is not the answer of an x402 facilitator',
-      'set FACILITATOR_URL to the address above /verify and /settle',
-    );
-    return;
+function checkSupported(findings: Findings, text: string, network: Network): void {
+  const fields = fieldsOf(text);
+  const support = supportOf(fields, network);
+  switch (support.kind) {
+    case 'unreadable':
+      findings.mend(support.words, 'set FACILITATOR_URL to the address above /verify and /settle');
+      return;
+    case 'none':
+      findings.mend(
+        support.words,
+        `choose a facilitator for ${network.name}, or set NETWORK to a network that it settles on`,
+      );
+      return;
+    case 'asset':
+      findings.mend(support.words, `choose a facilitator that settles USDC on ${network.name}`);
+      return;
+    case 'domain':
+      findings.note(support.words);
+      break;
+    case 'supported':
+      break;
+    default:
+      support satisfies never;
   }
-  const all = kinds.filter((kind): kind is Kind => typeof kind === 'object' && kind !== null);
-  const ours = all.find(isOurs);
-  if (ours === undefined) {
-    const listed = all.map(({ x402Version, scheme, network }) => `${x402Version}/${scheme}/${network}`).join(', ');
-    findings.mend(
-      `it does not settle ${SCHEME} on ${NETWORK} (USDC on Base); it lists ${oneLine(listed) || 'nothing'}`,
-      'choose a facilitator for Base mainnet',
-    );
-    return;
-  }
-  const { asset, name, version } = ours.extra ?? {};
-  if (typeof asset === 'string' && asset.toLowerCase() !== USDC.toLowerCase()) {
-    findings.mend(`it settles ${oneLine(asset)}, not USDC (${USDC})`, 'choose a facilitator that settles USDC on Base');
-    return;
-  }
-  if ((name ?? USDC_NAME) !== USDC_NAME || (version ?? USDC_DOMAIN_VERSION) !== USDC_DOMAIN_VERSION) {
-    findings.note(
-      `it names the token ${oneLine(String(name))} ${oneLine(String(version))}; payments are signed for ${USDC_NAME} ${USDC_DOMAIN_VERSION}`,
-    );
-  }
-  findings.ok(`settles ${SCHEME} on ${NETWORK}`);
+  findings.ok(`settles ${SCHEME} on ${network.id}`);
+  const extensions = fields?.extensions;
   if (Array.isArray(extensions) && extensions.includes('bazaar')) findings.ok('lists paid operations (bazaar)');
   else
     findings.note(
@@ -102,7 +80,7 @@ function checkSupported(findings: Findings, text: string): void {
 
 /** Findings about the facilitator, and about the clock if the facilitator sends its time. */
 export async function checkFacilitator(
-  { settlement, facilitatorUrl, facilitatorToken }: Config,
+  { network, settlement, facilitatorUrl, facilitatorToken }: Config,
   nowMs: () => number,
 ): Promise<readonly Finding[]> {
   const findings = new Findings('facilitator');
@@ -144,7 +122,7 @@ export async function checkFacilitator(
       `answers /supported with ${status}`,
       status === 404 ? 'set FACILITATOR_URL to the address above /supported' : 'try again; ask its operator',
     );
-  } else checkSupported(findings, asked.text);
+  } else checkSupported(findings, asked.text, networkOf(network));
   return [...findings.all, ...checkClock(asked.headers.get('date'), askedMs, nowMs())];
 }
 
@@ -156,14 +134,14 @@ const OTHER_HEAD_BYTES = 400;
 export function checkOffers(config: Config): readonly Finding[] {
   const findings = new Findings('offers');
   const baseUrl = config.baseUrl ?? originOf(config.host, config.port);
-  const payTo = config.payTo ?? (ZERO_ADDRESS as Address);
+  const seller = sellerOf(config, config.payTo ?? (ZERO_ADDRESS as Address));
   let usual = 0;
   let largest = 0;
   try {
     for (const route of MODULES.flatMap(({ routes }) => routes)) {
-      const priceUsdc = priceOf(route.access);
+      const priceUsdc = priceAt(route.access, seller);
       if (priceUsdc === undefined) continue;
-      const offer = offerOf(route, priceUsdc, { payTo, serviceName: SERVICE_NAME }, { baseUrl, labels: {} });
+      const offer = offerOf(route, priceUsdc, seller, { baseUrl, labels: {} });
       usual = Math.max(usual, offer.challenge('').header.length);
       largest = Math.max(largest, offer.challenge(`?${'a'.repeat(SEARCH_BYTES_MAX - 1)}`).header.length);
     }

@@ -1,8 +1,9 @@
-/** Sums of the listed sales by settlement and operation. Play money and real settlement are never added up together. */
+/** Sums of the listed sales by settlement, network and operation. Sums of different money are never added up together. */
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import type { SaleRecord } from '../../modules/admin/sale-record.ts';
 import { usdcTextOf } from '../../payment/protocol/amount.ts';
+import { findNetwork } from '../../payment/protocol/network.ts';
 
 interface Sum {
   saleCount: number;
@@ -30,14 +31,15 @@ const addTo = (sums: Map<string, Sum>, name: string, sale: SaleRecord): void => 
 };
 
 export class SalesTotals {
-  /** Settlement -> operation -> sum; there are as many entries as operations, however many sales. */
-  readonly #bySettlement = new Map<SaleRecord['settlement'], Map<string, Sum>>();
+  /** Title of the money -> operation -> sum; there are as many entries as operations, however many sales. */
+  readonly #byMoney = new Map<string, Map<string, Sum>>();
 
   add(sale: SaleRecord): void {
-    let sums = this.#bySettlement.get(sale.settlement);
+    const title = `${TITLES[sale.settlement]} on ${findNetwork(sale.network)?.name ?? sale.network}`;
+    let sums = this.#byMoney.get(title);
     if (sums === undefined) {
       sums = new Map();
-      this.#bySettlement.set(sale.settlement, sums);
+      this.#byMoney.set(title, sums);
     }
     addTo(sums, sale.operation, sale);
     addTo(sums, ALL, sale);
@@ -45,8 +47,8 @@ export class SalesTotals {
 
   /** Lines for people. */
   text(): string {
-    if (this.#bySettlement.size === 0) return 'no sales\n';
-    return [...this.#bySettlement].map(([settlement, sums]) => `${TITLES[settlement]}\n${linesOf(sums)}`).join('');
+    if (this.#byMoney.size === 0) return 'no sales\n';
+    return [...this.#byMoney].map(([title, sums]) => `${printable(title)}\n${linesOf(sums)}`).join('');
   }
 }
 

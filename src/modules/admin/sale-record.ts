@@ -42,10 +42,11 @@ export const saleRecordOf = (sale: Sale): SaleRecord => ({
   parameters: sale.parameters,
 });
 
-/** The sales of one operation by one settlement on one UTC day. */
+/** The sales of one operation by one settlement on one network on one UTC day. */
 export const dayRecord = v.strictObject({
   day: v.pipe(v.string(), v.isoDate()),
   settlement,
+  network: v.string(),
   operation: v.string(),
   sales: count,
   amount_atomic: amountAtomic,
@@ -55,6 +56,7 @@ export const dayRecord = v.strictObject({
 export const dayRecordOf = (day: SalesDay): v.InferInput<typeof dayRecord> => ({
   day: day.day,
   settlement: day.settlement,
+  network: day.network,
   operation: day.operation,
   sales: day.saleCount,
   amount_atomic: String(day.amountAtomic),

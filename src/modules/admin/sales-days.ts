@@ -1,4 +1,4 @@
-/** GET /admin/v1/sales/days: sums of the books by UTC day, settlement and operation, oldest first (decisions §4). */
+/** GET /admin/v1/sales/days: sums of the books by UTC day, settlement, network and operation, oldest first (decisions §4). */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
 import { Refusal } from '../../http/errors.ts';
@@ -13,7 +13,7 @@ export const listSalesDays = route<AdminModuleServices>()({
   operation: 'listSalesDays',
   method: 'GET',
   path: '/admin/v1/sales/days',
-  summary: 'Sales by day, settlement and operation, oldest first',
+  summary: 'Sales by day, settlement, network and operation, oldest first',
   access: [adminToken],
   query: v.strictObject({ since: v.optional(since) }),
   answer: envelope(v.strictObject({ days: v.array(dayRecord) })),
@@ -26,6 +26,7 @@ export const listSalesDays = route<AdminModuleServices>()({
           {
             day: '2026-11-21',
             settlement: 'facilitator',
+            network: 'eip155:8453',
             operation: 'searchJobs',
             sales: 12,
             amount_atomic: '240000',

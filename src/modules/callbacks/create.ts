@@ -57,7 +57,7 @@ export const createCallback = route<CallbackServices>()({
   path: '/v1/callbacks',
   summary: 'Create a webhook address for ten minutes',
   description: `The body is optional; the server accepts and ignores an object of at most ${CREATION_BYTES_MAX} bytes.`,
-  access: [perClient, freeCapacity, unlessOverloaded, paid('0.01'), capacityClaim],
+  access: [perClient, freeCapacity, unlessOverloaded, paid('0.01', 'callback'), capacityClaim],
   bodies: { 'application/json': v.looseObject({}) },
   examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,

@@ -4,15 +4,15 @@ import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { companyActivity } from '../../catalogue/questions/company.ts';
-import { refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { periodEndingAt } from './answer-period.ts';
 import { envelope, isoTimeOrNull, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
 import { companyDomain, period } from './parameters.ts';
-import { CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, hasCatalogue, noCatalogue } from './refusals.ts';
+import { CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, hasCatalogue, noCatalogue, noCompany } from './refusals.ts';
 import type { JobsServices } from './services.ts';
+import { skillCounts, skillCountsOf } from './skill-counts.ts';
 
 const TOP_COUNT_MAX = 10;
 
@@ -28,10 +28,7 @@ const companyData = v.strictObject({
     v.array(v.strictObject({ department: v.string(), observed_job_count: count })),
     v.maxLength(TOP_COUNT_MAX),
   ),
-  top_requested_skills: v.pipe(
-    v.array(v.strictObject({ skill: v.string(), observed_job_count: count, sample_size: count })),
-    v.maxLength(TOP_COUNT_MAX),
-  ),
+  top_requested_skills: skillCounts,
   last_observed_at: v.nullable(dateTime),
 });
 
@@ -43,7 +40,7 @@ export const summarizeCompany = route<JobsServices>()({
   description:
     'Counts, departments and skills over the most recently observed active jobs of one company. For a company that is not in ' +
     'the catalogue the answer to a valid payment is 404, and nothing is charged.',
-  access: [perClient, unlessOverloaded, paid('0.05')],
+  access: [perClient, unlessOverloaded, paid('0.05', 'company')],
   query: v.strictObject({ company: companyDomain, period: v.optional(period, '7d') }),
   answer: envelope(companyData),
   errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND],
@@ -68,9 +65,7 @@ export const summarizeCompany = route<JobsServices>()({
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
     const activity = companyActivity(served.catalogue, input.company);
-    if (activity === undefined) {
-      return refuse(COMPANY_NOT_FOUND, `no job in the catalogue has the company domain ${input.company}`);
-    }
+    if (activity === undefined) return noCompany(input.company);
     return {
       data: {
         company: activity.company,
@@ -82,11 +77,7 @@ export const summarizeCompany = route<JobsServices>()({
           department,
           observed_job_count: jobCount,
         })),
-        top_requested_skills: activity.topSkills.map(({ skill, jobCount }) => ({
-          skill,
-          observed_job_count: jobCount,
-          sample_size: activity.observedSampleJobs,
-        })),
+        top_requested_skills: skillCountsOf(activity.topSkills, activity.observedSampleJobs),
         last_observed_at: isoTimeOrNull(activity.lastObservedMs),
       },
       meta: metaOf(served, activity.cohort, periodEndingAt(clock.nowMs())),

@@ -79,7 +79,13 @@ interface Provenance {
   readonly catalogue: { readonly snapshot: { readonly facts: { readonly skillsVersion: string } } };
 }
 
-export function metaOf(served: Provenance, cohort: CohortFacts, period: AnswerPeriod): Meta {
+/** @param historicalChanges how the answer knows of changes, where it does */
+export function metaOf(
+  served: Provenance,
+  cohort: CohortFacts,
+  period: AnswerPeriod,
+  historicalChanges?: string,
+): Meta {
   const limitations: string[] = [...LIMITATIONS];
   limitations.push(...assignedDomainLimitation(cohort));
   if (cohort.sampled) limitations.push(SAMPLED);
@@ -105,6 +111,7 @@ export function metaOf(served: Provenance, cohort: CohortFacts, period: AnswerPe
     methodology: {
       version: `${METHOD_VERSION}+skills.${served.catalogue.snapshot.facts.skillsVersion}`,
       ...METHODOLOGY,
+      ...(historicalChanges === undefined ? {} : { historical_changes: historicalChanges }),
     },
     limitations,
   };

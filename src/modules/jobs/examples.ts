@@ -11,10 +11,23 @@ const FIRST_OBSERVED_MS = Date.UTC(2026, 9, 2, 8);
 
 export const EXAMPLE_OBSERVED_AT = isoTime(OBSERVED_MS);
 export const EXAMPLE_COMPANY = { name: 'Example', domain: 'example.com' } as const;
+export const EXAMPLE_CLOSED_AT = isoTime(Date.UTC(2026, 10, 19, 6));
+export const EXAMPLE_JOB = {
+  id: 'ashby:example:7f3a',
+  title: 'Senior Data Engineer',
+  company: EXAMPLE_COMPANY.name,
+  company_domain: EXAMPLE_COMPANY.domain,
+  location: 'Berlin, Germany',
+  remote_status: 'remote',
+  employment_type: 'full_time',
+  source_url: 'https://jobs.example.com/7f3a',
+  last_observed_at: EXAMPLE_OBSERVED_AT,
+} as const;
+export const EXAMPLE_FIRST_OBSERVED_AT = isoTime(FIRST_OBSERVED_MS);
 export const EXAMPLE_PERIOD = periodOf(observationPeriodEndingAt(ANSWERED_MS));
 
 /** `meta` of an answer from a cohort of `candidateJobs` jobs. */
-export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number): Meta {
+export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number, history?: string): Meta {
   const facts: CohortFacts = {
     scope,
     sampled: false,
@@ -26,5 +39,6 @@ export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number):
     { isSynthetic: false, catalogue: { snapshot: { facts: { skillsVersion: '1' } } } },
     facts,
     EXAMPLE_PERIOD,
+    history,
   );
 }

@@ -2,14 +2,27 @@
 import { openClientRate } from '../../access/rate-limit.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
+import { listChanges } from './changes.ts';
 import { findCompanies } from './companies.ts';
 import { summarizeCompany } from './company.ts';
+import { getJob } from './detail.ts';
+import { describeMarket } from './market.ts';
 import { searchJobs } from './search.ts';
-import { type JobsServices, SignalsMemo } from './services.ts';
+import { AnswersMemo, type JobsServices } from './services.ts';
 import { JOBS_SETTINGS } from './settings.ts';
 import { findSignals } from './signals.ts';
+import { listSkills } from './skills.ts';
 
-const ROUTES = [searchJobs, summarizeCompany, findSignals, findCompanies];
+const ROUTES = [
+  searchJobs,
+  summarizeCompany,
+  findSignals,
+  getJob,
+  listChanges,
+  listSkills,
+  describeMarket,
+  findCompanies,
+];
 
 export const jobs = defineModule({
   tag: 'jobs',
@@ -23,7 +36,7 @@ export const jobs = defineModule({
       paid: { ...paid, keepsParameters: config.salesParameters },
       shedding,
       clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
-      signalsMemo: new SignalsMemo(),
+      memo: new AnswersMemo(),
     };
     return { operations: bind('jobs', ROUTES, services) };
   },

@@ -9,6 +9,9 @@ import { TERM_COUNT_MAX, termCountOf } from '../../catalogue/terms.ts';
 import { rule } from '../parameter-rules.ts';
 import { UNSUPPORTED_PERIOD } from './refusals.ts';
 
+/** Characters of a job's id (decisions §3, "Native input"). */
+const JOB_ID_LENGTH_MAX = 200;
+
 /** Whether the text has `min` to `max` code points. More code units than twice the maximum are too many without counting. */
 function codePointsWithin(text: string, min: number, max: number): boolean {
   if (text.length > max * 2) return false;
@@ -42,6 +45,23 @@ export const companyDomain = v.pipe(
   rule({
     rule: `a company's ASCII domain such as example.com: at most ${COMPANY_DOMAIN_LENGTH_MAX} characters, at least two labels, no scheme, port, path, address or trailing dot`,
     jsonSchema: { maxLength: COMPANY_DOMAIN_LENGTH_MAX },
+  }),
+);
+
+/** The filters of every route that counts over matching jobs of a cohort. */
+export const cohortFilters = {
+  role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
+  location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
+  department: v.optional(terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' })),
+};
+
+/** The id of a job as answers state it: compared as it stands. */
+export const jobId = v.pipe(
+  v.string(),
+  v.check((text) => codePointsWithin(text, 1, JOB_ID_LENGTH_MAX)),
+  rule({
+    rule: `the id of a job as an answer states it: 1 to ${JOB_ID_LENGTH_MAX} characters`,
+    jsonSchema: { minLength: 1, maxLength: JOB_ID_LENGTH_MAX },
   }),
 );
 

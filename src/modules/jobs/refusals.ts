@@ -3,14 +3,22 @@ import { SnapshotChangedError, SnapshotError } from '../../catalogue/snapshot/sn
 import { defineErrors, type Refusal, refuse } from '../../http/errors.ts';
 import type { JobsServices } from './services.ts';
 
-export const { UNSUPPORTED_PERIOD, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, CATALOGUE_UNAVAILABLE } = defineErrors(
-  {
-    UNSUPPORTED_PERIOD: { status: 400 },
-    COMPANY_NOT_FOUND: { status: 404 },
-    UPSTREAM_INVALID_RESPONSE: { status: 502 },
-    CATALOGUE_UNAVAILABLE: { status: 503 },
-  },
-);
+export const {
+  UNSUPPORTED_PERIOD,
+  COMPANY_NOT_FOUND,
+  JOB_NOT_FOUND,
+  UPSTREAM_INVALID_RESPONSE,
+  CATALOGUE_UNAVAILABLE,
+} = defineErrors({
+  UNSUPPORTED_PERIOD: { status: 400 },
+  COMPANY_NOT_FOUND: { status: 404 },
+  JOB_NOT_FOUND: { status: 404 },
+  UPSTREAM_INVALID_RESPONSE: { status: 502 },
+  CATALOGUE_UNAVAILABLE: { status: 503 },
+});
+
+export const noCompany = (domain: string): Refusal<'COMPANY_NOT_FOUND'> =>
+  refuse(COMPANY_NOT_FOUND, `no job in the catalogue has the company domain ${domain}`);
 
 export const noCatalogue = (): Refusal<'CATALOGUE_UNAVAILABLE'> =>
   refuse(CATALOGUE_UNAVAILABLE, 'no catalogue is loaded on this server');

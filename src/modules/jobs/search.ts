@@ -3,16 +3,14 @@ import * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
-import { isoTime } from '../../base/iso-time.ts';
-import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { search } from '../../catalogue/questions/search.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { dateTime } from '../answer-values.ts';
 import { boolean, integer } from '../parameter-rules.ts';
 import { periodEndingAt } from './answer-period.ts';
 import { envelope, metaOf } from './envelope.ts';
-import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, exampleMeta } from './examples.ts';
+import { EXAMPLE_JOB, exampleMeta } from './examples.ts';
+import { job, jobOf } from './job-answer.ts';
 import { companyDomain, employmentType, terms } from './parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
@@ -24,18 +22,6 @@ import {
 import type { JobsServices } from './services.ts';
 
 const RESULT_COUNT_MAX = 10;
-
-const job = v.strictObject({
-  id: v.string(),
-  title: v.string(),
-  company: v.string(),
-  company_domain: v.nullable(v.string()),
-  location: v.nullable(v.string()),
-  remote_status: v.picklist(REMOTE_STATUSES),
-  employment_type: v.picklist(EMPLOYMENT_TYPES),
-  source_url: v.pipe(v.string(), v.url()),
-  last_observed_at: dateTime,
-});
 
 const searchData = v.strictObject({
   jobs: v.pipe(v.array(job), v.maxLength(RESULT_COUNT_MAX)),
@@ -49,7 +35,7 @@ export const searchJobs = route<JobsServices>()({
   path: '/v1/jobs/search',
   summary: 'Search up to 10 observed jobs',
   description: 'Active jobs of the monitored catalogue that match every filter, most recently observed first.',
-  access: [perClient, unlessOverloaded, paid('0.02')],
+  access: [perClient, unlessOverloaded, paid('0.02', 'search')],
   query: v.strictObject({
     keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
@@ -64,19 +50,7 @@ export const searchJobs = route<JobsServices>()({
     query: { keyword: 'data engineer', remote: true, limit: 3 },
     answer: {
       data: {
-        jobs: [
-          {
-            id: 'ashby:example:7f3a',
-            title: 'Senior Data Engineer',
-            company: EXAMPLE_COMPANY.name,
-            company_domain: EXAMPLE_COMPANY.domain,
-            location: 'Berlin, Germany',
-            remote_status: 'remote',
-            employment_type: 'full_time',
-            source_url: 'https://jobs.example.com/7f3a',
-            last_observed_at: EXAMPLE_OBSERVED_AT,
-          },
-        ],
+        jobs: [EXAMPLE_JOB],
         returned_jobs: 1,
         limit: 3,
       },
@@ -93,17 +67,7 @@ export const searchJobs = route<JobsServices>()({
     if (found instanceof Refusal) return found;
     return {
       data: {
-        jobs: found.jobs.map((job) => ({
-          id: job.id,
-          title: job.title,
-          company: job.company,
-          company_domain: job.companyDomain,
-          location: job.location,
-          remote_status: job.remoteStatus,
-          employment_type: job.employmentType,
-          source_url: job.sourceUrl,
-          last_observed_at: isoTime(job.lastObservedMs),
-        })),
+        jobs: found.jobs.map(jobOf),
         returned_jobs: found.jobs.length,
         limit,
       },

@@ -10,11 +10,11 @@ export interface JobsServices extends RatedServices, OverloadServices, PaidServi
   /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   readonly clock: { nowMs(): number };
-  readonly signalsMemo: SignalsMemo;
+  readonly memo: AnswersMemo;
 }
 
-/** Memoized answers of the signals route over the currently served catalogue. */
-export class SignalsMemo {
+/** Memoized answers of the routes that count over the cohort, from the currently served catalogue. */
+export class AnswersMemo {
   #served: ServedCatalogue | undefined;
   #answers = new MemoizedAnswers<AnswerPeriod>();
 

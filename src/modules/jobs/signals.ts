@@ -3,8 +3,9 @@ import * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
+import type { CohortFilters } from '../../catalogue/questions/cohort-rows.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
-import { type SignalFilters, signals } from '../../catalogue/questions/signals.ts';
+import { signals } from '../../catalogue/questions/signals.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { integer } from '../parameter-rules.ts';
@@ -12,7 +13,7 @@ import { observationPeriod, periodOf } from './answer-period.ts';
 import { companyName } from './company.ts';
 import { envelope, isoTimeOrNull, metaOf } from './envelope.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD, exampleMeta } from './examples.ts';
-import { period, terms } from './parameters.ts';
+import { cohortFilters, period } from './parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from './refusals.ts';
 import type { JobsServices } from './services.ts';
 
@@ -45,7 +46,7 @@ const signalsData = v.strictObject({
 const EVIDENCE_SCOPE = 'candidate cohort of the monitored catalogue';
 
 /** Describes the condition that a job had to meet in order to count. */
-function criterionOf({ role, location, department }: SignalFilters): string {
+function criterionOf({ role, location, department }: CohortFilters): string {
   const parts = [
     role === undefined ? undefined : `title contains every term of ${JSON.stringify(role)}`,
     location === undefined ? undefined : `location contains every term of ${JSON.stringify(location)}`,
@@ -61,11 +62,9 @@ export const findSignals = route<JobsServices>()({
   summary: 'Find up to 5 companies with evidence of hiring activity',
   description:
     'Companies with active jobs that match every filter; companies with the most recently observed jobs come first.',
-  access: [perClient, unlessOverloaded, paid('0.09')],
+  access: [perClient, unlessOverloaded, paid('0.09', 'signals')],
   query: v.strictObject({
-    role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
-    location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
-    department: v.optional(terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' })),
+    ...cohortFilters,
     period: v.optional(period, '7d'),
     limit: v.optional(integer(1, COMPANY_COUNT_MAX), COMPANY_COUNT_MAX),
   }),
@@ -101,14 +100,14 @@ export const findSignals = route<JobsServices>()({
     },
   },
   ready: hasCatalogue,
-  handle(input, { catalogue, clock, signalsMemo }) {
+  handle(input, { catalogue, clock, memo }) {
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
     const { role, location, department, limit } = input;
     const observed = observationPeriodEndingAt(clock.nowMs());
     const periodVersion = served.catalogue.ranking.setPeriod(observed);
-    const question = JSON.stringify([role, location, department, limit]);
-    return signalsMemo.over(served).answer(question, periodVersion, periodOf(observed), () => {
+    const question = JSON.stringify(['signals', role, location, department, limit]);
+    return memo.over(served).answer(question, periodVersion, periodOf(observed), () => {
       const filters = { role, location, department };
       const found = signals(served.catalogue, filters, limit, observed);
       const criterion = criterionOf(filters);

@@ -163,7 +163,7 @@ ${
     : '// PRIVATE_KEY: the key of a wallet with USDC. The throwaway wallet without it is refused with 402.\n' +
       'const account = privateKeyToAccount(process.env.PRIVATE_KEY ?? generatePrivateKey());'
 }
-const schemes = [{ network: '${network}', client: new ExactEvmScheme(account) }];
+const schemes = [{ network: '${network.id}', client: new ExactEvmScheme(account) }];
 const payingFetch = wrapFetchWithPaymentFromConfig(fetch, { schemes });
 
 const answer = await payingFetch('${url}'${init});
@@ -185,7 +185,7 @@ function buyingSection(operation: Operation, { facts }: PageServices): Html {
 <p>Any client of <a href="https://github.com/x402-foundation/x402">x402</a> version 2 signs the transfer and repeats the request. ${
     isPlay
       ? html`This server settles with play money, so a wallet without funds is enough.`
-      : html`The wallet needs ${priceOf(operation.access)} USDC on Base, and no gas.`
+      : html`The wallet needs ${priceOf(operation.access)} USDC on ${network.name}, and no gas.`
   }</p>
 <pre data-copy><code>npm install ${CLIENT_PACKAGES}</code></pre>
 <p>Save this as <code>buy.mjs</code> beside them, and run <code>${isPlay ? '' : 'PRIVATE_KEY=0x… '}node buy.mjs</code>:</p>
@@ -195,8 +195,8 @@ function buyingSection(operation: Operation, { facts }: PageServices): Html {
 unknown, the server keeps checking it, and <code>GET /v1/payments/{network}/{payer}/{nonce}</code> returns its status, free.</p></li>
 </ol>
 <dl class="terms">
-<div><dt>Network</dt><dd><code>${network}</code></dd></div>
-<div><dt>Settlement</dt><dd>${isPlay ? 'play money, nothing on a chain' : 'USDC on Base, by an x402 facilitator'}</dd></div>
+<div><dt>Network</dt><dd><code>${network.id}</code> ${network.name}</dd></div>
+<div><dt>Settlement</dt><dd>${isPlay ? 'play money, nothing on a chain' : `USDC on ${network.name}, by an x402 facilitator`}</dd></div>
 <div><dt>Paid to</dt><dd><code class="wrap">${payTo}</code></dd></div>
 </dl>
 </section>`;

@@ -3,7 +3,6 @@
  * that does not ask for HTML their paths are unknown.
  */
 import { bind } from '../../http/operation.ts';
-import { NETWORK } from '../../payment/protocol/network.ts';
 import { defineModule } from '../module.ts';
 import { docs } from './docs.ts';
 import { pageFile } from './file.ts';
@@ -30,7 +29,7 @@ export const pages = defineModule({
         version: server.version,
         baseUrl: surface.mount.baseUrl,
         hookBaseUrl,
-        network: NETWORK,
+        network: paid.seller.network,
         isPlay: config.settlement === 'local',
         payTo: paid.seller.payTo,
       },

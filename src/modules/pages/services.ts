@@ -2,6 +2,7 @@
 import type { CatalogueHolder } from '../../catalogue/holder.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { StaticFiles } from '../../http/static-files.ts';
+import type { Network } from '../../payment/protocol/network.ts';
 
 export interface PageServices {
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
@@ -19,8 +20,8 @@ export interface PageFacts {
   readonly baseUrl: string;
   /** Public address of the webhook host, no trailing slash. */
   readonly hookBaseUrl: string;
-  /** CAIP-2 name of the one network. */
-  readonly network: string;
+  /** Where payments settle. */
+  readonly network: Network;
   /** True where payments move play money and nothing reaches a chain. */
   readonly isPlay: boolean;
   /** Recipient of the payments. */

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { defineErrors, Refusal, refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { checksummed, NETWORK } from '../../payment/protocol/network.ts';
+import { checksummed, findNetwork, type NetworkId } from '../../payment/protocol/network.ts';
 import { fromBooks, STATE_UNAVAILABLE } from '../from-books.ts';
 import type { PaymentServices } from './services.ts';
 
@@ -13,12 +13,15 @@ export const { PAYMENT_NOT_FOUND } = defineErrors({
   PAYMENT_NOT_FOUND: { status: 404 },
 });
 
+const NOT_FOUND = 'this server knows no such payment';
+
 const PAYMENT_STATES = ['reserved', 'settling', 'unknown', 'settled', 'dead'] as const;
 
 const PAYER_FORM = /^0x[0-9a-fA-F]{40}$/;
 const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
 
-/** Invented values for the examples. */
+/** Values for the examples, all but the network invented. */
+const EXAMPLE_NETWORK: NetworkId = 'eip155:8453';
 const PAYER = `0x${'5a'.repeat(20)}`;
 const NONCE = `0x${'3c'.repeat(32)}`;
 const TRANSACTION = `0x${'9e'.repeat(32)}`;
@@ -45,8 +48,8 @@ export const paymentStatus = route<PaymentServices>()({
     nonce: v.pipe(v.string(), v.regex(NONCE_FORM)),
   },
   examples: {
-    params: { network: NETWORK, payer: PAYER, nonce: NONCE },
-    answer: { network: NETWORK, payer: PAYER, nonce: NONCE, state: 'settled', transaction: TRANSACTION },
+    params: { network: EXAMPLE_NETWORK, payer: PAYER, nonce: NONCE },
+    answer: { network: EXAMPLE_NETWORK, payer: PAYER, nonce: NONCE, state: 'settled', transaction: TRANSACTION },
   },
   answer: v.strictObject({
     network: v.string(),
@@ -59,14 +62,17 @@ export const paymentStatus = route<PaymentServices>()({
   async handle(_, services, { params }) {
     const payer = decoded(params.payer);
     const nonce = decoded(params.nonce);
-    const isNamed = decoded(params.network) === NETWORK && PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
+    // Of another network than this server sells on now: what it sold there before is on record too.
+    const network = findNetwork(decoded(params.network));
+    const isNamed = PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
+    if (network === undefined || !isNamed) return refuse(PAYMENT_NOT_FOUND, NOT_FOUND);
     // What the reservations have forgotten stands in the books.
-    const status = isNamed ? await fromBooks(() => services.statusOf(payer, nonce)) : undefined;
+    const status = await fromBooks(() => services.statusOf(network, payer, nonce));
     if (status instanceof Refusal) return status;
-    if (status === undefined) return refuse(PAYMENT_NOT_FOUND, 'this server knows no such payment');
+    if (status === undefined) return refuse(PAYMENT_NOT_FOUND, NOT_FOUND);
     const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
     return {
-      network: NETWORK,
+      network: network.id,
       payer: checksummed(payer.toLowerCase()),
       nonce: nonce.toLowerCase(),
       state: status.kind,

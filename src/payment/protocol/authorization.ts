@@ -14,8 +14,8 @@ import {
   CLOCK_SKEW_SECONDS,
   lowerAddressOf,
   MAX_TIMEOUT_SECONDS,
+  type Network,
   RUNWAY_SECONDS,
-  USDC_LOWER,
   ZERO_ADDRESS,
 } from './network.ts';
 import type { Offer } from './requirements.ts';
@@ -45,7 +45,7 @@ function acceptedFault(payment: PaymentPayload, offer: Offer): PaymentFault | un
   const { requirements } = offer;
   if (accepted.amount !== requirements.amount)
     return mismatch(`\`accepted.amount\` must be ${requirements.amount}, the price of this route.`);
-  if (lowerAddressOf(accepted.asset) !== USDC_LOWER)
+  if (lowerAddressOf(accepted.asset) !== offer.network.usdcLower)
     return mismatch(`\`accepted.asset\` must be USDC, ${requirements.asset}.`);
   if (lowerAddressOf(accepted.payTo) !== requirements.payTo.toLowerCase()) {
     return mismatch(`\`accepted.payTo\` must be ${requirements.payTo}.`);
@@ -120,7 +120,7 @@ function authorizationOf(text: AuthorizationText, offer: Offer, nowMs: number): 
       `The authorization must be for exactly ${offer.requirements.amount}.`,
     );
   }
-  if (from === ZERO_ADDRESS || from === payTo || from === USDC_LOWER) {
+  if (from === ZERO_ADDRESS || from === payTo || from === offer.network.usdcLower) {
     return fault(
       'invalid_payload',
       '`payload.authorization.from` must be a payer: not the zero address, the recipient or the token.',
@@ -168,15 +168,16 @@ export function checkPayment(payment: PaymentPayload, offer: Offer, nowMs: numbe
 }
 
 /** The EIP-712 struct of a checked authorization; its payer signs the digest of it. */
-export function authorizationStruct(authorization: Authorization): Uint8Array {
-  return structOf({
+export function authorizationStruct(authorization: Authorization, network: Network): Uint8Array {
+  const message = {
     from: authorization.from,
     to: authorization.to,
     value: authorization.valueAtomic,
     validAfter: BigInt(authorization.validAfterSeconds),
     validBefore: BigInt(authorization.validBeforeSeconds),
     nonce: authorization.nonce,
-  });
+  };
+  return structOf(message, network);
 }
 
 /** The fault of a signature that is not the payer's; undefined when the payer signed. */

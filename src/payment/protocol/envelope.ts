@@ -9,7 +9,7 @@
 import { decodeBase64, decodeUtf8Latin1 } from '../../base/codec.ts';
 import { isDeeperThan } from '../../base/json-depth.ts';
 import { IDENTIFIER_FORM, PAYMENT_IDENTIFIER, type PaymentIdentifier, parsePaymentIdentifier } from './identifier.ts';
-import { NETWORK, SCHEME, X402_VERSION } from './network.ts';
+import { type NetworkId, SCHEME, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
 
 /** The requirements that the client says it accepts. Unsigned, and only compared with ours. */
@@ -102,14 +102,16 @@ function decodeJson(header: string): { readonly ok: true; readonly fields: Field
   return fields === undefined ? malformed('PAYMENT-SIGNATURE does not decode to a JSON object.') : { ok: true, fields };
 }
 
-function acceptedOf(value: unknown): AcceptedTerms | PaymentFault {
+function acceptedOf(value: unknown, ourNetwork: NetworkId): AcceptedTerms | PaymentFault {
   const accepted = fieldsOf(value);
   if (accepted === undefined) return malformed('`accepted` must be the chosen entry of `accepts`.');
   const { scheme, network, amount, asset, payTo, maxTimeoutSeconds } = accepted;
   if (typeof scheme !== 'string') return malformed('`accepted.scheme` must be text.');
   if (scheme !== SCHEME) return fault('unsupported_scheme', `This server accepts the scheme ${SCHEME} only.`);
   if (typeof network !== 'string') return malformed('`accepted.network` must be text.');
-  if (network !== NETWORK) return fault('invalid_network', `This server accepts the network ${NETWORK} only.`);
+  if (network !== ourNetwork) {
+    return fault('invalid_network', `This server accepts the network ${ourNetwork} only.`);
+  }
   const mismatch = (message: string) => fault('invalid_payment_requirements', message);
   if (typeof amount !== 'string') return mismatch('`accepted.amount` must be decimal text.');
   if (typeof asset !== 'string') return mismatch('`accepted.asset` must be an address.');
@@ -143,14 +145,14 @@ function identifierOf(extensions: Fields): PaymentIdentifier | PaymentFault | un
 }
 
 /** Decodes the header; never throws. The forms of addresses, numbers and signature are left to `checkPayment`. */
-export function decodePayment(header: string): DecodedPayment {
+export function decodePayment(header: string, network: NetworkId): DecodedPayment {
   const decoded = decodeJson(header);
   if (!decoded.ok) return decoded;
   const envelope = decoded.fields;
   if (envelope.x402Version !== X402_VERSION) {
     return fault('invalid_x402_version', `x402Version must be the number ${X402_VERSION}.`);
   }
-  const accepted = acceptedOf(envelope.accepted);
+  const accepted = acceptedOf(envelope.accepted, network);
   if ('ok' in accepted) return accepted;
 
   const payload = fieldsOf(envelope.payload);

@@ -1,6 +1,6 @@
 /**
- * The one network and token of this server, USDC on Base (x402-v2 §4.1), and addresses on it. The tests compare every value
- * with the published vectors.
+ * The networks that a server can sell on, each with its USDC (x402-v2 §4.1), and addresses on them. A server sells on one. The
+ * tests compare every value with the published vectors.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Brand } from '../../base/brand.ts';
@@ -51,14 +51,58 @@ export function parseAddress(text: string): Address | undefined {
 
 export const X402_VERSION = 2;
 export const SCHEME = 'exact';
-/** CAIP-2. */
-export const NETWORK = 'eip155:8453';
-export const CHAIN_ID = 8453n;
-export const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' as Address;
-export const USDC_LOWER = USDC.toLowerCase();
-/** Name in the token's EIP-712 domain. It is not `USDC`, which is the name on the test network. */
-export const USDC_NAME = 'USD Coin';
-export const USDC_DOMAIN_VERSION = '2';
+
+/** CAIP-2 ids of the networks. */
+export const NETWORK_IDS = ['eip155:8453', 'eip155:84532'] as const;
+export type NetworkId = (typeof NETWORK_IDS)[number];
+
+export interface Network {
+  readonly id: NetworkId;
+  readonly chainId: bigint;
+  /** As people call it. */
+  readonly name: string;
+  /** True: its USDC is worth nothing. */
+  readonly isTest: boolean;
+  readonly usdc: Address;
+  readonly usdcLower: string;
+  /** Name and version in the EIP-712 domain of its USDC. */
+  readonly usdcName: string;
+  readonly usdcVersion: string;
+}
+
+const USDC_ON_BASE = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' as Address;
+const USDC_ON_BASE_SEPOLIA = '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as Address;
+
+export const BASE: Network = {
+  id: 'eip155:8453',
+  chainId: 8453n,
+  name: 'Base',
+  isTest: false,
+  usdc: USDC_ON_BASE,
+  usdcLower: USDC_ON_BASE.toLowerCase(),
+  usdcName: 'USD Coin',
+  usdcVersion: '2',
+};
+
+export const BASE_SEPOLIA: Network = {
+  id: 'eip155:84532',
+  chainId: 84532n,
+  name: 'Base Sepolia',
+  isTest: true,
+  usdc: USDC_ON_BASE_SEPOLIA,
+  usdcLower: USDC_ON_BASE_SEPOLIA.toLowerCase(),
+  usdcName: 'USDC',
+  usdcVersion: '2',
+};
+
+const NETWORKS: Readonly<Record<NetworkId, Network>> = { [BASE.id]: BASE, [BASE_SEPOLIA.id]: BASE_SEPOLIA } as never;
+
+export const networkOf = (id: NetworkId): Network => NETWORKS[id];
+
+/** The network of an id from outside; undefined for one that no server sells on. */
+export const findNetwork = (id: string): Network | undefined =>
+  Object.hasOwn(NETWORKS, id) ? NETWORKS[id as NetworkId] : undefined;
+
 export const USDC_DECIMALS = 6;
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 

@@ -7,7 +7,7 @@ import { encodeHex } from '../../base/codec.ts';
 import { sha256Latin1 } from '../../base/digest.ts';
 import { KEY_LENGTH } from '../../base/key-queue.ts';
 import type { Authorization } from './authorization.ts';
-import { type Address, checksummed, NETWORK, USDC_LOWER, X402_VERSION } from './network.ts';
+import { type Address, checksummed, type Network, type NetworkId, networkOf, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
 import type { Extensions, Offer, PaymentRequirements, ResourceInfo } from './requirements.ts';
 
@@ -17,14 +17,15 @@ import type { Extensions, Offer, PaymentRequirements, ResourceInfo } from './req
  */
 export type ReservationKey = Brand<string, 'ReservationKey'>;
 
-const PREFIX = `${NETWORK}|${USDC_LOWER}|`;
-
 /**
  * @param from `0x` and 40 hex digits, any case
  * @param nonce `0x` and 64 hex digits, any case
  */
-export function reservationKeyOf(from: string, nonce: string): ReservationKey {
-  return sha256Latin1(PREFIX + from.toLowerCase() + nonce.toLowerCase()).slice(0, KEY_LENGTH) as ReservationKey;
+export function reservationKeyOf({ id, usdcLower }: Network, from: string, nonce: string): ReservationKey {
+  return sha256Latin1(`${id}|${usdcLower}|` + from.toLowerCase() + nonce.toLowerCase()).slice(
+    0,
+    KEY_LENGTH,
+  ) as ReservationKey;
 }
 
 /** The part of an offer that a payment order carries. */
@@ -53,7 +54,7 @@ export function paymentOrder(
   echoesBazaar: boolean,
 ): PaymentOrder {
   return {
-    key: reservationKeyOf(authorization.from, authorization.nonce),
+    key: reservationKeyOf(offer.network, authorization.from, authorization.nonce),
     payer: checksummed(authorization.from),
     authorization,
     signature: encodeHex(signature),
@@ -85,7 +86,7 @@ export function orderOfText(text: string): PaymentOrder {
     signature: string;
   } & Omit<OfferedTerms, 'extensions'> & { extensions?: Extensions };
   return {
-    key: reservationKeyOf(authorization.from, authorization.nonce),
+    key: reservationKeyOf(networkOf(requirements.network), authorization.from, authorization.nonce),
     payer: checksummed(authorization.from),
     authorization: { ...authorization, valueAtomic: BigInt(authorization.valueAtomic) },
     signature,
@@ -121,14 +122,14 @@ export function facilitatorBodyOf(order: PaymentOrder): string {
 }
 
 /** The receipt: the value of `PAYMENT-RESPONSE` for a payment that has settled. */
-export function receiptHeader(payer: Address, transaction: string): string {
-  return btoa(JSON.stringify({ success: true, transaction, network: NETWORK, payer }));
+export function receiptHeader(network: NetworkId, payer: Address, transaction: string): string {
+  return btoa(JSON.stringify({ success: true, transaction, network, payer }));
 }
 
 /**
  * The value of `PAYMENT-RESPONSE` after a settlement that failed or whose outcome is unknown.
  * @param transaction `''` when no hash is known
  */
-export function failureHeader(payer: Address, errorReason: Reason, transaction: string): string {
-  return btoa(JSON.stringify({ success: false, errorReason, transaction, network: NETWORK, payer }));
+export function failureHeader(network: NetworkId, payer: Address, errorReason: Reason, transaction: string): string {
+  return btoa(JSON.stringify({ success: false, errorReason, transaction, network, payer }));
 }

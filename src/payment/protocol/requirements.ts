@@ -9,22 +9,13 @@
 import { encodeBase64, encodeUtf8 } from '../../base/codec.ts';
 import { usdcAtomicOf } from './amount.ts';
 import { IDENTIFIER_DECLARATION, PAYMENT_IDENTIFIER } from './identifier.ts';
-import {
-  type Address,
-  MAX_TIMEOUT_SECONDS,
-  NETWORK,
-  SCHEME,
-  USDC,
-  USDC_DOMAIN_VERSION,
-  USDC_NAME,
-  X402_VERSION,
-} from './network.ts';
+import { type Address, MAX_TIMEOUT_SECONDS, type Network, type NetworkId, SCHEME, X402_VERSION } from './network.ts';
 import { CHALLENGE_ERROR_LENGTH_MAX, type ChallengeError, HEADER_REQUIRED } from './reasons.ts';
 
 /** Payment requirements: one entry of `accepts` (x402-v2 §2.2), sent to a facilitator as it stands here. */
 export interface PaymentRequirements {
   readonly scheme: typeof SCHEME;
-  readonly network: typeof NETWORK;
+  readonly network: NetworkId;
   /** Atomic units, decimal. */
   readonly amount: string;
   readonly asset: Address;
@@ -56,6 +47,7 @@ export interface Offer {
   /** Our own entry. Every check and every facilitator call uses it, never the client's copy. */
   readonly requirements: PaymentRequirements;
   readonly amountAtomic: bigint;
+  readonly network: Network;
   /** Its `url` is canonical and has no query. */
   readonly resource: ResourceInfo;
   /** `bazaar` alone, which a listed order repeats to the facilitator; undefined where it must not be listed. */
@@ -76,6 +68,7 @@ export interface OfferTerms {
   readonly path: string;
   readonly description: string;
   readonly priceUsdc: string;
+  readonly network: Network;
   readonly payTo: Address;
   /** `extensions.bazaar` (x402-v2 §7); undefined for a route that facilitators must not list. */
   readonly bazaar: unknown;
@@ -111,6 +104,11 @@ const paddingFor = (byteCount: number): string => JSON_PADDING[byteCount % 3]!;
 
 const base64SizeOf = (byteCount: number): number => Math.ceil(byteCount / 3) * 4;
 
+/** An offer that does not fit into its header. */
+export class OversizedOfferError extends Error {
+  override readonly name = 'OversizedOfferError';
+}
+
 /** @throws Error naming the route and the fault */
 function fail(path: string, reason: string): never {
   throw new Error(`offer of ${path}: ${reason}`);
@@ -142,18 +140,18 @@ function checkedPriceOf({ baseUrl, path, description, priceUsdc, serviceName, ta
  * @throws Error naming the route and the fault in its terms
  */
 export function prepareOffer(terms: OfferTerms): Offer {
-  const { baseUrl, path, description, payTo, bazaar, serviceName, tags } = terms;
+  const { baseUrl, path, description, network, payTo, bazaar, serviceName, tags } = terms;
   const amountAtomic = checkedPriceOf(terms);
   const url = `${baseUrl}${path}`;
 
   const requirements: PaymentRequirements = Object.freeze({
     scheme: SCHEME,
-    network: NETWORK,
+    network: network.id,
     amount: String(amountAtomic),
-    asset: USDC,
+    asset: network.usdc,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    extra: Object.freeze({ name: USDC_NAME, version: USDC_DOMAIN_VERSION }),
+    extra: Object.freeze({ name: network.usdcName, version: network.usdcVersion }),
   });
   const resource: ResourceInfo = Object.freeze({
     url,
@@ -182,7 +180,9 @@ export function prepareOffer(terms: OfferTerms): Offer {
     base64SizeOf(SEARCH_BYTES_MAX + 1) +
     encodedTail.length;
   if (largest > OFFER_HEADER_BYTES_MAX) {
-    fail(path, `PAYMENT-REQUIRED would take up to ${largest} bytes, at most ${OFFER_HEADER_BYTES_MAX} are allowed`);
+    throw new OversizedOfferError(
+      `offer of ${path}: PAYMENT-REQUIRED would take up to ${largest} bytes, at most ${OFFER_HEADER_BYTES_MAX} are allowed`,
+    );
   }
 
   /** Error -> encoded head. The errors are a closed list, so the map stays small. */
@@ -207,6 +207,7 @@ export function prepareOffer(terms: OfferTerms): Offer {
   return Object.freeze({
     requirements,
     amountAtomic,
+    network,
     resource,
     extensions,
     declared,

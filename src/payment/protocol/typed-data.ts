@@ -1,11 +1,11 @@
 /**
- * EIP-712 struct and digest of an EIP-3009 `TransferWithAuthorization` for USDC on Base (x402-v2 §4.2). The domain separator
- * is computed once. A struct is decoded from one text of hex digits. Its digest takes two keccaks, which are not cheap, so
- * the worker that recovers the signature computes it.
+ * EIP-712 struct and digest of an EIP-3009 `TransferWithAuthorization` for USDC (x402-v2 §4.2). The domain separator of a
+ * network is computed once and stands before the struct, so that the worker that recovers the signature needs no network. A
+ * struct is decoded from one text of hex digits. Its digest takes two keccaks, which are not cheap, so the worker computes it.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { decodeDigits, encodeHex, encodeUtf8 } from '../../base/codec.ts';
-import { CHAIN_ID, USDC_DOMAIN_VERSION, USDC_LOWER, USDC_NAME } from './network.ts';
+import { BASE, BASE_SEPOLIA, type Network, type NetworkId } from './network.ts';
 
 /** The signed message. Addresses and nonce are `0x` and hex of the right length, any case; numbers are uint256. */
 export interface TransferMessage {
@@ -44,17 +44,27 @@ function bytesOf(digits: string): Uint8Array {
   return bytes;
 }
 
-/** Equals `DOMAIN_SEPARATOR()` of the token contract. */
-export const DOMAIN_SEPARATOR: Uint8Array = keccak_256(
-  bytesOf(
-    digitsOf(hashOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')) +
-      digitsOf(hashOf(USDC_NAME)) +
-      digitsOf(hashOf(USDC_DOMAIN_VERSION)) +
-      uintDigits(CHAIN_ID) +
-      ADDRESS_PADDING +
-      hexDigits(USDC_LOWER, 20),
-  ),
-);
+const separatorDigits = ({ chainId, usdcLower, usdcName, usdcVersion }: Network): string =>
+  digitsOf(
+    keccak_256(
+      bytesOf(
+        digitsOf(hashOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')) +
+          digitsOf(hashOf(usdcName)) +
+          digitsOf(hashOf(usdcVersion)) +
+          uintDigits(chainId) +
+          ADDRESS_PADDING +
+          hexDigits(usdcLower, 20),
+      ),
+    ),
+  );
+
+const SEPARATOR_DIGITS = {
+  'eip155:8453': separatorDigits(BASE),
+  'eip155:84532': separatorDigits(BASE_SEPOLIA),
+} as const satisfies Record<NetworkId, string>;
+
+/** Equals `DOMAIN_SEPARATOR()` of the network's token contract. */
+export const domainSeparatorOf = ({ id }: Network): Uint8Array => bytesOf(SEPARATOR_DIGITS[id]);
 
 const TYPE_HASH_DIGITS = digitsOf(
   hashOf(
@@ -62,17 +72,18 @@ const TYPE_HASH_DIGITS = digitsOf(
   ),
 );
 
-/** Type hash and six fields, a word each. */
-export const STRUCT_BYTES = 7 * WORD_BYTES;
+/** Domain separator, type hash and six fields, a word each. */
+export const STRUCT_BYTES = 8 * WORD_BYTES;
 
 /**
- * Encodes the struct, {@link STRUCT_BYTES} long; addresses are right-aligned in their words. The bytes belong to the caller,
+ * Encodes the struct behind the domain separator of its network, {@link STRUCT_BYTES} long; addresses are right-aligned in their words. The bytes belong to the caller,
  * who must not transfer their buffer: it may be shared with other bytes.
  * @throws Error when a field does not have its declared form, which is a bug in the caller
  */
-export function structOf(message: TransferMessage): Uint8Array {
+export function structOf(message: TransferMessage, { id }: Network): Uint8Array {
   return bytesOf(
-    TYPE_HASH_DIGITS +
+    SEPARATOR_DIGITS[id] +
+      TYPE_HASH_DIGITS +
       ADDRESS_PADDING +
       hexDigits(message.from, 20) +
       ADDRESS_PADDING +
@@ -87,10 +98,10 @@ export function structOf(message: TransferMessage): Uint8Array {
 /** Scratch: 0x19 0x01, domain separator, struct hash. Overwritten by every call of {@link digestOf}. */
 const signed = new Uint8Array(2 + 2 * WORD_BYTES);
 signed.set([0x19, 0x01], 0);
-signed.set(DOMAIN_SEPARATOR, 2);
 
-/** The digest that the payer signs: 32 bytes that belong to the caller. */
+/** The digest that the payer signs: 32 bytes that belong to the caller. @param struct of {@link structOf} */
 export function digestOf(struct: Uint8Array): Uint8Array {
-  signed.set(keccak_256(struct), 2 + WORD_BYTES);
+  signed.set(struct.subarray(0, WORD_BYTES), 2);
+  signed.set(keccak_256(struct.subarray(WORD_BYTES)), 2 + WORD_BYTES);
   return keccak_256(signed);
 }

@@ -2,6 +2,7 @@
 import { DIGEST_KEY_BYTES, type Digest, keyedDigest } from '../../base/digest.ts';
 import type { Random } from '../../base/random.ts';
 import { type Books, dayOf, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
+import { networkOf } from '../../payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../../payment/protocol/order.ts';
 import { SaleCounts } from './sale-counts.ts';
 
@@ -23,7 +24,7 @@ export class MemoryBooks implements Books {
 
   /** Enters a sale; forgets the oldest one when there are too many. */
   add(sale: Sale): void {
-    const key = reservationKeyOf(sale.payer, sale.nonce);
+    const key = reservationKeyOf(networkOf(sale.network), sale.payer, sale.nonce);
     this.#sales.set(key, sale);
     this.#keys.set(sale.serial, key);
     this.#counts.sold(sale.operation);
@@ -67,11 +68,19 @@ export class MemoryBooks implements Books {
 
   async days(from: string): Promise<readonly SalesDay[]> {
     const days = new Map<string, SalesDay>();
-    for (const { timeMs, settlement, operation, amountAtomic, isDelivered } of this.#sales.values()) {
+    for (const { timeMs, settlement, network, operation, amountAtomic, isDelivered } of this.#sales.values()) {
       const day = dayOf(timeMs);
       if (day < from) continue;
-      const name = `${day} ${settlement} ${operation}`;
-      const one = days.get(name) ?? { day, settlement, operation, saleCount: 0, amountAtomic: 0n, undeliveredCount: 0 };
+      const name = `${day} ${settlement} ${network} ${operation}`;
+      const one = days.get(name) ?? {
+        day,
+        settlement,
+        network,
+        operation,
+        saleCount: 0,
+        amountAtomic: 0n,
+        undeliveredCount: 0,
+      };
       days.set(name, {
         ...one,
         saleCount: one.saleCount + 1,

@@ -9,7 +9,7 @@ import { INDEX_UNITS_MAX, LISTED_ROWS_MAX, PART_ROWS_MAX } from '../../../src/ca
 import { observationPeriodEndingAt } from '../../../src/catalogue/questions/period.ts';
 import { search } from '../../../src/catalogue/questions/search.ts';
 import { signals } from '../../../src/catalogue/questions/signals.ts';
-import { generatedJobs, generatedSearch, generatedSignals, SeededChance } from '../../support/generated-catalogue.ts';
+import { generatedCohort, generatedJobs, generatedSearch, SeededChance } from '../../support/generated-catalogue.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
 
 function jobOf(i: number, more: Partial<Job> = {}): Job {
@@ -47,7 +47,7 @@ describe('the index and the scan', () => {
       for (let i = 0; i < 800; i++) {
         // From here on the bitmaps of a part lie in one array.
         if (i === 400) catalogue.warm();
-        const filter = rowFilterOf({ ...generatedSearch(chance, jobs), ...generatedSignals(chance, jobs) });
+        const filter = rowFilterOf({ ...generatedSearch(chance, jobs), ...generatedCohort(chance, jobs) });
         const because = JSON.stringify(filter);
         expect(selectByIndex(newestFirst, filter, newestFirst.rows.length)).toBe(true);
         const byIndex = found(newestFirst);

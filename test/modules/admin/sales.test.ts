@@ -91,17 +91,18 @@ describe('the operator', () => {
         {
           day: '2026-11-20',
           settlement: 'facilitator',
+          network: 'eip155:8453',
           operation: 'searchJobs',
           sales: 2,
           amount_atomic: '70000',
           undelivered: 1,
         },
-        { day: '2026-11-20', settlement: 'local', ...later },
-        { day: '2026-11-21', settlement: 'local', ...later },
+        { day: '2026-11-20', settlement: 'local', network: 'eip155:8453', ...later },
+        { day: '2026-11-21', settlement: 'local', network: 'eip155:8453', ...later },
       ],
     });
     expect(await daysFrom('?since=2026-11-21')).toEqual({
-      days: [{ day: '2026-11-21', settlement: 'local', ...later }],
+      days: [{ day: '2026-11-21', settlement: 'local', network: 'eip155:8453', ...later }],
     });
   });
 

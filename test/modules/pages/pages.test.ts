@@ -151,6 +151,10 @@ describe('pages', () => {
       ['/v1/jobs/search', '0.02'],
       ['/v1/jobs/company', '0.05'],
       ['/v1/jobs/signals', '0.09'],
+      ['/v1/jobs/detail', '0.02'],
+      ['/v1/jobs/changes', '0.05'],
+      ['/v1/jobs/skills', '0.05'],
+      ['/v1/jobs/market', '0.09'],
       ['/v1/callbacks', '0.01'],
     ]) {
       expect(text).toMatch(new RegExp(`${path}[^]{0,400}>${price} `));

@@ -3,6 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { describe, expect, it } from 'vitest';
 import { checkPayment } from '../../../src/payment/protocol/authorization.ts';
 import { decodePayment, HEADER_LENGTH_MAX } from '../../../src/payment/protocol/envelope.ts';
+import { BASE } from '../../../src/payment/protocol/network.ts';
 import { facilitatorBodyOf, paymentOrder, reservationKeyOf } from '../../../src/payment/protocol/order.ts';
 import { prepareOffer } from '../../../src/payment/protocol/requirements.ts';
 import { type Changes, encodeHeader, type Hex, type Payment } from '../../support/wallet.ts';
@@ -252,8 +253,8 @@ describe('a payment for something else', () => {
 
   it('is refused when it was signed for another price or recipient (reliability 60, 62)', () => {
     const terms = { baseUrl: 'https://api.example.com', path: '/v1/jobs/search', description: 'd', bazaar: undefined };
-    const dearer = prepareOffer({ ...terms, priceUsdc: '0.05', payTo: PAYEE });
-    const elsewhere = prepareOffer({ ...terms, priceUsdc: '0.02', payTo: payer(9).address as never });
+    const dearer = prepareOffer({ ...terms, priceUsdc: '0.05', network: BASE, payTo: PAYEE });
+    const elsewhere = prepareOffer({ ...terms, priceUsdc: '0.02', network: BASE, payTo: payer(9).address as never });
     expect(errorOf(good, dearer)).toBe('invalid_payment_requirements');
     expect(errorOf(good, elsewhere)).toBe('invalid_payment_requirements');
   });
@@ -352,15 +353,18 @@ describe('the window (reliability 65 to 69)', () => {
 describe('what goes on', () => {
   it('has one key for every spelling, and another for every other payer or nonce (reliability 30, 48, 76, 77)', () => {
     const { from, nonce } = authorization;
-    const key = reservationKeyOf(from, nonce);
-    expect(reservationKeyOf(from.toLowerCase(), `0x${nonce.slice(2).toUpperCase()}`)).toBe(key);
+    const key = reservationKeyOf(BASE, from, nonce);
+    expect(reservationKeyOf(BASE, from.toLowerCase(), `0x${nonce.slice(2).toUpperCase()}`)).toBe(key);
     expect(key).toHaveLength(16);
-    const others = [reservationKeyOf(payer(1).address, nonce), reservationKeyOf(from, `0x${'1'.repeat(64)}`)];
+    const others = [
+      reservationKeyOf(BASE, payer(1).address, nonce),
+      reservationKeyOf(BASE, from, `0x${'1'.repeat(64)}`),
+    ];
     expect(new Set([key, ...others]).size).toBe(3);
   });
 
   const bodyOf = (header: string): Record<string, never> => {
-    const decoded = decodePayment(header);
+    const decoded = decodePayment(header, BASE.id);
     if (!decoded.ok) throw new Error(decoded.message);
     const checked = checkPayment(decoded.payment, searchOffer, NOW_MS);
     if (!checked.ok) throw new Error(checked.message);

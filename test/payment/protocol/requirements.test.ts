@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { uint256Of, usdcAtomicOf, usdcTextOf } from '../../../src/payment/protocol/amount.ts';
 import { IDENTIFIER_DECLARATION } from '../../../src/payment/protocol/identifier.ts';
+import { BASE } from '../../../src/payment/protocol/network.ts';
 import { HEADER_REQUIRED } from '../../../src/payment/protocol/reasons.ts';
 import {
   DESCRIPTION_LENGTH_MAX,
@@ -18,6 +19,7 @@ const TERMS: OfferTerms = {
   path: '/v1/jobs/search',
   description: 'Jobs, größer und “kleiner” 職',
   priceUsdc: '0.02',
+  network: BASE,
   payTo: PAYEE,
   bazaar: { info: { input: { type: 'http', method: 'GET', queryParams: { keyword: 'Zürich' } } }, schema: {} },
   serviceName: 'paygrade',

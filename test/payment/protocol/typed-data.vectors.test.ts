@@ -1,11 +1,13 @@
 /** EIP-712, EIP-3009 and secp256k1 against published values and an independent signer. */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { hashDomain, hashTypedData } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { decodeHex, encodeHex } from '../../../src/base/codec.ts';
 import { decodePayment } from '../../../src/payment/protocol/envelope.ts';
-import { checksummed, parseAddress } from '../../../src/payment/protocol/network.ts';
-import { DOMAIN_SEPARATOR, digestOf, structOf } from '../../../src/payment/protocol/typed-data.ts';
+import { BASE, BASE_SEPOLIA, checksummed, parseAddress } from '../../../src/payment/protocol/network.ts';
+import { digestOf, domainSeparatorOf, structOf } from '../../../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../../../src/payment/signature/signature.ts';
+import { type Hex, TRANSFER } from '../../support/wallet.ts';
 
 const bytes = (hex: string): Uint8Array => {
   const decoded = decodeHex(hex);
@@ -30,20 +32,56 @@ const SIGNATURE =
 const OFFICIAL_HEADER =
   'eyJ4NDAyVmVyc2lvbiI6MiwicGF5bG9hZCI6eyJhdXRob3JpemF0aW9uIjp7ImZyb20iOiIweDcwOTk3OTcwQzUxODEyZGMzQTAxMEM3ZDAxYjUwZTBkMTdkYzc5QzgiLCJ0byI6IjB4MjA5NjkzQmM2YWZjMEM1MzI4YkEzNkZhRjAzQzUxNEVGMzEyMjg3QyIsInZhbHVlIjoiMTAwMDAiLCJ2YWxpZEFmdGVyIjoiMCIsInZhbGlkQmVmb3JlIjoiMTc5NTIxODk0MiIsIm5vbmNlIjoiMHgyODIzMGM4Zjc4MWM1NDA0NDc0ODA1OTQ1MzNjNDM1MGRmY2YxOTg5NGNjMjU0YzJkZGQ5NzMxMmY1NTQxN2FkIn0sInNpZ25hdHVyZSI6IjB4MjVmMzg1OTYyMGYyYTQ2ZTdhYmI0ZWE3ODBkYWNhZmVhOGNkMThjMTFjZGU4NTY4MDllN2ZkNTA4YmZmOGViMzExNjg0ODE5NmU1NWU4NDA1MjczNTBmNmMwZWNhNjZlNTE5YWZkY2VkNzMxZjhlMjM3NzJkZTlmY2M4ODBmNWExYiJ9LCJyZXNvdXJjZSI6eyJ1cmwiOiJodHRwczovL2FwaS5leGFtcGxlLmNvbS9xdW90ZSIsImRlc2NyaXB0aW9uIjoiT25lIHF1b3RlIiwibWltZVR5cGUiOiJhcHBsaWNhdGlvbi9qc29uIn0sImFjY2VwdGVkIjp7InNjaGVtZSI6ImV4YWN0IiwibmV0d29yayI6ImVpcDE1NTo4NDUzIiwiYW1vdW50IjoiMTAwMDAiLCJhc3NldCI6IjB4ODMzNTg5ZkNENmVEYjZFMDhmNGM3QzMyRDRmNzFiNTRiZEEwMjkxMyIsInBheVRvIjoiMHgyMDk2OTNCYzZhZmMwQzUzMjhiQTM2RmFGMDNDNTE0RUYzMTIyODdDIiwibWF4VGltZW91dFNlY29uZHMiOjYwLCJleHRyYSI6eyJuYW1lIjoiVVNEIENvaW4iLCJ2ZXJzaW9uIjoiMiJ9fX0=';
 
-describe('typed data of USDC on Base', () => {
+describe('typed data of USDC', () => {
   it('has the domain separator of the token contract', () => {
-    expect(encodeHex(DOMAIN_SEPARATOR)).toBe('0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f');
+    expect(encodeHex(domainSeparatorOf(BASE))).toBe(
+      '0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f',
+    );
+  });
+
+  it('has the name of the token on the test network in that of Base Sepolia', () => {
+    expect(encodeHex(domainSeparatorOf(BASE_SEPOLIA))).toBe(
+      hashDomain({
+        domain: {
+          name: 'USDC',
+          version: '2',
+          chainId: 84532n,
+          verifyingContract: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+        },
+        types: {
+          EIP712Domain: [
+            { name: 'name', type: 'string' },
+            { name: 'version', type: 'string' },
+            { name: 'chainId', type: 'uint256' },
+            { name: 'verifyingContract', type: 'address' },
+          ],
+        },
+      }),
+    );
+  });
+
+  it.each([BASE, BASE_SEPOLIA])('has the digest of an independent signer on $name', (network) => {
+    const types = TRANSFER;
+    const domain = {
+      name: network.usdcName,
+      version: network.usdcVersion,
+      chainId: Number(network.chainId),
+      verifyingContract: network.usdc as Hex,
+    };
+    const message = { ...MESSAGE, from: FROM as Hex, to: MESSAGE.to as Hex, nonce: MESSAGE.nonce as Hex };
+    const digest = hashTypedData({ domain, types, primaryType: 'TransferWithAuthorization', message });
+    expect(encodeHex(digestOf(structOf(MESSAGE, network)))).toBe(digest);
   });
 
   it('has the published digest, whatever was hashed before', () => {
-    digestOf(structOf({ ...MESSAGE, value: 2n ** 256n - 1n, validAfter: 2n ** 255n, validBefore: 2n ** 64n }));
-    expect(encodeHex(digestOf(structOf(MESSAGE)))).toBe(DIGEST);
-    expect(encodeHex(digestOf(structOf({ ...MESSAGE, from: FROM.toLowerCase() })))).toBe(DIGEST);
+    digestOf(structOf({ ...MESSAGE, value: 2n ** 256n - 1n, validAfter: 2n ** 255n, validBefore: 2n ** 64n }, BASE));
+    expect(encodeHex(digestOf(structOf(MESSAGE, BASE)))).toBe(DIGEST);
+    expect(encodeHex(digestOf(structOf({ ...MESSAGE, from: FROM.toLowerCase() }, BASE)))).toBe(DIGEST);
   });
 
   it('throws for a field that is not what it is declared as', () => {
-    expect(() => structOf({ ...MESSAGE, nonce: '0x00' })).toThrow();
-    expect(() => structOf({ ...MESSAGE, from: FROM.slice(0, 41).concat('g') })).toThrow();
+    expect(() => structOf({ ...MESSAGE, nonce: '0x00' }, BASE)).toThrow();
+    expect(() => structOf({ ...MESSAGE, from: FROM.slice(0, 41).concat('g') }, BASE)).toThrow();
   });
 });
 
@@ -56,7 +94,7 @@ describe('recovery', () => {
   });
 
   it('finds the payer in a header of the official client', () => {
-    const decoded = decodePayment(OFFICIAL_HEADER);
+    const decoded = decodePayment(OFFICIAL_HEADER, BASE.id);
     if (!decoded.ok) throw new Error(decoded.message);
     const { from, to, value, validAfter, validBefore, nonce } = decoded.payment.authorization;
     const message = {
@@ -66,7 +104,7 @@ describe('recovery', () => {
       validAfter: BigInt(validAfter),
       validBefore: BigInt(validBefore),
     };
-    const result = recovered(bytes(decoded.payment.signature), digestOf(structOf({ ...message, nonce })));
+    const result = recovered(bytes(decoded.payment.signature), digestOf(structOf({ ...message, nonce }, BASE)));
     expect(result.ok && encodeHex(result.address)).toBe(from.toLowerCase());
   });
 

@@ -4,7 +4,7 @@
  * payments.ts, which calls {@link insertSale}. The start reads none of the sales: the books may be as long as years of them.
  */
 import { dayOf, type Sale, type SaleCursor, type SalesDay, type SalesQuery } from '../../../payment/books.ts';
-import { checksummed } from '../../../payment/protocol/network.ts';
+import { checksummed, type NetworkId, networkOf } from '../../../payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../../../payment/protocol/order.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
@@ -53,14 +53,17 @@ const SCHEMA = `
   CREATE INDEX sale_by_number ON sale (number);
   CREATE INDEX sale_undelivered ON sale (time_ms, serial) WHERE is_delivered = 0;
   CREATE TABLE sale_day (
-    day TEXT NOT NULL, settlement TEXT NOT NULL, operation TEXT NOT NULL, sales INTEGER NOT NULL,
-    amount INTEGER NOT NULL, undelivered INTEGER NOT NULL, PRIMARY KEY (day, settlement, operation)
+    day TEXT NOT NULL, settlement TEXT NOT NULL, network TEXT NOT NULL, operation TEXT NOT NULL,
+    sales INTEGER NOT NULL, amount INTEGER NOT NULL, undelivered INTEGER NOT NULL,
+    PRIMARY KEY (day, settlement, network, operation)
   ) WITHOUT ROWID;
   CREATE TABLE secret (name TEXT PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;
 `;
 
 /** The tables that grow with the history; the integrity pass of the start leaves them out. */
 export const HISTORY_TABLES: readonly string[] = ['sale'];
+
+const keyOf = ({ network, nonce, payer }: Sale): ReservationKey => reservationKeyOf(networkOf(network), payer, nonce);
 
 const numberOf = (key: ReservationKey): number => Buffer.from(key, 'latin1').readUIntBE(0, 6);
 
@@ -87,7 +90,7 @@ export function insertSale(connection: Connection, sale: Sale): void {
        parameters, settlement, is_delivered, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
     sale.serial,
     sale.timeMs,
-    numberOf(reservationKeyOf(sale.payer, sale.nonce)),
+    numberOf(keyOf(sale)),
     sale.operation,
     sale.amountAtomic,
     sale.network,
@@ -101,10 +104,11 @@ export function insertSale(connection: Connection, sale: Sale): void {
     checksumOf(sale),
   );
   connection.run(
-    `INSERT INTO sale_day (day, settlement, operation, sales, amount, undelivered) VALUES (?, ?, ?, 1, ?, 1)
+    `INSERT INTO sale_day (day, settlement, network, operation, sales, amount, undelivered) VALUES (?, ?, ?, ?, 1, ?, 1)
      ON CONFLICT DO UPDATE SET sales = sales + 1, amount = amount + excluded.amount, undelivered = undelivered + 1`,
     dayOf(sale.timeMs),
     sale.settlement,
+    sale.network,
     sale.operation,
     sale.amountAtomic,
   );
@@ -120,7 +124,7 @@ function saleOf(row: Row): Sale {
     timeMs: row.time_ms as number,
     operation: row.operation as string,
     amountAtomic: BigInt(row.amount as string),
-    network: row.network as string,
+    network: row.network as NetworkId,
     payer: checksummed((row.payer as string).toLowerCase()),
     nonce: row.nonce as string,
     transaction: row.hash as string,
@@ -149,19 +153,20 @@ function page(connection: Connection, { sinceMs, isUndeliveredOnly, after, limit
 
 function find(connection: Connection, key: ReservationKey): Sale | undefined {
   const rows = connection.prepared(`SELECT ${COLUMNS} FROM sale WHERE number = ?`).all(numberOf(key)) as Row[];
-  return rows.map(saleOf).find(({ payer, nonce }) => reservationKeyOf(payer, nonce) === key);
+  return rows.map(saleOf).find((sale) => keyOf(sale) === key);
 }
 
 function days(connection: Connection, from: string): SalesDay[] {
   const rows = connection
     .prepared(
-      `SELECT day, settlement, operation, sales, CAST(amount AS TEXT) AS amount, undelivered FROM sale_day
-       WHERE day >= ? ORDER BY day, settlement, operation`,
+      `SELECT day, settlement, network, operation, sales, CAST(amount AS TEXT) AS amount, undelivered FROM sale_day
+       WHERE day >= ? ORDER BY day, settlement, network, operation`,
     )
     .all(from) as Row[];
   return rows.map((row) => ({
     day: row.day as string,
     settlement: row.settlement as Sale['settlement'],
+    network: row.network as NetworkId,
     operation: row.operation as string,
     saleCount: row.sales as number,
     amountAtomic: BigInt(row.amount as string),
@@ -171,15 +176,17 @@ function days(connection: Connection, from: string): SalesDay[] {
 
 function markDelivered(connection: Connection, serial: number): void {
   const sold = connection.prepared(
-    'SELECT time_ms, settlement, operation FROM sale WHERE serial = ? AND is_delivered = 0',
+    'SELECT time_ms, settlement, network, operation FROM sale WHERE serial = ? AND is_delivered = 0',
   );
   const row = sold.get(serial) as Row | undefined;
   if (row === undefined) return;
   connection.run('UPDATE sale SET is_delivered = 1 WHERE serial = ?', serial);
   connection.run(
-    'UPDATE sale_day SET undelivered = undelivered - 1 WHERE day = ? AND settlement = ? AND operation = ?',
+    `UPDATE sale_day SET undelivered = undelivered - 1
+     WHERE day = ? AND settlement = ? AND network = ? AND operation = ?`,
     dayOf(row.time_ms as number),
     row.settlement as string,
+    row.network as string,
     row.operation as string,
   );
 }

@@ -1,0 +1,55 @@
+/** What a facilitator's `/supported` says about the network, scheme and asset of this server (x402-v2 §2.9). */
+import { printable } from '../../base/printable.ts';
+import { type Network, SCHEME, X402_VERSION } from '../../payment/protocol/network.ts';
+
+interface Kind {
+  readonly x402Version?: unknown;
+  readonly scheme?: unknown;
+  readonly network?: unknown;
+  readonly extra?: Readonly<Record<string, unknown>> | null;
+}
+
+/** Longest text of a facilitator that a message repeats. */
+const SHOWN_LENGTH_MAX = 200;
+
+const shown = (text: string): string => printable(text).slice(0, SHOWN_LENGTH_MAX);
+
+/**
+ * `none`     it does not settle the scheme on the network, and what it lists instead
+ * `asset`    it settles another token there
+ * `domain`   it settles USDC, and names another EIP-712 domain than payments are signed for
+ * `unreadable` the answer is not that of a facilitator
+ */
+export type Support =
+  | { readonly kind: 'supported' }
+  | { readonly kind: 'unreadable' | 'none' | 'asset' | 'domain'; readonly words: string };
+
+/** @param fields the JSON object of the answer; undefined for another body */
+export function supportOf(fields: Readonly<Record<string, unknown>> | undefined, network: Network): Support {
+  const kinds = fields?.kinds;
+  if (!Array.isArray(kinds)) {
+    return { kind: 'unreadable', words: 'its /supported is not the answer of an x402 facilitator' };
+  }
+  const all = kinds.filter((kind): kind is Kind => typeof kind === 'object' && kind !== null);
+  const ours = all.find(
+    (kind) => kind.x402Version === X402_VERSION && kind.scheme === SCHEME && kind.network === network.id,
+  );
+  if (ours === undefined) {
+    const listed = all.map((kind) => `${kind.x402Version}/${kind.scheme}/${kind.network}`).join(', ');
+    const words = `it does not settle ${SCHEME} on ${network.id} (USDC on ${network.name}); it lists ${shown(listed) || 'nothing'}`;
+    return { kind: 'none', words };
+  }
+  const { asset, name, version } = ours.extra ?? {};
+  if (typeof asset === 'string' && asset.toLowerCase() !== network.usdcLower) {
+    return { kind: 'asset', words: `it settles ${shown(asset)}, not USDC (${network.usdc})` };
+  }
+  const { usdcName, usdcVersion } = network;
+  if ((name ?? usdcName) !== usdcName || (version ?? usdcVersion) !== usdcVersion) {
+    const theirs = shown(`${String(name)} ${String(version)}`);
+    return {
+      kind: 'domain',
+      words: `it names the token ${theirs}; payments are signed for ${usdcName} ${usdcVersion}`,
+    };
+  }
+  return { kind: 'supported' };
+}

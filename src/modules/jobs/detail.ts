@@ -1,0 +1,79 @@
+/** GET /v1/jobs/detail: one observed job, active or closed, with its description (siblings §2). */
+import * as v from 'valibot';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { perClient } from '../../access/rate-limit.ts';
+import { paid } from '../../access/x402.ts';
+import type { CohortFacts } from '../../catalogue/cohort.ts';
+import { isStated } from '../../catalogue/domain-evidence.ts';
+import type { Job } from '../../catalogue/job.ts';
+import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
+import { Refusal, refuse } from '../../http/errors.ts';
+import { route } from '../../http/route.ts';
+import { periodEndingAt } from './answer-period.ts';
+import { envelope, metaOf } from './envelope.ts';
+import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_JOB, exampleMeta } from './examples.ts';
+import { jobDetail, jobDetailOf } from './job-answer.ts';
+import { jobId } from './parameters.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  fromCatalogue,
+  hasCatalogue,
+  JOB_NOT_FOUND,
+  noCatalogue,
+  UPSTREAM_INVALID_RESPONSE,
+} from './refusals.ts';
+import type { JobsServices } from './services.ts';
+
+/** One job is its own cohort. */
+const cohortOf = ({ companyDomainEvidence: evidence, lastObservedMs }: Job): CohortFacts => ({
+  scope: 'monitored catalogue',
+  sampled: false,
+  candidateJobs: 1,
+  assignedDomainJobs: evidence === undefined || evidence === null || isStated(evidence) ? 0 : 1,
+  newestObservedMs: lastObservedMs,
+  oldestObservedMs: lastObservedMs,
+});
+
+export const getJob = route<JobsServices>()({
+  operation: 'getJob',
+  method: 'GET',
+  path: '/v1/jobs/detail',
+  summary: 'One observed job with its description',
+  description:
+    'The job with an id that another answer stated, active or closed. For an id that is not in the catalogue the answer to a ' +
+    'valid payment is 404, and nothing is charged.',
+  access: [perClient, unlessOverloaded, paid('0.02', 'detail')],
+  query: v.strictObject({ id: jobId }),
+  answer: envelope(v.strictObject({ job: jobDetail })),
+  errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  examples: {
+    query: { id: EXAMPLE_JOB.id },
+    answer: {
+      data: {
+        job: {
+          ...EXAMPLE_JOB,
+          department: 'Engineering',
+          skills: ['python', 'sql'],
+          first_observed_at: EXAMPLE_FIRST_OBSERVED_AT,
+          status: 'active',
+          description: 'You build the pipelines that our reports rest on.',
+          description_truncated: false,
+          closed_at: null,
+        },
+      },
+      meta: exampleMeta('monitored catalogue', 1),
+    },
+  },
+  ready: hasCatalogue,
+  handle(input, { catalogue, clock }) {
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const found = fromCatalogue(() => findJob(served.catalogue, input.id));
+    if (found instanceof Refusal) return found;
+    if (found === undefined) return refuse(JOB_NOT_FOUND, 'no job in the catalogue has this id');
+    return {
+      data: { job: jobDetailOf(found) },
+      meta: metaOf(served, cohortOf(found), periodEndingAt(clock.nowMs())),
+    };
+  },
+});
