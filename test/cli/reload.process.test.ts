@@ -26,7 +26,7 @@ describe.skipIf(!existsSync('/proc/locks'))('reload', () => {
     await expect.poll(() => lines().at(-1)?.message).toBe('the server has started');
     const started = lines().at(-1);
     expect(started).toMatchObject({ pid: server.child.pid, docs: `${server.url}/docs` });
-    expect(started?.active_jobs).toBeGreaterThan(1000);
+    expect(started?.active_jobs).toBeGreaterThan(0);
     expect(server.stdout()).toBe(`listening on ${server.url}\n`);
 
     const asked = await run(['reload', '--json'], { env: { STATE_DIR: stateDir }, onSent: kill });
