@@ -3,7 +3,7 @@
  * the builder sorts rows and numbers codes again, so that the file follows from the set of jobs, the events and the facts
  * alone. Descriptions and the texts of events go to a spill.
  *
- * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns; nothing is kept as an
+ * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns, and for a moment the index; nothing is kept as an
  * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
  */
 import type { CompanyDomain } from '../company-domain.ts';
@@ -13,10 +13,12 @@ import { CHECKED_CHUNK_BYTES, ROW_COUNT_MAX } from '../limits.ts';
 import { Descriptions } from '../packed/description-build.ts';
 import { derivedHistory, type EventJob, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
 import { MemorySpill, type Spill } from '../packed/spill.ts';
+import { buildWholeIndex } from '../whole/build-index.ts';
 import { bytesOf, type Column, gathered, grown, narrowed, typeOf } from './column-arrays.ts';
 import { companySignaturesOf } from './company-signatures.ts';
 import { type EmployerIdentity, Employers } from './employers.ts';
 import { SECTIONS, type SectionName } from './layout.ts';
+import { rowComparator } from './row-order.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import { type BuildFacts, type BuiltSnapshot, type Content, snapshotFile } from './snapshot-file.ts';
 import { aliasSections, codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
@@ -153,7 +155,7 @@ export class SnapshotBuilder {
     return { ...built, disputedAliases: this.#disputedAliases };
   }
 
-  /** Ordinals in the order of the file: active first, newest last observation first, then id by code unit. */
+  /** Ordinals in the order of the file: active first, then as row-order.ts says. */
   #rowOrder(): Uint32Array {
     const order = new Uint32Array(this.rowCount);
     let active = 0;
@@ -162,9 +164,7 @@ export class SnapshotBuilder {
       if (this.#flags[ordinal] === ACTIVE_FLAG) order[active++] = ordinal;
       else order[closed++] = ordinal;
     }
-    const times = this.#lastObserved;
-    const ids = this.#ids;
-    const compare = (a: number, b: number): number => times[b]! - times[a]! || ids.compare(a, b);
+    const compare = rowComparator(this.#lastObserved, this.#ids);
     order.subarray(0, this.#activeCount).sort(compare);
     order.subarray(this.#activeCount).sort(compare);
     return order;
@@ -239,7 +239,7 @@ export class SnapshotBuilder {
     const skillTexts = textSections(this.#skills, skills.dictionary, 0);
     const nameTexts = textSections(companies.names, Uint32Array.from(companies.nameOfEmployer), 0);
     const keyTexts = textSections(companies.keys, Uint32Array.from(companies.keyOfCompany), 0);
-    return {
+    const columns = {
       lastObserved: gathered(this.#lastObserved, order),
       firstObserved: gathered(this.#firstObserved, order),
       title: title.codes,
@@ -272,6 +272,7 @@ export class SnapshotBuilder {
       skillText: skillTexts.text,
       coldOffsets: this.#coldOffsets(order),
     };
+    return { ...columns, ...buildWholeIndex(columns) };
   }
 
   #skillRows(order: Uint32Array): { offsets: Uint32Array<ArrayBuffer>; numbers: Uint32Array<ArrayBuffer> } {

@@ -1,8 +1,9 @@
 /**
- * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns in memory,
- * ids, source URLs, descriptions and the history in the file. Opening checks every byte against its checksum.
+ * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns and the
+ * index over all jobs in memory, ids, source URLs, descriptions and the history in the file. Opening checks every byte against
+ * its checksum.
  *
- * Cost: memory for the columns, about 70 bytes a job (bench/snapshot-load.ts).
+ * Cost: memory for the columns, about 70 bytes a job, and for the index, about 65 (bench/snapshot-load.ts).
  */
 import type { CompanyDomain } from '../company-domain.ts';
 import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
@@ -11,6 +12,7 @@ import { History } from '../packed/history.ts';
 import { checkHistory } from '../packed/history-checks.ts';
 import { checkPacked } from '../packed/packed-checks.ts';
 import { type PackedSections, PackedTexts } from '../packed/packed-texts.ts';
+import { WholeIndex } from '../whole/whole-index.ts';
 import { ColdRows, checkCold } from './cold-rows.ts';
 import { requireColdGaps } from './cold-sections.ts';
 import { checkColumns, type RowsByCompany } from './column-checks.ts';
@@ -51,6 +53,7 @@ export function checkSnapshot(source: SnapshotSource): CheckedSnapshot {
   const opened = readHeader(source, refuse);
   const hotBytes = readHotBytes(source, opened, refuse);
   const byCompany = checkColumns(new SnapshotColumns(hotBytes, opened, refuse), refuse);
+  new WholeIndex(hotBytes, opened, refuse).check(refuse);
   checkCold(source, opened, refuse);
   checkPacked(source, descriptionSections(opened), opened.header.rows, refuse);
   checkHistory(source, opened.sections, opened.header.rows, refuse);
@@ -85,6 +88,8 @@ export class Snapshot extends SnapshotColumns {
   readonly cold: ColdRows;
   readonly descriptions: PackedTexts;
   readonly history: History;
+  /** The index over all rows. */
+  readonly whole: WholeIndex;
   /** Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]` (column-checks.ts). */
   readonly companyOffsets: Uint32Array;
   readonly companyRows: Uint32Array;
@@ -123,6 +128,7 @@ export class Snapshot extends SnapshotColumns {
       titleOf: (row) => this.titles.textOf(this.title[row]!),
       idOf: (row) => this.cold.rowAt(row).id,
     });
+    this.whole = new WholeIndex(hotBytes, opened, refusalsOf(source));
   }
 
   /** SHA-256 in hex; the same for the same set of jobs. Computed on each access: a server never asks. */
@@ -154,6 +160,13 @@ export class Snapshot extends SnapshotColumns {
       else high = middle;
     }
     return low - start;
+  }
+
+  /** Active rows of a company, ascending; none without one. Owned by the snapshot. */
+  activeRowsIn(company: number | undefined): Uint32Array {
+    if (company === undefined) return this.companyRows.subarray(0, 0);
+    const start = this.companyOffsets[company]!;
+    return this.companyRows.subarray(start, start + this.activeRowsOf(company));
   }
 
   /** The domain of a company, or `null` when it has none. */
