@@ -464,8 +464,7 @@ describe('a row that is read later', () => {
       read: (o: number, l: number) => read(o, l),
     };
     const snapshot = openSnapshot(source);
-    // The digest of its id is the smaller one.
-    expect(snapshot.cold.rowAt(0)).toEqual({ id: 'b', sourceUrl: JOB.sourceUrl });
+    expect(snapshot.cold.rowAt(0)).toEqual({ id: 'a', sourceUrl: JOB.sourceUrl });
     isUnchanged = false;
     expect(() => snapshot.cold.rowAt(0)).toThrow(SnapshotChangedError);
     isUnchanged = true;

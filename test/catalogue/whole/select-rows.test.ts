@@ -60,8 +60,9 @@ function jobsOfWords(chance: SeededChance, jobCount: number): Job[] {
     Array.from({ length: 1 + chance.below(4) }, () => wordOf(chance, 4000)).join(' '),
   );
   const places = Array.from({ length: 500 }, () => `${wordOf(chance, 300)}, ${wordOf(chance, 20)}`);
-  return Array.from({ length: jobCount }, (_, i) =>
-    minimalJob({
+  return Array.from({ length: jobCount }, (_, i) => {
+    const isClosed = chance.is(10);
+    return minimalJob({
       id: `job-${i}`,
       title: i % 100 === 0 ? `${chance.oneOf(titles)} r${i}` : chance.oneOf(titles),
       company: `Company ${chance.below(50)}`,
@@ -69,10 +70,11 @@ function jobsOfWords(chance: SeededChance, jobCount: number): Job[] {
       location: chance.is(10) ? null : chance.oneOf(places),
       remoteStatus: chance.oneOf(REMOTE_STATUSES),
       employmentType: chance.oneOf(EMPLOYMENT_TYPES),
-      status: chance.is(10) ? 'closed' : 'active',
+      status: isClosed ? 'closed' : 'active',
+      closedAtMs: isClosed ? 0 : null,
       skills: chance.is(50) ? [] : [chance.oneOf(['Rust', 'C++', 'Go'])],
-    }),
-  );
+    });
+  });
 }
 
 function filterOf(chance: SeededChance, rows: readonly PlainRow[]): RowFilter {
