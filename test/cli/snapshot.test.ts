@@ -139,8 +139,8 @@ describe('snapshot build', () => {
     expect(readFileSync(at('bad.jsonl')).equals(Buffer.concat(rejected))).toBe(true);
     expect(await inspected()).toMatchObject({ rows: 2, source_rows: 5, rejected_rows: 3 });
     expect((await exported()).map(({ id, title }) => [id, title])).toEqual([
-      ['a', 'Cook'],
       ['b', 'Cook'],
+      ['a', 'Cook'],
     ]);
     expect(names()).toEqual(['bad.jsonl', 'out']);
   });

@@ -1,5 +1,5 @@
 /** The sections of a snapshot as its file: checksums, offsets, header, and the bytes in order. */
-import { HOT_BYTES_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
+import { HOT_BYTES_MAX, INDEX_BYTES_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
 import type { PackedBlocks } from '../packed/text-packer.ts';
 import {
   aligned,
@@ -8,6 +8,7 @@ import {
   type ElementType,
   encodeHeader,
   FIRST_COLD_SECTION,
+  FIRST_INDEX_SECTION,
   type Header,
   SECTIONS,
   type Section,
@@ -84,8 +85,10 @@ export function snapshotFile(
   const header = withOffsets({ ...content, facts: exactFacts(factsOf(contentDigest)) });
   const headerBytes = encodeHeader(header);
   const last = header.sections.at(-1)!;
-  if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX) {
-    throw new SnapshotError('the columns of the catalogue take more than 2 GiB');
+  const indexStart = header.sections[FIRST_INDEX_SECTION]!.offset;
+  if (indexStart > HOT_BYTES_MAX) throw new SnapshotError('the columns of the catalogue take more than 2 GiB');
+  if (header.sections[FIRST_COLD_SECTION]!.offset - indexStart > INDEX_BYTES_MAX) {
+    throw new SnapshotError('the index of the catalogue takes more than 1.5 GiB');
   }
   const byteLength = last.offset + last.byteLength;
   if (byteLength > SNAPSHOT_BYTES_MAX) throw new SnapshotError('the catalogue file takes more than 64 GiB');

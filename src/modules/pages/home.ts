@@ -142,8 +142,8 @@ ${
 <div><dt>In the cohort</dt><dd>${percentOf(facts.reach.cohortShare)}<small>of the active jobs, last observed on ${grouped(facts.reach.observationDays)} day${facts.reach.observationDays === 1 ? '' : 's'}</small></dd></div>
 </dl>
 ${facts.observed === undefined ? undefined : chart(facts.observed)}
-<p>Answers count over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs of the whole catalogue or of
-one company. Every answer states its coverage and its freshness; where there are more jobs than the cohort holds, totals are
+<p>Search looks at every active job. Counts are over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs
+of the whole catalogue or of one company. Every answer states its coverage and its freshness; where there are more jobs than the cohort holds, totals are
 <code>null</code> instead of guesses. The figures describe this catalogue, not the labour market.</p>
 </section>`;
 }
