@@ -12,7 +12,7 @@
  *
  * The load comes from threads of this process, so on two cores it takes CPU from the server.
  */
-import { BASE } from '../src/payment/protocol/network.ts';
+
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -21,6 +21,7 @@ import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { BASE } from '../src/payment/protocol/network.ts';
 import { digestOf, structOf } from '../src/payment/protocol/typed-data.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
 import { RUNTIME } from './harness.ts';
@@ -153,12 +154,15 @@ const header = (offer: Offer, authorization: object, signature: string): string 
   ).toString('base64');
 
 function signatureOf(authorization: ReturnType<typeof authorizationOf>): string {
-  const struct = structOf({
-    ...authorization,
-    value: BigInt(authorization.value),
-    validAfter: 0n,
-    validBefore: BigInt(authorization.validBefore),
-  }, BASE);
+  const struct = structOf(
+    {
+      ...authorization,
+      value: BigInt(authorization.value),
+      validAfter: 0n,
+      validBefore: BigInt(authorization.validBefore),
+    },
+    BASE,
+  );
   const signed = secp256k1.sign(digestOf(struct), SECRET, { prehash: false, format: 'recovered' });
   return hex(new Uint8Array([...signed.subarray(1), 27 + signed[0]!]));
 }

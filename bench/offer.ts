@@ -5,7 +5,7 @@
  * Measured before, on Node 26 and Bun 1.4, for a header of 2.7 KB: an offer with a query takes 0.2 µs, stringifying and
  * encoding the object 4.8 and 6.6 µs.
  */
-import { BASE } from '../src/payment/protocol/network.ts';
+
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { bazaarOf } from '../src/access/x402-discovery.ts';
@@ -15,6 +15,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
 import type { Route } from '../src/http/route.ts';
 import { findSignals } from '../src/modules/jobs/signals.ts';
+import { BASE } from '../src/payment/protocol/network.ts';
 import { prepareOffer } from '../src/payment/protocol/requirements.ts';
 import { PAYEE } from '../test/payment/fixture.ts';
 import { type Context, type Figure, isBun, timed, timedAsync } from './harness.ts';

@@ -9,7 +9,7 @@
  *
  * Measured before: a recovery by noble takes about 1.1 ms on Node 26 and 0.46 ms on Bun 1.4, a struct's digest 15 and 11 µs.
  */
-import { BASE } from '../src/payment/protocol/network.ts';
+
 import { deepStrictEqual } from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
@@ -18,6 +18,7 @@ import { RecoveryThread } from '../src/adapters/verification/recovery-thread.ts'
 import { systemClock } from '../src/base/clock.ts';
 import { authorizationStruct, checkPayment, signerFault } from '../src/payment/protocol/authorization.ts';
 import { decodePayment } from '../src/payment/protocol/envelope.ts';
+import { BASE } from '../src/payment/protocol/network.ts';
 import { digestOf } from '../src/payment/protocol/typed-data.ts';
 import { checkedRecovery, noblePublicKey, type Recover, type Recovered } from '../src/payment/signature/signature.ts';
 import { NOW_MS, searchOffer, signedPayment } from '../test/payment/fixture.ts';
@@ -66,7 +67,9 @@ const garbage = jobs.map(({ digest, signature }) => {
 const whole = (recover: Recover) => (): void => {
   for (const header of headers) {
     const { authorization, signature } = parsed(header);
-    if (signerFault(authorization, recover(digestOf(authorizationStruct(authorization, BASE)), signature)) !== undefined) {
+    if (
+      signerFault(authorization, recover(digestOf(authorizationStruct(authorization, BASE)), signature)) !== undefined
+    ) {
       throw new Error('refused');
     }
   }

@@ -12,7 +12,7 @@
  *
  * Scaling can be judged only where `box` is near 2. All parts take turns round by round; figures are medians.
  */
-import { BASE } from '../src/payment/protocol/network.ts';
+
 import { deepStrictEqual } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -27,6 +27,7 @@ import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { openVerification } from '../src/adapters/verification/open-verification.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
+import { BASE } from '../src/payment/protocol/network.ts';
 import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../src/payment/signature/signature.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
@@ -152,12 +153,15 @@ function paymentFor(offer: Offer): string {
     validBefore: String(Math.floor(Date.now() / 1000) + 120),
     nonce: hex(randomBytes(32)),
   };
-  const struct = structOf({
-    ...authorization,
-    value: BigInt(accepted.amount),
-    validAfter: 0n,
-    validBefore: BigInt(authorization.validBefore),
-  }, BASE);
+  const struct = structOf(
+    {
+      ...authorization,
+      value: BigInt(accepted.amount),
+      validAfter: 0n,
+      validBefore: BigInt(authorization.validBefore),
+    },
+    BASE,
+  );
   const payload = { signature: hex(signed(digestOf(struct))), authorization };
   return Buffer.from(JSON.stringify({ x402Version: 2, payload, resource: offer.resource, accepted })).toString(
     'base64',

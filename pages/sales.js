@@ -202,7 +202,8 @@ function showSales({ sales, next_cursor }) {
   moreButton.hidden = next_cursor === null;
   for (const sale of sales) {
     const { copy, part } = copyOf(saleTemplate);
-    const play = sale.settlement === 'local' ? ', play money' : TEST_NETWORKS[sale.network] === undefined ? '' : ', test money';
+    const play =
+      sale.settlement === 'local' ? ', play money' : TEST_NETWORKS[sale.network] === undefined ? '' : ', test money';
     part('amount').textContent = `${usdcText(BigInt(sale.amount_atomic))} USDC${play}`;
     part('operation').textContent = sale.operation;
     const time = /** @type {HTMLTimeElement} */ (part('time'));
@@ -259,7 +260,8 @@ function showSettlements() {
 function settlementSection(settlement, network, own) {
   const testName = TEST_NETWORKS[network];
   const title = SETTLEMENTS[settlement].title + (testName === undefined ? '' : ` on ${testName}`);
-  const note = SETTLEMENTS[settlement].note || (testName === undefined ? '' : 'A test network: its USDC is worth nothing.');
+  const note =
+    SETTLEMENTS[settlement].note || (testName === undefined ? '' : 'A test network: its USDC is worth nothing.');
   const { copy, part } = copyOf(settlementTemplate);
   part('title').textContent = title;
   part('title').id = `title-${settlement}-${network}`;

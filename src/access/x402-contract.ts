@@ -69,7 +69,9 @@ const offerSchemas = ({ id }: Network) => ({
 
 const schemaRef = (name: keyof ReturnType<typeof offerSchemas>) => ({ $ref: `#/components/schemas/${name}` });
 
-const guideOf = ({ name }: Network): string => `Paid routes speak x402 version 2. Send the request without a payment: the answer is 402, and its
+const guideOf = ({
+  name,
+}: Network): string => `Paid routes speak x402 version 2. Send the request without a payment: the answer is 402, and its
 \`PAYMENT-REQUIRED\` header (base64 JSON) states the price. Sign the transfer authorization that it asks for (scheme
 \`exact\`, USDC on ${name}, EIP-3009) and send the same request again with the payment (base64 JSON) in
 \`PAYMENT-SIGNATURE\`; the answer carries the receipt in \`PAYMENT-RESPONSE\`. One authorization buys one answer. A refused

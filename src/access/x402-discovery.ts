@@ -161,7 +161,10 @@ export function bazaarOf(contract: Contract, detail: AnswerDetail = 'example and
         },
         output: {
           type: 'object',
-          properties: { type: { const: 'json' }, example: detail === 'example' ? { type: 'object' } : outputSchema(contract) },
+          properties: {
+            type: { const: 'json' },
+            example: detail === 'example' ? { type: 'object' } : outputSchema(contract),
+          },
           required: ['type'],
         },
       },

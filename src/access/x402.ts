@@ -13,9 +13,9 @@ import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Books, SaleFacts } from '../payment/books.ts';
 import type { Checkout } from '../payment/checkout.ts';
+import type { PriceKey, Prices } from '../payment/prices.ts';
 import { decodePayment, type PaymentFault, type PaymentPayload } from '../payment/protocol/envelope.ts';
 import { type Address, BASE, type Network, type NetworkId } from '../payment/protocol/network.ts';
-import type { PriceKey, Prices } from '../payment/prices.ts';
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import { type ChallengeError, V1_NOT_SUPPORTED } from '../payment/protocol/reasons.ts';
 import { type Offer, OversizedOfferError, prepareOffer } from '../payment/protocol/requirements.ts';
@@ -143,10 +143,8 @@ const paymentIn = (access: readonly WayIn[]): PaymentAccess | undefined =>
 export const priceOf = (access: readonly WayIn[]): string | undefined => paymentIn(access)?.priceUsdc;
 
 /** Price of a route in USDC where `seller` sells it. */
-export const priceAt = (
-  access: readonly WayIn[],
-  seller: Pick<Seller, 'network' | 'prices'>,
-): string | undefined => paymentIn(access)?.soldBy(seller).priceUsdc;
+export const priceAt = (access: readonly WayIn[], seller: Pick<Seller, 'network' | 'prices'>): string | undefined =>
+  paymentIn(access)?.soldBy(seller).priceUsdc;
 
 /**
  * Makes an offer that says as much of the answer as its header has room for: facilitators and proxies refuse a long one.

@@ -134,10 +134,14 @@ function noticesOf({ network, prices, settlement }: SharedConfig): readonly stri
   const unusual = unusualPricesIn(prices).map((key) => `${key} ${prices[key]}`);
   return [
     ...(settlement === 'local' ? [PLAY_NOTICE] : []),
-    ...(settlement === 'facilitator' && isTest ? [`NETWORK=${network}: ${name} is a test network, its USDC is worth nothing`] : []),
+    ...(settlement === 'facilitator' && isTest
+      ? [`NETWORK=${network}: ${name} is a test network, its USDC is worth nothing`]
+      : []),
     ...(unusual.length === 0
       ? []
-      : [`PRICES: official clients refuse to pay more than 1 USDC unless their user allows it (${unusual.join(', ')})`]),
+      : [
+          `PRICES: official clients refuse to pay more than 1 USDC unless their user allows it (${unusual.join(', ')})`,
+        ]),
   ];
 }
 

@@ -55,7 +55,8 @@ export function paidOperation(run: Run, questions: readonly string[], supply: Pa
       const payment = held!; // ready
       held = undefined;
       const request = run.requests.get(questions[turn++ % questions.length]!, { 'payment-signature': payment.header });
-      const judge = (answer: Answer): Verdict => verdictOn(answer, 200, () => receiptFaultOf(answer, payment.payer, payment.network));
+      const judge = (answer: Answer): Verdict =>
+        verdictOn(answer, 200, () => receiptFaultOf(answer, payment.payer, payment.network));
       send(run, 'paid', request, plannedMs, judge, onEnd);
     },
   };

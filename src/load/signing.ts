@@ -57,8 +57,7 @@ export function parseOffer(header: string): LoadOffer | undefined {
   if (!Array.isArray(offer.accepts)) return undefined;
   const accepted = (offer.accepts as NonNullable<OfferWire['accepts']>).find(
     (entry) =>
-      entry?.scheme === SCHEME &&
-      findNetwork(String(entry.network))?.usdcLower === String(entry.asset).toLowerCase(),
+      entry?.scheme === SCHEME && findNetwork(String(entry.network))?.usdcLower === String(entry.asset).toLowerCase(),
   );
   const network = findNetwork(String(accepted?.network));
   if (accepted === undefined || network === undefined) return undefined;

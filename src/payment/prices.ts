@@ -22,7 +22,9 @@ export type Prices = Readonly<Partial<Record<PriceKey, string>>>;
 /** Official clients refuse to pay more unless they are told otherwise (x402-v2 §8), atomic USDC. */
 export const USUAL_PRICE_ATOMIC_MAX = 1_000_000n;
 
-export type ParsedPrices = { readonly ok: true; readonly prices: Prices } | { readonly ok: false; readonly fault: string };
+export type ParsedPrices =
+  | { readonly ok: true; readonly prices: Prices }
+  | { readonly ok: false; readonly fault: string };
 
 const isPriceKey = (name: string): name is PriceKey => (PRICE_KEYS as readonly string[]).includes(name);
 

@@ -1,5 +1,5 @@
 /** Payments are counted by what they came to, from the results of the checkout. */
-import { BASE } from '../../src/payment/protocol/network.ts';
+
 import { describe, expect, it } from 'vitest';
 import { PAYMENT_OUTCOMES, PaymentMeter, PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
@@ -9,6 +9,7 @@ import type { RequestView } from '../../src/http/request-view.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import type { Checkout } from '../../src/payment/checkout.ts';
 import { fault } from '../../src/payment/protocol/envelope.ts';
+import { BASE } from '../../src/payment/protocol/network.ts';
 import type { Begun, Settled } from '../../src/payment/purchase.ts';
 import { PAYEE, signedPayment } from '../payment/fixture.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
@@ -21,7 +22,9 @@ const PAYER = `0x${'1'.repeat(40)}` as typeof PAYEE;
 /** The gate over a checkout that does as told, and what its meter has counted. */
 function setUp(checkout: Partial<Checkout>) {
   const meters = new PaymentMeters();
-  const services = { paid: { checkout, seller: { payTo: PAYEE, network: BASE, prices: {}, isPlay: false }, meters } } as unknown as PaidServices;
+  const services = {
+    paid: { checkout, seller: { payTo: PAYEE, network: BASE, prices: {}, isPlay: false }, meters },
+  } as unknown as PaidServices;
   const gate = paid('0.02').open(services, searchJobs, MOUNT);
   const counted = (): Record<string, number> => {
     const page = new Exposition();

@@ -50,7 +50,11 @@ describe('a listed route', () => {
   });
 
   it('is every paid operation of ours, and no free one', () => {
-    const listing = x402ListingOf(OPERATIONS, { payTo: PAYEE, network: BASE, prices: {}, isPlay: false }, { labels: {}, baseUrl: 'https://api.example.com' });
+    const listing = x402ListingOf(
+      OPERATIONS,
+      { payTo: PAYEE, network: BASE, prices: {}, isPlay: false },
+      { labels: {}, baseUrl: 'https://api.example.com' },
+    );
     const paidPaths = OPERATIONS.filter(({ access }) => priceOf(access) !== undefined).map(({ path }) => path);
     expect(paidPaths.length).toBeGreaterThan(3);
     expect(listing.resources).toEqual(paidPaths.map((path) => `https://api.example.com${path}`));

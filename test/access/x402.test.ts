@@ -1,5 +1,5 @@
 /** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
-import { BASE } from '../../src/payment/protocol/network.ts';
+
 import { describe, expect, it } from 'vitest';
 import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
@@ -14,6 +14,7 @@ import type { RequestView } from '../../src/http/request-view.ts';
 import { createCallback } from '../../src/modules/callbacks/create.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
+import { BASE } from '../../src/payment/protocol/network.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
@@ -119,7 +120,12 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     ...change,
   });
   const services: PaidServices = {
-    paid: { checkout, seller: { payTo: PAYEE, network: BASE, prices: {}, isPlay: false }, meters: new PaymentMeters(), books: new MemoryBooks(new Chance(1)) },
+    paid: {
+      checkout,
+      seller: { payTo: PAYEE, network: BASE, prices: {}, isPlay: false },
+      meters: new PaymentMeters(),
+      books: new MemoryBooks(new Chance(1)),
+    },
   };
   const gate = gateOf(services);
   const admit = async (header: string | null, one: RequestView = visit(header)): Promise<Pass | Refusal> => {

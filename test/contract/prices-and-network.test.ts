@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MODULES } from '../../src/app/modules.ts';
-import { ANSWER_DETAILS, bazaarOf } from '../../src/access/x402-discovery.ts';
 import { priceOf } from '../../src/access/x402.ts';
-import { NETWORK_IDS } from '../../src/payment/protocol/network.ts';
+import { ANSWER_DETAILS, bazaarOf } from '../../src/access/x402-discovery.ts';
+import { MODULES } from '../../src/app/modules.ts';
 import { PRICE_KEYS } from '../../src/payment/prices.ts';
+import { NETWORK_IDS } from '../../src/payment/protocol/network.ts';
 import { expectError, receiptOf } from '../support/answers.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { JOBS_PATHS } from '../support/jobs-client.ts';
@@ -92,9 +92,7 @@ describe(`the network that the operator chose, under ${RUNTIME}`, () => {
       expect(offer.accepts).toEqual([
         expect.objectContaining({
           network,
-          asset: isTest
-            ? '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
-            : '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+          asset: isTest ? '0x036CbD53842c5426634e7929541eC2318f3dCF7e' : '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
           extra: { name: isTest ? 'USDC' : 'USD Coin', version: '2' },
         }),
       ]);

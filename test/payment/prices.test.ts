@@ -1,7 +1,7 @@
 /** The setting of prices: what it sets, and what stops the start. */
 import { describe, expect, it } from 'vitest';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
-import { parsePrices, PRICE_KEYS, unusualPricesIn } from '../../src/payment/prices.ts';
+import { PRICE_KEYS, parsePrices, unusualPricesIn } from '../../src/payment/prices.ts';
 
 const read = (PRICES: string) => CONFIGURATION.read({ STATE_DIR: ':memory:', PRICES }).prices;
 

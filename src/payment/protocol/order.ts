@@ -22,7 +22,8 @@ export type ReservationKey = Brand<string, 'ReservationKey'>;
  * @param nonce `0x` and 64 hex digits, any case
  */
 export function reservationKeyOf({ id, usdcLower }: Network, from: string, nonce: string): ReservationKey {
-  return sha256Latin1(`${id}|${usdcLower}|` + from.toLowerCase() + nonce.toLowerCase()).slice(0, KEY_LENGTH) as ReservationKey;
+  const text = `${id}|${usdcLower}|${from.toLowerCase()}${nonce.toLowerCase()}`;
+  return sha256Latin1(text).slice(0, KEY_LENGTH) as ReservationKey;
 }
 
 /** The part of an offer that a payment order carries. */
@@ -127,11 +128,6 @@ export function receiptHeader(network: NetworkId, payer: Address, transaction: s
  * The value of `PAYMENT-RESPONSE` after a settlement that failed or whose outcome is unknown.
  * @param transaction `''` when no hash is known
  */
-export function failureHeader(
-  network: NetworkId,
-  payer: Address,
-  errorReason: Reason,
-  transaction: string,
-): string {
+export function failureHeader(network: NetworkId, payer: Address, errorReason: Reason, transaction: string): string {
   return btoa(JSON.stringify({ success: false, errorReason, transaction, network, payer }));
 }

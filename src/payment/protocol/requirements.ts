@@ -9,14 +9,7 @@
 import { encodeBase64, encodeUtf8 } from '../../base/codec.ts';
 import { usdcAtomicOf } from './amount.ts';
 import { IDENTIFIER_DECLARATION, PAYMENT_IDENTIFIER } from './identifier.ts';
-import {
-  type Address,
-  MAX_TIMEOUT_SECONDS,
-  type Network,
-  type NetworkId,
-  SCHEME,
-  X402_VERSION,
-} from './network.ts';
+import { type Address, MAX_TIMEOUT_SECONDS, type Network, type NetworkId, SCHEME, X402_VERSION } from './network.ts';
 import { CHALLENGE_ERROR_LENGTH_MAX, type ChallengeError, HEADER_REQUIRED } from './reasons.ts';
 
 /** Payment requirements: one entry of `accepts` (x402-v2 §2.2), sent to a facilitator as it stands here. */

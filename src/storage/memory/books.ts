@@ -72,7 +72,15 @@ export class MemoryBooks implements Books {
       const day = dayOf(timeMs);
       if (day < from) continue;
       const name = `${day} ${settlement} ${network} ${operation}`;
-      const one = days.get(name) ?? { day, settlement, network, operation, saleCount: 0, amountAtomic: 0n, undeliveredCount: 0 };
+      const one = days.get(name) ?? {
+        day,
+        settlement,
+        network,
+        operation,
+        saleCount: 0,
+        amountAtomic: 0n,
+        undeliveredCount: 0,
+      };
       days.set(name, {
         ...one,
         saleCount: one.saleCount + 1,

@@ -2,11 +2,12 @@
  * Every way in which a facilitator can fail or lie (reliability 82 to 97, x402-v2 §4.9 and §5.5) with the outcome that was
  * decided for it. Plain data and a plain function, so that it runs under any runtime: as a program it prints its results.
  */
-import { BASE } from '../../../src/payment/protocol/network.ts';
+
 import { createServer, type Server } from 'node:net';
 import { type FacilitatorOptions, HttpFacilitator } from '../../../src/adapters/facilitator/facilitator-http.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { BASE } from '../../../src/payment/protocol/network.ts';
 import { orderFor, payer } from '../../payment/fixture.ts';
 import { FakeFacilitator, type Step } from '../../support/fake-facilitator.ts';
 
@@ -362,7 +363,15 @@ export const FAULTS: readonly Fault[] = [
 export const DEADLINES = { verifyDeadlineMs: 4000, settleDeadlineMs: 5000, probeDeadlineMs: 2000 };
 
 export const facilitatorAt = (url: string, options: Partial<FacilitatorOptions> = {}): HttpFacilitator =>
-  new HttpFacilitator({ url, token: null, network: BASE, clock: systemClock, timers: systemTimers, ...DEADLINES, ...options });
+  new HttpFacilitator({
+    url,
+    token: null,
+    network: BASE,
+    clock: systemClock,
+    timers: systemTimers,
+    ...DEADLINES,
+    ...options,
+  });
 
 export interface FaultResult {
   readonly name: string;

@@ -356,7 +356,10 @@ describe('what goes on', () => {
     const key = reservationKeyOf(BASE, from, nonce);
     expect(reservationKeyOf(BASE, from.toLowerCase(), `0x${nonce.slice(2).toUpperCase()}`)).toBe(key);
     expect(key).toHaveLength(16);
-    const others = [reservationKeyOf(BASE, payer(1).address, nonce), reservationKeyOf(BASE, from, `0x${'1'.repeat(64)}`)];
+    const others = [
+      reservationKeyOf(BASE, payer(1).address, nonce),
+      reservationKeyOf(BASE, from, `0x${'1'.repeat(64)}`),
+    ];
     expect(new Set([key, ...others]).size).toBe(3);
   });
 

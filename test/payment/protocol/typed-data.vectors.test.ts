@@ -34,7 +34,9 @@ const OFFICIAL_HEADER =
 
 describe('typed data of USDC', () => {
   it('has the domain separator of the token contract', () => {
-    expect(encodeHex(domainSeparatorOf(BASE))).toBe('0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f');
+    expect(encodeHex(domainSeparatorOf(BASE))).toBe(
+      '0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f',
+    );
   });
 
   it('has the name of the token on the test network in that of Base Sepolia', () => {
@@ -43,7 +45,7 @@ describe('typed data of USDC', () => {
         domain: {
           name: 'USDC',
           version: '2',
-          chainId: 84532,
+          chainId: 84532n,
           verifyingContract: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
         },
         types: {
