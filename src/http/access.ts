@@ -85,7 +85,7 @@ export interface Access<P extends object = object, S = never> {
   /** True: answers are for this requester only, so no cache may store them. */
   readonly isPrivate?: boolean;
   /** The same way in as the services of a server have it, so that documents say what this server asks (a price). */
-  boundTo?(services: S): Access<P, S>;
+  boundTo?(services: S): Access;
   /** Whether the request carries the credential of this way in. Alternatives need it, all but the last. */
   isPresented?(request: RequestView): boolean;
   /** Makes the gate of one operation. @throws Error at start when the operation cannot have this way in */

@@ -109,10 +109,9 @@ export function bind<S>(
   publicUrl?: string,
 ): readonly Operation[] {
   return routes.map((declared) => {
-    const access = declared.access.map((entry) =>
-      boundTo(entry as WayIn, services),
-    ) as readonly WayIn[] as Route<S>['access'];
-    const route: Route<S> = { ...declared, access };
+    const access: readonly WayIn[] = declared.access.map((entry) => boundTo(entry, services));
+    // What a way in needs of the services was checked when the route was declared.
+    const route: Route<S> = { ...declared, access: access as never };
     return { ...(route as Route), tag, publicUrl, mount: (mount) => mounted(route, services, mount) };
   });
 }

@@ -50,6 +50,7 @@ interface SaleLine {
   readonly time: string;
   readonly operation: string;
   readonly amount_atomic: string;
+  readonly network: string;
   readonly payer: string;
   readonly nonce: string;
   readonly transaction: string;

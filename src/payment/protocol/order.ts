@@ -22,10 +22,8 @@ export type ReservationKey = Brand<string, 'ReservationKey'>;
  * @param nonce `0x` and 64 hex digits, any case
  */
 export function reservationKeyOf({ id, usdcLower }: Network, from: string, nonce: string): ReservationKey {
-  return sha256Latin1(`${id}|${usdcLower}|` + from.toLowerCase() + nonce.toLowerCase()).slice(
-    0,
-    KEY_LENGTH,
-  ) as ReservationKey;
+  const text = `${id}|${usdcLower}|${from.toLowerCase()}${nonce.toLowerCase()}`;
+  return sha256Latin1(text).slice(0, KEY_LENGTH) as ReservationKey;
 }
 
 /** The part of an offer that a payment order carries. */
