@@ -313,8 +313,8 @@ describe(`the contract, under ${RUNTIME}`, () => {
       const payment = await paymentFor(offer, account);
       const headers = { ...json.headers, 'PAYMENT-SIGNATURE': encodeHeader(payment) };
       const paid = await jobs.send(target, { method, ...json, headers });
-      // The example's company is not in this catalogue.
-      expect(paid.status).toBe(path.endsWith('/company') ? 404 : (route.status ?? 200));
+      // The example's company and job are not in this catalogue.
+      expect(paid.status).toBe(/\/(?:company|detail)$/.test(path) ? 404 : (route.status ?? 200));
       expectPublished(contract, method, path, paid);
     },
   );
