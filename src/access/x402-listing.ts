@@ -2,7 +2,8 @@
 import type { Mount } from '../http/access.ts';
 import type { Operation } from '../http/operation.ts';
 import { X402_VERSION } from '../payment/protocol/network.ts';
-import { offerOf, priceOf, type Seller } from './x402.ts';
+import { offerOf, type Seller } from './payment-offer.ts';
+import { priceOf } from './x402.ts';
 
 export function x402ListingOf(
   operations: readonly Operation[],

@@ -13,17 +13,17 @@ import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Books, SaleFacts } from '../payment/books.ts';
 import type { Checkout } from '../payment/checkout.ts';
-import type { PriceKey, Prices } from '../payment/prices.ts';
+import type { PriceKey } from '../payment/prices.ts';
 import { decodePayment, type PaymentFault, type PaymentPayload } from '../payment/protocol/envelope.ts';
 import { type Address, BASE, type Network, type NetworkId } from '../payment/protocol/network.ts';
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import { type ChallengeError, V1_NOT_SUPPORTED } from '../payment/protocol/reasons.ts';
-import { type Offer, OversizedOfferError, prepareOffer } from '../payment/protocol/requirements.ts';
+import type { Offer } from '../payment/protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Resale, Settled } from '../payment/purchase.ts';
-import type { ReservationStatus } from '../payment/reservations.ts';
-import type { Unavailable } from '../payment/settlement/settlement.ts';
 import { paymentHeader } from './payment-header.ts';
 import type { PaymentMeter, PaymentMeters } from './payment-meter.ts';
+import { offerOf, type Seller } from './payment-offer.ts';
+import { alreadyUsed, conflict, crowded, noRoom, pending, unavailable, underWay } from './payment-refusals.ts';
 import {
   PAYMENT_ALREADY_USED,
   PAYMENT_IDENTIFIER_CONFLICT,
@@ -34,19 +34,6 @@ import {
   SETTLEMENT_PENDING,
   SETTLEMENT_UNAVAILABLE,
 } from './x402-contract.ts';
-import { ANSWER_DETAILS, type AnswerDetail, bazaarOf } from './x402-discovery.ts';
-
-/** What offers say of the server that sells: the recipient, its network and its prices. */
-export interface Seller {
-  readonly payTo: Address;
-  readonly network: Network;
-  /** Prices that replace those of the declarations. */
-  readonly prices: Prices;
-  /** True: payments move play money, and descriptions of offers say so. */
-  readonly isPlay: boolean;
-  readonly serviceName?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
-}
 
 /** The services that a module needs for paid operations. */
 export interface PaidServices {
@@ -67,22 +54,8 @@ export interface Payer {
   readonly draft?: unknown;
 }
 
-/** `Retry-After` while another request uses the authorization or the recovery queue is full: both end soon. */
-const SOON_SECONDS = 1;
-/** `Retry-After` while the settlement or the state is unavailable, unless the settlement names a time. */
-const UNAVAILABLE_SECONDS = 5;
-/** The reconciler repeats an unknown settlement after one and after three seconds. */
-const PENDING_SECONDS = 5;
-
-const UNREACHABLE = 'This server cannot settle payments now; nothing was charged. Try again later.';
-
 /** Memoized offers of one operation, a few kilobytes each. */
 const OFFER_COUNT_MAX = 256;
-
-type Headers = Record<string, string>;
-
-/** Begins the description of every offer of a server whose payments move play money (decisions §4). */
-const PLAY_MARK = '[play money] ';
 
 /** Asks one payment of each request. */
 class PaymentAccess implements Access<Payer, PaidServices> {
@@ -145,106 +118,6 @@ export const priceOf = (access: readonly WayIn[]): string | undefined => payment
 /** Price of a route in USDC where `seller` sells it. */
 export const priceAt = (access: readonly WayIn[], seller: Pick<Seller, 'network' | 'prices'>): string | undefined =>
   paymentIn(access)?.soldBy(seller).priceUsdc;
-
-/**
- * Makes an offer that says as much of the answer as its header has room for: facilitators and proxies refuse a long one.
- * @throws Error when the offer does not fit with the least either
- */
-function offerThatFits(make: (detail: AnswerDetail) => Offer): Offer {
-  let oversized: unknown;
-  for (const detail of ANSWER_DETAILS) {
-    try {
-      return make(detail);
-    } catch (failure) {
-      if (!(failure instanceof OversizedOfferError)) throw failure;
-      oversized = failure;
-    }
-  }
-  throw oversized;
-}
-
-/**
- * Prepares the offer of an operation.
- * @throws Error at start, when the declaration of the operation does not give a valid offer
- */
-export function offerOf(contract: Contract, priceUsdc: string, seller: Seller, { baseUrl }: Mount): Offer {
-  const { path, summary } = contract;
-  const description = seller.isPlay ? PLAY_MARK + summary : summary;
-  const terms = { ...seller, baseUrl, path, description, priceUsdc };
-  return offerThatFits((detail) => prepareOffer({ ...terms, bazaar: bazaarOf(contract, detail) }));
-}
-
-function unavailable({ detail, retryAfterSeconds = UNAVAILABLE_SECONDS }: Omit<Unavailable, 'kind'>): Refusal {
-  return refuse(SETTLEMENT_UNAVAILABLE, UNREACHABLE, {
-    headers: { 'retry-after': String(retryAfterSeconds) },
-    detail,
-  });
-}
-
-const crowded = (): Refusal =>
-  refuse(RATE_LIMIT_EXCEEDED, 'too many payments from this client are waiting for verification; nothing was charged', {
-    headers: { 'retry-after': String(SOON_SECONDS) },
-  });
-
-function alreadyUsed(network: NetworkId, status: ReservationStatus, payer: Address): Refusal {
-  const message = 'This payment authorization is already reserved or used; sign a new one for another answer.';
-  const headers: Headers = {};
-  switch (status.kind) {
-    case 'reserved':
-    case 'settling':
-      headers['retry-after'] = String(SOON_SECONDS);
-      break;
-    case 'unknown':
-      headers['retry-after'] = String(PENDING_SECONDS);
-      headers['payment-response'] = failureHeader(network, payer, 'settlement_pending', status.transaction);
-      break;
-    case 'settled':
-      headers['payment-response'] = receiptHeader(network, payer, status.transaction);
-      break;
-    case 'dead':
-      break;
-    default:
-      status satisfies never;
-  }
-  return refuse(PAYMENT_ALREADY_USED, message, { headers, detail: status.kind });
-}
-
-function pending(network: NetworkId, { payer, transaction, detail }: Settled & { kind: 'pending' }): Refusal {
-  return refuse(
-    SETTLEMENT_PENDING,
-    'It is not known yet whether the payment settled. Do not sign a new one; send the same payment again.',
-    {
-      headers: {
-        'retry-after': String(PENDING_SECONDS),
-        'payment-response': failureHeader(network, payer, 'settlement_pending', transaction),
-      },
-      detail,
-    },
-  );
-}
-
-const underWay = (network: NetworkId, payer: Address): Refusal =>
-  refuse(
-    SETTLEMENT_PENDING,
-    'The purchase of this identifier has not ended yet. Nothing new was reserved; send the same request again.',
-    {
-      headers: {
-        'retry-after': String(SOON_SECONDS),
-        'payment-response': failureHeader(network, payer, 'settlement_pending', ''),
-      },
-    },
-  );
-
-const conflict = (): Refusal =>
-  refuse(
-    PAYMENT_IDENTIFIER_CONFLICT,
-    'This payment identifier names another purchase; nothing was charged. Use one identifier for one question and payer.',
-  );
-
-const noRoom = (): Refusal =>
-  refuse(OVERLOADED, 'no further answer can be kept for a payment identifier now; nothing was charged', {
-    headers: { 'retry-after': String(UNAVAILABLE_SECONDS) },
-  });
 
 /** What is kept for a client that asks again: an answer as it left, or the draft of one that is created later. */
 type Content =

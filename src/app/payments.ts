@@ -1,6 +1,7 @@
 /** Opens recipient, settlement, reconciler and checkout as the configuration says; all surfaces share them. */
 import { PaymentMeters } from '../access/payment-meter.ts';
-import type { PaidServices, Seller } from '../access/x402.ts';
+import type { Seller } from '../access/payment-offer.ts';
+import type { PaidServices } from '../access/x402.ts';
 import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
@@ -145,6 +146,47 @@ function noticesOf({ network, prices, settlement }: SharedConfig): readonly stri
   ];
 }
 
+interface MeteredPayments extends Pick<PaymentParts, 'reservations' | 'books'> {
+  readonly meters: PaymentMeters;
+  readonly reportCounts: Readonly<Record<CaseReport['kind'], number>>;
+  readonly reconciler: Reconciler;
+}
+
+function writePaymentMetrics(
+  page: Exposition,
+  { meters, reportCounts, reconciler, reservations, books }: MeteredPayments,
+): void {
+  page.family('paygrade_payments_total', 'counter', 'Requests to paid operations by payment outcome.');
+  meters.writeOutcomes(page);
+  page.family(
+    'paygrade_payment_recoveries_total',
+    'counter',
+    'Reports on settlements of unknown outcome, by how they ended.',
+  );
+  for (const end of CASE_REPORT_KINDS) page.sample(reportCounts[end], { end });
+  const { openCount } = reconciler;
+  page
+    .single('paygrade_settlements_in_flight', 'gauge', 'Settlements that have not answered yet.', meters.inFlightCount)
+    .single(
+      'paygrade_settlements_unknown',
+      'gauge',
+      'Settlements whose outcome is not known or not recorded.',
+      openCount,
+    )
+    .single('paygrade_reservations', 'gauge', 'Authorizations that are used or in use.', reservations.count)
+    .single(
+      'paygrade_sales_undelivered',
+      'gauge',
+      'Sales whose answer did not go out, or not yet.',
+      books.undeliveredCount,
+    )
+    .family('paygrade_sales_total', 'counter', 'Settled payments, by operation.');
+  const { saleCounts } = books;
+  for (const operation of new Set([...meters.operations, ...saleCounts.keys()])) {
+    page.sample(saleCounts.get(operation) ?? 0, { operation });
+  }
+}
+
 /**
  * @param stateDir folder that stores a throwaway recipient; null: none is stored
  * @throws ConfigError or Error, one line, when a configured part cannot be opened
@@ -171,40 +213,7 @@ export async function openPayments(
   const meters = new PaymentMeters();
 
   const writeMetrics = (page: Exposition): void => {
-    page.family('paygrade_payments_total', 'counter', 'Requests to paid operations by payment outcome.');
-    meters.writeOutcomes(page);
-    page.family(
-      'paygrade_payment_recoveries_total',
-      'counter',
-      'Reports on settlements of unknown outcome, by how they ended.',
-    );
-    for (const end of CASE_REPORT_KINDS) page.sample(reportCounts[end], { end });
-    const { openCount } = reconciler;
-    page
-      .single(
-        'paygrade_settlements_in_flight',
-        'gauge',
-        'Settlements that have not answered yet.',
-        meters.inFlightCount,
-      )
-      .single(
-        'paygrade_settlements_unknown',
-        'gauge',
-        'Settlements whose outcome is not known or not recorded.',
-        openCount,
-      )
-      .single('paygrade_reservations', 'gauge', 'Authorizations that are used or in use.', reservations.count)
-      .single(
-        'paygrade_sales_undelivered',
-        'gauge',
-        'Sales whose answer did not go out, or not yet.',
-        books.undeliveredCount,
-      )
-      .family('paygrade_sales_total', 'counter', 'Settled payments, by operation.');
-    const { saleCounts } = books;
-    for (const operation of new Set([...meters.operations, ...saleCounts.keys()])) {
-      page.sample(saleCounts.get(operation) ?? 0, { operation });
-    }
+    writePaymentMetrics(page, { meters, reportCounts, reconciler, reservations, books });
     opened.writeMetrics(page);
   };
 

@@ -19,7 +19,7 @@ export type PriceKey = (typeof PRICE_KEYS)[number];
 /** USDC as decimal text, for the keys that the operator set. */
 export type Prices = Readonly<Partial<Record<PriceKey, string>>>;
 
-/** Official clients refuse to pay more unless they are told otherwise (x402-v2 §8), atomic USDC. */
+/** Official clients refuse to pay more unless they are set otherwise (x402-v2 §8), atomic USDC. */
 export const USUAL_PRICE_ATOMIC_MAX = 1_000_000n;
 
 export type ParsedPrices =

@@ -35,6 +35,8 @@ describe('the configuration', () => {
       callbackBytes: 21_474_836_480,
       corsOrigin: null,
       memoryLimitBytes: null,
+      network: 'eip155:8453',
+      prices: {},
       logLevel: 'info',
     });
   });

@@ -135,16 +135,8 @@ function checkedPriceOf({ baseUrl, path, description, priceUsdc, serviceName, ta
   return amountAtomic;
 }
 
-/**
- * Prepares the offer of one route.
- * @throws Error naming the route and the fault in its terms
- */
-export function prepareOffer(terms: OfferTerms): Offer {
-  const { baseUrl, path, description, network, payTo, bazaar, serviceName, tags } = terms;
-  const amountAtomic = checkedPriceOf(terms);
-  const url = `${baseUrl}${path}`;
-
-  const requirements: PaymentRequirements = Object.freeze({
+const requirementsOf = (network: Network, payTo: Address, amountAtomic: bigint): PaymentRequirements =>
+  Object.freeze({
     scheme: SCHEME,
     network: network.id,
     amount: String(amountAtomic),
@@ -153,13 +145,27 @@ export function prepareOffer(terms: OfferTerms): Offer {
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     extra: Object.freeze({ name: network.usdcName, version: network.usdcVersion }),
   });
-  const resource: ResourceInfo = Object.freeze({
+
+const resourceOf = ({ description, serviceName, tags }: OfferTerms, url: string): ResourceInfo =>
+  Object.freeze({
     url,
     description,
     mimeType: 'application/json',
     ...(serviceName === undefined ? {} : { serviceName }),
     ...(tags === undefined ? {} : { tags }),
   });
+
+/**
+ * Prepares the offer of one route.
+ * @throws Error naming the route and the fault in its terms
+ */
+export function prepareOffer(terms: OfferTerms): Offer {
+  const { baseUrl, path, network, payTo, bazaar } = terms;
+  const amountAtomic = checkedPriceOf(terms);
+  const url = `${baseUrl}${path}`;
+
+  const requirements = requirementsOf(network, payTo, amountAtomic);
+  const resource = resourceOf(terms, url);
   const extensions: Extensions | undefined = bazaar === undefined ? undefined : Object.freeze({ bazaar });
 
   // {"x402Version":2,"error":"…","resource":{"url":"https://… | ?query" | ,"description":…}

@@ -1,0 +1,50 @@
+/** The offer of a paid operation, as one seller makes it (decisions §4). */
+import type { Mount } from '../http/access.ts';
+import type { Contract } from '../http/contract.ts';
+import type { Prices } from '../payment/prices.ts';
+import type { Address, Network } from '../payment/protocol/network.ts';
+import { type Offer, OversizedOfferError, prepareOffer } from '../payment/protocol/requirements.ts';
+import { ANSWER_DETAILS, type AnswerDetail, bazaarOf } from './x402-discovery.ts';
+
+/** What offers say of the server that sells: the recipient, its network and its prices. */
+export interface Seller {
+  readonly payTo: Address;
+  readonly network: Network;
+  /** Prices that replace those of the declarations. */
+  readonly prices: Prices;
+  /** True: payments move play money, and descriptions of offers say so. */
+  readonly isPlay: boolean;
+  readonly serviceName?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
+/** Begins the description of every offer of a server whose payments move play money (decisions §4). */
+const PLAY_MARK = '[play money] ';
+
+/**
+ * Makes an offer that says as much of the answer as its header has room for: facilitators and proxies refuse a long one.
+ * @throws Error when the offer does not fit with the least either
+ */
+function offerThatFits(make: (detail: AnswerDetail) => Offer): Offer {
+  let oversized: unknown;
+  for (const detail of ANSWER_DETAILS) {
+    try {
+      return make(detail);
+    } catch (failure) {
+      if (!(failure instanceof OversizedOfferError)) throw failure;
+      oversized = failure;
+    }
+  }
+  throw oversized;
+}
+
+/**
+ * Prepares the offer of an operation.
+ * @throws Error at start, when the declaration of the operation does not give a valid offer
+ */
+export function offerOf(contract: Contract, priceUsdc: string, seller: Seller, { baseUrl }: Mount): Offer {
+  const { path, summary } = contract;
+  const description = seller.isPlay ? PLAY_MARK + summary : summary;
+  const terms = { ...seller, baseUrl, path, description, priceUsdc };
+  return offerThatFits((detail) => prepareOffer({ ...terms, bazaar: bazaarOf(contract, detail) }));
+}
