@@ -233,8 +233,8 @@ describe('a build', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines.map((line) => [line.company_domain, line.company_domain_evidence, line.company_aliases])).toEqual([
       ['acme.com', 'site', ['careers.acme.com']],
-      ['acme.com', 'site', undefined],
       ['beta.io', 'links', undefined],
+      ['acme.com', 'site', undefined],
     ]);
     const again = await run(['snapshot', 'build', '--out', at('again.snapshot')], { stdin: stdout });
     expect(again.exitCode).toBe(0);
