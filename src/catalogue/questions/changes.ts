@@ -1,5 +1,5 @@
 /**
- * The changes question (siblings §2, "changes"): matching jobs that were first observed inside the period, and those that
+ * The changes question (siblings §2): matching jobs that were first observed inside the period, and those that
  * closed inside it.
  */
 import type { Catalogue } from '../catalogue.ts';

@@ -1,4 +1,4 @@
-/** The detail question (siblings §2, "detail"): one job, active or closed, whole. */
+/** The detail question (siblings §2): one job, active or closed, whole. */
 import type { Catalogue } from '../catalogue.ts';
 import type { Job } from '../job.ts';
 

@@ -1,4 +1,4 @@
-/** The market question (siblings §2, "market"): what the matching jobs of the cohort are, and where. */
+/** The market question (siblings §2): what the matching jobs of the cohort are, and where. */
 import type { Catalogue } from '../catalogue.ts';
 import type { CohortFacts } from '../cohort.ts';
 import type { RowGroups } from '../index/cohort-groups.ts';

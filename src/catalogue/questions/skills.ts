@@ -1,4 +1,4 @@
-/** The skills question (siblings §2, "skills"): the most requested skills of the matching jobs. */
+/** The skills question (siblings §2): the most requested skills of the matching jobs. */
 import type { Catalogue } from '../catalogue.ts';
 import type { CohortFacts } from '../cohort.ts';
 import type { CompanyDomain } from '../company-domain.ts';
