@@ -120,12 +120,13 @@ function questionsOf(catalogue: Catalogue): Question[] {
     engine: () => signals(catalogue, {}, 5, periods[turns.engine++ % PERIODS]!),
     model: (model) => model.signals({}, 5, periods[turns.model++ % PERIODS]!),
   });
+  const active = Array.from({ length: snapshot.activeCount }, (_, row) => snapshot.job(row));
   for (const [title, filters] of Object.entries(SEARCH_QUESTIONS)) {
     // Without a filter there is nothing to select: this measures only copying ten jobs.
     if (Object.keys(filters).length === 0) continue;
     questions.push({
       title: `search, ${title}`,
-      jobs,
+      jobs: active,
       engine: () => search(catalogue, filters, 10),
       model: (model) => model.search(filters, 10),
     });

@@ -61,7 +61,28 @@ export const SEARCH_QUESTIONS: Readonly<Record<string, SearchFilters>> = {
   'no filter': {},
 };
 
-/** The rows that the model needs to answer for the whole catalogue: one more than the cohort has. */
+/** What people type, and what is dearest for an index. The last ones are the worst that a filter allows. */
+export const MORE_SEARCH_QUESTIONS: Readonly<Record<string, SearchFilters>> = {
+  'two letters': { keyword: 'go' },
+  'two letters nearly everywhere': { keyword: 'er' },
+  'three words': { keyword: 'senior software engineer' },
+  'a rare word': { keyword: 'bioinformatics' },
+  'eight terms': { keyword: 'senior data engineer python sql aws docker kafka' },
+  'a place': { location: 'germany' },
+  remote: { remote: true },
+  'an employment type': { employmentType: 'contract' },
+  'a term, a place, remote, an employment type': {
+    keyword: 'kubernetes',
+    location: 'berlin',
+    remote: true,
+    employmentType: 'contract',
+  },
+  'eight pieces of words': { keyword: 'se en da gi ta or io ne', location: 'er an', remote: true },
+  'eight rarer pieces': { keyword: 'qu ux xp gy ff wo ju za', location: 'ur' },
+  'sixteen pieces': { keyword: 'qu ve ge ck ap ou fi bu', location: 'ur ta ca ro ng st ex wa' },
+};
+
+/** The rows that the model needs to aggregate the whole catalogue: one more than the cohort has. */
 export function modelRows(snapshot: Snapshot): Job[] {
   return Array.from({ length: Math.min(snapshot.activeCount, COHORT_ROWS_MAX + 1) }, (_, row) => snapshot.job(row));
 }

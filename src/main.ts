@@ -110,6 +110,10 @@ const io: Io = {
     process.on(name, handler);
     return () => process.off(name, handler);
   },
+  processId: process.pid,
+  sendSignal(processId, name) {
+    process.kill(processId, name);
+  },
 };
 
 async function main(): Promise<number> {

@@ -4,8 +4,8 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 /** The digest as 32 bytes, in a plain array because `slice` of a Buffer shares the bytes. */
 export const sha256 = (text: string): Uint8Array => new Uint8Array(hash('sha256', text, 'buffer'));
 
-/** The digest as 32 bytes in code units 0..255. */
-export const sha256Latin1 = (text: string): string => hash('sha256', text, 'latin1');
+/** The digest of a text, or of bytes, as 32 bytes in code units 0..255. */
+export const sha256Latin1 = (text: string | Uint8Array): string => hash('sha256', text, 'latin1');
 
 /** 64 lower-case hex digits. */
 export const sha256Hex = (text: string): string => hash('sha256', text, 'hex');

@@ -1,6 +1,6 @@
 /**
  * A snapshot with everything that answers questions about it: the catalogue's cohort with its indexes, and a cache of large
- * company cohorts. All of it can be computed again from the columns.
+ * company cohorts. All of it can be computed again from the columns. The index over all jobs is part of the snapshot.
  */
 import { LRUCache } from 'lru-cache';
 import { Cohort } from './cohort.ts';
@@ -9,16 +9,16 @@ import { type CohortGroups, cohortGroupsOf } from './index/cohort-groups.ts';
 import { CohortPart, type PartIndexes } from './index/cohort-part.ts';
 import { type CompanyRuns, companyRunsOf } from './index/company-runs.ts';
 import { CompanyRanking, type RankingData, rankingDataOf } from './index/ranking.ts';
-import { CACHED_COHORT_ROWS_MAX, COHORT_ROWS_MAX, PART_ROWS_MAX } from './limits.ts';
+import { CACHED_COHORT_ROWS_MAX, CACHED_COHORT_ROWS_MIN, COHORT_ROWS_MAX } from './limits.ts';
 import { FoundJobs } from './questions/found-jobs.ts';
 import { CodeCounts } from './questions/top-codes.ts';
 import type { ColdTexts } from './snapshot/cold-rows.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
+import { RowFinder } from './whole/row-finder.ts';
 
 /** All that `warm` builds, as plain data: a thread builds it and hands it over, so that the server's loop need not wait. */
 export interface CatalogueIndexes {
   readonly runs: CompanyRuns;
-  readonly newestFirst: PartIndexes;
   readonly byCompany: PartIndexes;
   readonly ranking: RankingData;
   readonly groups: CohortGroups;
@@ -30,10 +30,10 @@ export class Catalogue {
   readonly snapshot: Snapshot;
   /** The most recently observed active jobs of the whole catalogue: rows 0 .. at most 9999. */
   readonly cohort: Cohort;
-  /** Its rows, newest observation first, and company after company. */
-  readonly newestFirst: CohortPart;
+  /** Its rows, company after company. */
   readonly byCompany: CohortPart;
   readonly foundJobs: FoundJobs;
+  readonly finder: RowFinder;
   readonly #runs: CompanyRuns;
   readonly #companies = new LRUCache<number, Cohort>({
     maxSize: CACHED_COHORT_ROWS_MAX,
@@ -59,9 +59,8 @@ export class Catalogue {
     this.snapshot = snapshot;
     this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
     this.#runs = built?.runs ?? companyRunsOf(snapshot, count);
-    this.newestFirst = new CohortPart(snapshot, rows, undefined, built?.newestFirst);
-    const source = { part: this.newestFirst, positionOf: this.#runs.positionOf };
-    this.byCompany = new CohortPart(snapshot, this.#runs.rows, source, built?.byCompany);
+    this.byCompany = new CohortPart(snapshot, this.#runs.rows, built?.byCompany);
+    this.finder = new RowFinder(snapshot.whole.sets);
     this.#rankingData = built?.ranking;
     this.#groups = built?.groups;
     this.foundJobs = new FoundJobs(snapshot);
@@ -94,17 +93,11 @@ export class Catalogue {
   cohortOf(company: number): Cohort {
     const cached = this.#companies.get(company);
     if (cached !== undefined) return cached;
-    const active = this.snapshot.activeRowsOf(company);
-    const start = this.snapshot.companyOffsets[company]!;
-    const rows = this.snapshot.companyRows.subarray(start, start + Math.min(active, COHORT_ROWS_MAX));
-    const cohort = new Cohort(this.snapshot, rows, 'requested company', active > COHORT_ROWS_MAX);
-    if (rows.length > PART_ROWS_MAX) this.#companies.set(company, cohort);
+    const active = this.snapshot.activeRowsIn(company);
+    const rows = active.subarray(0, COHORT_ROWS_MAX);
+    const cohort = new Cohort(this.snapshot, rows, 'requested company', active.length > rows.length);
+    if (rows.length >= CACHED_COHORT_ROWS_MIN) this.#companies.set(company, cohort);
     return cohort;
-  }
-
-  /** The cohort of a company that is not in the catalogue. */
-  unknownCompanyCohort(): Cohort {
-    return new Cohort(this.snapshot, new Uint32Array(0), 'requested company', false);
   }
 
   /** Whether the compared text of a department contains `engineering` (decisions §3). */
@@ -124,12 +117,10 @@ export class Catalogue {
   warm(): CatalogueIndexes {
     this.byCompany.warmForSignals();
     void this.ranking;
-    this.newestFirst.warmForSearch();
-    const cold = this.foundJobs.readFirst(this.newestFirst.rows.length);
+    const cold = this.foundJobs.readFirst(this.cohort.rows.length);
     this.loadTexts(cold);
     return {
       runs: this.#runs,
-      newestFirst: this.newestFirst.built,
       byCompany: this.byCompany.built,
       ranking: this.#rankingData!,
       groups: this.groups,
@@ -139,6 +130,6 @@ export class Catalogue {
 
   /** Loads the texts that most answers show. @param cold as `warm` gave it */
   loadTexts(cold: ColdTexts | undefined): void {
-    this.foundJobs.loadFirst(this.newestFirst.rows.length, cold);
+    this.foundJobs.loadFirst(this.cohort.rows.length, cold);
   }
 }

@@ -1,24 +1,30 @@
-/**
- * The rows that a question considers (decisions §3, "Order, cohort, matching"): at most 10000 active ones. The catalogue's
- * are one part. A company's are parts of at most PART_ROWS_MAX rows, newest observations first, so that a question waits for
- * the index of one part at most.
- */
+/** The rows that an aggregate considers (decisions §3, "Order, cohort, matching"): at most 10000 active ones. */
 import { DOMAIN_EVIDENCE, isStated } from './domain-evidence.ts';
-import { CohortPart } from './index/cohort-part.ts';
-import { PART_ROWS_MAX } from './limits.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
 /** What an answer says about the rows that it was computed from. */
-export interface CohortFacts {
+interface CandidateFacts {
   readonly scope: 'requested company' | 'monitored catalogue';
-  /** Whether the scope has more active jobs than the cohort, so that counts are not totals. */
+  /** Whether there are more candidates than the limit, so that counts are not totals. */
   readonly sampled: boolean;
   readonly candidateJobs: number;
-  /** Jobs whose company's domain was assigned, not stated; absent: not counted. */
-  readonly assignedDomainJobs?: number;
-  /** Last observations in the cohort, before filters, milliseconds; `null` when it is empty. */
+  /** Last observations in the cohort, before filters, or of all active jobs that a search looks at; milliseconds; `null` when there is none. */
   readonly newestObservedMs: number | null;
   readonly oldestObservedMs: number | null;
+}
+
+/** Of an aggregate: its candidates are its cohort. */
+export interface CohortFacts extends CandidateFacts {
+  readonly basis: 'cohort';
+  /** Jobs of the cohort without a recorded department. */
+  readonly jobsWithoutDepartment: number;
+  /** Jobs whose company's domain was assigned, not stated; absent: not counted. */
+  readonly assignedDomainJobs?: number;
+}
+
+/** Of a search: its candidates are the matching jobs. */
+export interface SearchFacts extends CandidateFacts {
+  readonly basis: 'matching jobs';
 }
 
 /** One pass over the rows. */
@@ -35,22 +41,19 @@ export class Cohort {
   readonly facts: CohortFacts;
   /** Ascending, so newest observation first; owned by the cohort. */
   readonly rows: Uint32Array;
-  /** Whether there was a search already, so that the next one may build an index. */
-  wasSearched = false;
-  readonly #snapshot: Snapshot;
-  #parts: readonly CohortPart[] | undefined;
 
   /** @param rows ascending */
   constructor(snapshot: Snapshot, rows: Uint32Array, scope: CohortFacts['scope'], sampled: boolean) {
     const count = rows.length;
-    this.#snapshot = snapshot;
     this.rows = rows;
     this.facts = {
       scope,
+      basis: 'cohort',
       sampled,
       candidateJobs: count,
       newestObservedMs: count === 0 ? null : snapshot.lastObserved[rows[0]!]!,
       oldestObservedMs: count === 0 ? null : snapshot.lastObserved[rows[count - 1]!]!,
+      jobsWithoutDepartment: jobsWithoutDepartment(snapshot, rows),
     };
     // Counted when an answer asks for it, and not enumerable, so that comparing or copying the facts does not count.
     let assigned: number | undefined;
@@ -61,16 +64,10 @@ export class Cohort {
       },
     });
   }
+}
 
-  /** The parts of a company's cohort, newest observations first; made on first use. */
-  get parts(): readonly CohortPart[] {
-    if (this.#parts === undefined) {
-      const parts: CohortPart[] = [];
-      for (let start = 0; start < this.rows.length; start += PART_ROWS_MAX) {
-        parts.push(new CohortPart(this.#snapshot, this.rows.subarray(start, start + PART_ROWS_MAX)));
-      }
-      this.#parts = parts;
-    }
-    return this.#parts;
-  }
+function jobsWithoutDepartment({ department }: Snapshot, rows: Uint32Array): number {
+  let count = 0;
+  for (let i = 0; i < rows.length; i++) if (department[rows[i]!] === 0) count++;
+  return count;
 }

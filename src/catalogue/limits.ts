@@ -6,17 +6,14 @@ export const COHORT_ROWS_MAX = 10_000;
 /** Most entries of each list in the answer of the company route (specification, "Limits"). */
 export const TOP_ENTRIES_MAX = 10;
 
-/**
- * Rows of a company that are indexed together; a search in a company with no more rows scans them. A request waits while such
- * an index is built, and the time grows with its rows (bench/search.ts).
- */
-export const PART_ROWS_MAX = 256;
+/** A search in a company with no more rows scans them, which takes no longer than the index (bench/search.ts). */
+export const SCANNED_ROWS_MAX = 128;
 
-/**
- * Rows of all cached company cohorts together. Their indexes take about 20 MB when all are built (5.2 MB for 10000 rows), and
- * at most 190 MB by PART_INDEX_UNITS_MAX. An evicted cohort is indexed again when a search needs it.
- */
+/** Rows of all cached company cohorts together. */
 export const CACHED_COHORT_ROWS_MAX = 40_000;
+
+/** A company cohort of fewer rows is made faster than it is looked up. */
+export const CACHED_COHORT_ROWS_MIN = 257;
 
 /**
  * Code units of the distinct tokens of one index: about 100 a row, ten times what real postings have in all searched fields
@@ -25,14 +22,14 @@ export const CACHED_COHORT_ROWS_MAX = 40_000;
  */
 export const INDEX_UNITS_MAX = 2 ** 20;
 
-/** The same for an index of at most PART_ROWS_MAX rows, for which a request waits: 128 a row, where real postings have 30. */
-export const PART_INDEX_UNITS_MAX = 2 ** 15;
-
 /** Rows of one snapshot: 16.7 million, of about 94 bytes each in memory, stay within the 2 GiB below. */
 export const ROW_COUNT_MAX = 2 ** 24;
 
-/** Bytes of all sections in memory: one allocation, of a size that both runtimes allow. */
+/** Bytes of all columns: offsets in them fit 31 bits. With the index below they are one allocation, of a size that both runtimes allow. */
 export const HOT_BYTES_MAX = 2 ** 31;
+
+/** Bytes of the index over the whole catalogue, behind the columns: about 65 a job (bench/snapshot-load.ts), so 16.7 million fit. */
+export const INDEX_BYTES_MAX = 3 * 2 ** 29;
 
 /** Bytes of one text section; offsets into it are Uint32. */
 export const TEXT_BYTES_MAX = 2 ** 32 - 1;
@@ -90,3 +87,22 @@ export const TERM_BITMAPS_MAX = 2_048;
 
 /** Matches that stay a list; more become a set. A bitmap of 10000 rows has about as many words. */
 export const LISTED_ROWS_MAX = 320;
+
+/** Code units of a token of the whole catalogue's index. A row with a longer one is scanned; URLs and keys are about as long. */
+export const TOKEN_UNITS_MAX = 256;
+
+/**
+ * UTF-8 of the distinct tokens of one index over the whole catalogue: three million of real postings' length, ten times what
+ * ten million of them have. The newest texts come first; later rows that bring a token for which there is no room are scanned.
+ * Sorting takes 22 bytes a byte for a moment.
+ */
+export const VOCABULARY_BYTES_MAX = 2 ** 25;
+
+/**
+ * What a question may spend on uniting the rows of one term, nanoseconds for each 65,536 rows of the catalogue: sixteen terms
+ * at this cost stay within a millisecond for a million jobs (bench/search.ts).
+ */
+export const MERGED_COST_MAX_NS = 4_000;
+
+/** Bytes a row that the merged sets of one index may take together. With more of them each term costs more instead. */
+export const MERGED_BYTES_A_ROW = 24;

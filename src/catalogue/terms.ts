@@ -1,7 +1,7 @@
 /**
- * How text compares (decisions §3): after NFKC, `toLowerCase()` and collapsing white space, on both sides. A filter splits
- * into terms at white space, so no term has a blank, and a text contains a term exactly when one of its blank-separated
- * tokens does. The index relies on that.
+ * How text compares (decisions §3): decomposed, in lower case and without diacritics, composed again, with single spaces, on
+ * both sides. A filter splits into terms at white space, so no term has a blank, and a text contains a term exactly when one of
+ * its blank-separated tokens does. The indexes rely on that.
  */
 
 /** Most terms a filter may have (specification, "Limits"). */
@@ -9,11 +9,18 @@ export const TERM_COUNT_MAX = 8;
 
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
-/** The form in which two texts are compared: NFKC, lower case, single spaces, none at the ends. */
+/** Lower case can bring marks of its own (U+0130), and their order is that of a normal form only after decomposing again. */
+const DIACRITICS = /[\u0300-\u036f]/gu;
+
+/**
+ * The form in which two texts are compared: NFKD, lower case and NFKD without U+0300 to U+036F, then NFKC and single spaces, none
+ * at the ends.
+ */
 export function comparedText(text: string): string {
-  // Printable ASCII with single spaces is its own NFKC form; most titles take this path.
+  // Printable ASCII with single spaces has no other form but its case; most titles take this path.
   if (PLAIN.test(text)) return text.toLowerCase();
-  return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  const bare = text.normalize('NFKD').toLowerCase().normalize('NFKD').replace(DIACRITICS, '');
+  return bare.normalize('NFKC').replace(/\s+/gu, ' ').trim();
 }
 
 /** How many terms a filter has, without splitting it. */

@@ -7,7 +7,9 @@
  */
 import { parseArgs } from 'node:util';
 import { printable } from '../base/printable.ts';
+import { paragraph, table } from './help-text.ts';
 import type { Io } from './io.ts';
+import { nearestOf } from './nearest.ts';
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
@@ -68,8 +70,8 @@ export interface Argument {
   /** Placeholder in the help: FILE. */
   readonly name: string;
   readonly help: string;
-  /** `one` is required; `many` accepts any number, zero too, and comes last. */
-  readonly count: 'one' | 'many';
+  /** `one` is required; `optional` and `many`, which accepts any number, zero too, come last. */
+  readonly count: 'one' | 'optional' | 'many';
 }
 
 export interface Invocation<Table extends Options> {
@@ -107,6 +109,8 @@ export interface CommandGroup {
   readonly kind: 'group';
   readonly name: string;
   readonly summary: string;
+  /** What `--version` prints; a group without one knows no such word. */
+  readonly version?: string;
   readonly commands: readonly CommandItem[];
   /** What the group's name does without one of its commands: `companies --catalogue DIR`. */
   readonly itself?: CommandStub;
@@ -164,6 +168,13 @@ interface ParsedWords {
   readonly positionals: readonly string[];
 }
 
+function unknownOption(rawName: string, options: Options): UsageError {
+  const nearest = rawName === '-h' ? 'help' : nearestOf(rawName.replace(/^-+/, ''), Object.keys(options));
+  return new UsageError(
+    `unknown option ${printable(rawName)}${nearest === undefined ? '; --help lists the options' : `, did you mean --${nearest}?`}`,
+  );
+}
+
 /** The options and arguments on the command line, each option checked by itself. @throws UsageError */
 function parseWords(options: Options, words: readonly string[]): ParsedWords {
   const { tokens } = parseArgs({
@@ -183,7 +194,7 @@ function parseWords(options: Options, words: readonly string[]): ParsedWords {
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
-    if (!option || !token.rawName.startsWith('--')) throw new UsageError(`unknown option ${printable(token.rawName)}`);
+    if (!option || !token.rawName.startsWith('--')) throw unknownOption(token.rawName, options);
     if (given.has(token.name)) throw new UsageError(`--${token.name} is given twice`);
     given.add(token.name);
     if (option.type === 'flag') {
@@ -215,28 +226,37 @@ function parseInvocation(subject: Command, words: readonly string[]): Invocation
   const absent = required[positionals.length];
   if (absent) throw new UsageError(`the argument ${absent.name} is missing`);
   const acceptsMany = subject.arguments.some(({ count }) => count === 'many');
-  const surplus = positionals[required.length];
+  const surplus = positionals[subject.arguments.length];
   if (surplus !== undefined && !acceptsMany) throw new UsageError(`unexpected argument ${quoted(surplus)}`);
   return { options: values as OptionValues<Options>, given, arguments: positionals };
 }
 
-/** Two columns; the left one is as wide as its longest cell. */
-function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join('');
+/** Accepted values that stand behind the option's name; a longer list stands in its text. */
+const CHOICES_LENGTH_MAX = 24;
+
+function isShortList(choices: readonly string[]): boolean {
+  return choices.join('|').length <= CHOICES_LENGTH_MAX;
 }
 
 function optionHelp(option: Option): string {
   if (option.type === 'flag') return option.help;
-  if (option.required) return `${option.help} (required)`;
-  return option.default === undefined ? option.help : `${option.help} (default ${option.default})`;
+  const choices = option.type === 'text' && option.choices && !isShortList(option.choices) ? option.choices : [];
+  const help = choices.length === 0 ? option.help : `${option.help}: ${choices.join(', ')}`;
+  if (option.required) return `${help} (required)`;
+  return option.default === undefined ? help : `${help} (default ${option.default})`;
 }
 
 function optionLabel(name: string, option: Option): string {
   if (option.type === 'flag') return `--${name}`;
   const choices = option.type === 'text' ? option.choices : undefined;
-  return `--${name} ${choices ? choices.join('|') : option.value}`;
+  return `--${name} ${choices && isShortList(choices) ? choices.join('|') : option.value}`;
 }
+
+const ARGUMENT_FORMS: Readonly<Record<Argument['count'], (name: string) => string>> = {
+  one: (name) => name,
+  optional: (name) => `[${name}]`,
+  many: (name) => `[${name}...]`,
+};
 
 function commandHelp(path: string, subject: Command): string {
   const words = [path];
@@ -244,14 +264,14 @@ function commandHelp(path: string, subject: Command): string {
     if (option.type !== 'flag' && option.required) words.push(`--${name} ${option.value}`);
   }
   words.push('[options]');
-  for (const { name, count } of subject.arguments) words.push(count === 'one' ? name : `[${name}...]`);
+  for (const { name, count } of subject.arguments) words.push(ARGUMENT_FORMS[count](name));
   const options = Object.entries({ ...subject.options, help: HELP });
   return [
-    `${words.join(' ')}\n`,
-    `${subject.summary}.\n`,
+    paragraph(words.join(' '), 4),
+    paragraph(`${subject.summary}.`),
     ...(subject.arguments.length === 0 ? [] : [table(subject.arguments.map(({ name, help }) => [name, help]))]),
     table(options.map(([name, option]) => [optionLabel(name, option), optionHelp(option)])),
-    ...subject.notes.map((note) => `${note}\n`),
+    ...subject.notes.map((note) => paragraph(note)),
   ].join('\n');
 }
 
@@ -268,13 +288,14 @@ function* commandsIn(group: CommandGroup, before: string): Generator<readonly [s
 }
 
 async function groupHelp(path: string, group: CommandGroup): Promise<string> {
-  const more = `${path} <command> --help describes one command.\n`;
+  const version = group.version === undefined ? '' : ` ${path} --version prints the version.`;
+  const more = paragraph(`${path} <command> --help describes one command.${version}`);
   if (group.itself) {
     const rows = group.commands.map(({ name, summary }) => [`${path} ${name}`, summary] as const);
     return [commandHelp(path, await group.itself.load()), table(rows), more].join('\n');
   }
   const rows = [...commandsIn(group, '')].map(([name, { summary }]) => [name, summary] as const);
-  return [`${path} <command> [options]\n`, `${group.summary}.\n`, table(rows), more].join('\n');
+  return [paragraph(`${path} <command> [options]`), paragraph(`${group.summary}.`), table(rows), more].join('\n');
 }
 
 async function runCommand(path: string, subject: Command, words: readonly string[], io: Io): Promise<number> {
@@ -282,6 +303,20 @@ async function runCommand(path: string, subject: Command, words: readonly string
   if (invocation !== null) return subject.start(invocation, io);
   io.stdout.write(commandHelp(path, subject));
   return EXIT_OK;
+}
+
+const namesIn = (group: CommandGroup): string => group.commands.map(({ name }) => name).join(', ');
+
+/** Names a command that the word resembles, in a group below too: `inspect` is `snapshot inspect`. */
+function unknownCommand(word: string, group: CommandGroup): UsageError {
+  const paths = [...commandsIn(group, '')].map(([path]) => path);
+  const lastWord = (path: string): string => path.slice(path.lastIndexOf(' ') + 1);
+  const words = [...group.commands.map(({ name }) => name), ...(group.version ? ['--version'] : []), '--help'];
+  const own = word === '-h' ? '--help' : nearestOf(word, words);
+  const below = nearestOf(word, paths.map(lastWord));
+  const nearest = own ?? paths.find((path) => lastWord(path) === below);
+  const hint = nearest === undefined ? `: ${namesIn(group)}` : `, did you mean ${nearest}?`;
+  return new UsageError(`unknown command ${quoted(word)}${hint}`);
 }
 
 async function dispatch(path: string, subject: CommandItem, words: readonly string[], io: Io): Promise<number> {
@@ -292,11 +327,14 @@ async function dispatch(path: string, subject: CommandItem, words: readonly stri
     io.stdout.write(await groupHelp(path, subject));
     return EXIT_OK;
   }
+  if (word === '--version' && subject.version !== undefined) {
+    io.stdout.write(`${subject.name} ${subject.version}\n`);
+    return EXIT_OK;
+  }
   if (subject.itself && (word === undefined || word.startsWith('-'))) return dispatch(path, subject.itself, words, io);
-  const names = subject.commands.map(({ name }) => name).join(', ');
-  if (word === undefined) throw new UsageError(`a command is missing: ${names}`);
+  if (word === undefined) throw new UsageError(`a command is missing: ${namesIn(subject)}`);
   const next = subject.commands.find(({ name }) => name === word);
-  if (!next) throw new UsageError(`unknown command ${quoted(word)}: ${names}`);
+  if (!next) throw unknownCommand(word, subject);
   return dispatch(`${path} ${next.name}`, next, rest, io);
 }
 

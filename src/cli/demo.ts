@@ -1,41 +1,15 @@
 /**
- * `paygrade demo`: buys from a running server as a customer would. It makes a throwaway wallet, asks for an answer, shows the
- * offer, pays with the official x402 client and prints an answer of each jobs route with its receipt.
+ * `paygrade demo`: buys from a running server as a customer would. It asks for an answer, shows the offer, pays with the official
+ * x402 client and shows what it got with the receipt. Play money comes from a throwaway wallet; real money is spent only within
+ * the limit that `--spend` states.
  */
-import { CommandError, command, EXIT_OK } from './command.ts';
+import { printable } from '../base/printable.ts';
+import { usdcAtomicOf, usdcTextOf } from '../payment/protocol/amount.ts';
+import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import { answerLines } from './demo/answer-lines.ts';
+import { type Purchase, Purchases, priceOf } from './demo/purchases.ts';
 import type { Io } from './io.ts';
-import { ANSWER_TIMEOUT_MS, baseOf, noAnswer, payingClient, URL_OPTION } from './paying-client.ts';
-
-interface Offer {
-  readonly accepts: readonly { readonly amount: string; readonly payTo: string; readonly network: string }[];
-}
-
-interface Receipt {
-  readonly success: boolean;
-  readonly transaction: string;
-  readonly payer?: string;
-}
-
-interface Purchase {
-  readonly path: string;
-  readonly status: number;
-  readonly offer: Offer;
-  readonly receipt: Receipt | null;
-  readonly body: unknown;
-}
-
-const fromBase64 = <T>(text: string | null): T | null =>
-  text === null ? null : (JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as T);
-
-const dollars = (atomic: string): string => `${(Number(atomic) / 1_000_000).toFixed(2)} USDC`;
-
-async function ask(url: string): Promise<Response> {
-  try {
-    return await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
-  } catch (failure) {
-    throw noAnswer(url, failure);
-  }
-}
+import { serverOf, URL_OPTION } from './paying-client.ts';
 
 /** A company of the first answer, to ask about in the second request. */
 function domainIn(body: unknown): string | undefined {
@@ -48,46 +22,48 @@ function jobIn(body: unknown): string | undefined {
   return (body as { data?: { jobs?: { id: string }[] } }).data?.jobs?.[0]?.id;
 }
 
-function show(io: Io, purchase: Purchase): void {
-  const { path, status, offer, receipt, body } = purchase;
+function show(io: Io, { path, status, offer, isPlayMoney, receipt, body }: Purchase): void {
   const [wanted] = offer.accepts;
+  const say = (line: string): void => io.stderr.write(`  ${line}\n`);
   io.stderr.write(`\nGET ${path}\n`);
-  io.stderr.write(`  402  ${dollars(wanted?.amount ?? '0')} on ${wanted?.network} to ${wanted?.payTo}\n`);
-  io.stderr.write(
-    `  ${status}  ${receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid'}\n`,
+  say(
+    printable(
+      `402  ${usdcTextOf(priceOf(offer))} USDC${isPlayMoney ? ' of play money' : ''} on ${wanted?.network} to ${wanted?.payTo}`,
+    ),
   );
-  io.stderr.write(`${JSON.stringify(body, null, 2)}\n`);
+  say(printable(`${status}  ${receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid'}`));
+  for (const line of answerLines(body)) say(`     ${line}`);
 }
 
 export const demo = command({
   name: 'demo',
-  summary: 'Buys one answer of each kind from a running server, with a throwaway wallet and the official client',
+  summary: 'Buys one answer of each kind from a running server, with the official client',
   notes: [
-    'The wallet is new and empty. It can pay a server with SETTLEMENT=local, which gives every payer a play balance.',
+    'Pays play money (SETTLEMENT=local) from a throwaway wallet. It pays real money only with --spend, from the wallet of PRIVATE_KEY, and never more than that; whatever --spend says, it never pays real money without PRIVATE_KEY.',
+    'Shows ten lines of each answer on stderr; --json prints all of it on stdout.',
   ],
   options: {
     url: URL_OPTION,
     role: { type: 'text', value: 'WORDS', help: 'job role to ask about', default: 'data engineer' },
-    json: { type: 'flag', help: 'print the purchases as one JSON document' },
+    spend: { type: 'text', value: 'USDC', help: 'most that all answers may cost in real money, for example 0.20' },
+    json: { type: 'flag', help: 'print the purchases, whole, as one JSON document' },
   },
   async run({ options }, io) {
-    const base = baseOf(options.url);
-    const { address, payingFetch } = await payingClient(undefined);
-    io.stderr.write(`throwaway wallet: ${address}\n`);
-
+    const spendAtomic = options.spend === undefined ? undefined : usdcAtomicOf(options.spend);
+    if (options.spend !== undefined && !spendAtomic) {
+      throw new UsageError('--spend must be an amount of USDC above 0 with at most six decimals, for example 0.20');
+    }
     const purchases: Purchase[] = [];
+    let wallet: string | undefined;
+    const shop = new Purchases(serverOf(options.url, io.env), io.env, spendAtomic, (address, isThrowaway) => {
+      wallet ??= address;
+      io.stderr.write(`${isThrowaway ? 'throwaway wallet' : 'wallet of PRIVATE_KEY'}: ${address}\n`);
+    });
     const buy = async (path: string): Promise<Purchase> => {
-      const unpaid = await ask(base + path);
-      const offer = fromBase64<Offer>(unpaid.headers.get('payment-required'));
-      if (unpaid.status !== 402 || offer === null) {
-        throw new CommandError(`expected an offer (402) from ${path}, got ${unpaid.status}: ${await unpaid.text()}`);
-      }
-      const paid = await payingFetch(base + path, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
-      const receipt = fromBase64<Receipt>(paid.headers.get('payment-response'));
-      const purchase = { path, status: paid.status, offer, receipt, body: await paid.json() };
+      const purchase = await shop.buy(path);
       purchases.push(purchase);
       if (!options.json) show(io, purchase);
-      if (paid.status !== 200) throw new CommandError(`the paid request ${path} got ${paid.status}`);
+      if (purchase.status !== 200) throw new CommandError(`the paid request ${path} got ${purchase.status}`);
       return purchase;
     };
 
@@ -101,7 +77,7 @@ export const demo = command({
     await buy(`/v1/jobs/changes?role=${role}&limit=2`);
     await buy(`/v1/jobs/skills?role=${role}&limit=5`);
     await buy(`/v1/jobs/market?role=${role}`);
-    if (options.json) io.stdout.write(`${JSON.stringify({ wallet: address, purchases }, null, 2)}\n`);
+    if (options.json) io.stdout.write(`${JSON.stringify({ wallet, purchases }, null, 2)}\n`);
     return EXIT_OK;
   },
 });

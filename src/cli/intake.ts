@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { errorCodeOf } from '../base/failure.ts';
 import { grouped } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
-import type { InputFile, Member } from '../ingest/input/input.ts';
+import { CutShort, type InputFile, type Member } from '../ingest/input/input.ts';
 import type { Intake } from '../ingest/intake.ts';
 import type { Rejection } from '../ingest/job-sink.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
@@ -86,6 +86,7 @@ export async function takeAll(
         }
       }
     } catch (error) {
+      if (error instanceof CutShort) intake.breakOff(file.name);
       leaveOut(error);
     }
   }

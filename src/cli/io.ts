@@ -32,4 +32,8 @@ export interface Io {
   readonly clock: Clock;
   /** Calls `handler` for each such signal instead of the system's default action. @returns restores the default */
   onSignal(name: SignalName, handler: () => void): () => void;
+  /** This process. */
+  readonly processId: number;
+  /** @throws the system's error (ESRCH, EPERM) */
+  sendSignal(processId: number, name: SignalName): void;
 }

@@ -82,7 +82,7 @@ export const load = command({
     'unpaid expects 402; paid expects 200 with a receipt; webhook expects 200 (410 and 429 above the limits of a callback); wait expects the event of a webhook sent just before, and its latency counts from when that webhook was due.',
     'Prints the result on stderr, with --json on stdout. Exit code 1: no answer, or more than --unexpected-max percent of unexpected answers. Ctrl-C ends the run with the results so far.',
   ],
-  arguments: [{ name: 'URL', help: 'address of the server, http://127.0.0.1:8402', count: 'one' }],
+  arguments: [{ name: 'URL', help: 'address of the server (default PAYGRADE_URL)', count: 'optional' }],
   options: {
     scenario: { type: 'text', value: 'NAME', choices: SCENARIOS, help: 'kind of requests', default: 'unpaid' },
     mix: { type: 'text', value: 'LIST', help: 'weights of the kinds of requests in mixed', default: MIX_TEXT },
@@ -151,7 +151,9 @@ export const load = command({
     json: { type: 'flag', help: 'print the result as JSON on stdout' },
     'i-own-this-server': { type: 'flag', help: 'allow an address beyond this machine' },
   },
-  async run({ options, arguments: [url] }, io) {
+  async run({ options, arguments: [named] }, io) {
+    const url = named ?? (io.env.PAYGRADE_URL || undefined);
+    if (url === undefined) throw new UsageError('the argument URL is missing, for example http://127.0.0.1:8402');
     const mixed = parseMix(options.mix);
     if (typeof mixed === 'string') throw new UsageError(`--mix: ${mixed}`);
     const scenario = options.scenario as Scenario;
@@ -165,7 +167,7 @@ export const load = command({
     }
     const rate = options.rate ?? (scenario === 'wait' && options.connections === undefined ? WAIT_RATE : undefined);
     const plan: LoadPlan = {
-      ...(await checkedTarget(url as string, options['i-own-this-server'])),
+      ...(await checkedTarget(url, options['i-own-this-server'])),
       scenario,
       mix,
       rate,

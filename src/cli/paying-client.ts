@@ -2,28 +2,54 @@
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { CommandError, type TextOption, UsageError } from './command.ts';
+import type { Io } from './io.ts';
 import { optional } from './optional-package.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8402';
 
 export const URL_OPTION = {
   type: 'text',
   value: 'URL',
-  help: 'address of the server',
-  default: 'http://127.0.0.1:8402',
+  help: `address of the server (default PAYGRADE_URL, else ${DEFAULT_URL})`,
 } as const satisfies TextOption;
 
 /** Longer than any answer takes, including a wait of 30 s. */
 export const ANSWER_TIMEOUT_MS = 60_000;
 
-/** The server's address without a trailing slash. @throws UsageError */
-export function baseOf(text: string): string {
-  if (!URL.canParse(text)) throw new UsageError(`--url must be an address such as ${URL_OPTION.default}`);
+/** Codes of a refused connection: Node's, and Bun's. */
+const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ConnectionRefused']);
+
+/** The address without a trailing slash. @param name of the option or variable that gives it @throws UsageError */
+export function baseOf(text: string, name = '--url'): string {
+  if (!URL.canParse(text) || !/^https?:/i.test(text))
+    throw new UsageError(`${name} must be an address such as ${DEFAULT_URL}`);
   return text.replace(/\/+$/, '');
 }
 
+/** The address that the option or PAYGRADE_URL names, without a trailing slash. @throws UsageError */
+export function namedServer(given: string | undefined, env: Io['env']): string | undefined {
+  if (given !== undefined) return baseOf(given);
+  return env.PAYGRADE_URL ? baseOf(env.PAYGRADE_URL, 'PAYGRADE_URL') : undefined;
+}
+
+/** As {@link namedServer}, or the address of a server on this machine with default settings. @throws UsageError */
+export const serverOf = (given: string | undefined, env: Io['env']): string => namedServer(given, env) ?? DEFAULT_URL;
+
 /** The error that a command ends with when fetch fails. */
 export function noAnswer(target: string, failure: unknown): CommandError {
-  const code = errorCodeOf((failure as { cause?: unknown } | null)?.cause);
-  return new CommandError(`no answer from ${new URL(target).origin}: ${code ?? messageOf(failure)}`);
+  const { origin } = new URL(target);
+  const code = errorCodeOf((failure as { cause?: unknown } | null)?.cause) ?? errorCodeOf(failure);
+  if (REFUSED_CODES.has(code)) {
+    return new CommandError(
+      `no server listens at ${origin}: start one with \`npm start\`, or name its address with --url or PAYGRADE_URL`,
+    );
+  }
+  return new CommandError(`no answer from ${origin}: ${code ?? messageOf(failure)}`);
+}
+
+/** An upper bound of what a wallet signs away, in atomic USDC (6 decimals). The client subtracts what it signs. */
+export interface Budget {
+  leftAtomic: bigint;
 }
 
 export interface PayingClient {
@@ -35,9 +61,10 @@ export interface PayingClient {
 
 /**
  * @param privateKey 0x and 64 hex digits; undefined makes a throwaway wallet, which has money only in a play ledger
+ * @param budget the client signs no payment beyond it; without one each payment may be up to the official client's limit, 1 USDC
  * @throws UsageError for another text, CommandError when the client is not installed
  */
-export async function payingClient(privateKey: string | undefined): Promise<PayingClient> {
+export async function payingClient(privateKey: string | undefined, budget?: Budget): Promise<PayingClient> {
   if (privateKey !== undefined && !/^0x[0-9a-fA-F]{64}$/.test(privateKey)) {
     throw new UsageError('PRIVATE_KEY must be 0x and 64 hex digits');
   }
@@ -50,6 +77,19 @@ export async function payingClient(privateKey: string | undefined): Promise<Payi
     privateKey === undefined ? accounts.generatePrivateKey() : (privateKey as `0x${string}`),
   );
   const client = new ExactEvmScheme(account);
-  const schemes = NETWORK_IDS.map((network) => ({ network, client }));
-  return { address: account.address, payingFetch: wrapFetchWithPaymentFromConfig(fetch, { schemes }) as typeof fetch };
+  const payingFetch = wrapFetchWithPaymentFromConfig(fetch, {
+    schemes: NETWORK_IDS.map((network) => ({ network, client })),
+    ...(budget === undefined
+      ? {}
+      : {
+          spendControls: { maxAmountPerPayment: false },
+          policies: [(_version, offers) => offers.filter(({ amount }) => BigInt(amount) <= budget.leftAtomic)],
+          paymentRequirementsSelector: (_version, [chosen]) => {
+            if (chosen === undefined) throw new CommandError('the offer costs more than is left to spend');
+            budget.leftAtomic -= BigInt(chosen.amount);
+            return chosen;
+          },
+        }),
+  });
+  return { address: account.address, payingFetch: payingFetch as typeof fetch };
 }

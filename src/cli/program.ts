@@ -2,6 +2,7 @@
  * The commands of `paygrade`. A new one is a file that declares a `Command`, and a stub here. The stubs load a command's module
  * only when someone calls that command, so `serve` starts without the code of the others.
  */
+import { VERSION } from '../base/version.ts';
 import type { CommandGroup } from './command.ts';
 
 const snapshot: CommandGroup = {
@@ -81,6 +82,12 @@ const callback: CommandGroup = {
     },
     {
       kind: 'stub',
+      name: 'listen',
+      summary: 'Forwards the events of a callback to a server of your own, as they arrive',
+      load: async () => (await import('./callback/listen.ts')).listenAndForward,
+    },
+    {
+      kind: 'stub',
       name: 'events',
       summary: 'Lists the stored events of a callback',
       load: async () => (await import('./callback/events.ts')).listEvents,
@@ -104,12 +111,19 @@ export const PROGRAM: CommandGroup = {
   kind: 'group',
   name: 'paygrade',
   summary: 'Sells answers about hiring, one request at a time, over your own catalogue of job postings',
+  version: VERSION,
   commands: [
     {
       kind: 'stub',
       name: 'serve',
       summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
       load: async () => (await import('./serve.ts')).serve,
+    },
+    {
+      kind: 'stub',
+      name: 'reload',
+      summary: 'Makes the server of a state folder load its catalogue file again',
+      load: async () => (await import('./reload.ts')).reload,
     },
     {
       kind: 'stub',
@@ -135,7 +149,7 @@ export const PROGRAM: CommandGroup = {
     {
       kind: 'stub',
       name: 'demo',
-      summary: 'Buys one answer of each kind from a running server, with a throwaway wallet and the official client',
+      summary: 'Buys one answer of each kind from a running server, with the official client',
       load: async () => (await import('./demo.ts')).demo,
     },
     {

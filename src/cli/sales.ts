@@ -3,7 +3,7 @@ import { parseDateTime } from '../base/date-time.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import { command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
-import { baseOf } from './paying-client.ts';
+import { namedServer } from './paying-client.ts';
 import { CSV_LINES, JSON_LINES, PEOPLE_LINES, type SaleLines } from './sales/sales-lines.ts';
 import { adminTokenOf, pagesOfFolder, pagesOfServer, type SalesPages, type SalesWanted } from './sales/sales-source.ts';
 import { SalesTotals } from './sales/sales-totals.ts';
@@ -32,10 +32,9 @@ interface Place {
 /** @throws UsageError */
 function pagesOf(place: Place, wanted: SalesWanted, { env }: Io): SalesPages {
   const { 'state-dir': folder, url, 'admin-token-file': tokenFile } = place;
-  if (url !== undefined) {
-    if (folder !== undefined) throw new UsageError('--state-dir does not go with --url');
-    return pagesOfServer(baseOf(url), adminTokenOf(tokenFile, env), wanted, fetch);
-  }
+  if (url !== undefined && folder !== undefined) throw new UsageError('--state-dir does not go with --url');
+  const server = folder === undefined ? namedServer(url, env) : undefined;
+  if (server !== undefined) return pagesOfServer(server, adminTokenOf(tokenFile, env), wanted, fetch);
   if (tokenFile !== undefined) throw new UsageError('--admin-token-file goes with --url');
   const stateDir = folder ?? (env.STATE_DIR || STATE_DIR_DEFAULT);
   if (stateDir === IN_MEMORY) throw new UsageError('this state is in memory only: ask its server with --url');
@@ -66,7 +65,11 @@ export const sales = command({
       value: 'DIR',
       help: `folder of the state (default STATE_DIR, or ${STATE_DIR_DEFAULT})`,
     },
-    url: { type: 'text', value: 'URL', help: 'address of a server to ask instead, with ADMIN_TOKEN' },
+    url: {
+      type: 'text',
+      value: 'URL',
+      help: 'address of a server to ask instead, with ADMIN_TOKEN (default PAYGRADE_URL)',
+    },
     'admin-token-file': { type: 'text', value: 'FILE', help: 'file with the admin token, in place of ADMIN_TOKEN' },
     since: { type: 'text', value: 'TIME', help: 'only from this time on: RFC 3339, or a span such as 7d, 24h, 30m' },
     undelivered: { type: 'flag', help: 'only sales whose answer did not go out' },

@@ -12,6 +12,7 @@ import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts'
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { systemRandom } from '../base/random.ts';
+import { VERSION } from '../base/version.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { originOf } from '../config/settings.ts';
@@ -29,6 +30,7 @@ import { CATALOGUE_UNAVAILABLE } from '../modules/jobs/refusals.ts';
 import { StateError } from '../storage/state-error.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
+import { catalogueFactsOf, OperatorLines } from './operator-lines.ts';
 import { serverLog } from './server-log.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
@@ -51,7 +53,10 @@ async function listenerOf(options: ListenOptions): Promise<Listener> {
   try {
     return await openListener(options);
   } catch (failure) {
-    const reason = errorCodeOf(failure) === 'EADDRINUSE' ? 'the port is in use' : messageOf(failure);
+    const reason =
+      errorCodeOf(failure) === 'EADDRINUSE'
+        ? 'the port is in use; --port (or PORT) takes another one, 0 a free one'
+        : messageOf(failure);
     throw new CommandError(`cannot listen on ${options.host}:${options.port}: ${reason}`);
   }
 }
@@ -94,13 +99,13 @@ async function openServed(config: AppConfig, ports: AppPorts): Promise<App> {
   }
 }
 
-/** Reloads the catalogue and reports the result on stderr. Never rejects. */
-async function reloadCatalogue(app: App, { stderr }: Io): Promise<void> {
+/** Reloads the catalogue and reports the result. Never rejects. */
+async function reloadCatalogue(app: App, lines: OperatorLines): Promise<void> {
   try {
     await app.reload();
-    stderr.write('the catalogue was reloaded\n');
+    lines.reloaded(catalogueFactsOf(app.catalogue));
   } catch (failure) {
-    stderr.write(`catalogue reload failed; still serving the previous one: ${messageOf(failure)}\n`);
+    lines.reloadFailed(messageOf(failure));
   }
 }
 
@@ -108,8 +113,8 @@ export const serve = command({
   name: 'serve',
   summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
   notes: [
-    'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line a request.',
-    'SIGHUP reloads the catalogue file without dropping a request; SIGTERM answers requests in flight and exits 0.',
+    'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line a request. Notices, the pid and how reloads went stand on stderr, as JSON lines when stdout is no terminal.',
+    'SIGHUP (or `paygrade reload`) reloads the catalogue file without dropping a request; SIGTERM answers requests in flight and exits 0.',
   ],
   options: SETTING_OPTIONS,
   async run({ options }, io) {
@@ -152,8 +157,11 @@ export const serve = command({
     }
 
     const opened = app;
-    for (const notice of opened.notices) io.stderr.write(`${notice}\n`);
-    onHangUp = () => void reloadCatalogue(opened, io);
+    const lines = new OperatorLines(io);
+    for (const notice of opened.notices) lines.notice(notice);
+    const catalogue = catalogueFactsOf(opened.catalogue);
+    lines.started({ version: VERSION, processId: io.processId, baseUrl: addresses.baseUrl, catalogue });
+    onHangUp = () => void reloadCatalogue(opened, lines);
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
     const shutdown = shutdownSignal(io);
     io.stdout.write(`listening on ${address}\n`);

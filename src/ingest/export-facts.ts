@@ -6,14 +6,17 @@
  */
 import * as v from 'valibot';
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
-import type { BuildFacts } from '../catalogue/snapshot/snapshot-file.ts';
+import type { BuildFacts, LeftOut } from '../catalogue/snapshot/snapshot-file.ts';
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const exportFacts = v.object({
   content: v.string(),
   built_at: v.string(),
-  source_rows: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-  rejected_rows: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  source_rows: count,
+  rejected_rows: count,
   skills_version: v.pipe(v.string(), v.maxLength(200)),
+  left_out: v.optional(v.object({ max_age_days: v.nullable(count), aged_jobs: count, same_url_jobs: count })),
 });
 
 export interface AdoptableFacts {
@@ -33,17 +36,31 @@ export function adoptableFacts(record: unknown): AdoptableFacts | undefined {
     source_rows: sourceRows,
     rejected_rows: rejectedRows,
     skills_version: skillsVersion,
+    left_out: found,
   } = parsed.output;
-  return { content, facts: { builtAtMs, sourceRows, rejectedRows, skillsVersion } };
+  const leftOut = found && {
+    maxAgeDays: found.max_age_days,
+    agedJobs: found.aged_jobs,
+    sameUrlJobs: found.same_url_jobs,
+  };
+  return { content, facts: { builtAtMs, sourceRows, rejectedRows, skillsVersion, leftOut } };
 }
 
+/** What a build left out, as the commands print it. */
+export const leftOutJson = ({ maxAgeDays, agedJobs, sameUrlJobs }: LeftOut) => ({
+  max_age_days: maxAgeDays,
+  aged_jobs: agedJobs,
+  same_url_jobs: sameUrlJobs,
+});
+
 /** The value of the export's extra key. */
-export function exportFactsOf(contentDigest: string, facts: BuildFacts): Record<string, string | number> {
+export function exportFactsOf(contentDigest: string, facts: BuildFacts): Record<string, unknown> {
   return {
     content: contentDigest,
     built_at: dateTimeOf(facts.builtAtMs),
     source_rows: facts.sourceRows,
     rejected_rows: facts.rejectedRows,
     skills_version: facts.skillsVersion,
+    ...(facts.leftOut === undefined ? {} : { left_out: leftOutJson(facts.leftOut) }),
   };
 }

@@ -36,6 +36,8 @@ export interface CurrentMember {
   /** The first row that it adds. */
   readonly firstRow: number;
   noun: 'line' | 'record';
+  /** Number of the last line or record that was read whole. */
+  reached: number;
   readonly summary: FileSummary;
 }
 
@@ -64,7 +66,7 @@ export class IntakeReport {
       summary = { name: fileName, shape: null, read: 0, taken: 0, repeated: 0, joined: 0, refused: new Map() };
       this.#files.set(fileName, summary);
     }
-    const member: CurrentMember = { name, firstRow, noun: 'record', summary };
+    const member: CurrentMember = { name, firstRow, noun: 'record', reached: 0, summary };
     this.#members.push(member);
     return member;
   }

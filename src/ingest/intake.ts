@@ -10,8 +10,8 @@
  */
 import type { BuildFacts } from '../catalogue/snapshot/snapshot-file.ts';
 import { type AdoptableFacts, adoptableFacts } from './export-facts.ts';
-import { type Bytes, InputError, type Member } from './input/input.ts';
-import { type LineItem, LineSplitter } from './input/lines.ts';
+import { BrokenOff, type Bytes, CutShort, InputError, type Member } from './input/input.ts';
+import { isWholeRecord, type LineItem, LineSplitter } from './input/lines.ts';
 import {
   type FoundRecords,
   fitting,
@@ -29,6 +29,7 @@ import type { SourceRecord } from './input/source-field.ts';
 import { type CurrentMember, type FileSummary, IntakeReport, type Tally } from './intake-report.ts';
 import type { JobSink, Rejection, RejectSink, SourceDocument } from './job-sink.ts';
 import { parseNative } from './native.ts';
+import { recordJson } from './record-json.ts';
 import { boardOfFileName } from './shapes/board.ts';
 import { slugOf, sourceIdOf } from './shapes/job-id.ts';
 import { nativeShape } from './shapes/native.ts';
@@ -48,6 +49,8 @@ export interface IntakeSettings {
   /** The shape of all inputs, or all known ones, in the order to try them, when the content of an input decides. */
   readonly shape: Shape | readonly Shape[];
   readonly context: Omit<ShapeContext, 'fileName' | 'envelope'>;
+  /** When a member was fetched, in place of the context's time. Throws InputError for one of which it cannot say so. */
+  readonly observedAtOf?: (member: Member) => number;
   /** The operator stated the observation time, so a document's own does not count. */
   readonly observedAtGiven: boolean;
   /** More than one member is read, so a place needs its file's name too. */
@@ -95,20 +98,31 @@ export class Intake {
     return { builtAtMs: nowMs, sourceRows: source, rejectedRows: rejected, skillsVersion: skills.version };
   }
 
+  /** What was taken from this file stays, and is not all that the file listed. @param name as in {@link files} */
+  breakOff(name: string): void {
+    this.#settings.sink.breakOff?.(name);
+  }
+
   /**
    * Reads one member to its end.
-   * @throws InputError when it cannot be read or has none of the shapes. It has then added nothing, unless it is lines or a
-   * table that break in the middle
+   * @throws InputError when it cannot be read or has none of the shapes: it has then added nothing, unless the sink cannot undo
+   * @throws BrokenOff when it is lines or a table and is cut short: what stands before the cut was added
    */
   async take(member: Member): Promise<void> {
     const { sink } = this.#settings;
     const current = this.#report.startMember(member.name, member.archive ?? member.name, sink.rowCount);
     const { summary } = current;
     const { taken, repeated } = summary;
-    sink.begin?.();
+    sink.begin?.(this.#observedAtMsOf(member));
     try {
       await this.#read(member, current);
     } catch (error) {
+      const takenCount = summary.taken - taken;
+      if (error instanceof CutShort) {
+        this.breakOff(member.archive ?? member.name);
+        const place = `${current.noun} ${current.reached + 1} of ${member.name}`;
+        if (takenCount > 0) throw new BrokenOff(place, error.reason, takenCount);
+      }
       if (sink.undo === undefined) throw error;
       sink.undo();
       const lost = summary.taken - taken + summary.repeated - repeated;
@@ -176,9 +190,15 @@ export class Intake {
     const lines = new LineSplitter();
     for await (const chunk of bytes) {
       for (const item of lines.push(chunk)) this.#takeLine(current, shape, context, item);
+      current.reached = lines.lineNumber;
       this.#settings.onProgress();
     }
-    for (const item of lines.finish()) this.#takeLine(current, shape, context, item);
+    for (const item of lines.finish()) {
+      if (this.#settings.sink.breakOff !== undefined && !isWholeRecord(item)) {
+        throw new CutShort(member.name, 'the last line does not end');
+      }
+      this.#takeLine(current, shape, context, item);
+    }
   }
 
   #takeLine(current: CurrentMember, shape: Shape, context: MemberContext, item: LineItem): void {
@@ -238,13 +258,18 @@ export class Intake {
       sample.length = 0;
       return settled;
     };
-    for await (const row of rows) {
-      if (shape !== undefined) {
-        this.#takeRecord(current, shape, context, row, ++number);
-        continue;
+    try {
+      for await (const row of rows) {
+        if (shape !== undefined) {
+          this.#takeRecord(current, shape, context, row, ++number);
+          continue;
+        }
+        sample.push(row);
+        if (sample.length === SAMPLE_RECORDS) shape = settle();
       }
-      sample.push(row);
-      if (sample.length === SAMPLE_RECORDS) shape = settle();
+    } catch (error) {
+      if (error instanceof CutShort && shape === undefined && sample.length > 0) settle();
+      throw error;
     }
     if (shape === undefined) settle();
     this.#settings.onProgress();
@@ -279,12 +304,19 @@ export class Intake {
 
   #takeRecord(current: CurrentMember, shape: Shape, context: MemberContext, record: unknown, number: number): void {
     this.#report.countRead(current);
+    current.reached = number;
     const refused = this.#addRecord(current, shape, context, record, number);
     if (refused !== undefined) {
       this.#reject(current, shape, number, { ...refused, id: sourceIdOf(record) });
-      this.#settings.rejects?.write(Buffer.from(`${jsonOf(record)}\n`));
+      this.#settings.rejects?.write(Buffer.from(`${recordJson(record)}\n`));
     }
     if (number % PROGRESS_RECORDS === 0) this.#settings.onProgress();
+  }
+
+  /** @throws InputError */
+  #observedAtMsOf(member: Member): number {
+    const { context, observedAtOf } = this.#settings;
+    return observedAtOf === undefined ? context.observedAtMs : observedAtOf(member);
   }
 
   #contextOf(member: Member, envelope: Envelope): MemberContext {
@@ -292,7 +324,7 @@ export class Intake {
     const fetchedAtMs = observedAtGiven ? null : envelope.fetchedAtMs;
     return {
       ...context,
-      observedAtMs: fetchedAtMs ?? context.observedAtMs,
+      observedAtMs: fetchedAtMs ?? this.#observedAtMsOf(member),
       fileName: member.fileName,
       envelope,
       document: { member, fetchedAtMs: envelope.fetchedAtMs },
@@ -361,19 +393,4 @@ export class Intake {
     this.#report.countRejected(current, rejected.field, rejected.reason, shape === nativeShape);
     this.#settings.onRejection({ place: this.#report.placeOf(current, number), ...rejected });
   }
-}
-
-/** A record as JSON. The runtime's writer gives up on nesting that its parser accepts; such a record is only named. */
-function jsonOf(record: unknown): string {
-  try {
-    return JSON.stringify(record, plainNumbers);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return JSON.stringify({ id: sourceIdOf(record), omitted: 'nested too deeply to be written' });
-  }
-}
-
-/** For JSON.stringify: Parquet has integers that JSON's writer refuses. */
-function plainNumbers(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
 }

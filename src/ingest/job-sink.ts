@@ -54,10 +54,16 @@ export interface JobSink {
    * `board` are those that the job would have, where they are known. A sink to which that means nothing leaves it out.
    */
   addRefused?(shape: Shape, board: string | undefined, id: string | undefined): void;
-  /** Starts a member: `undo` goes back to here. */
-  begin?(): void;
+  /** Starts a member: `undo` goes back to here. @param observedAtMs when it was fetched, milliseconds since the epoch */
+  begin?(observedAtMs: number): void;
   /** Removes what was added since `begin`. Without it, what a member added before it broke stays. */
   undo?(): void;
+  /**
+   * What was added from this file stays, and is not all that its sources list. A sink without it takes an unfinished last line
+   * for a bad one.
+   * @param file the path as the command line has it, or `stdin`
+   */
+  breakOff?(file: string): void;
 }
 
 /** Where rejected records go, byte for byte. */

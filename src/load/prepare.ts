@@ -60,7 +60,11 @@ async function findServer(plan: LoadPlan, clock: Clock): Promise<Server> {
     pool.close();
     lastCode = reply.code;
   }
-  throw new LoadError(`no answer from ${target.origin}: ${lastCode}`);
+  throw new LoadError(
+    lastCode === 'ECONNREFUSED'
+      ? `no server listens at ${target.origin}: start it, for example with \`npm start\`, or name another address`
+      : `no answer from ${target.origin}: ${lastCode}`,
+  );
 }
 
 /** The offer for an unpaid request. @param name of the request, for messages @throws LoadError */

@@ -140,7 +140,7 @@ function outcomeTable({ operations }: LoadResult): string {
       return `<tr${mark}><th>${escaped(operation)}</th><td>${escaped(outcome)}</td>${[grouped(count), ...cells].map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`;
     }),
   );
-  return `<table><thead><tr>${heads.map((head) => `<th>${head}</th>`).join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
+  return `<table><thead><tr>${heads.map((head, i) => `<th${i < 2 ? '' : ' class="number"'}>${head}</th>`).join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
 }
 
 function factList(result: LoadResult): string {
@@ -181,16 +181,19 @@ const STYLE = `
   --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #b0578d; --c4: #8a6d00; --c5: #3d8fc4; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --paper: #15171a; --faint: #343a41; --muted: #9aa3ad; --wrong: #ff8a80;
   --c0: #56b4e9; --c1: #ff9a4d; --c2: #3fcf9f; --c3: #e39ac6; --c4: #e0c341; --c5: #8fd0ff; } }
-body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+body { margin: 2rem auto; max-width: 68rem; overflow-wrap: anywhere; padding: 0 1rem; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.4rem; } figure { margin: 1.5rem 0; } figcaption { font-weight: 600; }
 figcaption small span { margin-left: 0.8em; } figcaption small span::before { content: "— "; }
 svg { width: 100%; height: auto; } svg text { fill: var(--muted); font-size: 11px; }
 .grid { stroke: var(--faint); fill: none; } .line { stroke: currentColor; fill: none; stroke-width: 1.8; }
 .c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: var(--c4); } .c5 { color: var(--c5); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1.2rem; } dt { color: var(--muted); } dd { margin: 0; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; } th, td { padding: 0.2rem 0.6rem; text-align: left; border-bottom: 1px solid var(--faint); white-space: nowrap; }
-.number { text-align: right; font-variant-numeric: tabular-nums; } .wrong td, .wrong th { color: var(--wrong); }
-pre { overflow-x: auto; font-size: 12px; }`;
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.1rem 1.2rem; } dt { color: var(--muted); } dd { margin: 0; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 14px; }
+th, td { padding: 0.2rem 0.5rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--faint); }
+.number, thead th { white-space: nowrap; } .number { text-align: right; font-variant-numeric: tabular-nums; } .wrong td, .wrong th { color: var(--wrong); }
+pre { overflow-x: auto; font-size: 12px; }
+@media (max-width: 60rem) { table { font-size: 12px; } th, td { padding: 0.2rem; } }
+@media print { body { margin: 0; max-width: none; } table { font-size: 10px; } th, td { padding: 0.1rem 0.2rem; } .scroll { overflow: visible; } }`;
 
 export function reportHtml(result: LoadResult): string {
   const title = `${result.scenario} load on ${result.url}`;

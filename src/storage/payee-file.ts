@@ -5,9 +5,10 @@
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCodeOf, messageOf } from '../base/failure.ts';
+import { errorCodeOf } from '../base/failure.ts';
 import type { Random } from '../base/random.ts';
 import { type Address, checksummed, parseAddress } from '../payment/protocol/network.ts';
+import { folderFaultOf } from './folder-fault.ts';
 import { makeFolder } from './make-folder.ts';
 import { StateError } from './state-error.ts';
 
@@ -43,7 +44,7 @@ export function throwawayPayee(stateDir: string | null, random: Random): Address
       renameSync(temporary, path);
     }
   } catch (failure) {
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${messageOf(failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
   }
   const kept = parseAddress(text.trim());
   if (kept === undefined) throw new StateError(`${path} holds no address; remove it or set PAY_TO`);

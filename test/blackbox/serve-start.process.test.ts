@@ -126,7 +126,7 @@ describe('a start that is refused', () => {
         other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port)),
       );
       const { exitCode, stdout, stderr } = await serveToEnd(runtime, { PORT: String(port) });
-      expect(stderr).toMatch(/^paygrade: [^\n]*port is in use\n$/);
+      expect(stderr).toMatch(/^paygrade: [^\n]*port is in use; --port [^\n]+\n$/);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
       await new Promise((resolve) => other.close(resolve));
     });

@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly nowMs?: number;
   readonly isTerminal?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** Receives the signals that a command sends to processes. */
+  readonly onSent?: (processId: number, name: string) => void;
 }
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -24,7 +26,10 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Each look at the monotonic clock is `stepMs` later, so that progress has something to show. */
-export function capturedIo({ stdin = '', nowMs = NOW_MS, isTerminal = false, env = {} }: Surroundings, stepMs = 1000) {
+export function capturedIo(
+  { stdin = '', nowMs = NOW_MS, isTerminal = false, env = {}, onSent }: Surroundings,
+  stepMs = 1000,
+) {
   const written = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
     write(text) {
@@ -51,6 +56,8 @@ export function capturedIo({ stdin = '', nowMs = NOW_MS, isTerminal = false, env
       },
     },
     onSignal: () => () => {},
+    processId: 4711,
+    sendSignal: (processId, name) => onSent?.(processId, name),
   };
   return { io, written };
 }

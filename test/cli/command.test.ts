@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/base/version.ts';
 import { CommandError, type CommandGroup, command, runProgram, UsageError } from '../../src/cli/command.ts';
 import { capturedIo, run } from './captured-io.ts';
 
@@ -76,10 +77,17 @@ describe('a command line is read from its declaration', () => {
     [['wall'], 'a command is missing: paint'],
     [['wall', 'toString'], 'unknown command "toString": paint'],
     [['wall', 'paint'], 'the argument WALL is missing'],
-    [['wall', 'paint', 'n', '--colour', 'red'], 'unknown option --colour'],
-    [['wall', 'paint', 'n', '--toString'], 'unknown option --toString'],
-    [['wall', 'paint', 'n', '-d'], 'unknown option -d'],
-    [['wall', 'paint', 'n', '--no-dry'], 'unknown option --no-dry'],
+    [['wal'], 'unknown command "wal", did you mean wall?'],
+    [['fial'], 'unknown command "fial", did you mean fail?'],
+    [['pant'], 'unknown command "pant", did you mean wall paint?'],
+    [['-h'], 'unknown command "-h", did you mean --help?'],
+    [['wall', 'paint', 'n', '--colour', 'red'], 'unknown option --colour; --help lists the options'],
+    [['wall', 'paint', 'n', '--toString'], 'unknown option --toString; --help lists the options'],
+    [['wall', 'paint', 'n', '-d'], 'unknown option -d; --help lists the options'],
+    [['wall', 'paint', 'n', '-h'], 'unknown option -h, did you mean --help?'],
+    [['wall', 'paint', 'n', '--no-dry'], 'unknown option --no-dry; --help lists the options'],
+    [['wall', 'paint', 'n', '--coast', '2'], 'unknown option --coast, did you mean --coats?'],
+    [['wall', 'paint', 'n', '--signed', 'me'], 'unknown option --signed, did you mean --signed-by?'],
     [['wall', 'paint', 'n', '--dry=yes'], '--dry takes no value'],
     [['wall', 'paint', 'n', '--signed-by'], '--signed-by needs a value, NAME'],
     [['wall', 'paint', 'n', '--signed-by', '--dry'], '--signed-by needs a value, NAME'],
@@ -132,6 +140,15 @@ describe('a command line is read from its declaration', () => {
     );
   });
 
+  it('prints the version for --version, and only at the top', async () => {
+    expect(await run(['--version'])).toEqual({ exitCode: 0, stdout: `paygrade ${VERSION}\n`, stderr: '' });
+    expect(await run(['--verison'])).toMatchObject({
+      exitCode: 2,
+      stderr: 'paygrade: unknown command "--verison", did you mean --version?\n',
+    });
+    expect((await run(['snapshot', '--version'])).exitCode).toBe(2);
+  });
+
   it.each([['--help'], ['help']])('shows all commands for %s', async (word) => {
     const { exitCode, stdout } = await house(word);
     expect(exitCode).toBe(0);
@@ -147,6 +164,7 @@ describe('a command line is read from its declaration', () => {
       const help = await run([...path, '--help']);
       expect(help).toMatchObject({ exitCode: 0, stderr: '' });
       expect(help.stdout).toContain(`paygrade ${path.join(' ')} `);
+      expect(help.stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
     }
   });
 });

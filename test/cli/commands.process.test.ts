@@ -42,7 +42,11 @@ describe.each(RUNTIMES)('paygrade under %s', (runtime) => {
       stderr: `paygrade: ${at('missing')}: cannot be opened (ENOENT)\n`,
     });
     const misused = await paygrade(runtime, ['snapshot', 'build', '--frob']);
-    expect(misused).toEqual({ exitCode: 2, stdout: '', stderr: 'paygrade: unknown option --frob\n' });
+    expect(misused).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: 'paygrade: unknown option --frob; --help lists the options\n',
+    });
     const bad = await paygrade(runtime, ['snapshot', 'build', '--format', 'native', '--out', at('bad')], 'x\n');
     expect(bad.exitCode).toBe(1);
     expect(bad.stderr.split('\n')[0]).toBe('line 1: is not JSON');

@@ -167,7 +167,7 @@ describe('answers that are not as expected', () => {
     expect(await runLoadCommand([url])).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: `paygrade: no answer from ${url}: ECONNREFUSED\n`,
+      stderr: `paygrade: no server listens at ${url}: start it, for example with \`npm start\`, or name another address\n`,
     });
   });
 });

@@ -139,8 +139,8 @@ describe('snapshot build', () => {
     expect(readFileSync(at('bad.jsonl')).equals(Buffer.concat(rejected))).toBe(true);
     expect(await inspected()).toMatchObject({ rows: 2, source_rows: 5, rejected_rows: 3 });
     expect((await exported()).map(({ id, title }) => [id, title])).toEqual([
-      ['a', 'Cook'],
       ['b', 'Cook'],
+      ['a', 'Cook'],
     ]);
     expect(names()).toEqual(['bad.jsonl', 'out']);
   });
@@ -193,7 +193,8 @@ describe('snapshot build', () => {
     const { bytes, content } = await inspected();
     const refused = { 'is not JSON': 1 };
     const files = [{ file: 'stdin', format: 'native', read: 2, taken: 1, repeated: 0, refused }];
-    const counts = { rows: 1, source_rows: 2, rejected_rows: 1, repeated_rows: 0, files };
+    const leftOut = { aged_jobs: 0, same_url_jobs: null };
+    const counts = { rows: 1, source_rows: 2, rejected_rows: 1, repeated_rows: 0, ...leftOut, files };
     const rejected = [{ field: '', reason: 'is not JSON', count: 1 }];
     const reach = { active: 1, with_domain: 0, domain_share: 0, cohort: 1, cohort_share: 1, observation_days: 1 };
     const built = { written: true, out: at('out'), ...counts, rejected, bytes, content };

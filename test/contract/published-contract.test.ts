@@ -476,7 +476,7 @@ describe(`the contract, under ${RUNTIME}`, () => {
     expect(data).toEqual({ jobs: [], returned_jobs: 0, limit: 10 });
     expect(meta.coverage).toMatchObject({
       sampled: false,
-      candidate_jobs: 4,
+      candidate_jobs: 0,
       candidate_limit: 10_000,
       candidate_scope: 'monitored catalogue',
     });

@@ -23,7 +23,7 @@ const { PAYMENT_REQUIRED, PAYMENT_NOT_SETTLED } = defineErrors({
 type Handler = (input: object, request: RequestView, principal: object) => unknown;
 type MakeGate = (trail: string[]) => Gate;
 
-const wayIn = (open: () => Gate, more: Partial<Omit<Access, 'open'>> = {}): Access<object, undefined> => ({
+const wayIn = (open: () => Gate, more: Partial<Omit<Access, 'open' | 'boundTo'>> = {}): Access<object, undefined> => ({
   errors: [],
   documentation: {},
   open,

@@ -100,6 +100,11 @@ const WORDS = [
   'n\u00a0b',
   'K',
   'Å',
+  '\u212b',
+  '한국어',
+  '\u1112\u1161\u11ab',
+  'naïve',
+  'I\u0307',
   '\ufb01',
   '\u1e9e',
   'ǆ',
@@ -197,6 +202,8 @@ export interface CatalogueShape {
   readonly moreCompanies?: number;
   /** Per hundred jobs. */
   readonly closedPercent?: number;
+  /** All jobs were observed at the same time, so that ties alone decide their order. */
+  readonly oneDay?: boolean;
 }
 
 function closingOf(
@@ -227,7 +234,7 @@ export function generatedJobs(chance: SeededChance, shape: CatalogueShape): Job[
   const companies = [...COMPANIES, ...more];
   return Array.from({ length: shape.jobCount }, (_, i): Job => {
     const company = more.length > 0 && chance.is(50) ? more[0]! : chance.oneOf(companies);
-    const lastObservedMs = observedAt(chance);
+    const lastObservedMs = shape.oneDay === true ? NOW_MS : observedAt(chance);
     return {
       // Ids that code points and code units put in different orders.
       id: `${chance.oneOf(['', 'a', '\uffe6', '\u{10400}', '\ufeff'])}${(i * 7919) % shape.jobCount}-${i}`,

@@ -2,6 +2,7 @@
  * The catalogue's questions answered row by row, straight from decisions §3, over plain job records: slow, short, and
  * sharing nothing with the engine but types. It is the judge of the engine.
  */
+import { createHash } from 'node:crypto';
 import type { CohortFacts } from '../../src/catalogue/cohort.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../../src/catalogue/job.ts';
 import type { Changes } from '../../src/catalogue/questions/changes.ts';
@@ -10,7 +11,7 @@ import type { CompanyActivity } from '../../src/catalogue/questions/company.ts';
 import type { FoundJob } from '../../src/catalogue/questions/found-jobs.ts';
 import type { Market } from '../../src/catalogue/questions/market.ts';
 import type { ObservationPeriod } from '../../src/catalogue/questions/period.ts';
-import type { SearchFilters } from '../../src/catalogue/questions/search.ts';
+import type { SearchAnswer, SearchFilters } from '../../src/catalogue/questions/search.ts';
 import type { CompanySignal, Signals } from '../../src/catalogue/questions/signals.ts';
 import type { RequestedSkills } from '../../src/catalogue/questions/skills.ts';
 
@@ -22,9 +23,11 @@ const remembered = new Map<string, string>();
 function asCompared(text: string): string {
   let compared = remembered.get(text);
   if (compared === undefined) {
-    compared = text
+    const letters = [...text.normalize('NFKD').toLowerCase().normalize('NFKD')];
+    compared = letters
+      .filter((letter) => letter < '\u0300' || letter > '\u036f')
+      .join('')
       .normalize('NFKC')
-      .toLowerCase()
       .split(/\s/u)
       .filter((part) => part.length > 0)
       .join(' ');
@@ -46,8 +49,18 @@ function byCodeUnit(a: string, b: string): number {
   return a > b ? 1 : 0;
 }
 
-function newestFirst(a: Job, b: Job): number {
-  return b.lastObservedMs - a.lastObservedMs || byCodeUnit(a.id, b.id);
+const digests = new Map<string, string>();
+
+/** 64 hex digits, which sort as the bytes do. */
+function digestOf(id: string): string {
+  const digest = digests.get(id) ?? createHash('sha256').update(id, 'utf8').digest('hex');
+  digests.set(id, digest);
+  return digest;
+}
+
+/** Newest observation first, then by the SHA-256 of the id, then by id. */
+export function newestFirst(a: Job, b: Job): number {
+  return b.lastObservedMs - a.lastObservedMs || byCodeUnit(digestOf(a.id), digestOf(b.id)) || byCodeUnit(a.id, b.id);
 }
 
 /** Two jobs are of one company when these are equal; the first letter keeps domains and names apart. */
@@ -73,11 +86,10 @@ export class NaiveCatalogue {
     this.closed = jobs.filter((job) => job.status === 'closed').sort(newestFirst);
   }
 
-  search(filters: SearchFilters, limit: number): { cohort: CohortFacts; jobs: FoundJob[] } {
+  search(filters: SearchFilters, limit: number): SearchAnswer {
     const { company } = filters;
     const scope = company === undefined ? this.active : this.active.filter((job) => job.companyDomain === company);
-    const candidates = scope.slice(0, CANDIDATES);
-    const matching = candidates.filter(
+    const matching = scope.filter(
       (job) =>
         everyTermIn(filters.keyword, [job.title, job.company, job.department, ...job.skills]) &&
         everyTermIn(filters.location, [job.location]) &&
@@ -85,7 +97,14 @@ export class NaiveCatalogue {
         (filters.employmentType === undefined || job.employmentType === filters.employmentType),
     );
     return {
-      cohort: factsOf(scope, company === undefined ? 'monitored catalogue' : 'requested company'),
+      coverage: {
+        basis: 'matching jobs',
+        scope: company === undefined ? 'monitored catalogue' : 'requested company',
+        sampled: matching.length > CANDIDATES,
+        candidateJobs: Math.min(matching.length, CANDIDATES),
+        newestObservedMs: scope[0]?.lastObservedMs ?? null,
+        oldestObservedMs: scope.at(-1)?.lastObservedMs ?? null,
+      },
       jobs: matching.slice(0, limit).map(foundJobOf),
     };
   }
@@ -255,10 +274,12 @@ function factsOf(scope: Job[], name: CohortFacts['scope']): CohortFacts {
   const candidates = scope.slice(0, CANDIDATES);
   return {
     scope: name,
+    basis: 'cohort',
     sampled: scope.length > CANDIDATES,
     candidateJobs: candidates.length,
     newestObservedMs: candidates[0]?.lastObservedMs ?? null,
     oldestObservedMs: candidates.at(-1)?.lastObservedMs ?? null,
+    jobsWithoutDepartment: candidates.filter((job) => job.department === null).length,
   };
 }
 

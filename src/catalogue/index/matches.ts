@@ -121,21 +121,6 @@ export class Matches {
     return this.#set;
   }
 
-  /** The `limit` smallest matches, ascending, or all when there are fewer. */
-  first(limit: number): number[] {
-    if (this.#listedCount < 0) return this.#set.first(limit);
-    const first: number[] = [];
-    for (let i = 0; i < this.#listedCount; i++) {
-      const position = this.#list[this.#listStart + i]!;
-      let place = first.length;
-      if (place === limit && position > first[limit - 1]!) continue;
-      if (place === limit) place--;
-      for (; place > 0 && first[place - 1]! > position; place--) first[place] = first[place - 1]!;
-      first[place] = position;
-    }
-    return first;
-  }
-
   #listAs(list: Uint16Array, start: number, count: number): void {
     this.#list = list;
     this.#listStart = start;

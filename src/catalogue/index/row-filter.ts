@@ -2,15 +2,12 @@
 import type { EmploymentType, RemoteStatus } from '../job.ts';
 import { comparedText, TERM_COUNT_MAX, termsOf } from '../terms.ts';
 
-/**
- * What a question asks of a row. Texts are in compared form; an empty list and `undefined` ask nothing. A search may reorder
- * the terms of a list.
- */
+/** What a question asks of a row. Texts are in compared form; an empty list and `undefined` ask nothing. */
 export interface RowFilter {
-  readonly title: string[];
-  readonly location: string[];
+  readonly title: readonly string[];
+  readonly location: readonly string[];
   /** Terms that title, company name, department or a skill must contain, each in any of them. */
-  readonly keyword: string[];
+  readonly keyword: readonly string[];
   /** The whole department. */
   readonly department: string | undefined;
   readonly remoteStatus: RemoteStatus | undefined;

@@ -8,11 +8,14 @@ import type { RowFilter } from './row-filter.ts';
 import { RowScan } from './row-scan.ts';
 import type { FoundTerm, RowBitmap, TermIndex } from './term-index.ts';
 
+/** What an aggregate asks of the rows of a cohort. */
+export type CohortFilter = Pick<RowFilter, 'title' | 'location' | 'department'>;
+
 /**
  * Leaves the matches in `part.matches`, valid until the part's next question.
  * @param enough how many matches the caller needs; past that number later ones may be missing
  */
-export function select(part: CohortPart, filter: RowFilter, enough: number): void {
+export function select(part: CohortPart, filter: CohortFilter, enough: number): void {
   if (!selectByIndex(part, filter, enough)) selectByScan(part, filter, enough);
 }
 
@@ -21,23 +24,18 @@ export function select(part: CohortPart, filter: RowFilter, enough: number): voi
  * is read.
  * @returns false when a group of fields that the filter needs has too much text for an index
  */
-export function selectByIndex(part: CohortPart, filter: RowFilter, enough: number): boolean {
+export function selectByIndex(part: CohortPart, filter: CohortFilter, enough: number): boolean {
   const { matches } = part;
   const title = filter.title.length === 0 ? undefined : part.titleIndex;
   const location = filter.location.length === 0 ? undefined : part.locationIndex;
-  const keyword = filter.keyword.length === 0 ? undefined : part.keywordIndex;
-  if (title === null || location === null || keyword === null) return false;
+  if (title === null || location === null) return false;
   matches.startWithNone();
   /** Bitmaps that matches must be in, and terms without a bitmap; each list rarest first. */
   const bitmaps: RowBitmap[] = [];
   const listed: FoundTerm[] = [];
   const areAllFound =
-    addTerms(filter.title, title, bitmaps, listed) &&
-    addTerms(filter.location, location, bitmaps, listed) &&
-    addTerms(filter.keyword, keyword, bitmaps, listed);
+    addTerms(filter.title, title, bitmaps, listed) && addTerms(filter.location, location, bitmaps, listed);
   if (!areAllFound) return true;
-  if (filter.remoteStatus !== undefined) addByCount(part.withRemoteStatus(filter.remoteStatus), bitmaps);
-  if (filter.employmentType !== undefined) addByCount(part.withEmploymentType(filter.employmentType), bitmaps);
 
   // A term without a bitmap is in few rows, so its rows make the first list; each further one must become a set, so it
   // comes last.
@@ -59,20 +57,16 @@ export function selectByIndex(part: CohortPart, filter: RowFilter, enough: numbe
   return true;
 }
 
-/**
- * Looks up terms and adds them to the two lists. A term that no row contains moves to the front of `texts`, since it probably
- * ends the search in the next part too.
- * @returns whether every term is in some row
- */
-function addTerms(texts: string[], index: TermIndex | undefined, bitmaps: RowBitmap[], listed: FoundTerm[]): boolean {
-  for (let i = 0; i < texts.length; i++) {
-    const text = texts[i]!;
+/** Looks up terms and adds them to the two lists. @returns whether every term is in some row */
+function addTerms(
+  texts: readonly string[],
+  index: TermIndex | undefined,
+  bitmaps: RowBitmap[],
+  listed: FoundTerm[],
+): boolean {
+  for (const text of texts) {
     const found = index?.find(text);
-    if (found === undefined) {
-      texts[i] = texts[0]!;
-      texts[0] = text;
-      return false;
-    }
+    if (found === undefined) return false;
     if (found.wordsStart < 0) addByCount(found, listed);
     else addByCount(found, bitmaps);
   }
@@ -88,7 +82,16 @@ function addByCount<T extends RowBitmap>(added: T, into: T[]): void {
 }
 
 /** The same result as `selectByIndex`, row by row. */
-export function selectByScan({ matches, rows, snapshot }: CohortPart, filter: RowFilter, enough: number): void {
+export function selectByScan({ matches, rows, snapshot }: CohortPart, filter: CohortFilter, enough: number): void {
   matches.startWithNone();
-  for (const position of new RowScan(snapshot, filter, rows.length).matchesAmong(rows, enough)) matches.add(position);
+  const { department, location, title } = filter;
+  const whole: RowFilter = {
+    department,
+    location,
+    title,
+    keyword: [],
+    remoteStatus: undefined,
+    employmentType: undefined,
+  };
+  for (const position of new RowScan(snapshot, whole, rows.length).matchesAmong(rows, enough)) matches.add(position);
 }

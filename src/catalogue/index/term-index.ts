@@ -10,7 +10,7 @@
  * cohort and group of fields.
  */
 import { BitSet, type WordRun } from '../../base/bitset.ts';
-import { INDEX_UNITS_MAX, PART_INDEX_UNITS_MAX, PART_ROWS_MAX } from '../limits.ts';
+import { INDEX_UNITS_MAX } from '../limits.ts';
 import { frequentRanges, type RangeSlots, RangeTable, rangeSlotsOf, type SuffixRange } from './range-table.ts';
 import { buildSuffixArray, type SuffixArray } from './suffix-array.ts';
 
@@ -44,7 +44,7 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     }
     return { offsets, tokens };
   });
-  if (unitCount > (rowCount <= PART_ROWS_MAX ? PART_INDEX_UNITS_MAX : INDEX_UNITS_MAX)) return undefined;
+  if (unitCount > INDEX_UNITS_MAX) return undefined;
 
   // Two equal passes over all rows: the first counts the rows of each token, the second writes them.
   const postingOffsets = new Uint32Array(vocabulary.size + 1);
@@ -207,13 +207,6 @@ export class TermIndex {
   /** The index as plain data, its bitmaps where they are now. */
   get data(): TermIndexData {
     return { ...this.#data, bitmaps: this.#bitmaps, bitmapsStart: this.#bitmapsStart };
-  }
-
-  /** The same index for rows in another order. @param placeOf by row: its place in that order */
-  reordered(placeOf: Uint16Array): TermIndex {
-    const postings = new Uint16Array(this.#postings.length);
-    for (let i = 0; i < postings.length; i++) postings[i] = placeOf[this.#postings[i]!]!;
-    return new TermIndex(indexDataOf(this.#suffixArray, this.#data.rowCount, this.#postingOffsets, postings));
   }
 
   /** Words of all bitmaps. */

@@ -1,13 +1,16 @@
-/** The search question (specification, "GET /v1/jobs/search"): matching jobs, newest observation first. */
+/**
+ * The search question (specification, "GET /v1/jobs/search"): matching jobs, newest observation first. It is no aggregate and
+ * looks at every active job of the catalogue, or of a company (decisions §3, "Order, cohort, matching").
+ */
 import type { Catalogue } from '../catalogue.ts';
-import type { Cohort, CohortFacts } from '../cohort.ts';
+import type { SearchFacts } from '../cohort.ts';
 import type { CompanyDomain } from '../company-domain.ts';
 import { isUnfiltered, type RowFilter, rowFilterOf } from '../index/row-filter.ts';
 import { RowScan } from '../index/row-scan.ts';
-import { select, selectByIndex } from '../index/select.ts';
 import type { EmploymentType } from '../job.ts';
-import { PART_ROWS_MAX } from '../limits.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { COHORT_ROWS_MAX, SCANNED_ROWS_MAX } from '../limits.ts';
+import type { FoundRows } from '../whole/row-finder.ts';
+import { selectRows } from '../whole/select-rows.ts';
 import type { FoundJob } from './found-jobs.ts';
 
 /** Filters as the request has them; each text of at most eight terms. */
@@ -20,55 +23,53 @@ export interface SearchFilters {
   employmentType?: EmploymentType | undefined;
 }
 
+export interface SearchAnswer {
+  /** Candidates are the matching jobs, the COHORT_ROWS_MAX newest at most; times are those of all active jobs of the scope. */
+  readonly coverage: SearchFacts;
+  readonly jobs: FoundJob[];
+}
+
 /**
- * The first `limit` matching jobs of the catalogue's cohort, or of the company's when the filters name one. A company that
- * is not in the catalogue has an empty cohort.
+ * The first `limit` matching jobs of the catalogue, or of the company when the filters name one. A company that is not in the
+ * catalogue has no job.
  * @throws SnapshotChangedError when the snapshot's file changed after it was opened
  */
-export function search(
-  catalogue: Catalogue,
-  filters: SearchFilters,
-  limit: number,
-): { cohort: CohortFacts; jobs: FoundJob[] } {
+export function search(catalogue: Catalogue, filters: SearchFilters, limit: number): SearchAnswer {
   const { foundJobs, snapshot } = catalogue;
+  const { lastObserved } = snapshot;
   const filter = rowFilterOf(filters);
-  if (filters.company === undefined) {
-    return { cohort: catalogue.cohort.facts, jobs: foundJobs.at(newestOfCatalogue(catalogue, filter, limit)) };
-  }
-  const company = snapshot.companyOf(filters.company);
-  const cohort = company === undefined ? catalogue.unknownCompanyCohort() : catalogue.cohortOf(company);
-  return { cohort: cohort.facts, jobs: foundJobs.at(newestOfCompany(snapshot, cohort, filter, limit)) };
+  const { company } = filters;
+  const rows = company === undefined ? undefined : snapshot.activeRowsIn(snapshot.companyOf(company));
+  const found = rows === undefined ? inCatalogue(catalogue, filter, limit) : inRows(catalogue, filter, rows, limit);
+  const rowCount = rows?.length ?? snapshot.activeCount;
+  const timeAt = (place: number): number => lastObserved[rows === undefined ? place : rows[place]!]!;
+  return {
+    coverage: {
+      basis: 'matching jobs',
+      scope: company === undefined ? 'monitored catalogue' : 'requested company',
+      sampled: found.count > COHORT_ROWS_MAX,
+      candidateJobs: Math.min(found.count, COHORT_ROWS_MAX),
+      newestObservedMs: rowCount === 0 ? null : timeAt(0),
+      oldestObservedMs: rowCount === 0 ? null : timeAt(rowCount - 1),
+    },
+    jobs: foundJobs.at(found.rows),
+  };
 }
 
-function newestOfCatalogue({ newestFirst }: Catalogue, filter: RowFilter, limit: number): number[] {
-  if (isUnfiltered(filter)) newestFirst.matches.startWithAll();
-  else select(newestFirst, filter, limit);
-  return newestFirst.newestMatches(limit);
+function inCatalogue({ finder, snapshot }: Catalogue, filter: RowFilter, limit: number): FoundRows {
+  const { activeCount } = snapshot;
+  if (!isUnfiltered(filter)) {
+    return selectRows(snapshot, finder, filter, activeCount, { rows: limit, count: COHORT_ROWS_MAX });
+  }
+  return { rows: Array.from({ length: Math.min(limit, activeCount) }, (_, row) => row), count: activeCount };
 }
 
-/**
- * The first search in a company scans its rows. Each later one builds the index of the first part that has none, if it gets
- * that far, and scans the other parts without an index.
- */
-function newestOfCompany(snapshot: Snapshot, cohort: Cohort, filter: RowFilter, limit: number): number[] {
-  if (cohort.rows.length <= PART_ROWS_MAX) {
-    const { rows } = cohort;
-    return new RowScan(snapshot, filter, rows.length).matchesAmong(rows, limit).map((index) => rows[index]!);
+/** @param rows all of a company that are active, ascending */
+function inRows({ finder, snapshot }: Catalogue, filter: RowFilter, rows: Uint32Array, limit: number): FoundRows {
+  if (isUnfiltered(filter)) return { rows: [...rows.subarray(0, limit)], count: rows.length };
+  if (rows.length > SCANNED_ROWS_MAX) {
+    return selectRows(snapshot, finder, filter, snapshot.activeCount, { rows: limit, count: COHORT_ROWS_MAX }, rows);
   }
-  const newest: number[] = [];
-  let scan: RowScan | undefined;
-  let mayBuild = cohort.wasSearched;
-  cohort.wasSearched = true;
-  for (const part of cohort.parts) {
-    if (newest.length === limit) break;
-    const isBuilt = part.isIndexedFor(filter);
-    if ((isBuilt || mayBuild) && selectByIndex(part, filter, limit - newest.length)) {
-      newest.push(...part.newestMatches(limit - newest.length));
-    } else {
-      scan ??= new RowScan(snapshot, filter, cohort.rows.length);
-      for (const index of scan.matchesAmong(part.rows, limit - newest.length)) newest.push(part.rows[index]!);
-    }
-    if (!isBuilt) mayBuild = false;
-  }
-  return newest;
+  const matches = new RowScan(snapshot, filter, rows.length).matchesAmong(rows, rows.length);
+  return { rows: matches.slice(0, limit).map((index) => rows[index]!), count: matches.length };
 }

@@ -3,7 +3,7 @@
  * the builder sorts rows and numbers codes again, so that the file follows from the set of jobs, the events and the facts
  * alone. Descriptions and the texts of events go to a spill.
  *
- * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns; nothing is kept as an
+ * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns, and for a moment the index; nothing is kept as an
  * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
  */
 import type { CompanyDomain } from '../company-domain.ts';
@@ -13,10 +13,12 @@ import { CHECKED_CHUNK_BYTES, ROW_COUNT_MAX } from '../limits.ts';
 import { Descriptions } from '../packed/description-build.ts';
 import { derivedHistory, type EventJob, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
 import { MemorySpill, type Spill } from '../packed/spill.ts';
+import { buildWholeIndex } from '../whole/build-index.ts';
 import { bytesOf, type Column, gathered, grown, inverseOf, narrowed, typeOf } from './column-arrays.ts';
 import { companySignaturesOf } from './company-signatures.ts';
 import { type EmployerIdentity, Employers } from './employers.ts';
 import { SECTIONS, type SectionName } from './layout.ts';
+import { rowComparator } from './row-order.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import { type BuildFacts, type BuiltSnapshot, type Content, snapshotFile } from './snapshot-file.ts';
 import { aliasSections, codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
@@ -152,7 +154,7 @@ export class SnapshotBuilder {
   finish(factsOf: (contentDigest: string) => BuildFacts): FinishedSnapshot {
     const byId = this.#byId();
     const idRank = inverseOf(byId);
-    const contents = this.#contents(this.#rowOrder(idRank), byId, idRank);
+    const contents = this.#contents(this.#rowOrder(), byId, idRank);
     const built = snapshotFile(contents, this.rowCount, this.#activeCount, factsOf);
     return { ...built, disputedAliases: this.#disputedAliases };
   }
@@ -164,11 +166,8 @@ export class SnapshotBuilder {
     return byId.sort((a, b) => this.#ids.compare(a, b));
   }
 
-  /**
-   * Ordinals in the order of the file: active first, newest last observation first, then id by code unit.
-   * @param idRank by ordinal
-   */
-  #rowOrder(idRank: Uint32Array): Uint32Array {
+  /** Ordinals in the order of the file: active first, then as row-order.ts says. */
+  #rowOrder(): Uint32Array {
     const order = new Uint32Array(this.rowCount);
     let active = 0;
     let closed = this.#activeCount;
@@ -176,8 +175,7 @@ export class SnapshotBuilder {
       if (this.#flags[ordinal] === ACTIVE_FLAG) order[active++] = ordinal;
       else order[closed++] = ordinal;
     }
-    const times = this.#lastObserved;
-    const compare = (a: number, b: number): number => times[b]! - times[a]! || idRank[a]! - idRank[b]!;
+    const compare = rowComparator(this.#lastObserved, this.#ids);
     order.subarray(0, this.#activeCount).sort(compare);
     order.subarray(this.#activeCount).sort(compare);
     return order;
@@ -253,7 +251,7 @@ export class SnapshotBuilder {
     const skillTexts = textSections(this.#skills, skills.dictionary, 0);
     const nameTexts = textSections(companies.names, Uint32Array.from(companies.nameOfEmployer), 0);
     const keyTexts = textSections(companies.keys, Uint32Array.from(companies.keyOfCompany), 0);
-    return {
+    const columns = {
       lastObserved: gathered(this.#lastObserved, order),
       firstObserved: gathered(this.#firstObserved, order),
       title: title.codes,
@@ -286,6 +284,7 @@ export class SnapshotBuilder {
       skillText: skillTexts.text,
       coldOffsets: this.#coldOffsets(order),
     };
+    return { ...columns, ...buildWholeIndex(columns) };
   }
 
   #skillRows(order: Uint32Array): { offsets: Uint32Array<ArrayBuffer>; numbers: Uint32Array<ArrayBuffer> } {

@@ -34,7 +34,10 @@ export function inverseOf(order: Uint32Array): Uint32Array<ArrayBuffer> {
 }
 
 /** Codes below `codeCount` in 16 bits when they fit. */
-export function narrowed(codes: Uint32Array<ArrayBuffer>, codeCount: number): Column {
+export function narrowed(
+  codes: Uint32Array<ArrayBuffer>,
+  codeCount: number,
+): Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> {
   return codeCount <= 0x10000 ? Uint16Array.from(codes) : codes;
 }
 

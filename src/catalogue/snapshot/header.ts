@@ -1,12 +1,13 @@
 /** Reading a snapshot's header: nothing is allocated by a number from the file before it is compared with the file's length. */
 import * as v from 'valibot';
-import { HEADER_BYTES_MAX, HOT_BYTES_MAX, SNAPSHOT_BYTES_MAX, TEXT_BYTES_MAX } from '../limits.ts';
+import { HEADER_BYTES_MAX, HOT_BYTES_MAX, INDEX_BYTES_MAX, SNAPSHOT_BYTES_MAX, TEXT_BYTES_MAX } from '../limits.ts';
 import {
   aligned,
   BLOCK_SECTIONS,
   checksumOf,
   ELEMENT_BYTES,
   FIRST_COLD_SECTION,
+  FIRST_INDEX_SECTION,
   FORMAT_VERSION,
   type Header,
   headerSchema,
@@ -88,7 +89,10 @@ function sectionsOf(header: Header, start: number, sourceLength: number, refuse:
     sections[name] = section;
   }
   if (end !== sourceLength) throw refuse(`has ${sourceLength - end} bytes after its end`);
-  if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX)
-    throw refuse('has larger columns than are supported');
+  const indexStart = header.sections[FIRST_INDEX_SECTION]!.offset;
+  if (indexStart > HOT_BYTES_MAX) throw refuse('has larger columns than are supported');
+  if (header.sections[FIRST_COLD_SECTION]!.offset - indexStart > INDEX_BYTES_MAX) {
+    throw refuse('has a larger index than is supported');
+  }
   return sections;
 }

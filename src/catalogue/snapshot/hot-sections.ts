@@ -7,8 +7,9 @@ import { TextColumn } from './text-column.ts';
 
 /** Views of the sections that stay in memory; each refuses a wrong number of elements. */
 export interface HotSections {
-  u8(name: SectionName, count: number): Uint8Array;
-  u32(name: SectionName, count: number): Uint32Array;
+  u8(name: SectionName, count?: number): Uint8Array;
+  u16(name: SectionName): Uint16Array;
+  u32(name: SectionName, count?: number): Uint32Array;
   f64(name: SectionName, count: number): Float64Array;
   codes(name: SectionName, count?: number): Uint16Array | Uint32Array;
   /** Offsets into something of `length` elements; one more than `count` when that is given. Their order is not looked at. */
@@ -64,6 +65,7 @@ export function hotSectionsIn(
   };
   return {
     u8,
+    u16: (name) => new Uint16Array(bytes.buffer, place(name), sections[name].byteLength / 2),
     u32,
     f64: (name, count) =>
       counted(name, new Float64Array(bytes.buffer, place(name), sections[name].byteLength / 8), count),

@@ -15,6 +15,7 @@ import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { sha256Hex } from '../../base/digest.ts';
 import { ROW_COUNT_MAX, SKILLS_VERSION_LENGTH_MAX } from '../limits.ts';
+import { WHOLE_SECTIONS } from '../whole/sections.ts';
 
 /** As in PNG, the first byte is not ASCII, and a program that rewrites line ends breaks the last two. */
 export const MAGIC = Uint8Array.of(0x8a, 0x50, 0x41, 0x59, 0x47, 0x52, 0x0d, 0x0a);
@@ -28,7 +29,7 @@ export type ElementType = keyof typeof ELEMENT_BYTES;
 
 /**
  * The sections, in the order of the file. Rows are numbered in the order of the catalogue: active before closed, newest
- * last observation first, then id by code unit. Codes are numbered by first appearance in that order, except departments,
+ * last observation first, then the SHA-256 of the id's UTF-8, then id by code unit. Codes are numbered by first appearance in that order, except departments,
  * skills and companies, which are numbered by text, so that comparing codes compares texts. Code 0 of location and
  * department is "not recorded", and its text is empty. Offsets have one more element than what they divide. Times are
  * milliseconds since the epoch.
@@ -75,6 +76,8 @@ export const SECTIONS = [
   { name: 'closings', types: ['u32'] },
   // One element a row: the place of its id among all ids, by code unit.
   { name: 'idRank', types: ['u32'] },
+  // The index over the whole catalogue.
+  ...WHOLE_SECTIONS,
   // Cold: read a row at a time. The id of row r starts at element 2r, its source URL at 2r + 1 and ends at 2r + 2.
   { name: 'coldOffsets', types: ['u32'] },
   { name: 'coldText', types: ['u8'] },
@@ -104,6 +107,8 @@ export type SectionName = (typeof SECTIONS)[number]['name'];
 /** Sections of compressed blocks, which may be larger than an offset of other texts can say. */
 export const BLOCK_SECTIONS: readonly SectionName[] = ['descriptionBlocks', 'historyBlocks'];
 const BLOCK_OFFSETS: readonly string[] = ['descriptionBlockOffsets', 'historyBlockOffsets'];
+/** Index of the first section of the index over the whole catalogue, which follows the columns. */
+export const FIRST_INDEX_SECTION = SECTIONS.findIndex((section) => section.name === WHOLE_SECTIONS[0].name);
 
 /** Index of the first section that stays in the file. */
 export const FIRST_COLD_SECTION = SECTIONS.findIndex((section) => section.name === 'coldOffsets');
@@ -130,6 +135,7 @@ export const headerSchema = v.strictObject({
     sourceRows: count,
     rejectedRows: count,
     skillsVersion: v.pipe(v.string(), v.maxLength(SKILLS_VERSION_LENGTH_MAX)),
+    leftOut: v.optional(v.strictObject({ maxAgeDays: v.nullable(count), agedJobs: count, sameUrlJobs: count })),
   }),
   sections: v.array(sectionSchema),
 });

@@ -1,5 +1,5 @@
 /** The sections of a snapshot as its file: checksums, offsets, header, and the bytes in order. */
-import { HOT_BYTES_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
+import { HOT_BYTES_MAX, INDEX_BYTES_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
 import type { PackedBlocks } from '../packed/text-packer.ts';
 import {
   aligned,
@@ -8,6 +8,7 @@ import {
   type ElementType,
   encodeHeader,
   FIRST_COLD_SECTION,
+  FIRST_INDEX_SECTION,
   type Header,
   SECTIONS,
   type Section,
@@ -24,6 +25,18 @@ export interface BuildFacts {
   readonly rejectedRows: number;
   /** Version of the dictionary that skills were extracted with; at most 200 code units. */
   readonly skillsVersion: string;
+  /** Jobs of the source that the operator left out; undefined = none. */
+  readonly leftOut?: LeftOut | undefined;
+}
+
+/** Jobs that are not in a snapshot although its source has them. */
+export interface LeftOut {
+  /** Greatest age of an active job in days, by its last observation; null = any. */
+  readonly maxAgeDays: number | null;
+  /** Active jobs that were older. */
+  readonly agedJobs: number;
+  /** Active jobs with the address of one that was observed later. */
+  readonly sameUrlJobs: number;
 }
 
 export interface BuiltSnapshot {
@@ -72,8 +85,10 @@ export function snapshotFile(
   const header = withOffsets({ ...content, facts: exactFacts(factsOf(contentDigest)) });
   const headerBytes = encodeHeader(header);
   const last = header.sections.at(-1)!;
-  if (header.sections[FIRST_COLD_SECTION]!.offset > HOT_BYTES_MAX) {
-    throw new SnapshotError('the columns of the catalogue take more than 2 GiB');
+  const indexStart = header.sections[FIRST_INDEX_SECTION]!.offset;
+  if (indexStart > HOT_BYTES_MAX) throw new SnapshotError('the columns of the catalogue take more than 2 GiB');
+  if (header.sections[FIRST_COLD_SECTION]!.offset - indexStart > INDEX_BYTES_MAX) {
+    throw new SnapshotError('the index of the catalogue takes more than 1.5 GiB');
   }
   const byteLength = last.offset + last.byteLength;
   if (byteLength > SNAPSHOT_BYTES_MAX) throw new SnapshotError('the catalogue file takes more than 64 GiB');
@@ -95,9 +110,12 @@ export function snapshotFile(
   };
 }
 
-/** Only the four facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
-function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion }: BuildFacts): BuildFacts {
-  return { builtAtMs, sourceRows, rejectedRows, skillsVersion };
+/** Only the facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
+function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion, leftOut }: BuildFacts): BuildFacts {
+  const facts = { builtAtMs, sourceRows, rejectedRows, skillsVersion };
+  if (leftOut === undefined) return facts;
+  const { maxAgeDays, agedJobs, sameUrlJobs } = leftOut;
+  return { ...facts, leftOut: { maxAgeDays, agedJobs, sameUrlJobs } };
 }
 
 /** Gives each section its offset. Larger offsets can lengthen the header that contains them, so this repeats until they fit. */

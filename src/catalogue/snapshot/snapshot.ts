@@ -1,8 +1,9 @@
 /**
- * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns in memory,
- * ids, source URLs, descriptions and the history in the file. Opening checks every byte against its checksum.
+ * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns and the
+ * index over all jobs in memory, ids, source URLs, descriptions and the history in the file. Opening checks every byte against
+ * its checksum.
  *
- * Cost: memory for the columns, about 75 bytes a job (bench/snapshot-load.ts).
+ * Cost: memory for the columns, about 75 bytes a job, and for the index, about 65 (bench/snapshot-load.ts).
  */
 import type { CompanyDomain } from '../company-domain.ts';
 import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
@@ -11,6 +12,7 @@ import { History } from '../packed/history.ts';
 import { checkHistory } from '../packed/history-checks.ts';
 import { checkPacked } from '../packed/packed-checks.ts';
 import { type PackedSections, PackedTexts } from '../packed/packed-texts.ts';
+import { WholeIndex } from '../whole/whole-index.ts';
 import { ColdRows, checkCold } from './cold-rows.ts';
 import { requireColdGaps } from './cold-sections.ts';
 import { checkColumns, type RowsByCompany } from './column-checks.ts';
@@ -53,6 +55,7 @@ export function checkSnapshot(source: SnapshotSource): CheckedSnapshot {
   const hotBytes = readHotBytes(source, opened, refuse);
   const columns = new SnapshotColumns(hotBytes, opened, refuse);
   const byCompany = checkColumns(columns, refuse);
+  new WholeIndex(hotBytes, opened, refuse).check(refuse);
   checkCold(source, opened, refuse);
   checkRowsById(source, opened.sections.rowsById, columns.idRank, refuse);
   checkPacked(source, descriptionSections(opened), opened.header.rows, refuse);
@@ -89,6 +92,8 @@ export class Snapshot extends SnapshotColumns {
   readonly #rowsById: RowsById;
   readonly descriptions: PackedTexts;
   readonly history: History;
+  /** The index over all rows. */
+  readonly whole: WholeIndex;
   /** Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]` (column-checks.ts). */
   readonly companyOffsets: Uint32Array;
   readonly companyRows: Uint32Array;
@@ -128,6 +133,7 @@ export class Snapshot extends SnapshotColumns {
       titleOf: (row) => this.titles.textOf(this.title[row]!),
       idOf: (row) => this.cold.rowAt(row).id,
     });
+    this.whole = new WholeIndex(hotBytes, opened, refusalsOf(source));
   }
 
   /** SHA-256 in hex; the same for the same set of jobs. Computed on each access: a server never asks. */
@@ -159,6 +165,13 @@ export class Snapshot extends SnapshotColumns {
       else high = middle;
     }
     return low - start;
+  }
+
+  /** Active rows of a company, ascending; none without one. Owned by the snapshot. */
+  activeRowsIn(company: number | undefined): Uint32Array {
+    if (company === undefined) return this.companyRows.subarray(0, 0);
+    const start = this.companyOffsets[company]!;
+    return this.companyRows.subarray(start, start + this.activeRowsOf(company));
   }
 
   /** The domain of a company, or `null` when it has none. */

@@ -60,6 +60,11 @@ export class TextTable {
     return this.#text.bytes;
   }
 
+  /** Of all texts together. */
+  get byteLength(): number {
+    return this.#text.length;
+  }
+
   startOf(number: number): number {
     return number === 0 ? 0 : this.#ends[number - 1]!;
   }

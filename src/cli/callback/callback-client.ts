@@ -2,7 +2,7 @@
 import { printable } from '../../base/printable.ts';
 import { CommandError, type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
-import { ANSWER_TIMEOUT_MS, baseOf, noAnswer, URL_OPTION } from '../paying-client.ts';
+import { ANSWER_TIMEOUT_MS, namedServer, noAnswer, serverOf, URL_OPTION } from '../paying-client.ts';
 import { SHOWN_BODY_LENGTH } from './event-line.ts';
 
 export const url = URL_OPTION;
@@ -12,7 +12,7 @@ export const token: TextOption = {
   help: 'read token; READ_TOKEN in the environment hides it from other users',
 };
 export const json = { type: 'flag', help: 'JSON on stdout, one object per line' } as const;
-export const ID = { name: 'ID', help: 'id of the callback, cb_…', count: 'one' } as const;
+export const ID = { name: 'CALLBACK', help: 'id of the callback, cb_…, or its URL', count: 'one' } as const;
 
 interface ErrorAnswer {
   readonly error?: { readonly code?: string; readonly message?: string };
@@ -21,7 +21,8 @@ interface ErrorAnswer {
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  header(name: string): string | null;
 }
 
 /** @throws UsageError when neither the option nor READ_TOKEN gives a token */
@@ -32,14 +33,36 @@ export function tokenOf(given: string | undefined, io: Io): string {
   return found;
 }
 
-/** Address of a callback's own routes, without a trailing slash. @throws UsageError */
-export const callbackUrl = (base: string, id: string): string =>
-  `${baseOf(base)}/v1/callbacks/${encodeURIComponent(id)}`;
+/** A callback as the command line names it. */
+export interface NamedCallback {
+  /** Address of the server, without a trailing slash. */
+  readonly base: string;
+  readonly id: string;
+  /** Address of the callback's own routes, without a trailing slash. */
+  readonly own: string;
+}
+
+/** The address of a webhook, `{base}/hooks/{id}`. */
+const HOOK_URL = /^(https?:\/\/[^?#]*?)\/hooks\/([^/?#]+)\/?(?:[?#].*)?$/i;
+
+/**
+ * The callback of an id or of a callback's URL. Its server is that of --url or PAYGRADE_URL, else that of the URL.
+ * @throws UsageError
+ */
+export function callbackOf(named: string, url: string | undefined, env: Io['env']): NamedCallback {
+  const [, host, idOfUrl] = HOOK_URL.exec(named) ?? [];
+  if (/^https?:/i.test(named) && (idOfUrl === undefined || !URL.canParse(named))) {
+    throw new UsageError(`${ID.name} must be an id such as cb_… or a callback's URL, which ends in /hooks/cb_…`);
+  }
+  const base = host === undefined ? serverOf(url, env) : (namedServer(url, env) ?? host);
+  const id = idOfUrl ?? named;
+  return { base, id, own: `${base}/v1/callbacks/${encodeURIComponent(id)}` };
+}
 
 /** One request and its whole answer, whatever the status. @throws CommandError when no answer comes */
 export async function exchange(target: string, init: RequestInit, send: typeof fetch = fetch): Promise<Answer> {
   let response: Response;
-  let bytes: Uint8Array;
+  let bytes: Uint8Array<ArrayBuffer>;
   try {
     const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
@@ -48,7 +71,12 @@ export async function exchange(target: string, init: RequestInit, send: typeof f
   } catch (failure) {
     throw noAnswer(target, failure);
   }
-  return { status: response.status, text: new TextDecoder().decode(bytes), bytes };
+  return {
+    status: response.status,
+    text: new TextDecoder().decode(bytes),
+    bytes,
+    header: (name) => response.headers.get(name),
+  };
 }
 
 /** The error object of an answer; an answer without one gives its text. */

@@ -1,7 +1,7 @@
 /** `callback events`: lists the stored events of a callback. */
 import { printable } from '../../base/printable.ts';
 import { command, EXIT_OK } from '../command.ts';
-import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { callbackOf, ID, json, read, token, tokenOf, url } from './callback-client.ts';
 import { eventLine, oneLine } from './event-line.ts';
 import { memberOf, partsOf } from './json-parts.ts';
 
@@ -12,7 +12,7 @@ export const listEvents = command({
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
-    const target = `${callbackUrl(options.url, id as string)}/events`;
+    const target = `${callbackOf(id as string, options.url, io.env).own}/events`;
     const { text } = await read(target, tokenOf(options.token, io));
     if (options.json) {
       io.stdout.write(`${oneLine(text)}\n`);

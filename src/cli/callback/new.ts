@@ -1,19 +1,9 @@
-/** `callback new`: pays for a webhook address. The only command that prints the read token. */
-import { printable } from '../../base/printable.ts';
+/** `callback new`: pays for a webhook address and prints its read token. */
 import { command, EXIT_OK } from '../command.ts';
-import { baseOf, payingClient } from '../paying-client.ts';
-import { exchange, json, refused, url } from './callback-client.ts';
+import { serverOf } from '../paying-client.ts';
+import { buyCallback, callbackLines, walletOf } from './buy.ts';
+import { json, url } from './callback-client.ts';
 import { oneLine } from './event-line.ts';
-
-interface CallbackAnswer {
-  readonly id: string;
-  readonly callback_url: string;
-  readonly read_token: string;
-  readonly expires_at: string;
-}
-
-/** Members that people see, in this order. */
-const SHOWN = ['id', 'callback_url', 'read_token', 'expires_at'] as const satisfies readonly (keyof CallbackAnswer)[];
 
 export const newCallback = command({
   name: 'new',
@@ -23,17 +13,9 @@ export const newCallback = command({
   ],
   options: { url, json },
   async run({ options }, io) {
-    const base = baseOf(options.url);
-    const { address, payingFetch } = await payingClient(io.env.PRIVATE_KEY || undefined);
-    io.stderr.write(`paying from ${address}\n`);
-    const answer = await exchange(`${base}/v1/callbacks`, { method: 'POST' }, payingFetch);
-    if (answer.status !== 201) throw refused(answer);
-    const callback = JSON.parse(answer.text) as CallbackAnswer;
-    if (options.json) {
-      io.stdout.write(`${oneLine(answer.text)}\n`);
-      return EXIT_OK;
-    }
-    for (const name of SHOWN) io.stdout.write(`${name.padEnd(12)}  ${printable(String(callback[name]))}\n`);
+    const base = serverOf(options.url, io.env);
+    const callback = await buyCallback(base, await walletOf(io), io);
+    io.stdout.write(options.json ? `${oneLine(callback.text)}\n` : callbackLines(callback));
     return EXIT_OK;
   },
 });

@@ -1,6 +1,6 @@
 /** `callback rm`: deletes a callback before it expires. */
 import { command, EXIT_OK } from '../command.ts';
-import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { callbackOf, ID, json, read, token, tokenOf, url } from './callback-client.ts';
 import { oneLine } from './event-line.ts';
 
 export const removeCallback = command({
@@ -9,7 +9,8 @@ export const removeCallback = command({
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
-    const { text } = await read(callbackUrl(options.url, id as string), tokenOf(options.token, io), 'DELETE');
+    const { own } = callbackOf(id as string, options.url, io.env);
+    const { text } = await read(own, tokenOf(options.token, io), 'DELETE');
     if (options.json) io.stdout.write(`${oneLine(text)}\n`);
     else io.stderr.write('deleted\n');
     return EXIT_OK;

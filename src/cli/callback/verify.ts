@@ -1,7 +1,7 @@
 /** `callback verify`: checks the signature of a stored event. The exit code says whether it is valid. */
 import { printable } from '../../base/printable.ts';
 import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
-import { callbackUrl, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { callbackOf, ID, json, read, token, tokenOf, url } from './callback-client.ts';
 import { type EventAnswer, oneLine } from './event-line.ts';
 import { SENDERS, type Sender, signatureFaultOf } from './senders.ts';
 
@@ -22,7 +22,7 @@ export const verifyEvent = command({
     const readToken = tokenOf(options.token, io);
     const secret = io.env.WEBHOOK_SECRET;
     if (secret === undefined || secret === '') throw new UsageError('the secret is missing: set WEBHOOK_SECRET');
-    const target = `${callbackUrl(options.url, id as string)}/events`;
+    const target = `${callbackOf(id as string, options.url, io.env).own}/events`;
     const { events } = JSON.parse((await read(target, readToken)).text) as { events: EventAnswer[] };
     const event = events.find((candidate) => candidate.id === eventId);
     if (event === undefined) throw new CommandError('404 EVENT_NOT_FOUND: this callback has no such event');

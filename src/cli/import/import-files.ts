@@ -3,11 +3,19 @@
  * names and leaves out a file that it cannot read and a feed that looks broken. If the process dies, the catalogue is as it
  * was before or after the import.
  */
-import { dateInName, dateTimeOf } from '../../base/date-time.ts';
+import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import { manifestOf, wordsOf } from '../../ingest/companies/manifest-words.ts';
-import { InputError, type Inputs, inputName, openInputs } from '../../ingest/input/input.ts';
+import {
+  BrokenOff,
+  InputError,
+  type Inputs,
+  inputName,
+  type Member,
+  openInputs,
+  timeInNameOf,
+} from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
@@ -15,14 +23,22 @@ import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { unfittingKeys } from '../../storage/history/company-tables.ts';
 import { HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
-import type { FeedOutcome } from '../../storage/history/merge.ts';
+import type { FeedOutcome, Refusal } from '../../storage/history/merge.ts';
 import { CommandError, EXIT_OK, EXIT_USAGE, UsageError } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import { AUTO, Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.ts';
 import type { Io } from '../io.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
-import { COUNTS, type Counts, countsText, fileLine, fileReportOf, type ImportReport } from './import-report.ts';
+import {
+  COUNTS,
+  type Counts,
+  countsText,
+  fileLine,
+  fileReportOf,
+  type ImportReport,
+  type RefusedRows,
+} from './import-report.ts';
 
 /** Most feeds that are listed one by one: an aggregate holds thousands. */
 const LISTED_FEED_COUNT_MAX = 20;
@@ -36,6 +52,8 @@ export interface ImportPlan {
   readonly isComplete: boolean;
   readonly isForced: boolean;
   readonly observedAtMs: number;
+  /** Each file's name says when it was fetched, in place of `observedAtMs`. */
+  readonly isFromName: boolean;
   readonly isObservedAtGiven: boolean;
   readonly manifestPath: string | undefined;
   readonly rejectsPath: string | undefined;
@@ -54,8 +72,8 @@ interface Merged {
   readonly feedCount: number;
   /** The first {@link LISTED_FEED_COUNT_MAX}. */
   readonly feeds: readonly FeedOutcome[];
-  /** File -> its rows in feeds that were refused as unhealthy. */
-  readonly unhealthyRows: ReadonlyMap<string, number>;
+  /** File -> its rows in feeds that were refused. */
+  readonly refusedRows: ReadonlyMap<string, RefusedRows>;
 }
 
 /** A path that an option names cannot be used: a usage error, found before anything changes. */
@@ -80,6 +98,36 @@ const totalBytesOf = (sources: readonly Source[]): number | null =>
       sum === null || inputs?.progress.bytesTotal === null ? null : sum + (inputs?.progress.bytesTotal ?? 0),
     0,
   );
+
+/** @throws InputError for a name without a date, or with one that is still to come */
+function timeOfName(member: Member, nowMs: number): number {
+  const timeMs = timeInNameOf(member);
+  if (timeMs !== null && timeMs <= nowMs) return timeMs;
+  const fault =
+    timeMs === null
+      ? 'has no date in its name, such as acme.2026-08-01.json'
+      : 'has a date in its name that is still to come';
+  throw new InputError(`${member.name}: ${fault}: import it with --observed-at TIME`);
+}
+
+function refusalText(rows: number, refusal: Refusal): string {
+  switch (refusal.kind) {
+    case 'unhealthy':
+      return (
+        `refused as unhealthy: ${grouped(rows)} rows, where ${grouped(Math.round(refusal.usualRows))} are usual; ` +
+        '--force takes it'
+      );
+    case 'several days': {
+      const [first, second, ...others] = refusal.files;
+      return (
+        `refused: ${first} and ${second}${others.length === 0 ? '' : ` and ${grouped(others.length)} more`} carry different ` +
+        'days in their names; --observed-at from-name takes each at its day, or import them one by one with --observed-at'
+      );
+    }
+    default:
+      return refusal satisfies never;
+  }
+}
 
 class FileImport {
   readonly #plan: ImportPlan;
@@ -112,7 +160,7 @@ class FileImport {
     try {
       history = HistoryDatabase.openForImport(catalogue);
       const merging = new HistoryImport(history, {
-        observedAtMs,
+        mayHaveDays: this.#plan.isFromName,
         skillsVersion: skills.version,
         onUnknownEmpty: (shape, board, { member }) =>
           this.#say(
@@ -148,7 +196,8 @@ class FileImport {
   #leaveOut(error: unknown): void {
     if (!(error instanceof InputError)) throw error;
     this.#leftOutCount++;
-    this.#say(`${error.message}\n`);
+    const taken = error instanceof BrokenOff ? `; ${grouped(error.takenCount)} before it are in a partial feed` : '';
+    this.#say(`${error.message}${taken}\n`);
   }
 
   async #openSources(): Promise<readonly Source[]> {
@@ -178,7 +227,7 @@ class FileImport {
       readonly rejects: NewFile | null;
     },
   ): Promise<Intake> {
-    const { paths, format, observedAtMs } = this.#plan;
+    const { paths, format, observedAtMs, isFromName } = this.#plan;
     const total = totalBytesOf(sources);
     let bytesBefore = 0;
     let current: Inputs | null = null;
@@ -190,13 +239,14 @@ class FileImport {
       // The contract of `import`: the observation time is --observed-at or now, never a time inside a document.
       observedAtGiven: true,
       context: { observedAtMs, board: { company: null, domain: null }, manifest },
+      ...(isFromName ? { observedAtOf: (member) => timeOfName(member, this.#io.clock.nowMs()) } : {}),
       namesFiles: paths.length > 1,
       nowMs: this.#io.clock.nowMs(),
       onRejection: (rejection) => this.#complaints.take(rejection),
       rejects,
       onShape: (member, shape) => {
         const name = member.archive ?? member.name;
-        const date = dateInName(member.fileName ?? '') ?? dateInName(name);
+        const date = timeInNameOf(member);
         if (date !== null && Math.abs(date - observedAtMs) > DAY_MS) this.#otherDates.add(name);
         if (format === AUTO) tellShape(member, shape);
       },
@@ -226,7 +276,7 @@ class FileImport {
     const totals: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
     const feeds: FeedOutcome[] = [];
     let feedCount = 0;
-    const unhealthyRows = new Map<string, number>();
+    const refusedRows = new Map<string, RefusedRows>();
     merging.merge(this.#plan.isComplete, this.#plan.isForced, (feed) => {
       feedCount++;
       if (feeds.length < LISTED_FEED_COUNT_MAX) feeds.push(feed);
@@ -238,21 +288,21 @@ class FileImport {
       }
       if (feed.refusal === null) return;
       this.#leftOutCount++;
-      for (const [file, rows] of feed.refusal.rowsByFile)
-        unhealthyRows.set(file, (unhealthyRows.get(file) ?? 0) + rows);
-      this.#say(
-        `${boardName(feed.shape, feed.board)}: refused as unhealthy: ${grouped(feed.rows)} rows, where ` +
-          `${grouped(Math.round(feed.refusal.usualRows))} are usual; --force takes it\n`,
-      );
+      const { kind, rowsByFile } = feed.refusal;
+      for (const [file, rows] of rowsByFile) {
+        const before = refusedRows.get(file);
+        refusedRows.set(file, { ...before, [kind]: (before?.[kind] ?? 0) + rows });
+      }
+      this.#say(`${boardName(feed.shape, feed.board)}: ${refusalText(feed.rows, feed.refusal)}\n`);
     });
-    return { totals, feedCount, feeds, unhealthyRows };
+    return { totals, feedCount, feeds, refusedRows };
   }
 
-  #report(sources: readonly Source[], intake: Intake, { totals, feedCount, feeds, unhealthyRows }: Merged): void {
-    const { catalogue, observedAtMs, isObservedAtGiven, isJson } = this.#plan;
+  #report(sources: readonly Source[], intake: Intake, { totals, feedCount, feeds, refusedRows }: Merged): void {
+    const { catalogue, observedAtMs, isFromName, isObservedAtGiven, isJson } = this.#plan;
     const summaries = new Map(intake.files.map((file) => [file.name, file] as const));
     const names = [...new Set(sources.map(({ name }) => inputName(name)))];
-    const files = names.map((name) => fileReportOf(name, summaries.get(name), unhealthyRows.get(name) ?? 0));
+    const files = names.map((name) => fileReportOf(name, summaries.get(name), refusedRows.get(name) ?? {}));
     for (const file of files) this.#say(fileLine(file));
     if (feedCount <= LISTED_FEED_COUNT_MAX) {
       for (const feed of feeds) {
@@ -265,11 +315,16 @@ class FileImport {
     if (otherDates.size > 0 && !isObservedAtGiven) {
       this.#say(
         `note: ${otherDates.size === 1 ? `${[...otherDates][0]} carries` : `${grouped(otherDates.size)} files carry`} ` +
-          'another date in the name; the import recorded them as observed now. --observed-at sets the time\n',
+          'another date in the name; the import recorded them as observed now. --observed-at from-name takes each at its date\n',
       );
     }
     this.#say(`${catalogue}: ${grouped(feedCount)} feed${feedCount === 1 ? '' : 's'}, ${countsText(totals)}\n`);
-    const report: ImportReport = { catalogue, observed_at: dateTimeOf(observedAtMs), files, ...totals };
+    const report: ImportReport = {
+      catalogue,
+      observed_at: isFromName ? null : dateTimeOf(observedAtMs),
+      files,
+      ...totals,
+    };
     if (isJson) this.#io.stdout.write(`${JSON.stringify(report)}\n`);
   }
 }

@@ -4,7 +4,11 @@ import { printable } from '../../base/printable.ts';
 import type { FileSummary } from '../../ingest/intake-report.ts';
 
 const REPEATED = 'repeated id';
-const UNHEALTHY = 'is in a feed of under half of the usual rows';
+/** Why the rows of a refused feed were not imported. */
+const REFUSED = {
+  unhealthy: 'is in a feed of under half of the usual rows',
+  'several days': 'is in one of several files of its board with different days in their names',
+} as const;
 
 export interface FileReport {
   readonly file: string;
@@ -22,18 +26,26 @@ export type Counts = Record<(typeof COUNTS)[number], number>;
 /** Members as `--json` prints them. */
 export interface ImportReport extends Counts {
   readonly catalogue: string;
-  readonly observed_at: string;
+  /** null: each file at the date in its name. */
+  readonly observed_at: string | null;
   readonly files: readonly FileReport[];
 }
 
-/** @param summary undefined: the file could not be read @param unhealthyCount rows of the file in feeds that were refused */
-export function fileReportOf(name: string, summary: FileSummary | undefined, unhealthyCount: number): FileReport {
+/** Rows of one file in feeds that were refused, by the kind of refusal. */
+export type RefusedRows = Partial<Record<keyof typeof REFUSED, number>>;
+
+/** @param summary undefined: the file could not be read */
+export function fileReportOf(name: string, summary: FileSummary | undefined, rows: RefusedRows): FileReport {
   if (summary === undefined) return { file: name, format: null, read: 0, imported: 0, refused: {} };
   const { shape, read, taken, repeated, joined, refused } = summary;
   const reasons = Object.fromEntries(refused);
   if (repeated > joined) reasons[REPEATED] = repeated - joined;
-  if (unhealthyCount > 0) reasons[UNHEALTHY] = unhealthyCount;
-  return { file: name, format: shape, read, imported: taken + joined - unhealthyCount, refused: reasons };
+  let imported = taken + joined;
+  for (const [kind, count] of Object.entries(rows) as [keyof typeof REFUSED, number][]) {
+    reasons[REFUSED[kind]] = count;
+    imported -= count;
+  }
+  return { file: name, format: shape, read, imported, refused: reasons };
 }
 
 export function countsText(counts: Counts): string {

@@ -17,12 +17,13 @@ import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
 import { companyLines, reachOfFile, report, requireApart, requireWritable } from './build-report.ts';
+import { type HistorySelection, JobSelection, jobs, leftOutLine } from './left-out.ts';
 import { reachReportOf } from './reach-lines.ts';
 
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
 
-export interface HistoryBuildPlan {
+export interface HistoryBuildPlan extends HistorySelection {
   /** Folder of the catalogue. */
   readonly folder: string;
   readonly out: string;
@@ -42,8 +43,10 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
     spill = openSpillFile(out);
     const builder = new SnapshotBuilder({ spill, keepsDescriptions });
     const progress = new Progress(io.stderr, io.clock);
+    const selection = new JobSelection(history, plan, io.clock.nowMs());
     const directory = companyDirectoryOf(history);
     for (const { board, ...job } of history.jobs()) {
+      if (!selection.has(job)) continue;
       const identity = directory.identityOf(board, job.company);
       const shown = shownCompanyOf(job, identity);
       const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];
@@ -59,11 +62,18 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
       sourceRows,
       rejectedRows: 0,
       // A job keeps the skills of an older dictionary until a feed brings the job again.
+      leftOut: selection.leftOut,
       skillsVersion: `${versions[0] ?? loadSkillExtractor().version}${versions.length > 1 ? ' and earlier' : ''}`,
     };
     const built = builder.finish(() => facts);
     await writeSnapshotFile(out, built.chunks);
     io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
+    if (selection.leftOut !== undefined) io.stderr.write(leftOutLine(selection.leftOut));
+    if (selection.sameUrlCount > 0 && !plan.mergesSameUrl) {
+      io.stderr.write(
+        `note: ${jobs(selection.sameUrlCount)} with the address of a newer one; --merge-same-url leaves such jobs out\n`,
+      );
+    }
     const reach = reachOfFile(out);
     io.stderr.write(companyLines(reach, built.disputedAliases));
     for (const { key } of directory.unfitting) io.stderr.write(unfittingLine(key));
@@ -75,6 +85,8 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
       source_rows: sourceRows,
       rejected_rows: 0,
       repeated_rows: 0,
+      aged_jobs: selection.leftOut?.agedJobs ?? 0,
+      same_url_jobs: selection.sameUrlCount,
       rejected: [],
       files: [],
       bytes: built.byteLength,

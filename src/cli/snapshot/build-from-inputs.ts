@@ -13,7 +13,7 @@ import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { loadCompanyList } from '../../ingest/companies/company-list.ts';
 import { CompanySink } from '../../ingest/companies/company-sink.ts';
 import { withoutDomains, wordsOf } from '../../ingest/companies/manifest-words.ts';
-import { InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
+import { BrokenOff, InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
@@ -26,6 +26,7 @@ import type { Io } from '../io.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
 import { type BuildReport, companyLines, reachOfFile, report } from './build-report.ts';
+import { leftOutLine, RecentJobs } from './left-out.ts';
 import { reachReportOf } from './reach-lines.ts';
 
 export interface BuildPlan {
@@ -39,6 +40,8 @@ export interface BuildPlan {
   readonly domain: CompanyDomain | null;
   /** `--observed-at`; undefined = now. */
   readonly observedAtMs: number | undefined;
+  /** Greatest age of an active job; undefined = any. */
+  readonly maxAgeDays: number | undefined;
   readonly keepsDescriptions: boolean;
   readonly isJson: boolean;
 }
@@ -48,6 +51,7 @@ interface Build {
   readonly plan: BuildPlan;
   readonly inputs: Inputs;
   readonly builder: SnapshotBuilder;
+  readonly sink: RecentJobs;
   readonly companies: CompanySink;
   readonly manifest: BoardManifest;
   readonly complaints: Complaints;
@@ -56,12 +60,12 @@ interface Build {
   readonly say: (line: string) => void;
 }
 
-function openIntake({ plan, inputs, companies, complaints, rejects, progress, say, manifest }: Build, io: Io): Intake {
+function openIntake({ plan, inputs, sink, complaints, rejects, progress, say, manifest }: Build, io: Io): Intake {
   const { shape, company, observedAtMs } = plan;
   const nowMs = io.clock.nowMs();
   const tellShape = shapeTeller(say);
   const intake: Intake = new Intake({
-    sink: companies,
+    sink,
     skills: loadSkillExtractor(),
     shape: shape ?? SHAPES,
     observedAtGiven: observedAtMs !== undefined,
@@ -88,7 +92,7 @@ function openIntake({ plan, inputs, companies, complaints, rejects, progress, sa
   return intake;
 }
 
-function unwrittenReport(out: string, intake: Intake, builder: SnapshotBuilder, complaints: Complaints): BuildReport {
+function unwrittenReport({ plan: { out }, builder, sink, complaints }: Build, intake: Intake): BuildReport {
   const { source, rejected, repeated } = intake.tally;
   return {
     written: false,
@@ -97,6 +101,8 @@ function unwrittenReport(out: string, intake: Intake, builder: SnapshotBuilder, 
     source_rows: source,
     rejected_rows: rejected,
     repeated_rows: repeated,
+    aged_jobs: sink.agedCount,
+    same_url_jobs: null,
     rejected: complaints.counts,
     files: intake.files.map((file) => ({
       file: file.name,
@@ -115,14 +121,16 @@ function unwrittenReport(out: string, intake: Intake, builder: SnapshotBuilder, 
 
 /** Writes the catalogue file, or says why not. @param unreadCount inputs that were left out @returns the exit code */
 async function finish(build: Build, intake: Intake, unreadCount: number, io: Io): Promise<number> {
-  const { plan, builder, companies, manifest, complaints, rejects, say } = build;
+  const { plan, builder, companies, sink, manifest, rejects, say } = build;
   const { source, rejected, rejectedNative, repeated, future } = intake.tally;
-  const unwritten = unwrittenReport(plan.out, intake, builder, complaints);
+  const unwritten = unwrittenReport(build, intake);
   if (rejectedNative > 0 && rejects === null) {
     const lines = rejectedNative === 1 ? '1 bad line' : `${grouped(rejectedNative)} bad lines`;
-    say(
-      `nothing was written: ${lines} of ${grouped(source)}; --rejects FILE sets bad lines aside and builds the rest\n`,
-    );
+    const remedy =
+      builder.rowCount === 0
+        ? 'no line is a native record; --format auto recognises other formats by their content'
+        : '--rejects FILE sets bad lines aside and builds the rest';
+    say(`nothing was written: ${lines} of ${grouped(source)}; ${remedy}\n`);
     report(plan.isJson, io.stdout, unwritten);
     return EXIT_FAILED;
   }
@@ -132,7 +140,10 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
     return EXIT_USAGE;
   }
   for (const { key } of companies.finish(wordsOf(manifest), loadCompanyList())) say(unfittingLine(key));
-  const built = builder.finish((digest) => intake.factsOf(digest));
+  const built = builder.finish((digest) => {
+    const facts = intake.factsOf(digest);
+    return sink.leftOut === undefined ? facts : { ...facts, leftOut: sink.leftOut };
+  });
   rejects?.commit();
   await writeSnapshotFile(plan.out, built.chunks);
   say(
@@ -140,6 +151,7 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
       `${grouped(rejected)} of ${grouped(source)} records rejected` +
       `${repeated > 0 ? `, ${grouped(repeated)} repeated` : ''}\n`,
   );
+  if (sink.leftOut !== undefined) say(leftOutLine(sink.leftOut));
   const reach = reachOfFile(plan.out);
   say(companyLines(reach, built.disputedAliases));
   if (future > 0) say(`warning: jobs with an observation later than this machine's clock: ${grouped(future)}\n`);
@@ -173,13 +185,16 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
     const manifest = await manifestFrom(plan.manifestPath);
     const builder = new SnapshotBuilder({ spill, keepsDescriptions: plan.keepsDescriptions });
     const companies = new CompanySink(builder, plan.domain);
-    const build = { plan, inputs, builder, companies, manifest, complaints, rejects, progress, say };
+    const sink = new RecentJobs(companies, plan.maxAgeDays, io.clock.nowMs());
+    const build = { plan, inputs, builder, companies, sink, manifest, complaints, rejects, progress, say };
     const intake = openIntake(build, io);
     let unreadCount = 0;
     const leaveOut = (error: unknown): void => {
       if (plan.shape !== undefined || !(error instanceof InputError)) throw error;
       unreadCount++;
-      say(`${error.message}\n`);
+      say(
+        `${error.message}${error instanceof BrokenOff ? `; the ${grouped(error.takenCount)} before it were taken` : ''}\n`,
+      );
     };
     await takeAll(inputs.files, intake, leaveOut);
     progress.clear();

@@ -28,6 +28,10 @@ export interface BuildReport {
   readonly rejected_rows: number;
   /** Records of feeds that the catalogue already had. */
   readonly repeated_rows: number;
+  /** Active jobs that `--max-age-days` left out. */
+  readonly aged_jobs: number;
+  /** Active jobs with the address of one that was observed later; null: not counted, because the build read inputs. */
+  readonly same_url_jobs: number | null;
   readonly rejected: readonly { field: string; reason: string; count: number }[];
   readonly files: readonly FileReport[];
   readonly bytes: number | null;

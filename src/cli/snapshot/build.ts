@@ -10,8 +10,18 @@ import { buildFromHistory } from './build-from-history.ts';
 import { buildFromInputs } from './build-from-inputs.ts';
 import { requireApart, requireWritable } from './build-report.ts';
 
+/** A century. */
+const MAX_AGE_DAYS = 36_500;
+
 /** Options that `--catalogue` goes with. */
-const CATALOGUE_OPTIONS: readonly string[] = ['catalogue', 'out', 'no-descriptions', 'json'];
+const CATALOGUE_OPTIONS: readonly string[] = [
+  'catalogue',
+  'out',
+  'no-descriptions',
+  'max-age-days',
+  'merge-same-url',
+  'json',
+];
 
 /** Refuses what does not go with `--catalogue`. @throws UsageError */
 function requireCatalogueOnly(given: ReadonlySet<string>, paths: readonly string[]): void {
@@ -60,12 +70,24 @@ export const snapshotBuild = command({
     domain: { type: 'text', value: 'DOMAIN', help: 'its domain, such as example.com' },
     manifest: MANIFEST_OPTION,
     'observed-at': { type: 'text', value: 'TIME', help: 'when the boards were fetched, RFC 3339 (default now)' },
+    'max-age-days': {
+      type: 'integer',
+      value: 'N',
+      min: 1,
+      max: MAX_AGE_DAYS,
+      help: 'leave out active jobs that were last observed more than N days ago',
+    },
+    'merge-same-url': {
+      type: 'flag',
+      help: 'with --catalogue: of active jobs with one address keep only the one that was observed last',
+    },
     'no-descriptions': { type: 'flag', help: 'leave the descriptions out: a smaller file, whose jobs have none' },
     json: { type: 'flag', help: 'report on stdout as JSON' },
   },
   notes: [
     `Formats: ${AUTO}, which recognises each input by its content; ${SHAPES.map(({ name, summary }) => `${name}, ${summary}`).join('; ')}.`,
     'An input of any format may be a JSON document, JSON Lines, CSV (UTF-8 or Windows-1252), Parquet or an HTML page.',
+    '--max-age-days and --merge-same-url leave jobs out of the file as if they were not there. The catalogue keeps them and their events, and a job returns when it is observed again. The file says how many were left out.',
     'A bad native line stops the build and is named with its number, field and reason, unless --rejects is given. Of other\n' +
       'formats the build leaves out refused records and goes on. It names and leaves out an input that auto cannot read or\n' +
       'recognise, and exits with 2.',
@@ -75,12 +97,20 @@ export const snapshotBuild = command({
   async run({ options, given, arguments: paths }, io) {
     if (options.catalogue !== undefined) {
       requireCatalogueOnly(given, paths);
-      const keepsDescriptions = !options['no-descriptions'];
       return buildFromHistory(
-        { folder: options.catalogue, out: options.out, keepsDescriptions, isJson: options.json },
+        {
+          folder: options.catalogue,
+          out: options.out,
+          keepsDescriptions: !options['no-descriptions'],
+          maxAgeDays: options['max-age-days'],
+          mergesSameUrl: options['merge-same-url'],
+          isJson: options.json,
+        },
         io,
       );
     }
+    if (options['merge-same-url'])
+      throw new UsageError('--merge-same-url goes with --catalogue: import the inputs first');
     requireFit(given, options.format);
     if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
     const company = options.company?.trim();
@@ -104,6 +134,7 @@ export const snapshotBuild = command({
         company: company ?? null,
         domain,
         observedAtMs,
+        maxAgeDays: options['max-age-days'],
         keepsDescriptions: !options['no-descriptions'],
         isJson: options.json,
       },

@@ -5,6 +5,7 @@ import { grouped } from '../../base/grouped.ts';
 import { reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { leftOutJson } from '../../ingest/export-facts.ts';
 import { CommandError, command, EXIT_OK } from '../command.ts';
 import { reachLines, reachReportOf } from './reach-lines.ts';
 
@@ -25,6 +26,14 @@ function timeOf(timeMs: number | null): string | null {
 /** The earliest first observation of any job; null when there is no job. */
 function firstObservedMs({ rowCount, firstObserved }: Snapshot): number | null {
   return rowCount === 0 ? null : firstObserved.reduce((earliest, timeMs) => Math.min(earliest, timeMs));
+}
+
+/** A value that is no whole number, for people. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value ?? 'none');
+  return Object.entries(value)
+    .map(([name, inner]) => `${name.replaceAll('_', ' ')} ${inner ?? 'any'}`)
+    .join(', ');
 }
 
 export const snapshotInspect = command({
@@ -48,6 +57,7 @@ export const snapshotInspect = command({
       source_rows: facts.sourceRows,
       rejected_rows: facts.rejectedRows,
       skills_version: facts.skillsVersion,
+      left_out: facts.leftOut === undefined ? null : leftOutJson(facts.leftOut),
       events: snapshot.history.count,
       description_bytes: snapshot.descriptions.byteLength,
       history_bytes: snapshot.history.byteLength,
@@ -61,7 +71,7 @@ export const snapshotInspect = command({
       return EXIT_OK;
     }
     for (const [name, value] of Object.entries(shown)) {
-      const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : String(value ?? 'none');
+      const text = typeof value === 'number' && Number.isInteger(value) ? grouped(value) : textOf(value);
       stderr.write(`${name.replaceAll('_', ' ').padEnd(25)}${text}\n`);
     }
     stderr.write(reachLines(reach));

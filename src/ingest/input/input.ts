@@ -5,14 +5,36 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { createTarDecoder } from 'modern-tar';
+import { dateInName } from '../../base/date-time.ts';
 import { errorCodeOf } from '../../base/failure.ts';
 import { printable } from '../../base/printable.ts';
+import { TarFault, tarEntries } from './tar.ts';
 
 /** An input that cannot be read. The message is one line for the operator. */
 export class InputError extends Error {}
+
+/** An input breaks off. All bytes or records before the break were given out. */
+export class CutShort extends InputError {
+  /** Without the input's name. */
+  readonly reason: string;
+
+  constructor(name: string, reason: string) {
+    super(`${name}: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** A member is cut short, and the records before the cut were taken. */
+export class BrokenOff extends InputError {
+  readonly takenCount: number;
+
+  /** @param place of the record that is not whole */
+  constructor(place: string, reason: string, takenCount: number) {
+    super(`${place}: breaks off: ${reason}`);
+    this.takenCount = takenCount;
+  }
+}
 
 /** Chunks that belong to the reader: their source does not write into one again. */
 export type Bytes = AsyncIterable<Uint8Array>;
@@ -28,6 +50,11 @@ export interface Member {
   readonly bytes: Bytes;
 }
 
+/** The date in the name of a member, else in that of its archive, as a time in UTC; null for none. */
+export function timeInNameOf({ fileName, archive }: Member): number | null {
+  return dateInName(fileName ?? '') ?? dateInName((archive ?? '').slice((archive ?? '').lastIndexOf('/') + 1));
+}
+
 export interface InputProgress {
   /** Bytes read from the inputs so far, as they are on disk. */
   bytesRead: number;
@@ -37,6 +64,8 @@ export interface InputProgress {
 
 /** Bytes of one read: large enough that a million lines take about a thousand reads. */
 const READ_BYTES = 256 * 1024;
+/** Packed bytes that are unpacked at once: deflate makes at most about a thousand bytes of one. */
+const PACKED_BYTES = 16 * 1024;
 /** The tar magic ends here. */
 const HEAD_BYTES = 262;
 const TAR_MAGIC_AT = 257;
@@ -57,7 +86,7 @@ function isTar(head: Uint8Array): boolean {
 
 export interface Peeked {
   readonly head: Buffer;
-  /** The head is the whole input. */
+  /** The head is the whole input, or all of it before a failure, which `whole` throws in its place. */
   readonly isComplete: boolean;
   /** All bytes, including the head. */
   readonly whole: Bytes;
@@ -69,18 +98,25 @@ export async function peek(bytes: Bytes, byteCount: number): Promise<Peeked> {
   const taken: Uint8Array[] = [];
   let length = 0;
   let isComplete = false;
+  let failure: { readonly error: unknown } | undefined;
   while (length < byteCount && !isComplete) {
-    const next = await source.next();
-    if (next.done) {
+    try {
+      const next = await source.next();
+      if (next.done) {
+        isComplete = true;
+      } else {
+        taken.push(next.value);
+        length += next.value.length;
+      }
+    } catch (error) {
       isComplete = true;
-    } else {
-      taken.push(next.value);
-      length += next.value.length;
+      failure = { error };
     }
   }
   async function* whole(): AsyncGenerator<Uint8Array> {
     try {
       yield* taken;
+      if (failure !== undefined) throw failure.error;
       for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
     } finally {
       await source.return?.();
@@ -100,53 +136,65 @@ async function* named(name: string, bytes: Bytes, trouble: string): AsyncGenerat
   }
 }
 
-function gunzipped(name: string, bytes: Bytes): Bytes {
-  // pipeline, unlike pipe, passes a failure on either side to the reader and closes both.
+/**
+ * The unpacked bytes. Each piece is unpacked before the next one is written, and only then the end is announced: a stream that is
+ * piped loses what it has unpacked and not yet handed over when the data ends early.
+ * @throws CutShort after the last byte that could be unpacked, and what `bytes` throws
+ */
+async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: READ_BYTES });
-  let broken: unknown;
-  pipeline(Readable.from(bytes), gunzip, (error) => {
-    broken ??= error;
-  });
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* gunzip as AsyncIterable<Uint8Array>;
-    } catch (error) {
-      throw broken instanceof InputError ? broken : error;
+  let unpacked: Uint8Array[] = [];
+  gunzip.on('data', (chunk: Uint8Array) => unpacked.push(chunk));
+  const failed = new Promise<never>((_resolve, reject) => gunzip.once('error', reject));
+  failed.catch(() => {});
+  const takeAll = (): Uint8Array[] => {
+    const taken = unpacked;
+    unpacked = [];
+    return taken;
+  };
+  try {
+    for await (const chunk of bytes) {
+      for (let at = 0; at < chunk.length; at += PACKED_BYTES) {
+        const piece = chunk.subarray(at, at + PACKED_BYTES);
+        const written = new Promise<void>((resolve) => gunzip.write(piece, () => resolve()));
+        await orCutShort(name, Promise.race([written, failed]));
+        yield* takeAll();
+      }
     }
+    const ended = new Promise<void>((resolve) => gunzip.once('end', resolve));
+    gunzip.end();
+    await orCutShort(name, Promise.race([ended, failed]));
+    yield* takeAll();
+  } finally {
+    gunzip.destroy();
   }
-  return named(name, whole(), 'the gzip data is damaged or cut short');
 }
 
-async function* streamed(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader();
+async function orCutShort(name: string, done: Promise<void>): Promise<void> {
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-  } finally {
-    await reader.cancel().catch(() => {});
+    await done;
+  } catch {
+    throw new CutShort(name, 'the gzip data is damaged or cut short');
+  }
+}
+
+const TAR_TROUBLE = 'the tar archive is damaged or cut short';
+
+/** Bytes of an archive or of a member in it; a break gets their name. */
+async function* cutAs<Item>(name: string, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  try {
+    yield* items;
+  } catch (error) {
+    if (error instanceof TarFault) throw new CutShort(name, TAR_TROUBLE);
+    throw error instanceof CutShort ? new CutShort(name, error.reason) : error;
   }
 }
 
 async function* unpacked(archive: string, bytes: Bytes): AsyncGenerator<Member> {
-  const trouble = 'the tar archive is damaged or cut short';
-  const source = Readable.toWeb(Readable.from(bytes, { objectMode: true })) as ReadableStream<Uint8Array>;
-  const entries = source.pipeThrough(createTarDecoder({ strict: true })).getReader();
-  const nextEntry = async () => {
-    try {
-      return await entries.read();
-    } catch (error) {
-      if (error instanceof InputError) throw error;
-      throw new InputError(`${archive}: ${trouble}`);
-    }
-  };
-  for (let next = await nextEntry(); !next.done; next = await nextEntry()) {
-    const { header, body } = next.value;
-    if (header.type !== undefined && header.type !== 'file') {
-      await body.cancel();
-      continue;
-    }
-    const fileName = header.name.slice(header.name.lastIndexOf('/') + 1);
-    const name = `${archive}:${printable(header.name)}`;
-    yield { name, archive, fileName, bytes: named(name, streamed(body), trouble) };
+  for await (const entry of cutAs(archive, tarEntries(bytes))) {
+    const fileName = entry.name.slice(entry.name.lastIndexOf('/') + 1);
+    const name = `${archive}:${printable(entry.name)}`;
+    yield { name, archive, fileName, bytes: cutAs(name, entry.bytes) };
   }
 }
 

@@ -47,6 +47,11 @@ export class LineSplitter {
     yield* this.#addPiece(chunk.subarray(from));
   }
 
+  /** Number of the last finished line; 0 = none yet. */
+  get lineNumber(): number {
+    return this.#number;
+  }
+
   /** The last line, when the input does not end with a line's end. */
   *finish(): Generator<LineItem, void, void> {
     if (this.#overlong || this.#pendingBytes > 0) yield* this.#complete(NOTHING);
@@ -100,6 +105,17 @@ export class LineSplitter {
     this.#pieces = [];
     this.#pendingBytes = 0;
     return whole;
+  }
+}
+
+/** Whether a last line that has no line end is whole JSON; otherwise the input was cut in it. */
+export function isWholeRecord(item: LineItem): boolean {
+  if (item.kind !== 'line') return false;
+  try {
+    JSON.parse(item.text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

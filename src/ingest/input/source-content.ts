@@ -8,7 +8,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { csvRows } from './csv-rows.ts';
-import { type Bytes, InputError, type Member, peek } from './input.ts';
+import { type Bytes, CutShort, InputError, type Member, peek } from './input.ts';
 import { parsedJson } from './lenient-json.ts';
 import { pageContent } from './page-content.ts';
 import { objectOf, type SourceRecord } from './source-field.ts';
@@ -78,7 +78,7 @@ function mostlyUtf8(bytes: Uint8Array): boolean {
  * Text of bytes that are UTF-8, else Windows-1252. The first chunk with a byte that is not ASCII decides, since ASCII is the
  * same in both. In a text that is mostly UTF-8, broken sequences become U+FFFD.
  */
-export async function* decodedText(bytes: Bytes): AsyncGenerator<string> {
+export async function* decodedText(bytes: Bytes): AsyncGenerator<string, void, void> {
   let decoder: TextDecoder | undefined; // not chosen while every byte was ASCII
   let tail: Buffer = Buffer.alloc(0); // high bytes at the very end of a chunk, which may be half a sequence
   for await (const chunk of bytes) {
@@ -119,6 +119,8 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
   let recordCount = 0;
   let isFirst = true;
   let newline: '\n' | '\r' = '\n';
+  let hasShortRows = false;
+  const breaksOff = (): CutShort => new CutShort(name, 'is not well-formed CSV: the last record does not end');
 
   function* parsed(text: string, isLast: boolean): Generator<SourceRecord> {
     const { rows, end, isOpen } = csvRows(text, delimiter, newline, isLast);
@@ -126,7 +128,7 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
     if (rest.length > CSV_RECORD_LENGTH_MAX) {
       throw new InputError(`${name}: is not well-formed CSV: record ${recordCount + rows.length} does not end`);
     }
-    for (const cells of rows) {
+    for (const [index, cells] of rows.entries()) {
       const last = cells.length - 1;
       if (cells[last]!.endsWith('\r')) cells[last] = cells[last]!.slice(0, -1);
       if (columns === undefined) {
@@ -134,6 +136,12 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
         continue;
       }
       recordCount++;
+      if (cells.length < columns.length) {
+        // A last row without a line end and with fewer cells than all before it was cut in the middle.
+        const isLastRow = isLast && index === rows.length - 1 && !text.endsWith(newline);
+        if (isLastRow && !hasShortRows && recordCount > 1) throw breaksOff();
+        hasShortRows = true;
+      }
       const record: Record<string, string> = {};
       let isBlank = true;
       for (let i = 0; i <= last && i < columns.length; i++) {
@@ -142,12 +150,21 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
       }
       if (!isBlank) yield record;
     }
-    if (isLast && isOpen) {
-      throw new InputError(`${name}: is not well-formed CSV: record ${recordCount + 1} does not end`);
-    }
+    if (isLast && isOpen) throw breaksOff();
   }
 
-  for await (const piece of decodedText(bytes)) {
+  const pieces = decodedText(bytes);
+  for (;;) {
+    let next: IteratorResult<string, void>;
+    try {
+      next = await pieces.next();
+    } catch (error) {
+      // The rows that are whole come before the break.
+      if (error instanceof CutShort) yield* parsed(rest + pending, false);
+      throw error;
+    }
+    if (next.done) break;
+    const piece = next.value;
     pending += piece;
     if (isFirst && pending !== '') {
       isFirst = false;

@@ -78,7 +78,7 @@ export const listChanges = route<JobsServices>()({
         observation_period: EXAMPLE_PERIOD,
         limit: 3,
       },
-      meta: exampleMeta('monitored catalogue', 4210, HISTORY),
+      meta: exampleMeta('monitored catalogue', 4210, { history: HISTORY }),
     },
   },
   ready: hasCatalogue,

@@ -27,9 +27,11 @@ import type { JobsServices } from './services.ts';
 /** One job is its own cohort. */
 const cohortOf = ({ companyDomainEvidence: evidence, lastObservedMs }: Job): CohortFacts => ({
   scope: 'monitored catalogue',
+  basis: 'cohort',
   sampled: false,
   candidateJobs: 1,
   assignedDomainJobs: evidence === undefined || evidence === null || isStated(evidence) ? 0 : 1,
+  jobsWithoutDepartment: 0,
   newestObservedMs: lastObservedMs,
   oldestObservedMs: lastObservedMs,
 });

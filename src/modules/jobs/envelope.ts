@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
-import type { CohortFacts } from '../../catalogue/cohort.ts';
+import type { CohortFacts, SearchFacts } from '../../catalogue/cohort.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { dateTime } from '../answer-values.ts';
 import { type AnswerPeriod, observationPeriod } from './answer-period.ts';
@@ -48,10 +48,23 @@ export function envelope<D extends v.GenericSchema>(data: D) {
 export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
 /** Version of the rules that choose, filter and count the cohort. Every change that can alter an answer raises it. */
-const METHOD_VERSION = '1.0';
+const METHOD_VERSION = '2.0';
 
-const AGGREGATION = `counts over a candidate cohort of at most ${COHORT_ROWS_MAX} active jobs`;
-const SELECTION = 'most recently observed active jobs, ties by job id';
+const ORDER = 'most recently observed first, ties by the SHA-256 of the job id, then by job id';
+
+/** What `coverage` says of the candidates, by what they are. */
+const CANDIDATES = {
+  cohort: {
+    aggregation: `counts over a candidate cohort of at most ${COHORT_ROWS_MAX} active jobs`,
+    selection: `active jobs, ${ORDER}`,
+    sampled: `The scope has more active jobs than the cohort of ${COHORT_ROWS_MAX}: totals are null and counts are lower bounds.`,
+  },
+  'matching jobs': {
+    aggregation: `none: every active job of the scope is looked at, and the matching ones are candidates, ${COHORT_ROWS_MAX} at most`,
+    selection: `active jobs that match every filter, ${ORDER}`,
+    sampled: `More than ${COHORT_ROWS_MAX} active jobs match: the candidates are the newest of them.`,
+  },
+} as const;
 
 const METHODOLOGY = {
   current_jobs: 'jobs whose recorded status is active',
@@ -69,7 +82,6 @@ const LIMITATIONS = [
   'Skills are deterministic extractions from title and description, or as recorded by the source; not a complete census.',
 ] as const;
 
-const SAMPLED = `The scope has more active jobs than the cohort of ${COHORT_ROWS_MAX}: totals are null and counts are lower bounds.`;
 const SYNTHETIC = 'This server uses its built-in sample: every job and company in it is made up.';
 
 /** The facts of the catalogue that `meta` needs. */
@@ -79,33 +91,40 @@ interface Provenance {
   readonly catalogue: { readonly snapshot: { readonly facts: { readonly skillsVersion: string } } };
 }
 
+const withoutDepartment = (count: number, of: number): string =>
+  `${count} of the ${of} candidate jobs have no recorded department: no count by department and no filter finds them.`;
+
 /** @param historicalChanges how the answer knows of changes, where it does */
 export function metaOf(
   served: Provenance,
-  cohort: CohortFacts,
+  coverage: SearchFacts | CohortFacts,
   period: AnswerPeriod,
   historicalChanges?: string,
 ): Meta {
   const limitations: string[] = [...LIMITATIONS];
-  limitations.push(...assignedDomainLimitation(cohort));
-  if (cohort.sampled) limitations.push(SAMPLED);
+  const words = CANDIDATES[coverage.basis];
+  if (coverage.sampled) limitations.push(words.sampled);
+  if (coverage.basis === 'cohort') limitations.push(...assignedDomainLimitation(coverage));
+  if (coverage.basis === 'cohort' && coverage.jobsWithoutDepartment > 0) {
+    limitations.push(withoutDepartment(coverage.jobsWithoutDepartment, coverage.candidateJobs));
+  }
   if (served.isSynthetic) limitations.push(SYNTHETIC);
   return {
     product: 'SERVICE JOBS INTELLIGENCE',
     generated_at: period.end,
     observation_period: period,
     freshness: {
-      last_observed_at: isoTimeOrNull(cohort.newestObservedMs),
-      oldest_last_observed_at: isoTimeOrNull(cohort.oldestObservedMs),
+      last_observed_at: isoTimeOrNull(coverage.newestObservedMs),
+      oldest_last_observed_at: isoTimeOrNull(coverage.oldestObservedMs),
     },
     coverage: {
       scope: 'Service monitored catalogue',
-      aggregation: AGGREGATION,
-      sampled: cohort.sampled,
+      aggregation: words.aggregation,
+      sampled: coverage.sampled,
       candidate_limit: COHORT_ROWS_MAX,
-      candidate_jobs: cohort.candidateJobs,
-      candidate_scope: cohort.scope,
-      selection: SELECTION,
+      candidate_jobs: coverage.candidateJobs,
+      candidate_scope: coverage.scope,
+      selection: words.selection,
       pagination_available: false,
     },
     methodology: {

@@ -26,18 +26,23 @@ export const EXAMPLE_JOB = {
 export const EXAMPLE_FIRST_OBSERVED_AT = isoTime(FIRST_OBSERVED_MS);
 export const EXAMPLE_PERIOD = periodOf(observationPeriodEndingAt(ANSWERED_MS));
 
-/** `meta` of an answer from a cohort of `candidateJobs` jobs. */
-export function exampleMeta(scope: CohortFacts['scope'], candidateJobs: number, history?: string): Meta {
-  const facts: CohortFacts = {
+/** `meta` of an answer from a cohort of `candidateJobs` jobs, or of a search that as many match. */
+export function exampleMeta(
+  scope: CohortFacts['scope'],
+  candidateJobs: number,
+  { basis = 'cohort', history }: { readonly basis?: 'cohort' | 'matching jobs'; readonly history?: string } = {},
+): Meta {
+  const facts = {
     scope,
     sampled: false,
     candidateJobs,
     newestObservedMs: OBSERVED_MS,
     oldestObservedMs: FIRST_OBSERVED_MS,
   };
+  const coverage = basis === 'cohort' ? { ...facts, basis, jobsWithoutDepartment: 0 } : { ...facts, basis };
   return metaOf(
     { isSynthetic: false, catalogue: { snapshot: { facts: { skillsVersion: '1' } } } },
-    facts,
+    coverage,
     EXAMPLE_PERIOD,
     history,
   );

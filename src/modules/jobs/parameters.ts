@@ -20,12 +20,18 @@ function codePointsWithin(text: string, min: number, max: number): boolean {
   return count >= min && count <= max;
 }
 
+/** One term at least: of a text of diacritics nothing is left. */
+function hasTerms(text: string): boolean {
+  const count = termCountOf(text);
+  return count > 0 && count <= TERM_COUNT_MAX;
+}
+
 /** Filter text: `min` to `max` code points after trimming, at most eight terms. */
 export function terms({ min, max, matching }: { min: number; max: number; matching: string }) {
   return v.pipe(
     v.string(),
     v.trim(),
-    v.check((text) => codePointsWithin(text, min, max) && termCountOf(text) <= TERM_COUNT_MAX),
+    v.check((text) => codePointsWithin(text, min, max) && hasTerms(text)),
     rule({
       rule: `${min} to ${max} characters after trimming, at most ${TERM_COUNT_MAX} terms (${matching})`,
       jsonSchema: { minLength: min, maxLength: max },

@@ -54,7 +54,7 @@ export const searchJobs = route<JobsServices>()({
         returned_jobs: 1,
         limit: 3,
       },
-      meta: exampleMeta('monitored catalogue', 4210),
+      meta: exampleMeta('monitored catalogue', 4210, { basis: 'matching jobs' }),
     },
   },
   ready: hasCatalogue,
@@ -71,7 +71,7 @@ export const searchJobs = route<JobsServices>()({
         returned_jobs: found.jobs.length,
         limit,
       },
-      meta: metaOf(served, found.cohort, periodEndingAt(clock.nowMs())),
+      meta: metaOf(served, found.coverage, periodEndingAt(clock.nowMs())),
     };
   },
 });

@@ -142,27 +142,33 @@ ${
 <div><dt>In the cohort</dt><dd>${percentOf(facts.reach.cohortShare)}<small>of the active jobs, last observed on ${grouped(facts.reach.observationDays)} day${facts.reach.observationDays === 1 ? '' : 's'}</small></dd></div>
 </dl>
 ${facts.observed === undefined ? undefined : chart(facts.observed)}
-<p>Answers count over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs of the whole catalogue or of
-one company. Every answer states its coverage and its freshness; where there are more jobs than the cohort holds, totals are
+<p>Search looks at every active job. Counts are over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs
+of the whole catalogue or of one company. Every answer states its coverage and its freshness; where there are more jobs than the cohort holds, totals are
 <code>null</code> instead of guesses. The figures describe this catalogue, not the labour market.</p>
 </section>`;
 }
 
 const CLIENT_PACKAGES = '@x402/fetch @x402/evm viem';
 
-function clientScript(url: string, method: string, network: string): string {
+/** Runs as it is pasted into a file: with play money from a throwaway wallet, else from the wallet of PRIVATE_KEY. */
+function clientScript(url: string, method: string, { network, isPlay }: PageServices['facts']): string {
   const init = method === 'GET' ? '' : `, { method: '${method}' }`;
   return `import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { ExactEvmScheme } from '@x402/evm';
-import { privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
-const account = privateKeyToAccount(process.env.PRIVATE_KEY);
-const schemes = [{ network: '${network}', client: new ExactEvmScheme(account) }];
+${
+  isPlay
+    ? '// A throwaway wallet: this server settles with play money.\nconst account = privateKeyToAccount(generatePrivateKey());'
+    : '// PRIVATE_KEY: the key of a wallet with USDC. The throwaway wallet without it is refused with 402.\n' +
+      'const account = privateKeyToAccount(process.env.PRIVATE_KEY ?? generatePrivateKey());'
+}
+const schemes = [{ network: '${network.id}', client: new ExactEvmScheme(account) }];
 const payingFetch = wrapFetchWithPaymentFromConfig(fetch, { schemes });
 
 const answer = await payingFetch('${url}'${init});
 console.log(answer.status, answer.headers.get('PAYMENT-RESPONSE'));
-console.log(await answer.json());`;
+console.log(JSON.stringify(await answer.json(), null, 2));`;
 }
 
 function buyingSection(operation: Operation, { facts }: PageServices): Html {
@@ -182,7 +188,8 @@ function buyingSection(operation: Operation, { facts }: PageServices): Html {
       : html`The wallet needs ${priceOf(operation.access)} USDC on ${network.name}, and no gas.`
   }</p>
 <pre data-copy><code>npm install ${CLIENT_PACKAGES}</code></pre>
-<pre data-copy><code id="client">${clientScript(url, method, network.id)}</code></pre></li>
+<p>Save this as <code>buy.mjs</code> beside them, and run <code>${isPlay ? '' : 'PRIVATE_KEY=0x… '}node buy.mjs</code>:</p>
+<pre data-copy><code id="client">${clientScript(url, method, facts)}</code></pre></li>
 <li><h3>Read the answer and keep the receipt</h3>
 <p>A signed authorization buys exactly one answer. A question without an answer costs nothing. If the outcome of a settlement is
 unknown, the server keeps checking it, and <code>GET /v1/payments/{network}/{payer}/{nonce}</code> returns its status, free.</p></li>

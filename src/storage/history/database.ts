@@ -17,6 +17,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
+import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
 import { COMPANY_TABLES } from './company-schema.ts';
@@ -165,8 +166,7 @@ export class HistoryDatabase {
     try {
       makeFolder(folder);
     } catch (failure) {
-      const { code } = failure as NodeJS.ErrnoException;
-      throw new HistoryError(`${folder} cannot be a catalogue: ${code === 'EEXIST' ? 'it is a file' : code}`);
+      throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
     }
     return HistoryDatabase.#opened(path, (history) => {
       // Does not wait: another import may take as long as its files need.

@@ -2,13 +2,13 @@
  * One import into the history of a catalogue. It stages the rows as it reads them (staging.ts), and after the last file merges
  * feed after feed (merge.ts). In memory it has only the names and counts of the boards.
  */
-import { dateInName } from '../../base/date-time.ts';
 import { sha256Base64Url } from '../../base/digest.ts';
 import type { Job } from '../../catalogue/job.ts';
 import { employerKeyOf } from '../../ingest/companies/employer.ts';
 import { namedHosts } from '../../ingest/companies/named-hosts.ts';
 import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
 import type { Sighting } from '../../ingest/history/observation.ts';
+import { timeInNameOf } from '../../ingest/input/input.ts';
 import type { JobSink, JobSource, SourceDocument } from '../../ingest/job-sink.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
@@ -20,14 +20,16 @@ import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
 import { Staging } from './staging.ts';
 import { HistoryWriter } from './writer.ts';
 
+const DAY_MS = 86_400_000;
+
 /** 96 bits of a text's digest: enough to tell apart the texts of one job. */
 function digestOf(text: string): string {
   return sha256Base64Url(text).slice(0, 16);
 }
 
 export interface ImportSettings {
-  /** Time of every feed of this import, milliseconds since the epoch. */
-  readonly observedAtMs: number;
+  /** Whether files of different days are different feeds of their board; otherwise a feed of several days is refused. */
+  readonly mayHaveDays: boolean;
   readonly skillsVersion: string;
   /** Called for an empty listing whose board the catalogue does not have; `board` is null when the listing names none. */
   readonly onUnknownEmpty?: (shape: Shape, board: string | null, document: SourceDocument) => void;
@@ -48,6 +50,8 @@ export class HistoryImport implements JobSink {
   /** Accepted rows of the current member, by feed. */
   readonly #ofMember = new Map<OpenFeed, number>();
   #memberFile = '';
+  /** When the current member was fetched. */
+  #atMs = 0;
   /** True when a refused record of the current member names no board. */
   #hasBoardless = false;
   #rowCount = 0;
@@ -76,8 +80,9 @@ export class HistoryImport implements JobSink {
     return this.#words;
   }
 
-  begin(): void {
+  begin(observedAtMs: number): void {
     this.#settleBoardless();
+    this.#atMs = observedAtMs;
     this.#ofMember.clear();
     this.#guarded(() => this.#staging.beginMember());
   }
@@ -89,6 +94,10 @@ export class HistoryImport implements JobSink {
     }
     this.#ofMember.clear();
     this.#guarded(() => this.#staging.undoMember());
+  }
+
+  breakOff(file: string): void {
+    for (const feed of this.#feeds.values()) if (feed.rowsByFile.has(file)) feed.isCutShort = true;
   }
 
   /** Gives the stored skills of an unchanged job: most records of a daily feed are unchanged, and extraction is expensive. */
@@ -109,7 +118,7 @@ export class HistoryImport implements JobSink {
 
   add(job: Job, source: JobSource): number | undefined {
     const { shape, document, descriptionText } = source;
-    const { observedAtMs } = this.#settings;
+    const observedAtMs = this.#atMs;
     const feed = this.#feedOf(shape.name, source.board);
     const member = document.member.name;
     const { firstObservedMs, lastObservedMs, status, closedAtMs, description, descriptionTruncated, ...rest } = job;
@@ -141,6 +150,9 @@ export class HistoryImport implements JobSink {
     if (earlier !== undefined) return earlier;
     this.#addHosts(feed, job, source);
     this.#rowCount++;
+    // Native records state their own times, whatever day their file carries.
+    const day = isOwn ? null : dayInNameOf(document);
+    if (day !== null && !feed.fileOfDay.has(day)) feed.fileOfDay.set(day, member);
     this.#memberFile = document.member.archive ?? member;
     feed.rowsByFile.set(this.#memberFile, (feed.rowsByFile.get(this.#memberFile) ?? 0) + 1);
     this.#ofMember.set(feed, (this.#ofMember.get(feed) ?? 0) + 1);
@@ -181,13 +193,22 @@ export class HistoryImport implements JobSink {
   merge(isComplete: boolean, isForced: boolean, onFeed: (outcome: FeedOutcome) => void): void {
     this.#settleBoardless();
     this.#guarded(() => this.#staging.endMembers());
-    const staging = { rows: this.#staging, hosts: this.#hosts };
-    const merge = new FeedMerge(this.#history, staging, this.#writer, {
-      observedAtMs: this.#settings.observedAtMs,
-      words: this.#words,
-    });
-    const feeds = [...this.#feeds.values()].sort((a, b) => order(a.shape, b.shape) || order(a.board, b.board));
+    const feeds = [...this.#feeds.values()].sort(
+      (a, b) => a.atMs - b.atMs || order(a.shape, b.shape) || order(a.board, b.board),
+    );
     for (const feed of feeds) {
+      const { shape, board, rowsByFile } = feed;
+      if (feed.fileOfDay.size > 1 && !this.#settings.mayHaveDays) {
+        const counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
+        const rows = [...rowsByFile.values()].reduce((sum, count) => sum + count, 0);
+        const refusal = { kind: 'several days', files: [...feed.fileOfDay.values()], rowsByFile } as const;
+        onFeed({ shape, board, rows, ...counts, hasNameless: false, refusal });
+        continue;
+      }
+      const merge = new FeedMerge(this.#history, { rows: this.#staging, hosts: this.#hosts }, this.#writer, {
+        observedAtMs: feed.atMs,
+        words: this.#words,
+      });
       const outcome = this.#guarded(() => merge.merge(feed, isComplete && !feed.isCutShort, isForced));
       if (outcome !== undefined) onFeed(outcome);
     }
@@ -224,14 +245,16 @@ export class HistoryImport implements JobSink {
   }
 
   #feedOf(shape: string, board: string): OpenFeed {
-    const key = `${shape}\n${board}`;
+    const key = `${shape}\n${board}\n${this.#atMs}`;
     const known = this.#feeds.get(key);
     if (known) return known;
     const feed = {
       serial: this.#feeds.size,
       shape,
       board,
+      atMs: this.#atMs,
       rowsByFile: new Map(),
+      fileOfDay: new Map(),
       fileNames: new Set<string>(),
       isSaidEmpty: false,
       isCutShort: false,
@@ -246,7 +269,13 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** The day in the name of a document or of its archive, as a time in UTC; null for none. */
+function dayInNameOf({ member }: SourceDocument): number | null {
+  const timeMs = timeInNameOf(member);
+  return timeMs === null ? null : Math.floor(timeMs / DAY_MS) * DAY_MS;
+}
+
 /** When a document was fetched: by its own statement, else by its name or its archive's name; null without any of them. */
 function fetchedAtOf({ member, fetchedAtMs }: SourceDocument): number | null {
-  return fetchedAtMs ?? dateInName(member.fileName ?? '') ?? dateInName(member.archive ?? '');
+  return fetchedAtMs ?? timeInNameOf(member);
 }

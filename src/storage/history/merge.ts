@@ -33,21 +33,31 @@ export interface FeedOutcome {
   /** True when the operator declared the feed complete and the merge treated it as partial: a refused record names no job. */
   readonly hasNameless: boolean;
   /** Why the feed was refused; the numbers above are then 0. null = it was merged. */
-  readonly refusal: { readonly usualRows: number; readonly rowsByFile: ReadonlyMap<string, number> } | null;
+  readonly refusal: Refusal | null;
 }
+
+export type Refusal = { readonly rowsByFile: ReadonlyMap<string, number> } & (
+  | { readonly kind: 'unhealthy'; readonly usualRows: number }
+  /** Its files carry different days in their names. */
+  | { readonly kind: 'several days'; readonly files: readonly string[] }
+);
 
 /** A feed that the import reads. */
 export interface OpenFeed {
   readonly serial: number;
   readonly shape: string;
   readonly board: string;
+  /** Time of the feed, milliseconds since the epoch. */
+  readonly atMs: number;
   /** Accepted rows, by file. */
   readonly rowsByFile: Map<string, number>;
+  /** The days in the names of its files, each with the first file that has it. */
+  readonly fileOfDay: Map<number, string>;
   /** Names of the documents, as words of the operator may name them. */
   readonly fileNames: Set<string>;
   /** True when a document stated that the board has no postings. */
   isSaidEmpty: boolean;
-  /** True when a document of it broke off, so missing jobs may be in the unread rest. */
+  /** True when a file of it broke off, so missing jobs may be in the unread rest. */
   isCutShort: boolean;
   /** True when a refused record of it names no job, so a missing job may be that record. */
   hasNameless: boolean;
@@ -109,7 +119,7 @@ export class FeedMerge {
     if (isSaidComplete && !isForced && earlier === undefined) {
       const usual = usualRows(this.#rowsBefore(board));
       if (isUnhealthy(rows, usual)) {
-        const refusal = { usualRows: usual as number, rowsByFile: feed.rowsByFile };
+        const refusal = { kind: 'unhealthy', usualRows: usual as number, rowsByFile: feed.rowsByFile } as const;
         return { shape, board: token, rows, ...counts, hasNameless: false, refusal };
       }
     }

@@ -22,17 +22,26 @@ export type StateFound =
   /** A server would not start, or would accept no payments; `reason` is one line. */
   | { readonly kind: 'unusable'; readonly reason: string };
 
+const SYSTEM_LOCKS = '/proc/locks';
+
+export type LockHolder =
+  | { readonly kind: 'held'; readonly processId: number }
+  | { readonly kind: 'none' }
+  /** The system does not list its locks. */
+  | { readonly kind: 'unknown' };
+
 /**
- * The process that holds the folder's lock, or undefined. It reads the system's list of locks (Linux): asking SQLite would take
- * the lock for a moment, and a server that starts in that moment would fail.
+ * The process that holds the folder's lock. It reads the system's list of locks (Linux): asking SQLite would take the lock for a
+ * moment, and a server that starts in that moment would fail. A holder that this process cannot see (another container) is none.
  */
-function lockHolder(stateDir: string): number | undefined {
+export function lockHolder(stateDir: string): LockHolder {
   const path = join(stateDir, LOCK_FILE);
-  if (!existsSync(path) || !existsSync('/proc/locks')) return undefined;
+  if (!existsSync(path)) return { kind: 'none' };
+  if (!existsSync(SYSTEM_LOCKS)) return { kind: 'unknown' };
   const { ino } = statSync(path);
   const held = new RegExp(`WRITE (\\d+) [0-9a-f]+:[0-9a-f]+:${ino} `);
-  const found = held.exec(readFileSync('/proc/locks', 'utf8'));
-  return found === null ? undefined : Number(found[1]);
+  const processId = Number(held.exec(readFileSync(SYSTEM_LOCKS, 'utf8'))?.[1] ?? 0);
+  return processId > 0 ? { kind: 'held', processId } : { kind: 'none' };
 }
 
 /** The fault of a file that no server uses; undefined = none. @throws Error as {@link openReadOnly} */
@@ -78,9 +87,9 @@ function foundAtRest(stateDir: string): StateFound {
 /** @throws Error of the file system when the folder cannot be read */
 export function inspectState(stateDir: string): StateFound {
   const before = lockHolder(stateDir);
-  if (before !== undefined) return { kind: 'in-use', processId: before };
+  if (before.kind === 'held') return { kind: 'in-use', processId: before.processId };
   const found = foundAtRest(stateDir);
   // A server that started in the meantime may have written during the inspection.
   const after = lockHolder(stateDir);
-  return after === undefined ? found : { kind: 'in-use', processId: after };
+  return after.kind === 'held' ? { kind: 'in-use', processId: after.processId } : found;
 }

@@ -22,6 +22,7 @@ import { BooksUnreadableError } from '../../payment/books.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import { RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
+import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
@@ -101,15 +102,18 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
     makeFolder(stateDir, 0o700);
     lock = lockState(stateDir);
   } catch (failure) {
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${firstLineOf(failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
   }
-  if (lock === undefined) throw new StateError(`STATE_DIR ${stateDir} is in use by another process`);
+  if (lock === undefined)
+    throw new StateError(
+      `STATE_DIR ${stateDir} is in use by another process: stop that one, or give this one another folder`,
+    );
   try {
     return await openLocked(options, ports, () => lock.release());
   } catch (failure) {
     lock.release();
     if (failure instanceof StateError) throw failure;
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${firstLineOf(failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
   }
 }
 

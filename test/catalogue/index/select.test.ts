@@ -5,11 +5,11 @@ import type { CohortPart } from '../../../src/catalogue/index/cohort-part.ts';
 import { rowFilterOf } from '../../../src/catalogue/index/row-filter.ts';
 import { selectByIndex, selectByScan } from '../../../src/catalogue/index/select.ts';
 import type { Job } from '../../../src/catalogue/job.ts';
-import { INDEX_UNITS_MAX, LISTED_ROWS_MAX, PART_ROWS_MAX } from '../../../src/catalogue/limits.ts';
+import { INDEX_UNITS_MAX, LISTED_ROWS_MAX } from '../../../src/catalogue/limits.ts';
 import { observationPeriodEndingAt } from '../../../src/catalogue/questions/period.ts';
 import { search } from '../../../src/catalogue/questions/search.ts';
 import { signals } from '../../../src/catalogue/questions/signals.ts';
-import { generatedCohort, generatedJobs, generatedSearch, SeededChance } from '../../support/generated-catalogue.ts';
+import { generatedCohort, generatedJobs, SeededChance } from '../../support/generated-catalogue.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
 
 function jobOf(i: number, more: Partial<Job> = {}): Job {
@@ -41,49 +41,27 @@ describe('the index and the scan', () => {
       const chance = new SeededChance(99);
       const jobs = generatedJobs(chance, { jobCount, moreCompanies: 10 });
       const catalogue = new Catalogue(openedJobs(jobs));
-      const { byCompany, newestFirst } = catalogue;
+      const { byCompany } = catalogue;
       const found = ({ matches, rows }: CohortPart): number[] =>
-        matches.first(rows.length).map((place) => rows[place]!);
+        matches
+          .toSet()
+          .first(rows.length)
+          .map((place) => rows[place]!);
       for (let i = 0; i < 800; i++) {
         // From here on the bitmaps of a part lie in one array.
         if (i === 400) catalogue.warm();
-        const filter = rowFilterOf({ ...generatedSearch(chance, jobs), ...generatedCohort(chance, jobs) });
+        const filter = rowFilterOf(generatedCohort(chance, jobs));
         const because = JSON.stringify(filter);
-        expect(selectByIndex(newestFirst, filter, newestFirst.rows.length)).toBe(true);
-        const byIndex = found(newestFirst);
-        expect(newestFirst.matches.count).toBe(byIndex.length);
-        expect(newestFirst.newestMatches(3), because).toEqual(byIndex.slice(0, 3));
-        expect(selectByIndex(newestFirst, filter, 3)).toBe(true);
-        expect(newestFirst.newestMatches(3), because).toEqual(byIndex.slice(0, 3));
-        selectByScan(newestFirst, filter, newestFirst.rows.length);
-        expect(found(newestFirst), because).toEqual(byIndex);
         expect(selectByIndex(byCompany, filter, byCompany.rows.length)).toBe(true);
-        expect(
-          found(byCompany).sort((a, b) => a - b),
-          because,
-        ).toEqual(byIndex);
+        const byIndex = found(byCompany);
+        expect(byCompany.matches.count).toBe(byIndex.length);
+        expect(selectByIndex(byCompany, filter, 3)).toBe(true);
+        expect(found(byCompany).slice(0, 3), because).toEqual(byIndex.slice(0, 3));
+        selectByScan(byCompany, filter, byCompany.rows.length);
+        expect(found(byCompany), because).toEqual(byIndex);
       }
     });
   }
-
-  it('answer alike when there are far more skills than rows, which a scan does not remember', () => {
-    const perJob = 500;
-    const jobs = Array.from({ length: 5 }, (_, i) =>
-      jobOf(i, { skills: Array.from({ length: perJob }, (_, k) => `skill-${i}-${k}`) }),
-    );
-    const { newestFirst } = new Catalogue(openedJobs(jobs));
-    for (const [keyword, expected] of [
-      [`ill-3-${perJob - 1}`, [3]],
-      ['skill- l-2-12 engineer', [2]],
-      [`skill-4-${perJob}`, []],
-    ] as const) {
-      const filter = rowFilterOf({ keyword });
-      expect(selectByIndex(newestFirst, filter, newestFirst.rows.length)).toBe(true);
-      expect(newestFirst.matches.first(5)).toEqual(expected);
-      selectByScan(newestFirst, filter, 5);
-      expect(newestFirst.matches.first(5)).toEqual(expected);
-    }
-  });
 
   it('answer alike when a cohort has too much text for an index', () => {
     const rows = 9;
@@ -91,62 +69,9 @@ describe('the index and the scan', () => {
     const jobs = Array.from({ length: rows }, (_, i) => jobOf(i, { title: `${i}${long} title${i % 2}` }));
     const catalogue = new Catalogue(openedJobs(jobs));
     expect(catalogue.byCompany.titleIndex).toBe(null);
-    expect(search(catalogue, { keyword: 'TITLE1' }, 10).jobs.map(({ id }) => id)).toEqual([
-      '000001',
-      '000003',
-      '000005',
-      '000007',
-    ]);
+    const ids = search(catalogue, { keyword: 'TITLE1' }, 10).jobs.map(({ id }) => id);
+    expect(ids.sort()).toEqual(['000001', '000003', '000005', '000007']);
     expect(signals(catalogue, { role: 'title1 3x' }, 5, observationPeriodEndingAt(1)).observedSampleJobs).toBe(1);
-  });
-});
-
-describe('a search in a company', () => {
-  const domain = 'acme.com' as CompanyDomain;
-  /** Places of the parts that have an index for keywords. */
-  const indexed = (catalogue: Catalogue, keyword: string): number[] =>
-    catalogue
-      .cohortOf(catalogue.snapshot.companyOf(domain)!)
-      .parts.flatMap((part, place) => (part.isIndexedFor(rowFilterOf({ keyword })) ? [place] : []));
-  const catalogueOf = (rowCount: number): Catalogue =>
-    new Catalogue(openedJobs(Array.from({ length: rowCount }, (_, i) => jobOf(i))));
-
-  it('makes the index of one part more each time but the first, where it comes to one without', () => {
-    const catalogue = catalogueOf(PART_ROWS_MAX * 2 + 1);
-    const seen: number[][] = [];
-    for (let i = 0; i < 6; i++) {
-      expect(search(catalogue, { company: domain, keyword: `${PART_ROWS_MAX * 2} engineer` }, 10).jobs).toHaveLength(1);
-      seen.push(indexed(catalogue, 'a'));
-    }
-    expect(seen).toEqual([[], [0], [0, 1], [0, 1, 2], [0, 1, 2], [0, 1, 2]]);
-  });
-
-  it('makes none of a part that it does not come to', () => {
-    const catalogue = catalogueOf(PART_ROWS_MAX + 1);
-    for (let i = 0; i < 4; i++) search(catalogue, { company: domain, keyword: 'engineer' }, 10);
-    expect(indexed(catalogue, 'a')).toEqual([0]);
-  });
-
-  it('makes none when the company is one part', () => {
-    const catalogue = catalogueOf(PART_ROWS_MAX);
-    for (let i = 0; i < 4; i++) {
-      expect(search(catalogue, { company: domain, keyword: 'engineer 7' }, 10).jobs).toHaveLength(10);
-    }
-    expect(indexed(catalogue, 'a')).toEqual([]);
-  });
-
-  it('finds matches on both sides of where parts meet, newest first, and no more than were asked for', () => {
-    const catalogue = catalogueOf(PART_ROWS_MAX * 5);
-    const ids = (limit: number): string[] =>
-      search(catalogue, { company: domain, keyword: '51' }, limit).jobs.map(({ id }) => id);
-    const all = Array.from({ length: PART_ROWS_MAX * 5 }, (_, i) => String(i))
-      .filter((i) => i.includes('51'))
-      .map((i) => i.padStart(6, '0'));
-    expect(all.length).toBeGreaterThan(20);
-    for (let i = 0; i < 8; i++) {
-      for (const limit of [1, 3, 10]) expect(ids(limit)).toEqual(all.slice(0, limit));
-    }
-    expect(ids(10_000)).toEqual(all);
   });
 });
 

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BitSet } from '../../../src/base/bitset.ts';
-import { buildTermIndex, type IndexedField, type TermIndex } from '../../../src/catalogue/index/term-index.ts';
-import {
-  INDEX_UNITS_MAX,
-  PART_INDEX_UNITS_MAX,
-  PART_ROWS_MAX,
-  TERM_BITMAPS_MAX,
-} from '../../../src/catalogue/limits.ts';
+import { buildTermIndex, type IndexedField, TermIndex } from '../../../src/catalogue/index/term-index.ts';
+import { INDEX_UNITS_MAX, TERM_BITMAPS_MAX } from '../../../src/catalogue/limits.ts';
 
 /** One text a row, equal ones not put together. */
 function fieldOf(texts: readonly string[]): IndexedField {
@@ -40,13 +35,11 @@ function termsFor(texts: readonly string[]): Set<string> {
   return terms;
 }
 
-/** The same rows as a set, as a list, in the opposite order of rows, and with bitmaps that lie among others. */
+/** The same rows as a set, as a list and with bitmaps that lie among others. */
 function expectAsIncludes(texts: readonly string[], terms: Iterable<string> = termsFor(texts)): void {
   const rowCount = texts.length;
   const index = buildTermIndex(rowCount, [fieldOf(texts)])!;
-  const all = Uint16Array.from({ length: rowCount }, (_, row) => row);
-  const reversed = index.reordered(all.toReversed());
-  const moved = index.reordered(all);
+  const moved = new TermIndex(index.data);
   moved.moveBitmaps(new Int32Array(moved.bitmapsLength + 7), 5);
   const list = new Uint16Array(rowCount);
   const scratch = new BitSet(rowCount);
@@ -55,10 +48,6 @@ function expectAsIncludes(texts: readonly string[], terms: Iterable<string> = te
     const expected = texts.flatMap((text, row) => (text.includes(term) ? [row] : []));
     expect(rowsWith(index, term, rowCount), because).toEqual(expected);
     expect(rowsWith(moved, term, rowCount), because).toEqual(expected);
-    expect(
-      rowsWith(reversed, term, rowCount).map((row) => rowCount - 1 - row),
-      because,
-    ).toEqual(expected.toReversed());
     const found = index.find(term);
     expect(found === undefined, because).toBe(expected.length === 0);
     if (found === undefined) continue;
@@ -127,12 +116,9 @@ describe('a term is found in exactly the rows whose text includes it', () => {
 });
 
 describe('the text of one index is bounded', () => {
-  for (const [rowCount, unitsMax] of [
-    [1, PART_INDEX_UNITS_MAX],
-    [PART_ROWS_MAX, PART_INDEX_UNITS_MAX],
-    [PART_ROWS_MAX + 1, INDEX_UNITS_MAX],
-  ] as const) {
+  for (const rowCount of [1, 300]) {
     it(`and an index of ${rowCount} rows and one code unit more is not built`, () => {
+      const unitsMax = INDEX_UNITS_MAX;
       // Each token counts one unit more than it has letters. Numbers, since one letter over and over takes long.
       let token = '';
       for (let i = 0; token.length < unitsMax; i++) token += String(i);

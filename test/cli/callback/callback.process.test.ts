@@ -187,6 +187,18 @@ describe('paygrade callback', () => {
     }
   });
 
+  it('takes the URL of a callback in place of its id, and the server from it', async () => {
+    const shown = await run(['new', '--json'], { PAYGRADE_URL: server.url });
+    const { id, callback_url, read_token } = JSON.parse(shown.stdout) as NewCallback & { callback_url: string };
+    await post(server, id, 'one');
+    const env = { READ_TOKEN: read_token };
+    expect(await run(['events', callback_url], env)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('"one"'),
+    });
+    expect((await run(['rm', callback_url], env)).exitCode).toBe(0);
+  });
+
   it.each([
     [['wait', 'cb_x'], {}, 2, 'paygrade: the read token is missing: set READ_TOKEN, or --token\n'],
     [
@@ -196,6 +208,18 @@ describe('paygrade callback', () => {
       'paygrade: --url must be an address such as http://127.0.0.1:8402\n',
     ],
     [['new', '--url', 'http://127.0.0.1:1'], {}, 1, expect.stringContaining('no answer from http://127.0.0.1:1')],
+    [
+      ['listen', '--forward-to', 'localhost:3000/hook'],
+      {},
+      2,
+      'paygrade: --forward-to must be an address such as http://localhost:3000/hook\n',
+    ],
+    [
+      ['listen', '--forward-to', 'http://localhost:3000/hook', '--after', 'evt_x'],
+      {},
+      2,
+      'paygrade: --after goes with a CALLBACK\n',
+    ],
     [['new'], { PRIVATE_KEY: '0x12' }, 2, 'paygrade: PRIVATE_KEY must be 0x and 64 hex digits\n'],
     [
       ['verify', 'cb_x', 'evt_x', '--sender', 'github'],

@@ -64,9 +64,9 @@ function imported(feeds: readonly Feed[]): Map<string, ModelJob> {
   const catalogue = join(folder, String(catalogues++));
   for (const { at, isComplete, titles } of feeds) {
     const history = HistoryDatabase.openForImport(catalogue);
-    const merging = new HistoryImport(history, { observedAtMs: at, skillsVersion: 'v' });
+    const merging = new HistoryImport(history, { mayHaveDays: false, skillsVersion: 'v' });
     const document = { member: { name: 'm', fileName: 'm', bytes: nothing() }, fetchedAtMs: null };
-    merging.begin();
+    merging.begin(at);
     for (const [id, title] of Object.entries(titles)) {
       const texts = { description: null, descriptionText: null };
       const source = { shape: leverShape, board: 'acme', ...texts, hasOwnSkills: false, document };

@@ -1,0 +1,66 @@
+/** The events of a callback as they arrive, by its wait route. */
+import type { Io } from '../io.ts';
+import { errorOf, exchange, type NamedCallback, refused } from './callback-client.ts';
+import { memberOf } from './json-parts.ts';
+
+/** Error codes with which a wait ends normally. A rejected `after` has another code. */
+const END_CODES: ReadonlySet<string> = new Set(['CALLBACK_EXPIRED', 'CALLBACK_NOT_FOUND']);
+/** Pause after a 429. */
+const RATE_LIMIT_PAUSE_MS = 1000;
+
+export interface Following {
+  readonly callback: NamedCallback;
+  readonly readToken: string;
+  /** Id of the event to go on after; undefined = from the first one. */
+  readonly after: string | undefined;
+  /** Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Yields the JSON text of each event, unchanged, and returns the code with which the callback ended.
+ * @throws CommandError when the server refuses or does not answer
+ */
+export async function* eventsOf({
+  callback,
+  readToken,
+  after,
+  signal,
+}: Following): AsyncGenerator<string, string, void> {
+  const { base, own } = callback;
+  const headers = { authorization: `Bearer ${readToken}` };
+  // An id that the server does not know now is an error; one that it forgets later has ended.
+  const listed = await exchange(`${own}/events`, { headers, signal });
+  if (listed.status !== 200 && listed.status !== 410) throw refused(listed);
+  let target = `${own}/wait${after === undefined ? '' : `?after=${encodeURIComponent(after)}`}`;
+  for (;;) {
+    const answer = await exchange(target, { headers, signal });
+    if (answer.status === 410 || answer.status === 404) {
+      const { code } = errorOf(answer);
+      if (!END_CODES.has(code)) throw refused(answer);
+      return code;
+    }
+    if (answer.status === 429) {
+      await new Promise((resolve) => setTimeout(resolve, RATE_LIMIT_PAUSE_MS));
+      continue;
+    }
+    if (answer.status !== 200) throw refused(answer);
+    const waited = JSON.parse(answer.text) as { received: boolean; next_wait_url: string };
+    if (!waited.received) continue;
+    yield memberOf(answer.text, 'event') ?? '';
+    target = base + waited.next_wait_url;
+  }
+}
+
+/** Runs `act` until it ends or Ctrl-C aborts its signal, which is no failure. */
+export async function untilInterrupted(io: Io, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const interrupt = new AbortController();
+  const stopListening = io.onSignal('SIGINT', () => interrupt.abort());
+  try {
+    await act(interrupt.signal);
+  } catch (failure) {
+    if (!interrupt.signal.aborted) throw failure;
+  } finally {
+    stopListening();
+  }
+}

@@ -1,0 +1,67 @@
+/** A JSON answer as a few lines for people: one a value, and one an element of a list of larger objects, whatever the route. */
+import { grouped } from '../../base/grouped.ts';
+import { printable } from '../../base/printable.ts';
+
+/** Lines of one answer. */
+export const ANSWER_LINES_MAX = 10;
+/** Characters of a line. */
+const LINE_LENGTH_MAX = 100;
+
+/** Elements of a list with so few members stand on one line together. */
+const SMALL_MEMBERS_MAX = 3;
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const worded = (name: string): string => name.replaceAll('_', ' ');
+
+/** Texts bare, figures with their name, lists as their elements; nothing for null, an address or an empty list. */
+function* pieces(name: string, value: unknown): Generator<string> {
+  if (value === null || value === undefined) return;
+  if (Array.isArray(value)) {
+    const texts = value.filter((item) => typeof item !== 'object').map(String);
+    if (texts.length > 0) yield `${worded(name)} ${texts.join(' ')}`;
+  } else if (isObject(value)) {
+    for (const [inner, member] of Object.entries(value)) yield* pieces(inner, member);
+  } else if (typeof value !== 'string') {
+    yield `${worded(name)} ${typeof value === 'number' ? grouped(value) : value}`;
+  } else if (value !== '' && !/^https?:\/\//.test(value)) yield value;
+}
+
+function cut(line: string): string {
+  const shown = printable(line.replace(/(?<=\S)\s+/g, ' '), Number.POSITIVE_INFINITY);
+  return shown.length <= LINE_LENGTH_MAX ? shown : `${shown.slice(0, LINE_LENGTH_MAX - 1)}…`;
+}
+
+function* linesOf(data: Members): Generator<string> {
+  for (const [name, value] of Object.entries(data)) {
+    if (Array.isArray(value)) {
+      if (value.length === 0) yield `${worded(name)}: none`;
+      else if (value.every((item) => !isObject(item))) yield `${worded(name)}: ${value.join(', ')}`;
+      else {
+        const items = value.map((item) => [...pieces('', item)].join(', '));
+        if (value.every((item) => Object.keys(item as Members).length <= SMALL_MEMBERS_MAX)) {
+          yield `${worded(name)}: ${items.join('; ')}`;
+        } else {
+          yield `${worded(name)}:`;
+          for (const item of items) yield `  ${item}`;
+        }
+      }
+    } else if (isObject(value)) yield `${worded(name)}: ${[...pieces(name, value)].join(', ')}`;
+    else yield `${worded(name)}: ${value === null ? 'not known' : typeof value === 'number' ? grouped(value) : value}`;
+  }
+}
+
+/**
+ * At most {@link ANSWER_LINES_MAX} lines of at most 100 characters. Of an answer `{ data }` it shows the data.
+ * The last line says how many are left out.
+ */
+export function answerLines(body: unknown): string[] {
+  const data = isObject(body) && isObject(body.data) ? body.data : isObject(body) ? body : { answer: body };
+  const lines = [...linesOf(data)].map(cut);
+  if (lines.length <= ANSWER_LINES_MAX) return lines;
+  const shown = lines.slice(0, ANSWER_LINES_MAX - 1);
+  return [...shown, `… and ${grouped(lines.length - shown.length)} more lines; --json prints all of it`];
+}

@@ -1,0 +1,136 @@
+/**
+ * Buys answers and pays for each from the right wallet: an offer of play money from a throwaway one, which has nothing to lose,
+ * and any other from the operator's own, within a limit that the operator states.
+ */
+import { printable } from '../../base/printable.ts';
+import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
+import { CommandError, UsageError } from '../command.ts';
+import type { Io } from '../io.ts';
+import { ANSWER_TIMEOUT_MS, type Budget, noAnswer, type PayingClient, payingClient } from '../paying-client.ts';
+
+/** The description of an offer that moves nothing on a chain begins with this (decisions §4). */
+const PLAY_MONEY = '[play money]';
+
+interface Offer {
+  readonly resource?: { readonly description?: string };
+  readonly accepts: readonly { readonly amount: string; readonly payTo: string; readonly network: string }[];
+}
+
+interface Receipt {
+  readonly success: boolean;
+  readonly transaction: string;
+  readonly payer?: string;
+}
+
+export interface Purchase {
+  readonly path: string;
+  readonly status: number;
+  readonly offer: Offer;
+  readonly isPlayMoney: boolean;
+  readonly receipt: Receipt | null;
+  readonly body: unknown;
+}
+
+function fromBase64<T>(text: string | null): T | null {
+  if (text === null) return null;
+  try {
+    return JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as T;
+  } catch {
+    throw new CommandError('the server sent a payment header that is not base64 of JSON');
+  }
+}
+
+/** The price of an offer's first choice, atomic USDC; the commands pay no other. */
+export function priceOf({ accepts: [wanted] }: Offer): bigint {
+  const price = wanted && uint256Of(wanted.amount);
+  if (price === undefined) throw new CommandError('the offer names no amount');
+  return price;
+}
+
+async function exchange(url: string, send: typeof fetch): Promise<Response> {
+  try {
+    return await send(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+  } catch (failure) {
+    throw failure instanceof CommandError ? failure : noAnswer(url, failure);
+  }
+}
+
+async function jsonIn(answer: Response): Promise<unknown> {
+  const text = await answer.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CommandError(`the server answered ${answer.status} with what is not JSON: ${printable(text, 200)}`);
+  }
+}
+
+export class Purchases {
+  readonly #base: string;
+  readonly #env: Io['env'];
+  readonly #budget: Budget | undefined;
+  readonly #onWallet: (address: string, isThrowaway: boolean) => void;
+  #play: PayingClient | undefined;
+  #real: PayingClient | undefined;
+
+  /**
+   * @param base address of the server @param spendAtomic most that real offers may cost together; undefined = buy none of them
+   * @param onWallet receives each wallet before it pays for the first time
+   */
+  constructor(
+    base: string,
+    env: Io['env'],
+    spendAtomic: bigint | undefined,
+    onWallet: (address: string, isThrowaway: boolean) => void,
+  ) {
+    this.#base = base;
+    this.#env = env;
+    this.#budget = spendAtomic === undefined ? undefined : { leftAtomic: spendAtomic };
+    this.#onWallet = onWallet;
+  }
+
+  /** Asks for the price, pays and asks again. @throws CommandError, UsageError before anything is paid */
+  async buy(path: string): Promise<Purchase> {
+    const url = this.#base + path;
+    const unpaid = await exchange(url, fetch);
+    const offer = fromBase64<Offer>(unpaid.headers.get('payment-required'));
+    if (unpaid.status !== 402 || offer === null) {
+      const said = printable(await unpaid.text(), 200);
+      throw new CommandError(`expected an offer (402) from ${path}, got ${unpaid.status}: ${said}`);
+    }
+    const isPlayMoney = offer.resource?.description?.startsWith(PLAY_MONEY) === true;
+    const { payingFetch } = isPlayMoney ? await this.#playClient() : await this.#realClient(priceOf(offer), path);
+    const paid = await exchange(url, payingFetch);
+    const receipt = fromBase64<Receipt>(paid.headers.get('payment-response'));
+    return { path, status: paid.status, offer, isPlayMoney, receipt, body: await jsonIn(paid) };
+  }
+
+  async #playClient(): Promise<PayingClient> {
+    if (this.#play === undefined) {
+      this.#play = await payingClient(undefined);
+      this.#onWallet(this.#play.address, true);
+    }
+    return this.#play;
+  }
+
+  async #realClient(priceAtomic: bigint, path: string): Promise<PayingClient> {
+    const price = `${usdcTextOf(priceAtomic)} USDC`;
+    if (this.#budget === undefined) {
+      throw new UsageError(
+        `${this.#base} wants ${price} of real money for ${path.split('?')[0]}: --spend USDC with PRIVATE_KEY pays, never more than that`,
+      );
+    }
+    const key = this.#env.PRIVATE_KEY;
+    if (!key) throw new UsageError('--spend needs PRIVATE_KEY, the key of a wallet with USDC');
+    const { leftAtomic } = this.#budget;
+    if (priceAtomic > leftAtomic) {
+      throw new CommandError(
+        `${path.split('?')[0]} costs ${price}, and ${usdcTextOf(leftAtomic)} USDC of --spend are left`,
+      );
+    }
+    if (this.#real === undefined) {
+      this.#real = await payingClient(key, this.#budget);
+      this.#onWallet(this.#real.address, false);
+    }
+    return this.#real;
+  }
+}

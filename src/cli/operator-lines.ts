@@ -1,0 +1,79 @@
+/**
+ * What `serve` tells its operator on stderr, at the start and at each reload: lines for people when stdout is a terminal, else
+ * one JSON object a line, as in the request log, so that a collector of both streams reads nothing else. The level of the log
+ * does not hide them. `listening on http://HOST:PORT` is none of them (decisions §2).
+ */
+import type { Clock } from '../base/clock.ts';
+import { grouped } from '../base/grouped.ts';
+import { printableLines } from '../base/printable.ts';
+import type { CatalogueHolder } from '../catalogue/holder.ts';
+import type { Io } from './io.ts';
+
+export interface Started {
+  readonly version: string;
+  readonly processId: number;
+  /** Public address, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly catalogue: CatalogueFacts | undefined;
+}
+
+/** Of the served catalogue. */
+export interface CatalogueFacts {
+  readonly activeJobs: number;
+  readonly companies: number;
+}
+
+/** undefined: the server has no catalogue. */
+export function catalogueFactsOf(holder: Pick<CatalogueHolder, 'current'>): CatalogueFacts | undefined {
+  const snapshot = holder.current()?.catalogue.snapshot;
+  return snapshot && { activeJobs: snapshot.activeCount, companies: snapshot.companyCount };
+}
+
+const countsText = (facts: CatalogueFacts | undefined): string =>
+  facts === undefined
+    ? 'no catalogue'
+    : `${grouped(facts.activeJobs)} active jobs of ${grouped(facts.companies)} ${facts.companies === 1 ? 'company' : 'companies'}`;
+
+const countsOf = (facts: CatalogueFacts | undefined): Readonly<Record<string, number>> =>
+  facts === undefined ? {} : { active_jobs: facts.activeJobs, companies: facts.companies };
+
+export class OperatorLines {
+  readonly #write: (text: string) => void;
+  readonly #isForPeople: boolean;
+  readonly #clock: Clock;
+
+  constructor({ stdout, stderr, clock }: Io) {
+    this.#write = (text) => stderr.write(text);
+    this.#isForPeople = stdout.isTerminal;
+    this.#clock = clock;
+  }
+
+  notice(text: string): void {
+    this.#line(text, 'info', { message: text });
+  }
+
+  started({ version, processId, baseUrl, catalogue }: Started): void {
+    const docs = `${baseUrl}/docs`;
+    this.#line(
+      `paygrade ${version}, pid ${processId}: ${countsText(catalogue)}; reference: ${docs}; ` +
+        `\`kill -HUP ${processId}\` or \`paygrade reload\` loads the catalogue again`,
+      'info',
+      { message: 'the server has started', version, pid: processId, ...countsOf(catalogue), docs },
+    );
+  }
+
+  reloaded(catalogue: CatalogueFacts | undefined): void {
+    const message = 'the catalogue was reloaded';
+    this.#line(`${message}: ${countsText(catalogue)}`, 'info', { message, ...countsOf(catalogue) });
+  }
+
+  reloadFailed(reason: string): void {
+    const message = 'catalogue reload failed; still serving the previous one';
+    this.#line(`${message}: ${reason}`, 'error', { message, reason });
+  }
+
+  #line(text: string, level: 'info' | 'error', facts: Readonly<Record<string, unknown>>): void {
+    const time = new Date(this.#clock.nowMs()).toISOString();
+    this.#write(`${this.#isForPeople ? text : printableLines(JSON.stringify({ time, level, ...facts }))}\n`);
+  }
+}

@@ -1,0 +1,98 @@
+/** Jobs that a build leaves out of the catalogue file, as if its source did not have them. */
+import { grouped } from '../../base/grouped.ts';
+import type { Job } from '../../catalogue/job.ts';
+import type { LeftOut } from '../../catalogue/snapshot/snapshot-file.ts';
+import type { JobSink, JobSource } from '../../ingest/job-sink.ts';
+import type { HistoryDatabase } from '../../storage/history/database.ts';
+import { sameUrlIds } from '../../storage/history/same-url.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Active jobs last observed before this are too old; undefined = any age is accepted. */
+const oldestMsOf = (maxAgeDays: number | undefined, nowMs: number): number =>
+  maxAgeDays === undefined ? Number.NEGATIVE_INFINITY : nowMs - maxAgeDays * DAY_MS;
+
+const isOlder = ({ status, lastObservedMs }: Job, oldestMs: number): boolean =>
+  status === 'active' && lastObservedMs < oldestMs;
+
+export interface HistorySelection {
+  /** Greatest age of an active job by its last observation; undefined = any. */
+  readonly maxAgeDays: number | undefined;
+  /** Of active jobs with one address only the one that was observed last stays. */
+  readonly mergesSameUrl: boolean;
+}
+
+/** The jobs of a catalogue's history that go into the file. */
+export class JobSelection {
+  readonly #selection: HistorySelection;
+  readonly #oldestMs: number;
+  readonly #sameUrlIds: ReadonlySet<string>;
+  #agedCount = 0;
+
+  /** @throws HistoryError */
+  constructor(history: HistoryDatabase, selection: HistorySelection, nowMs: number) {
+    this.#selection = selection;
+    this.#oldestMs = oldestMsOf(selection.maxAgeDays, nowMs);
+    this.#sameUrlIds = sameUrlIds(history, Math.max(this.#oldestMs, Number.MIN_SAFE_INTEGER));
+  }
+
+  /** Whether the job goes into the file; ask once for each job. */
+  has(job: Job): boolean {
+    if (isOlder(job, this.#oldestMs)) {
+      this.#agedCount++;
+      return false;
+    }
+    return !this.#selection.mergesSameUrl || !this.#sameUrlIds.has(job.id);
+  }
+
+  /** Active jobs, young enough, with the address of one that was observed later. */
+  get sameUrlCount(): number {
+    return this.#sameUrlIds.size;
+  }
+
+  get leftOut(): LeftOut | undefined {
+    const { maxAgeDays, mergesSameUrl } = this.#selection;
+    if (maxAgeDays === undefined && !mergesSameUrl) return undefined;
+    const sameUrlJobs = mergesSameUrl ? this.sameUrlCount : 0;
+    return { maxAgeDays: maxAgeDays ?? null, agedJobs: this.#agedCount, sameUrlJobs };
+  }
+}
+
+/** Hands on jobs of inputs, but for active ones that are too old. */
+export class RecentJobs implements JobSink {
+  readonly #next: JobSink;
+  readonly #maxAgeDays: number | undefined;
+  readonly #oldestMs: number;
+  agedCount = 0;
+
+  constructor(next: JobSink, maxAgeDays: number | undefined, nowMs: number) {
+    this.#next = next;
+    this.#maxAgeDays = maxAgeDays;
+    this.#oldestMs = oldestMsOf(maxAgeDays, nowMs);
+  }
+
+  get rowCount(): number {
+    return this.#next.rowCount;
+  }
+
+  add(job: Job, source: JobSource): number | undefined {
+    if (!isOlder(job, this.#oldestMs)) return this.#next.add(job, source);
+    this.agedCount++;
+    return undefined;
+  }
+
+  get leftOut(): LeftOut | undefined {
+    if (this.#maxAgeDays === undefined) return undefined;
+    return { maxAgeDays: this.#maxAgeDays, agedJobs: this.agedCount, sameUrlJobs: 0 };
+  }
+}
+
+/** `1 active job`, `2 active jobs`. */
+export const jobs = (count: number): string => `${grouped(count)} active job${count === 1 ? '' : 's'}`;
+
+export function leftOutLine({ maxAgeDays, agedJobs, sameUrlJobs }: LeftOut): string {
+  const parts: string[] = [];
+  if (maxAgeDays !== null) parts.push(`${jobs(agedJobs)} last observed more than ${grouped(maxAgeDays)} days ago`);
+  if (sameUrlJobs > 0 || maxAgeDays === null) parts.push(`${jobs(sameUrlJobs)} with the address of a newer one`);
+  return `left out: ${parts.join('; ')}\n`;
+}

@@ -1,0 +1,50 @@
+/** Why a folder cannot be used, in words, and what to do about it. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { errorCodeOf } from '../base/failure.ts';
+
+/** Codes of SQLite, primary: it says only that it cannot open or write a file. */
+const READONLY = 8;
+const CANTOPEN = 14;
+
+const OWNER = 'give it to the user that runs this, or name another folder';
+
+/** The folder, or its nearest existing parent. */
+function nearest(path: string): string {
+  let found = resolve(path);
+  while (!existsSync(found) && found !== dirname(found)) found = dirname(found);
+  return found;
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** One line without the folder's name; a failure of another kind is its own first line. @param failure of node:fs or node:sqlite */
+export function folderFaultOf(folder: string, failure: unknown): string {
+  const code = errorCodeOf(failure);
+  const { errcode } = failure as { errcode?: unknown };
+  const sqlite = typeof errcode === 'number' ? errcode & 0xff : undefined;
+  const above = nearest(folder);
+  const place = above === resolve(folder) ? 'it' : above;
+  if (!statSync(above).isDirectory()) return `${place} is a file, not a folder; name another one`;
+  switch (code) {
+    case 'EROFS':
+      return `${place} is on a read-only file system; name another folder`;
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return `there is no space left at ${place}; free some, or name another folder`;
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not write to ${place}; ${OWNER}`;
+  }
+  if (!isWritable(above)) return `this user may not write to ${place}; ${OWNER}`;
+  if (sqlite === READONLY || sqlite === CANTOPEN) return `this user may not write the files in ${place}; ${OWNER}`;
+  if (code === 'ENOENT') return `no folder can be made in ${place}; name another one`;
+  return (failure instanceof Error ? failure.message : String(failure)).split('\n', 1)[0] as string;
+}

@@ -1,0 +1,201 @@
+/**
+ * The index over the whole catalogue against a plain filter over the same rows: catalogues of several chunks, of texts that it
+ * leaves out, and of real postings.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSnapshotFile } from '../../../src/adapters/files/snapshot-file.ts';
+import type { CompanyDomain } from '../../../src/catalogue/company-domain.ts';
+import { type RowFilter, rowFilterOf } from '../../../src/catalogue/index/row-filter.ts';
+import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../../../src/catalogue/job.ts';
+import { TOKEN_UNITS_MAX } from '../../../src/catalogue/limits.ts';
+import { openSnapshot, type Snapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
+import { comparedText, TERM_COUNT_MAX, termsOf } from '../../../src/catalogue/terms.ts';
+import { RowFinder } from '../../../src/catalogue/whole/row-finder.ts';
+import { CHUNK_ROWS } from '../../../src/catalogue/whole/sections.ts';
+import { selectRows } from '../../../src/catalogue/whole/select-rows.ts';
+import { run } from '../../cli/captured-io.ts';
+import { realDataMissing, realFile, skippedWithout } from '../../ingest/real-data.ts';
+import { SeededChance } from '../../support/generated-catalogue.ts';
+import { minimalJob } from '../../support/minimal-job.ts';
+import { openedJobs } from '../../support/opened-jobs.ts';
+
+interface PlainRow {
+  readonly keyword: string;
+  readonly location: string;
+  readonly job: Job;
+}
+
+/** Compared texts of all rows, in order; a line feed keeps fields apart, and no term has one. */
+function plainRows(snapshot: Snapshot): PlainRow[] {
+  return Array.from({ length: snapshot.rowCount }, (_, row) => {
+    const job = snapshot.job(row);
+    const texts = [job.title, job.company, job.department ?? '', ...job.skills].map(comparedText);
+    return { job, keyword: texts.join('\n'), location: comparedText(job.location ?? '') };
+  });
+}
+
+function plainlyFound(rows: readonly PlainRow[], filter: RowFilter, end: number, among?: Uint32Array): number[] {
+  const matches = ({ job, keyword, location }: PlainRow): boolean =>
+    filter.keyword.every((term) => keyword.includes(term)) &&
+    filter.location.every((term) => location.includes(term)) &&
+    (filter.remoteStatus === undefined || job.remoteStatus === filter.remoteStatus) &&
+    (filter.employmentType === undefined || job.employmentType === filter.employmentType);
+  const candidates = among === undefined ? Array.from({ length: end }, (_, row) => row) : [...among];
+  return candidates.filter((row) => row < end && matches(rows[row]!));
+}
+
+const EVERY = { rows: Number.POSITIVE_INFINITY, count: Number.POSITIVE_INFINITY };
+
+/** Words from short to long and from everywhere to nowhere: word n is about 1 / n as frequent as the first. */
+function wordOf(chance: SeededChance, wordCount: number): string {
+  const n = Math.floor(wordCount ** (chance.below(1000) / 1000));
+  return `${['en', 'ma', 'da', 'so', 'qu', 'xi'][n % 6]}${n.toString(36)}${['er', 'ing', 'a', 'ist'][n % 4]}`;
+}
+
+function jobsOfWords(chance: SeededChance, jobCount: number): Job[] {
+  const titles = Array.from({ length: 20_000 }, () =>
+    Array.from({ length: 1 + chance.below(4) }, () => wordOf(chance, 4000)).join(' '),
+  );
+  const places = Array.from({ length: 500 }, () => `${wordOf(chance, 300)}, ${wordOf(chance, 20)}`);
+  return Array.from({ length: jobCount }, (_, i) => {
+    const isClosed = chance.is(10);
+    return minimalJob({
+      id: `job-${i}`,
+      title: i % 100 === 0 ? `${chance.oneOf(titles)} r${i}` : chance.oneOf(titles),
+      company: `Company ${chance.below(50)}`,
+      companyDomain: (chance.is(20) ? 'large.com' : `c${chance.below(2000)}.com`) as CompanyDomain,
+      location: chance.is(10) ? null : chance.oneOf(places),
+      remoteStatus: chance.oneOf(REMOTE_STATUSES),
+      employmentType: chance.oneOf(EMPLOYMENT_TYPES),
+      status: isClosed ? 'closed' : 'active',
+      closedAtMs: isClosed ? 0 : null,
+      skills: chance.is(50) ? [] : [chance.oneOf(['Rust', 'C++', 'Go'])],
+    });
+  });
+}
+
+function filterOf(chance: SeededChance, rows: readonly PlainRow[]): RowFilter {
+  const cut = (text: string): string => {
+    const start = chance.below(Math.max(1, text.length - 2));
+    return text.slice(start, start + 1 + chance.below(chance.is(60) ? 3 : 9)).trim() || 'zq';
+  };
+  const words = (text: () => string): string =>
+    Array.from({ length: 1 + (chance.is(30) ? chance.below(4) : 0) }, () => cut(text()))
+      .join(' ')
+      .split(/\s+/u)
+      .slice(0, TERM_COUNT_MAX)
+      .join(' ');
+  const row = (): PlainRow => chance.oneOf(rows);
+  return rowFilterOf({
+    keyword: chance.is(80) ? words(() => row().keyword) : undefined,
+    location: chance.is(40) ? words(() => row().location || 'a') : undefined,
+    remote: chance.is(20) ? chance.is(50) : undefined,
+    employmentType: chance.is(20) ? chance.oneOf(EMPLOYMENT_TYPES) : undefined,
+  });
+}
+
+describe('the index over the whole catalogue finds what a plain filter finds', () => {
+  const chance = new SeededChance(5);
+  const snapshot = openedJobs(jobsOfWords(chance, 2 * CHUNK_ROWS + 9000));
+  const rows = plainRows(snapshot);
+  const finder = new RowFinder(snapshot.whole.sets);
+  const large = snapshot.activeRowsIn(snapshot.companyOf('large.com' as CompanyDomain));
+
+  it('in three chunks with lists, bitmaps and merged ranges', () => {
+    const { keyword, location, sets } = snapshot.whole;
+    expect([sets.chunkCount, keyword.sections.ranges.length > 0, location.sections.ranges.length > 0]).toEqual([
+      3,
+      true,
+      true,
+    ]);
+    expect([sets.lists.length > 0, sets.bitmaps.length > 0, keyword.sections.rareRows.length > 0]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  for (const [title, end, among] of [
+    ['among the active rows', snapshot.activeCount, undefined],
+    ['among all rows', snapshot.rowCount, undefined],
+    ['up to the end of a chunk', CHUNK_ROWS, undefined],
+    ['up to a row inside one', CHUNK_ROWS + 777, undefined],
+    ['in a company of a tenth of them', snapshot.activeCount, large],
+  ] as const) {
+    it(title, () => {
+      for (let i = 0; i < 60; i++) {
+        const filter = filterOf(chance, rows);
+        const expected = plainlyFound(rows, filter, end, among);
+        const because = JSON.stringify(filter);
+        const everything =
+          among === undefined && Object.values(filter).every((part) => part === undefined || part.length === 0);
+        if (everything) continue;
+        expect(selectRows(snapshot, finder, filter, end, EVERY, among), because).toEqual({
+          rows: expected,
+          count: expected.length,
+        });
+        const few = selectRows(snapshot, finder, filter, end, { rows: 3, count: 100 }, among);
+        expect(few.rows, because).toEqual(expected.slice(0, 3));
+        if (expected.length <= 100) expect(few.count, because).toBe(expected.length);
+        else expect(few.count, because).toBeGreaterThan(100);
+      }
+    });
+  }
+});
+
+it('finds rows with a word too long for the index, whatever else the filter names', () => {
+  const long = 'abc'.repeat(TOKEN_UNITS_MAX);
+  const jobs = Array.from({ length: 500 }, (_, i) =>
+    minimalJob({
+      id: `job-${i}`,
+      title: i % 7 === 0 ? `Engineer ${long}${i}` : `Engineer ${i}`,
+      location: i % 11 === 0 ? `Berlin ${long}` : 'Berlin',
+      remoteStatus: i % 2 === 0 ? 'remote' : 'on_site',
+      companyDomain: (i % 3 === 0 ? 'three.com' : 'acme.com') as CompanyDomain,
+    }),
+  );
+  const snapshot = openedJobs(jobs);
+  const rows = plainRows(snapshot);
+  const finder = new RowFinder(snapshot.whole.sets);
+  expect(snapshot.whole.unindexedRows).toHaveLength(jobs.filter((_, i) => i % 7 === 0 || i % 11 === 0).length);
+  const three = snapshot.activeRowsIn(snapshot.companyOf('three.com' as CompanyDomain));
+  for (const filters of [
+    { keyword: 'engineer' },
+    { keyword: 'cabca' },
+    { keyword: 'cabca 49' },
+    { keyword: 'engineer', location: 'berlin abc' },
+    { location: 'erl', remote: true },
+    { remote: true },
+    { keyword: 'nowhere' },
+  ]) {
+    for (const among of [undefined, three]) {
+      const filter = rowFilterOf(filters);
+      const expected = plainlyFound(rows, filter, 500, among);
+      const found = selectRows(snapshot, finder, filter, 500, EVERY, among);
+      expect(found, JSON.stringify(filters)).toEqual({ rows: expected, count: expected.length });
+    }
+  }
+});
+
+it.skipIf(realDataMissing)(`finds each of 1,000 real jobs by the words of its title${skippedWithout}`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-whole-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const out = join(folder, 'real.snapshot');
+  const files = ['aggregator-open-jobs-data.2026-08-04.csv.gz', 'aggregator-ece-internships.csv.gz'].map(realFile);
+  expect((await run(['snapshot', 'build', '--format', 'auto', '--out', out, ...files])).exitCode).toBe(0);
+  const snapshot = openSnapshot(openSnapshotFile(out));
+  onTestFinished(() => snapshot.close());
+  const finder = new RowFinder(snapshot.whole.sets);
+  const chance = new SeededChance(14);
+  expect(snapshot.activeCount).toBeGreaterThan(10_000);
+  for (let i = 0; i < 1000; i++) {
+    const row = chance.below(snapshot.activeCount);
+    const title = snapshot.titles.textOf(snapshot.title[row]!);
+    const keyword = termsOf(title).slice(0, TERM_COUNT_MAX).join(' ');
+    const { rows } = selectRows(snapshot, finder, rowFilterOf({ keyword }), snapshot.activeCount, EVERY);
+    expect(rows.includes(row), title).toBe(true);
+  }
+});

@@ -1,0 +1,65 @@
+/** What the commands of a customer share: the server's address, a callback by its URL, and words where there is no server. */
+import { describe, expect, it } from 'vitest';
+import { callbackOf } from '../../src/cli/callback/callback-client.ts';
+import { UsageError } from '../../src/cli/command.ts';
+import { noAnswer, serverOf } from '../../src/cli/paying-client.ts';
+
+const ID = `cb_${'x'.repeat(24)}`;
+
+describe('the server', () => {
+  it.each<[given: string | undefined, env: Record<string, string>, base: string]>([
+    [undefined, {}, 'http://127.0.0.1:8402'],
+    [undefined, { PAYGRADE_URL: '' }, 'http://127.0.0.1:8402'],
+    [undefined, { PAYGRADE_URL: 'https://pay.example/api//' }, 'https://pay.example/api'],
+    ['http://other.example/', { PAYGRADE_URL: 'https://pay.example' }, 'http://other.example'],
+  ])('of --url %j and %j is %s', (given, env, base) => {
+    expect(serverOf(given, env)).toBe(base);
+  });
+
+  it('is named by what gave a wrong address', () => {
+    expect(() => serverOf('nonsense', {})).toThrow('--url must be an address such as http://127.0.0.1:8402');
+    expect(() => serverOf(undefined, { PAYGRADE_URL: 'ftp://x' })).toThrow('PAYGRADE_URL must be an address');
+  });
+
+  it.each([
+    ['ECONNREFUSED', { cause: { code: 'ECONNREFUSED' } }],
+    ['ConnectionRefused', { code: 'ConnectionRefused' }],
+  ])('that does not listen (%s) is to be started, or named', (_code, failure) => {
+    const { message } = noAnswer('http://127.0.0.1:8402/v1/x', Object.assign(new Error('fetch failed'), failure));
+    expect(message).toBe(
+      'no server listens at http://127.0.0.1:8402: start one with `npm start`, or name its address with --url or PAYGRADE_URL',
+    );
+  });
+
+  it('that does not answer for another reason is named with it', () => {
+    const failure = Object.assign(new Error('fetch failed'), { cause: { code: 'ETIMEDOUT' } });
+    expect(noAnswer('https://pay.example/x', failure).message).toBe('no answer from https://pay.example: ETIMEDOUT');
+  });
+});
+
+describe('a callback', () => {
+  const hook = `https://hooks.example/sub/hooks/${ID}`;
+  it.each<[named: string, url: string | undefined, env: Record<string, string>, own: string]>([
+    [ID, undefined, {}, `http://127.0.0.1:8402/v1/callbacks/${ID}`],
+    [ID, 'https://pay.example/', {}, `https://pay.example/v1/callbacks/${ID}`],
+    [hook, undefined, {}, `https://hooks.example/sub/v1/callbacks/${ID}`],
+    [`${hook}/?x=1#y`, undefined, {}, `https://hooks.example/sub/v1/callbacks/${ID}`],
+    [hook, undefined, { PAYGRADE_URL: 'https://pay.example' }, `https://pay.example/v1/callbacks/${ID}`],
+    [
+      hook,
+      'https://other.example',
+      { PAYGRADE_URL: 'https://pay.example' },
+      `https://other.example/v1/callbacks/${ID}`,
+    ],
+    ['../../health', undefined, {}, 'http://127.0.0.1:8402/v1/callbacks/..%2F..%2Fhealth'],
+  ])('%s with --url %j and %j is at %s', (named, url, env, own) => {
+    expect(callbackOf(named, url, env)).toMatchObject({ own });
+  });
+
+  it.each(['https://pay.example/', `https://pay.example/v1/callbacks/${ID}`, 'http://', 'https://pay.example/hooks/'])(
+    'is not %s',
+    (named) => {
+      expect(() => callbackOf(named, undefined, {})).toThrow(UsageError);
+    },
+  );
+});

@@ -1,0 +1,130 @@
+/** `demo` against the app in this process: what it pays, from which wallet, and what it never pays. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
+import { decodeHeader, encodeHeader, generatedKey, type PaymentRequired } from '../../support/wallet.ts';
+import { run } from '../captured-io.ts';
+
+const URL_OF_SERVER = 'http://paygrade.test';
+const KEY = generatedKey();
+
+let opened: OpenedApp;
+/** Of the offers that the server makes; with the words of play money or without them. */
+let isPlay = true;
+/** Prices in micro USDC that the server was paid. */
+let paid: string[] = [];
+/** Changes the amount of an offer on its way. */
+let amountOf = (amount: string): string => amount;
+
+beforeAll(async () => {
+  opened = await openedApp();
+});
+afterAll(() => opened.close());
+beforeEach(() => {
+  [isPlay, paid, amountOf] = [true, [], (amount) => amount];
+  vi.stubGlobal('fetch', async (input: RequestInfo | URL, init?: RequestInit) => {
+    const request = new Request(input, init);
+    const answer = await opened.app.fetch(request);
+    const payment = request.headers.get('payment-signature');
+    if (payment !== null && answer.status === 200) {
+      const { accepted } = decodeHeader<{ accepted: { amount: string } }>(payment);
+      paid.push(accepted.amount);
+    }
+    const offered = answer.headers.get('payment-required');
+    if (offered === null) return answer;
+    const offer = decodeHeader<PaymentRequired>(offered);
+    const words = offer.resource.description.replace(/^\[play money\] ?/, '');
+    const description = isPlay ? `[play money] ${words}` : words;
+    const accepts = offer.accepts.map((one) => ({ ...one, amount: amountOf(one.amount) }));
+    const headers = new Headers(answer.headers);
+    headers.set('payment-required', encodeHeader({ ...offer, accepts, resource: { ...offer.resource, description } }));
+    return new Response(answer.body, { status: answer.status, headers });
+  });
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const demo = (words: readonly string[] = [], env: Record<string, string> = {}) =>
+  run(['demo', '--role', 'engineer', ...words], { env: { PAYGRADE_URL: URL_OF_SERVER, ...env } });
+
+describe('demo', () => {
+  it('pays play money from a throwaway wallet, also where PRIVATE_KEY is set, and shows ten lines an answer', async () => {
+    const { exitCode, stdout, stderr } = await demo([], { PRIVATE_KEY: KEY });
+    expect([exitCode, stdout]).toEqual([0, '']);
+    expect(stderr).toMatch(/^throwaway wallet: 0x/);
+    expect(stderr).not.toContain('wallet of PRIVATE_KEY');
+    expect(paid.length).toBeGreaterThanOrEqual(3);
+    const answers = stderr.split('\nGET ').slice(1);
+    expect(answers).toHaveLength(paid.length);
+    for (const answer of answers) {
+      expect(answer).toMatch(/\n {2}402 {2}0\.\d\d USDC of play money on eip155:8453 to 0x/);
+      expect(answer).toMatch(/\n {2}200 {2}paid, transaction 0x/);
+      expect(answer.trimEnd().split('\n').length).toBeLessThanOrEqual(13);
+    }
+  });
+
+  it('prints all of it with --json', async () => {
+    const { stdout } = await demo(['--json']);
+    const { wallet, purchases } = JSON.parse(stdout) as {
+      wallet: string;
+      purchases: { status: number; receipt: { payer: string }; body: { meta: object } }[];
+    };
+    for (const { status, receipt, body } of purchases) {
+      expect(status).toBe(200);
+      expect(receipt.payer.toLowerCase()).toBe(wallet.toLowerCase());
+      expect(body.meta).toHaveProperty('coverage');
+    }
+  });
+
+  const refused: readonly [
+    because: string,
+    words: string[],
+    env: Record<string, string>,
+    exitCode: number,
+    said: RegExp,
+  ][] = [
+    [
+      '--spend is missing',
+      [],
+      { PRIVATE_KEY: KEY },
+      2,
+      /wants 0\.\d+ USDC of real money for \S+: --spend USDC with PRIVATE_KEY pays/,
+    ],
+    ['PRIVATE_KEY is missing', ['--spend', '1'], {}, 2, /--spend needs PRIVATE_KEY/],
+    [
+      'it costs more',
+      ['--spend', '0.01'],
+      { PRIVATE_KEY: KEY },
+      1,
+      /costs 0\.\d+ USDC, and 0\.01 USDC of --spend are left/,
+    ],
+    ['--spend is nothing', ['--spend', '0'], { PRIVATE_KEY: KEY }, 2, /--spend must be an amount of USDC above 0/],
+  ];
+  it.each(refused)('pays no real money when %s', async (_because, words, env, exitCode, said) => {
+    isPlay = false;
+    const ran = await demo(words, env);
+    expect([ran.exitCode, ran.stdout]).toEqual([exitCode, '']);
+    expect(ran.stderr).toMatch(said);
+    expect(paid).toEqual([]);
+  });
+
+  it('pays real money within --spend, and stops where it is used up', async () => {
+    isPlay = false;
+    const { exitCode, stderr } = await demo(['--spend', '0.10'], { PRIVATE_KEY: KEY });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^wallet of PRIVATE_KEY: 0x/);
+    expect(stderr).toMatch(/ of --spend are left\n$/);
+    const total = paid.reduce((sum, amount) => sum + BigInt(amount), 0n);
+    expect(total).toBeGreaterThan(0n);
+    expect(total).toBeLessThanOrEqual(100_000n);
+  });
+
+  it('signs no offer that became dearer between the question and the payment', async () => {
+    isPlay = false;
+    let offers = 0;
+    amountOf = (amount) => (++offers === 2 ? '900000' : amount);
+    const { exitCode } = await demo(['--spend', '0.50'], { PRIVATE_KEY: KEY });
+    expect(exitCode).toBe(1);
+    expect(paid).toEqual([]);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { OperatorLines } from '../../src/cli/operator-lines.ts';
+import { capturedIo, NOW_MS } from './captured-io.ts';
+
+const catalogue = { activeJobs: 12_345, companies: 1 };
+const started = { version: '1.2.3', processId: 4711, baseUrl: 'https://pay.example', catalogue };
+
+function told(isTerminal: boolean): { stdout: string; lines: string[] } {
+  const { io, written } = capturedIo({ isTerminal });
+  const lines = new OperatorLines(io);
+  lines.notice('play money');
+  lines.started(started);
+  lines.started({ ...started, catalogue: undefined });
+  lines.reloaded(catalogue);
+  lines.reloadFailed('x.snap: is damaged');
+  return { stdout: written.stdout, lines: written.stderr.trimEnd().split('\n') };
+}
+
+describe('what the server tells its operator', () => {
+  it('is text at a terminal, with the pid, the jobs, the companies and the reference', () => {
+    expect(told(true)).toEqual({
+      stdout: '',
+      lines: [
+        'play money',
+        'paygrade 1.2.3, pid 4711: 12,345 active jobs of 1 company; reference: https://pay.example/docs; ' +
+          '`kill -HUP 4711` or `paygrade reload` loads the catalogue again',
+        expect.stringMatching(/^paygrade 1\.2\.3, pid 4711: no catalogue; /),
+        'the catalogue was reloaded: 12,345 active jobs of 1 company',
+        'catalogue reload failed; still serving the previous one: x.snap: is damaged',
+      ],
+    });
+  });
+
+  it('is JSON lines where stdout is no terminal', () => {
+    const { stdout, lines } = told(false);
+    expect(stdout).toBe('');
+    const time = new Date(NOW_MS).toISOString();
+    const about = { version: '1.2.3', pid: 4711, docs: 'https://pay.example/docs' };
+    const counts = { active_jobs: 12_345, companies: 1 };
+    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+      { time, level: 'info', message: 'play money' },
+      { time, level: 'info', message: 'the server has started', ...about, ...counts },
+      { time, level: 'info', message: 'the server has started', ...about },
+      { time, level: 'info', message: 'the catalogue was reloaded', ...counts },
+      {
+        time,
+        level: 'error',
+        message: 'catalogue reload failed; still serving the previous one',
+        reason: 'x.snap: is damaged',
+      },
+    ]);
+  });
+});

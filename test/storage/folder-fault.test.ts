@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { folderFaultOf } from '../../src/storage/folder-fault.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paygrade-fault-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = join(folder, 'file');
+writeFileSync(file, '');
+const inside = join(folder, 'new');
+const failing = (facts: object): Error => Object.assign(new Error('what the system says\nmore'), facts);
+
+describe('why a folder cannot be used', () => {
+  it.each<[facts: object, path: string, words: string]>([
+    [{ code: 'EEXIST' }, file, 'it is a file, not a folder; name another one'],
+    [{ code: 'ENOTDIR' }, join(file, 'x'), `${file} is a file, not a folder; name another one`],
+    [
+      { code: 'EACCES' },
+      folder,
+      'this user may not write to it; give it to the user that runs this, or name another folder',
+    ],
+    [
+      { code: 'EPERM' },
+      inside,
+      `this user may not write to ${folder}; give it to the user that runs this, or name another folder`,
+    ],
+    [{ code: 'EROFS' }, folder, 'it is on a read-only file system; name another folder'],
+    [{ code: 'ENOSPC' }, inside, `there is no space left at ${folder}; free some, or name another folder`],
+    [{ code: 'ENOENT' }, inside, `no folder can be made in ${folder}; name another one`],
+    [
+      { code: 'ERR_SQLITE_ERROR', errcode: 14 },
+      folder,
+      'this user may not write the files in it; give it to the user that runs this, or name another folder',
+    ],
+    [
+      { code: 'ERR_SQLITE_ERROR', errcode: 1032 },
+      folder,
+      'this user may not write the files in it; give it to the user that runs this, or name another folder',
+    ],
+    [{ code: 'ERR_SQLITE_ERROR', errcode: 11 }, folder, 'what the system says'],
+    [{}, folder, 'what the system says'],
+  ])('%j', (facts, path, words) => {
+    expect(folderFaultOf(path, failing(facts))).toBe(words);
+  });
+});
