@@ -57,7 +57,6 @@ interface SaleLine {
   readonly request_id: string;
   readonly delivered: boolean;
   readonly settlement: string;
-  readonly network: string;
 }
 
 /** The sales of a folder, as the command of the program under test gives them. @throws BrokenPromise */
