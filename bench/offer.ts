@@ -8,7 +8,7 @@
 
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
-import { bazaarOf } from '../src/access/x402-discovery.ts';
+import { offerOf } from '../src/access/payment-offer.ts';
 import { openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
@@ -16,7 +16,6 @@ import { systemRandom } from '../src/base/random.ts';
 import type { Route } from '../src/http/route.ts';
 import { findSignals } from '../src/modules/jobs/signals.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
-import { prepareOffer } from '../src/payment/protocol/requirements.ts';
 import { PAYEE } from '../test/payment/fixture.ts';
 import { type Context, type Figure, isBun, timed, timedAsync } from './harness.ts';
 
@@ -42,17 +41,9 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
       onCaseReport: () => {},
     },
   );
-  const { path, summary } = findSignals;
-  const offer = prepareOffer({
-    baseUrl: BASE_URL,
-    path,
-    description: summary,
-    priceUsdc: '0.09',
-    network: BASE,
-    payTo: PAYEE,
-    bazaar: bazaarOf(findSignals as unknown as Route),
-    serviceName: 'paygrade',
-  });
+  const { path } = findSignals;
+  const seller = { payTo: PAYEE, network: BASE, prices: {}, isPlay: true, serviceName: 'paygrade' };
+  const offer = offerOf(findSignals as unknown as Route, '0.09', seller, { baseUrl: BASE_URL, labels: {} });
   const request = new Request(`${BASE_URL}${path}${SEARCH}`);
   const response = await app.fetch(request);
   deepStrictEqual(response.status, 402);

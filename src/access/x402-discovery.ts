@@ -108,7 +108,7 @@ function assertListable(contract: Contract, input: Input): void {
 /** Longest sentence of `meta` in an example: what it says is the same in every answer. */
 const EXAMPLE_TEXT_LENGTH_MAX = 24;
 
-const shortTextOf = (text: string): string => `${text.slice(0, EXAMPLE_TEXT_LENGTH_MAX - 1).trimEnd()}…`;
+const shortTextOf = (text: string): string => `${text.slice(0, EXAMPLE_TEXT_LENGTH_MAX - 3).trimEnd()}...`;
 
 /** The members of an object and of the objects in it, each with the object that has it. */
 function membersIn(object: Record<string, unknown>): [holder: Record<string, unknown>, name: string][] {

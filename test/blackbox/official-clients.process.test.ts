@@ -12,7 +12,6 @@ import { describeMarket } from '../../src/modules/jobs/market.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import { listSkills } from '../../src/modules/jobs/skills.ts';
-import { SAMPLE_JOB_ID } from '../support/jobs-client.ts';
 import { checkPublished } from '../support/published.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
@@ -20,6 +19,7 @@ import { wallet } from '../support/wallet.ts';
 describe.each(RUNTIMES)('the official clients against %s', (runtime) => {
   let server: RunningServer;
   let domain: string;
+  let jobId: string;
   beforeAll(async () => {
     server = await startServer(runtime);
   });
@@ -53,7 +53,7 @@ describe.each(RUNTIMES)('the official clients against %s', (runtime) => {
     ['signals', findSignals, () => '/v1/jobs/signals?role=engineer'],
     ['search', searchJobs, () => '/v1/jobs/search?keyword=engineer&limit=10'],
     ['company', summarizeCompany, () => `/v1/jobs/company?company=${domain}`],
-    ['detail', getJob, () => `/v1/jobs/detail?id=${SAMPLE_JOB_ID}`],
+    ['detail', getJob, () => `/v1/jobs/detail?id=${jobId}`],
     ['changes', listChanges, () => '/v1/jobs/changes?role=engineer&limit=3'],
     ['skills', listSkills, () => `/v1/jobs/skills?company=${domain}`],
     ['market', describeMarket, () => '/v1/jobs/market?role=engineer'],
@@ -69,9 +69,10 @@ describe.each(RUNTIMES)('the official clients against %s', (runtime) => {
     expect(receipt.payer?.toLowerCase()).toBe(account.address.toLowerCase());
     expect(receipt.transaction).toMatch(/^0x[0-9a-f]{64}$/);
     const body = v.parse(route.answer, await response.json()) as {
-      data: { companies?: { company: { domain: string | null } }[] };
+      data: { companies?: { company: { domain: string | null } }[]; jobs?: { id: string }[] };
     };
     for (const { company } of body.data.companies ?? []) domain = company.domain ?? domain;
+    for (const { id } of body.data.jobs ?? []) jobId = id;
   });
 
   it.each(ROUTES)('@x402/axios buys %s', async (_, route, path) => {

@@ -171,7 +171,7 @@ describe(`the network that the operator chose, under ${RUNTIME}`, () => {
   });
 });
 
-describe('the offer of a paid operation', () => {
+describe(`the offer of a paid operation, under ${RUNTIME}`, () => {
   const paid = MODULES.flatMap(({ routes }) => routes).filter(({ access }) => priceOf(access) !== undefined);
 
   it.each(paid.map((route) => [route.operation, route] as const))(
