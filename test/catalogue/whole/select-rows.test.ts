@@ -180,22 +180,26 @@ it('finds rows with a word too long for the index, whatever else the filter name
   }
 });
 
-it.skipIf(realDataMissing)(`finds each of 1,000 real jobs by the words of its title${skippedWithout}`, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'paygrade-whole-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const out = join(folder, 'real.snapshot');
-  const files = ['aggregator-open-jobs-data.2026-08-04.csv.gz', 'aggregator-ece-internships.csv.gz'].map(realFile);
-  expect((await run(['snapshot', 'build', '--format', 'auto', '--out', out, ...files])).exitCode).toBe(0);
-  const snapshot = openSnapshot(openSnapshotFile(out));
-  onTestFinished(() => snapshot.close());
-  const finder = new RowFinder(snapshot.whole.sets);
-  const chance = new SeededChance(14);
-  expect(snapshot.activeCount).toBeGreaterThan(10_000);
-  for (let i = 0; i < 1000; i++) {
-    const row = chance.below(snapshot.activeCount);
-    const title = snapshot.titles.textOf(snapshot.title[row]!);
-    const keyword = termsOf(title).slice(0, TERM_COUNT_MAX).join(' ');
-    const { rows } = selectRows(snapshot, finder, rowFilterOf({ keyword }), snapshot.activeCount, EVERY);
-    expect(rows.includes(row), title).toBe(true);
-  }
-});
+it.skipIf(realDataMissing)(
+  `finds each of 1,000 real jobs by the words of its title${skippedWithout}`,
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paygrade-whole-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const out = join(folder, 'real.snapshot');
+    const files = ['aggregator-open-jobs-data.2026-08-04.csv.gz', 'aggregator-ece-internships.csv.gz'].map(realFile);
+    expect((await run(['snapshot', 'build', '--format', 'auto', '--out', out, ...files])).exitCode).toBe(0);
+    const snapshot = openSnapshot(openSnapshotFile(out));
+    onTestFinished(() => snapshot.close());
+    const finder = new RowFinder(snapshot.whole.sets);
+    const chance = new SeededChance(14);
+    expect(snapshot.activeCount).toBeGreaterThan(10_000);
+    for (let i = 0; i < 1000; i++) {
+      const row = chance.below(snapshot.activeCount);
+      const title = snapshot.titles.textOf(snapshot.title[row]!);
+      const keyword = termsOf(title).slice(0, TERM_COUNT_MAX).join(' ');
+      const { rows } = selectRows(snapshot, finder, rowFilterOf({ keyword }), snapshot.activeCount, EVERY);
+      expect(rows.includes(row), title).toBe(true);
+    }
+  },
+  120_000,
+);
