@@ -36,8 +36,7 @@ describe.each(RUNTIMES)('the log, under %s', (runtime) => {
       jobs.server
         .stdout()
         .split('\n')
-        .slice(1)
-        .filter((line) => line !== '');
+        .filter((line) => line.startsWith('{'));
     for (let i = 0; !lines().some((line) => line.includes(ids.at(-1) ?? '')) && i < 100; i++) await pause(20);
     const records = lines().map((line) => JSON.parse(line) as Record<string, unknown>);
     for (const [i, id] of ids.entries()) {
