@@ -56,7 +56,7 @@ it('takes the sample, observed up to the moment of each taking', async () => {
   const source = await catalogueSource(SAMPLE, portsOf(time));
   const { catalogue, isSynthetic } = source.load()!;
   expect(isSynthetic).toBe(true);
-  expect(catalogue.snapshot.rowCount).toBe(8000);
+  expect(catalogue.snapshot.rowCount).toBe(3000);
   expect(catalogue.snapshot.facts.builtAtMs).toBe(time.nowMs());
   const { newestObservedMs } = catalogue.snapshot;
   time.pass(3 * 86_400_000);
