@@ -3,7 +3,7 @@ import type { Mount } from '../http/access.ts';
 import type { Contract } from '../http/contract.ts';
 import type { Prices } from '../payment/prices.ts';
 import type { Address, Network } from '../payment/protocol/network.ts';
-import { type Offer, OversizedOfferError, prepareOffer } from '../payment/protocol/requirements.ts';
+import { type Offer, OversizedOfferError, PLAY_MARK, prepareOffer } from '../payment/protocol/requirements.ts';
 import { ANSWER_DETAILS, type AnswerDetail, bazaarOf } from './x402-discovery.ts';
 
 /** What offers say of the server that sells: the recipient, its network and its prices. */
@@ -17,9 +17,6 @@ export interface Seller {
   readonly serviceName?: string | undefined;
   readonly tags?: readonly string[] | undefined;
 }
-
-/** Begins the description of every offer of a server whose payments move play money (decisions §4). */
-const PLAY_MARK = '[play money] ';
 
 /**
  * Makes an offer that says as much of the answer as its header has room for: facilitators and proxies refuse a long one.
@@ -44,7 +41,7 @@ function offerThatFits(make: (detail: AnswerDetail) => Offer): Offer {
  */
 export function offerOf(contract: Contract, priceUsdc: string, seller: Seller, { baseUrl }: Mount): Offer {
   const { path, summary } = contract;
-  const description = seller.isPlay ? PLAY_MARK + summary : summary;
+  const description = seller.isPlay ? `${PLAY_MARK} ${summary}` : summary;
   const terms = { ...seller, baseUrl, path, description, priceUsdc };
   return offerThatFits((detail) => prepareOffer({ ...terms, bazaar: bazaarOf(contract, detail) }));
 }

@@ -92,7 +92,7 @@ class PaymentAccess implements Access<Payer, PaidServices> {
   }
 
   isPresented(request: RequestView): boolean {
-    return request.header('payment-signature') !== null;
+    return paymentHeader(request) !== undefined;
   }
 
   readonly open = ({ paid }: PaidServices, contract: Contract, mount: Mount): Gate<Payer> => {

@@ -18,8 +18,8 @@ export interface CohortFacts extends CandidateFacts {
   readonly basis: 'cohort';
   /** Jobs of the cohort without a recorded department. */
   readonly jobsWithoutDepartment: number;
-  /** Jobs whose company's domain was assigned, not stated; absent: not counted. */
-  readonly assignedDomainJobs?: number;
+  /** Jobs whose company's domain was assigned, not stated. */
+  readonly assignedDomainJobs: number;
 }
 
 /** Of a search: its candidates are the matching jobs. */
@@ -27,14 +27,22 @@ export interface SearchFacts extends CandidateFacts {
   readonly basis: 'matching jobs';
 }
 
+/** By code of the column: 1 = the domain was assigned. Code 0 is no domain. */
+const IS_ASSIGNED = Uint8Array.from([0, ...DOMAIN_EVIDENCE.map((evidence) => (isStated(evidence) ? 0 : 1))]);
+
 /** One pass over the rows. */
-function assignedDomainJobsIn({ employer, employerEvidence }: Snapshot, rows: Uint32Array): number {
-  let count = 0;
+function countsOf(
+  { department, employer, employerEvidence }: Snapshot,
+  rows: Uint32Array,
+): Pick<CohortFacts, 'jobsWithoutDepartment' | 'assignedDomainJobs'> {
+  let jobsWithoutDepartment = 0;
+  let assignedDomainJobs = 0;
   for (let i = 0; i < rows.length; i++) {
-    const evidence = DOMAIN_EVIDENCE[employerEvidence[employer[rows[i]!]!]! - 1];
-    if (evidence !== undefined && !isStated(evidence)) count++;
+    const row = rows[i]!;
+    if (department[row] === 0) jobsWithoutDepartment++;
+    assignedDomainJobs += IS_ASSIGNED[employerEvidence[employer[row]!]!]!;
   }
-  return count;
+  return { jobsWithoutDepartment, assignedDomainJobs };
 }
 
 export class Cohort {
@@ -53,21 +61,7 @@ export class Cohort {
       candidateJobs: count,
       newestObservedMs: count === 0 ? null : snapshot.lastObserved[rows[0]!]!,
       oldestObservedMs: count === 0 ? null : snapshot.lastObserved[rows[count - 1]!]!,
-      jobsWithoutDepartment: jobsWithoutDepartment(snapshot, rows),
+      ...countsOf(snapshot, rows),
     };
-    // Counted when an answer asks for it, and not enumerable, so that comparing or copying the facts does not count.
-    let assigned: number | undefined;
-    Object.defineProperty(this.facts, 'assignedDomainJobs', {
-      get: () => {
-        assigned ??= assignedDomainJobsIn(snapshot, rows);
-        return assigned;
-      },
-    });
   }
-}
-
-function jobsWithoutDepartment({ department }: Snapshot, rows: Uint32Array): number {
-  let count = 0;
-  for (let i = 0; i < rows.length; i++) if (department[rows[i]!] === 0) count++;
-  return count;
 }

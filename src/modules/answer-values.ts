@@ -3,3 +3,6 @@ import * as v from 'valibot';
 
 export const dateTime = v.pipe(v.string(), v.isoTimestamp());
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** A whole number within bounds, both included. */
+export const wholeNumber = (min: number, max: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));

@@ -46,7 +46,7 @@ describe.each(RUNTIMES)('the edge of the hooks under %s', (runtime) => {
     },
   );
 
-  it('a thousand half-sent headers hold up nobody, and go when their senders go (reliability 169)', async () => {
+  it('a thousand half-sent headers delay no other request, and go when their senders go (reliability 169)', async () => {
     const sockets: Socket[] = [];
     for (let i = 0; i < 1_000; i++) {
       const socket = connect(server.port, '127.0.0.1');

@@ -280,6 +280,9 @@ function factsOf(scope: Job[], name: CohortFacts['scope']): CohortFacts {
     newestObservedMs: candidates[0]?.lastObservedMs ?? null,
     oldestObservedMs: candidates.at(-1)?.lastObservedMs ?? null,
     jobsWithoutDepartment: candidates.filter((job) => job.department === null).length,
+    assignedDomainJobs: candidates.filter(({ companyDomainEvidence: evidence }) =>
+      ['directory', 'site', 'links', 'namesake'].includes(evidence ?? 'source'),
+    ).length,
   };
 }
 

@@ -3,7 +3,9 @@
  * bytes and 8 to 16 for its slot in an open-addressed hash table. Two texts are the same when 96 bits of their SHA-256 are,
  * so nothing is read back to compare, and no input can make the table slow.
  */
+
 import { sha256 } from '../../base/digest.ts';
+import { grown } from '../snapshot/column-arrays.ts';
 import type { Spill } from './spill.ts';
 
 const DIGEST_WORDS = 3;
@@ -66,9 +68,9 @@ export class DistinctTexts {
   }
 
   #grow(): void {
-    this.#starts = new Float64Array(this.#starts.buffer.transfer(this.#starts.byteLength * 2));
-    this.#lengths = new Uint32Array(this.#lengths.buffer.transfer(this.#lengths.byteLength * 2));
-    this.#digests = new Uint32Array(this.#digests.buffer.transfer(this.#digests.byteLength * 2));
+    this.#starts = grown(this.#starts);
+    this.#lengths = grown(this.#lengths);
+    this.#digests = grown(this.#digests);
   }
 
   #growSlots(): void {

@@ -1,7 +1,8 @@
 /**
- * The changes question (siblings §2): matching jobs that were first observed inside the period, and those that
- * closed inside it.
+ * The changes question (siblings §2): matching jobs that were first observed inside the period, and those that closed inside
+ * it.
  */
+import { keepTop } from '../../base/top-list.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { CohortFacts } from '../cohort.ts';
 import type { CompanyDomain } from '../company-domain.ts';
@@ -78,11 +79,7 @@ function firstObservedInside(
     const observed = firstObserved[row]!;
     if (observed < startMs || observed > endMs) continue;
     count++;
-    let place = newest.length;
-    while (place > 0 && comesBefore(row, newest[place - 1]!)) place--;
-    if (place === limit) continue;
-    if (newest.length === limit) newest.pop();
-    newest.splice(place, 0, row);
+    keepTop(newest, row, limit, comesBefore);
   }
   return { rows: newest, count };
 }

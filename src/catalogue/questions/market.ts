@@ -1,4 +1,5 @@
 /** The market question (siblings §2): what the matching jobs of the cohort are, and where. */
+import { keepTop } from '../../base/top-list.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { CohortFacts } from '../cohort.ts';
 import type { RowGroups } from '../index/cohort-groups.ts';
@@ -102,12 +103,7 @@ function topOf(groups: readonly CountedGroup[], textOf: (row: number) => string)
   for (const { count, row } of groups) {
     const last = top[TOP_ENTRIES_MAX - 1];
     if (last !== undefined && count < last.count) continue;
-    const shown = { count, text: textOf(row) };
-    let place = top.length;
-    while (place > 0 && comesBefore(shown, top[place - 1]!)) place--;
-    if (place === TOP_ENTRIES_MAX) continue;
-    if (top.length === TOP_ENTRIES_MAX) top.pop();
-    top.splice(place, 0, shown);
+    keepTop(top, { count, text: textOf(row) }, TOP_ENTRIES_MAX, comesBefore);
   }
   return top;
 }

@@ -3,6 +3,8 @@
  * for dictionaries that are numbered by text. One array over the dictionary is reused and all zero between uses, so a small
  * question does not pay for a large dictionary.
  */
+import { keepTop } from '../../base/top-list.ts';
+
 export interface CountedCode {
   readonly code: number;
   readonly count: number;
@@ -67,14 +69,7 @@ export class CodeCounts {
 /** The `limit` most frequent, in order. */
 export function mostFrequent(counted: readonly CountedCode[], limit: number): CountedCode[] {
   const top: CountedCode[] = [];
-  for (const entry of counted) {
-    const last = top[limit - 1];
-    if (last !== undefined && !comesBefore(entry, last)) continue;
-    let place = top.length;
-    while (place > 0 && comesBefore(entry, top[place - 1]!)) place--;
-    if (top.length === limit) top.pop();
-    top.splice(place, 0, entry);
-  }
+  for (const entry of counted) keepTop(top, entry, limit, comesBefore);
   return top;
 }
 

@@ -3,7 +3,9 @@
  * open-addressed hash table over it. A text costs its bytes, 4 for its end, 4 for its hash and 8 to 16 for its slot; a Map
  * of strings takes about 100 more. Texts are well-formed Unicode.
  */
+
 import { TEXT_BYTES_MAX } from '../limits.ts';
+import { grown } from './column-arrays.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import { compareText } from './text-order.ts';
 
@@ -128,8 +130,8 @@ export class TextTable {
   }
 
   #grow(): void {
-    this.#ends = new Uint32Array(this.#ends.buffer.transfer(this.#ends.byteLength * 2));
-    this.#hashes = new Uint32Array(this.#hashes.buffer.transfer(this.#hashes.byteLength * 2));
+    this.#ends = grown(this.#ends);
+    this.#hashes = grown(this.#hashes);
   }
 
   #growSlots(): void {

@@ -80,8 +80,8 @@ export function unionOfRows(rows: Uint32Array, chunkCount: number): RowUnion {
 /** Rows that are marked and unmarked in the time in which one row is looked up in one list. */
 const SEARCH_STEPS = 12;
 
-/** Whether the sorted `members[start] .. members[end - 1]` have a member. */
-function hasMember(members: Uint16Array, start: number, end: number, member: number): boolean {
+/** Whether the ascending `members[start] .. members[end - 1]` have a member. */
+export function hasMember(members: Uint16Array | Uint32Array, start: number, end: number, member: number): boolean {
   let low = start;
   let high = end;
   while (low < high) {

@@ -5,7 +5,15 @@
 import type { RowFilter } from '../index/row-filter.ts';
 import { RowScan } from '../index/row-scan.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { type FoundRows, type RowFinder, type RowUnion, unionOfRows, unionOfSets, unionOfTerm } from './row-finder.ts';
+import {
+  type FoundRows,
+  hasMember,
+  type RowFinder,
+  type RowUnion,
+  unionOfRows,
+  unionOfSets,
+  unionOfTerm,
+} from './row-finder.ts';
 import type { TokenIndex } from './token-index.ts';
 
 /** The parts of a filter that the index answers. */
@@ -36,7 +44,9 @@ export function selectRows(
   const indexed = foundByIndex(snapshot, finder, filter, end, wanted, among);
   // The sets of the closed lists have every row.
   if (whole.unindexedRows.length === 0 || filter.keyword.length + filter.location.length === 0) return indexed;
-  const rows = whole.unindexedRows.filter((row) => row < end && (among === undefined || isIn(among, row)));
+  const rows = whole.unindexedRows.filter(
+    (row) => row < end && (among === undefined || hasMember(among, 0, among.length, row)),
+  );
   const scan = new RowScan(snapshot, { ...filter, title: [], department: undefined }, rows.length);
   const scanned = scan.matchesAmong(rows, wanted.count + 1).map((index) => rows[index]!);
   return {
@@ -71,16 +81,4 @@ function foundByIndex(
   if (employmentType !== undefined) conditions.push(unionOfSets([whole.employmentSet(employmentType)], whole.sets));
   if (among !== undefined) conditions.push(unionOfRows(among, whole.sets.chunkCount));
   return finder.find(conditions, end, wanted.rows, wanted.count);
-}
-
-/** @param rows ascending */
-function isIn(rows: Uint32Array, row: number): boolean {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (rows[middle]! < row) low = middle + 1;
-    else high = middle;
-  }
-  return rows[low] === row;
 }

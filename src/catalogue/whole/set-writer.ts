@@ -1,4 +1,5 @@
 /** Writes the sets of an index chunk by chunk, in the form that sections.ts describes. */
+import { grown } from '../snapshot/column-arrays.ts';
 import { CHUNK_WORDS, LISTED_ROWS } from './sections.ts';
 
 export class SetWriter {
@@ -18,7 +19,7 @@ export class SetWriter {
   addList(set: number, chunk: number, count: number): number {
     const start = this.#listLength;
     while (start + count > this.#lists.length) {
-      this.#lists = new Uint16Array(this.#lists.buffer.transfer(this.#lists.byteLength * 2));
+      this.#lists = grown(this.#lists);
     }
     this.#listLength += count;
     this.#place(set, chunk, count, start);
@@ -29,7 +30,7 @@ export class SetWriter {
   addBitmap(set: number, chunk: number, count: number): number {
     const start = this.#bitmapCount * CHUNK_WORDS;
     if (start === this.#bitmaps.length) {
-      this.#bitmaps = new Uint32Array(this.#bitmaps.buffer.transfer(this.#bitmaps.byteLength * 2));
+      this.#bitmaps = grown(this.#bitmaps);
     }
     this.#place(set, chunk, count, this.#bitmapCount++);
     return start;

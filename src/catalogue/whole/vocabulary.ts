@@ -1,5 +1,7 @@
 /** The distinct tokens of the texts of some dictionaries, each text as numbers of tokens: what an index is built from. */
+
 import { TOKEN_UNITS_MAX, VOCABULARY_BYTES_MAX } from '../limits.ts';
+import { grown } from '../snapshot/column-arrays.ts';
 import type { TextTable } from '../snapshot/text-table.ts';
 import { comparedText } from '../terms.ts';
 
@@ -31,7 +33,7 @@ export function tokenized(texts: Texts, vocabulary: TextTable, bytesMax = VOCABU
       const to = blank < 0 ? compared.length : blank;
       const token = numberOf(compared.slice(from, to), vocabulary, bytesMax);
       from = to + 1;
-      if (count === tokens.length) tokens = new Uint32Array(tokens.buffer.transfer(tokens.byteLength * 2));
+      if (count === tokens.length) tokens = grown(tokens);
       if (token === NOT_INDEXED) {
         tokens[start] = NOT_INDEXED;
         count = start + 1;

@@ -4,12 +4,10 @@
  */
 import { printable } from '../../base/printable.ts';
 import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
+import { PLAY_MARK } from '../../payment/protocol/requirements.ts';
 import { CommandError, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { ANSWER_TIMEOUT_MS, type Budget, noAnswer, type PayingClient, payingClient } from '../paying-client.ts';
-
-/** The description of an offer that moves nothing on a chain begins with this (decisions §4). */
-const PLAY_MONEY = '[play money]';
 
 interface Offer {
   readonly resource?: { readonly description?: string };
@@ -97,7 +95,7 @@ export class Purchases {
       const said = printable(await unpaid.text(), 200);
       throw new CommandError(`expected an offer (402) from ${path}, got ${unpaid.status}: ${said}`);
     }
-    const isPlayMoney = offer.resource?.description?.startsWith(PLAY_MONEY) === true;
+    const isPlayMoney = offer.resource?.description?.startsWith(PLAY_MARK) === true;
     const { payingFetch } = isPlayMoney ? await this.#playClient() : await this.#realClient(priceOf(offer), path);
     const paid = await exchange(url, payingFetch);
     const receipt = fromBase64<Receipt>(paid.headers.get('payment-response'));

@@ -3,7 +3,7 @@ import { grouped } from '../../base/grouped.ts';
 import type { CohortFacts } from '../../catalogue/cohort.ts';
 
 /** Nothing where every domain was stated by the operator or by the job's own source. */
-export function assignedDomainLimitation({ assignedDomainJobs = 0, candidateJobs }: CohortFacts): readonly string[] {
+export function assignedDomainLimitation({ assignedDomainJobs, candidateJobs }: CohortFacts): readonly string[] {
   if (assignedDomainJobs === 0) return [];
   return [
     `For ${grouped(assignedDomainJobs)} of the ${grouped(candidateJobs)} jobs of the cohort the company's domain was assigned by ` +

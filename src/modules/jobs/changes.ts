@@ -7,7 +7,7 @@ import { changes } from '../../catalogue/questions/changes.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { count } from '../answer-values.ts';
+import { count, wholeNumber } from '../answer-values.ts';
 import { integer } from '../parameter-rules.ts';
 import { observationPeriod, periodOf } from './answer-period.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -33,7 +33,7 @@ const changesData = v.strictObject({
   first_observed_jobs: v.nullable(count),
   no_longer_observed_jobs: v.nullable(count),
   observation_period: observationPeriod,
-  limit: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(RESULT_COUNT_MAX)),
+  limit: wholeNumber(1, RESULT_COUNT_MAX),
 });
 
 /** `meta.methodology.historical_changes` of this route. */

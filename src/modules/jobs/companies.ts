@@ -4,7 +4,7 @@ import { perClient } from '../../access/rate-limit.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { companiesCalled } from '../../catalogue/questions/companies.ts';
 import { route } from '../../http/route.ts';
-import { dateTime } from '../answer-values.ts';
+import { dateTime, wholeNumber } from '../answer-values.ts';
 import { companyName } from './company.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from './examples.ts';
 import { terms } from './parameters.ts';
@@ -15,7 +15,7 @@ const COMPANY_COUNT_MAX = 10;
 
 const companiesData = v.strictObject({
   companies: v.pipe(v.array(companyName), v.maxLength(COMPANY_COUNT_MAX)),
-  returned_companies: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(COMPANY_COUNT_MAX)),
+  returned_companies: wholeNumber(0, COMPANY_COUNT_MAX),
 });
 
 export const findCompanies = route<JobsServices>()({

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import type { CohortFacts, SearchFacts } from '../../catalogue/cohort.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
-import { dateTime } from '../answer-values.ts';
+import { dateTime, wholeNumber } from '../answer-values.ts';
 import { type AnswerPeriod, observationPeriod } from './answer-period.ts';
 import { assignedDomainLimitation } from './assigned-domains.ts';
 
@@ -23,7 +23,7 @@ const meta = v.strictObject({
     aggregation: v.string(),
     sampled: v.boolean(),
     candidate_limit: v.literal(COHORT_ROWS_MAX),
-    candidate_jobs: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(COHORT_ROWS_MAX)),
+    candidate_jobs: wholeNumber(0, COHORT_ROWS_MAX),
     candidate_scope: v.picklist(['requested company', 'monitored catalogue']),
     selection: v.string(),
     pagination_available: v.literal(false),

@@ -39,7 +39,8 @@ export function exampleMeta(
     newestObservedMs: OBSERVED_MS,
     oldestObservedMs: FIRST_OBSERVED_MS,
   };
-  const coverage = basis === 'cohort' ? { ...facts, basis, jobsWithoutDepartment: 0 } : { ...facts, basis };
+  const coverage =
+    basis === 'cohort' ? { ...facts, basis, jobsWithoutDepartment: 0, assignedDomainJobs: 0 } : { ...facts, basis };
   return metaOf(
     { isSynthetic: false, catalogue: { snapshot: { facts: { skillsVersion: '1' } } } },
     coverage,

@@ -6,6 +6,7 @@ import { paid } from '../../access/x402.ts';
 import { search } from '../../catalogue/questions/search.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
+import { wholeNumber } from '../answer-values.ts';
 import { boolean, integer } from '../parameter-rules.ts';
 import { periodEndingAt } from './answer-period.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -25,8 +26,8 @@ const RESULT_COUNT_MAX = 10;
 
 const searchData = v.strictObject({
   jobs: v.pipe(v.array(job), v.maxLength(RESULT_COUNT_MAX)),
-  returned_jobs: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(RESULT_COUNT_MAX)),
-  limit: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(RESULT_COUNT_MAX)),
+  returned_jobs: wholeNumber(0, RESULT_COUNT_MAX),
+  limit: wholeNumber(1, RESULT_COUNT_MAX),
 });
 
 export const searchJobs = route<JobsServices>()({

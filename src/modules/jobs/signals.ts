@@ -7,7 +7,7 @@ import type { CohortFilters } from '../../catalogue/questions/cohort-rows.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { signals } from '../../catalogue/questions/signals.ts';
 import { route } from '../../http/route.ts';
-import { count, dateTime } from '../answer-values.ts';
+import { count, dateTime, wholeNumber } from '../answer-values.ts';
 import { integer } from '../parameter-rules.ts';
 import { observationPeriod, periodOf } from './answer-period.ts';
 import { companyName } from './company.ts';
@@ -37,8 +37,8 @@ const signal = v.strictObject({
 
 const signalsData = v.strictObject({
   companies: v.pipe(v.array(signal), v.maxLength(COMPANY_COUNT_MAX)),
-  returned_companies: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(COMPANY_COUNT_MAX)),
-  limit: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(COMPANY_COUNT_MAX)),
+  returned_companies: wholeNumber(0, COMPANY_COUNT_MAX),
+  limit: wholeNumber(1, COMPANY_COUNT_MAX),
   matching_active_jobs: v.nullable(count),
   observed_sample_jobs: count,
 });

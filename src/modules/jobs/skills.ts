@@ -60,7 +60,8 @@ export const listSkills = route<JobsServices>()({
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
     const { company, role, location, department, limit } = input;
-    if (served.catalogue.cohortNamed(company) === undefined) return noCompany(company!);
+    const { snapshot } = served.catalogue;
+    if (company !== undefined && snapshot.companyOf(company) === undefined) return noCompany(company);
     const observed = observationPeriodEndingAt(clock.nowMs());
     const periodVersion = served.catalogue.ranking.setPeriod(observed);
     const question = JSON.stringify(['skills', company, role, location, department, limit]);

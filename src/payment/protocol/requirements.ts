@@ -104,6 +104,9 @@ const paddingFor = (byteCount: number): string => JSON_PADDING[byteCount % 3]!;
 
 const base64SizeOf = (byteCount: number): number => Math.ceil(byteCount / 3) * 4;
 
+/** Begins the description of every offer whose payment moves play money (decisions §4). */
+export const PLAY_MARK = '[play money]';
+
 /** An offer that does not fit into its header. */
 export class OversizedOfferError extends Error {
   override readonly name = 'OversizedOfferError';
