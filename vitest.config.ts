@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectConfiguration, type TestProjectInlineConfiguration } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Projects, told apart by a file's name alone; `npm test` runs them all, `npm run check` the first.
@@ -19,16 +20,29 @@ const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
 
 /** Of these `npm test` runs a part: one runtime, or the rows that are quick. */
 const COSTLY = [
+  'adapters/files/catalogue-reload.process',
   'attacks/attacks.process',
   'attacks/input.process',
   'attacks/shedding.process',
+  'blackbox/callback-floods.process',
+  'blackbox/callback-reading.process',
+  'blackbox/damaged-state.process',
+  'blackbox/doctor.process',
   'blackbox/facilitator-outage.process',
   'blackbox/facilitator-shares.process',
+  'blackbox/facilitator.process',
   'blackbox/flood.process',
+  'blackbox/metrics.process',
   'blackbox/overload.process',
+  'blackbox/request-log.process',
+  'blackbox/restart.process',
+  'blackbox/serve-signals.process',
+  'blackbox/webhooks.process',
   'cli/import.feeds',
   'cli/import.process',
   'cli/load.process',
+  'cli/printable.process',
+  'cli/sales.process',
   'cli/snapshot.feeds',
   'pages/inbox.process',
   'pages/pages.process',
@@ -37,16 +51,27 @@ const COSTLY = [
 /** What an honest customer notices is compared with a quiet moment before. */
 const ATTACKS = 'test/attacks/attacks.process.test.ts';
 
+/** It takes as long as its file takes to load, which the runner does not count; last it would run alone. */
+const FIRST = 'test/blackbox/contract-under-bun.process.test.ts';
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isFirst = (file: TestSpecification): boolean => file.moduleId.endsWith(FIRST);
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isFirst), ...sorted.filter((file) => !isFirst(file))];
+  }
+}
+
 const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ...(one === 'slow' ? COSTLY : [])];
 
-const inProcess = { pool: 'threads', isolate: false, maxWorkers: 2, testTimeout: 30_000 } as const;
+const inProcess = { pool: 'threads', isolate: false, maxWorkers: 3, testTimeout: 30_000 } as const;
 
-/** Mostly waits for other processes: four of these keep two cores busy. Loading the modules of each file again took as long. */
+/** Mostly waits for other processes: five of these keep two cores busy. Loading the modules of each file again took as long. */
 const startsProcesses = {
   setupFiles: ['test/support/published-setup.ts'],
   pool: 'forks',
   isolate: false,
-  maxWorkers: 4,
+  maxWorkers: 5,
   /** Tests that wait for one deadline side by side. */
   maxConcurrency: 10,
   testTimeout: 30_000,
@@ -79,6 +104,7 @@ const everyTest: TestProjectConfiguration[] = [
 export default defineConfig({
   test: {
     reporters: ['default'],
+    sequence: { sequencer: LongestFirst },
     projects:
       kind === undefined ? everyTest : [{ test: { ...startsProcesses, name: kind, include: filesOfKind(kind) } }],
   },

@@ -31,7 +31,6 @@ const unreadPipelines = (socketCount: number): Pick<Plan, 'orders' | 'begunMin' 
 export const PLANS = {
   'unread pipelines on 12 sockets, at a heap of 1 GB': { ...unreadPipelines(12), heapMegabytes: 1024, isQuick: true },
   '400 pipelined reads of one heavy callback, unread, at a heap of 1 GB': {
-    isQuick: true,
     orders: [{ name: 'pipelined reads', intensity: 400 }],
     begunMin: 1,
     heapMegabytes: 1024,
@@ -104,7 +103,6 @@ export const PLANS = {
     },
   },
   '30 callbacks of webhooks that stop a byte short': {
-    isQuick: true,
     orders: [{ name: 'stopped bodies', intensity: 30 }],
     begunMin: 900,
     growthMegabytes: both(BODY_MEGABYTES + UNREAD_BODIES_MEGABYTES),

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Callback, createCallback, post } from '../support/callback-client.ts';
 import { requestText } from '../support/raw-socket.ts';
-import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { buyOver, wallet } from '../support/wallet.ts';
 
 const EVENT_BYTES = 262_144;
@@ -18,7 +18,7 @@ const HONEST_COUNT = 20;
 
 const payer = wallet();
 
-describe.each(RUNTIMES)('readers of a full callback on %s', (runtime) => {
+describe.each(oneRuntime('node'))('readers of a full callback on %s', (runtime) => {
   let server: RunningServer;
   let callback: Callback;
   let quietMib: number;

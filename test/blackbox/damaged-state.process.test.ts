@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { answerOf, expectError } from '../support/answers.ts';
-import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
 const SEARCH = '/v1/jobs/search?limit=1';
@@ -16,7 +16,7 @@ async function says(server: RunningServer, text: string): Promise<void> {
   expect(server.stderr()).toContain(text);
 }
 
-describe.each(RUNTIMES)('under %s', (runtime) => {
+describe.each(oneRuntime('bun'))('under %s', (runtime) => {
   const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-damaged-'));
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
   const file = join(stateDir, 'state.db');

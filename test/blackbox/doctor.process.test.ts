@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
-import { RUNTIMES, runToEnd } from '../support/server.ts';
+import { oneRuntime, runToEnd } from '../support/server.ts';
 import { buy, wallet } from '../support/wallet.ts';
 
 /** Name and digest of every file of a folder, without the index of the log, where any reader marks how far it has read. */
@@ -33,7 +33,7 @@ async function restingContentsOf(folder: string): Promise<Record<string, string>
   }
 }
 
-describe.each(RUNTIMES)('doctor beside a server, under %s', (runtime) => {
+describe.each(oneRuntime('bun'))('doctor beside a server, under %s', (runtime) => {
   let jobs: JobsServer;
   beforeAll(async () => {
     jobs = await startJobsServer(runtime);

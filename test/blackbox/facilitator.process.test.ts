@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
-import { RUNTIMES } from '../support/server.ts';
+import { oneRuntime } from '../support/server.ts';
 import { pause, until } from '../support/until.ts';
 import { altered, encodeHeader, offerOf, type Payment, paymentFor, wallet } from '../support/wallet.ts';
 import {
@@ -129,7 +129,7 @@ const VERIFY_UNAVAILABLE: readonly Row[] = [
 /** The state is counted every five seconds. */
 const COUNTED_MS_MAX = 12_000;
 
-describe.each(RUNTIMES)('a facilitator over HTTP, under %s', (runtime) => {
+describe.each(oneRuntime('bun'))('a facilitator over HTTP, under %s', (runtime) => {
   let shop: Facilitated;
   /** Payments whose end was unknown when their answer left. */
   const held: Payment[] = [];

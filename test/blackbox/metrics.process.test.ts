@@ -5,7 +5,7 @@ import { expectError, expectPaid } from '../support/answers.ts';
 import { OPERATIONS } from '../support/declared.ts';
 import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
-import { RUNTIMES } from '../support/server.ts';
+import { oneRuntime } from '../support/server.ts';
 import { buy, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 import { expectPending, type Facilitated, openFacilitated, transactionOf } from './facilitated-server.ts';
 
@@ -17,7 +17,7 @@ const pageOf = async (jobs: JobsServer): Promise<MetricsPage> => {
   return new MetricsPage(answer.text);
 };
 
-describe.each(RUNTIMES)('the metrics, under %s', (runtime) => {
+describe.each(oneRuntime('bun'))('the metrics, under %s', (runtime) => {
   let jobs: JobsServer;
   const account = wallet();
   beforeAll(async () => {

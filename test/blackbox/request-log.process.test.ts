@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../support/answers.ts';
 import { catalogueFolder } from '../support/catalogue-folder.ts';
-import { RUNTIMES, startServer } from '../support/server.ts';
+import { oneRuntime, startServer } from '../support/server.ts';
 import { altered, encodeHeader, wallet } from '../support/wallet.ts';
 import { FACILITATOR_TOKEN, openFacilitated, settled } from './facilitated-server.ts';
 
@@ -10,7 +10,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 const { goodFile } = catalogueFolder();
 
-describe.each(RUNTIMES)('the log, under %s', (runtime) => {
+describe.each(oneRuntime('node'))('the log, under %s', (runtime) => {
   it('is one JSON line a request, with its id, and holds no secret (reliability 113)', async () => {
     const account = wallet();
     const shop = await openFacilitated(runtime, wallet().address, { LOG_LEVEL: 'debug' });

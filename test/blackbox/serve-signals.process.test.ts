@@ -6,7 +6,7 @@ import { expectPaid } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { catalogueFolder } from '../support/catalogue-folder.ts';
 import { startJobsServer } from '../support/jobs-server.ts';
-import { RUNTIMES, startServer } from '../support/server.ts';
+import { oneRuntime, startServer } from '../support/server.ts';
 import { offerOf, paymentFor, wallet } from '../support/wallet.ts';
 import { openFacilitated, settled } from './facilitated-server.ts';
 
@@ -14,7 +14,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 const { folder, goodFile } = catalogueFolder();
 
-describe.each(RUNTIMES)('signals, under %s', (runtime) => {
+describe.each(oneRuntime('node'))('signals, under %s', (runtime) => {
   it('prints one listening line with the real port, and SIGTERM is exit code 0', async () => {
     const server = await startServer(runtime, { LOG_LEVEL: 'silent' });
     await fetch(`${server.url}/health`).then((response) => response.text());

@@ -2,7 +2,15 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { binaryOf, MAIN, RUNTIMES, type RunningServer, startProcess, startServer } from '../support/server.ts';
+import {
+  binaryOf,
+  MAIN,
+  oneRuntime,
+  RUNTIMES,
+  type RunningServer,
+  startProcess,
+  startServer,
+} from '../support/server.ts';
 import { buy } from '../support/wallet.ts';
 
 const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
@@ -13,7 +21,7 @@ interface Sale {
   readonly delivered: boolean;
 }
 
-describe.each(RUNTIMES)('the books of a server under %s', (runtime) => {
+describe.each(oneRuntime('bun'))('the books of a server under %s', (runtime) => {
   const other = runtime === 'node' ? 'bun' : 'node';
   const salesBy = async (by: typeof runtime, ...words: string[]): Promise<readonly Sale[]> => {
     const started = startProcess(binaryOf(by), [MAIN, 'sales', '--json', ...words], { ADMIN_TOKEN });

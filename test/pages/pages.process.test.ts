@@ -13,6 +13,7 @@ import {
   openPage,
 } from '../support/browser.ts';
 import { binaryOf, oneRuntime, PROJECT, type RunningServer, startServer } from '../support/server.ts';
+import { IS_WHOLE } from '../support/whole.ts';
 
 describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a server under %s', (runtime) => {
   let server: RunningServer;
@@ -122,7 +123,7 @@ describe.skipIf(CHROMIUM === undefined)('for everybody', () => {
     await close();
   });
 
-  it.each(LOOKS)(
+  it.runIf(IS_WHOLE).each(LOOKS)(
     'axe finds nothing on the reference with operations open, $name',
     { timeout: AXE_TIMEOUT_MS },
     async (look) => {

@@ -13,8 +13,17 @@ import { IS_WHOLE } from './whole.ts';
 export const RUNTIMES = ['node', 'bun'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
-/** For a costly suite whose subject hardly depends on the runtime: one in `npm test`, each in `npm run test:slow`. */
-export const oneRuntime = (runtime: Runtime): readonly Runtime[] => (IS_WHOLE ? RUNTIMES : [runtime]);
+/** Where another Node than the pinned one is tried. */
+const OTHER_NODE = process.env.PAYGRADE_NODE ?? '';
+
+/**
+ * For a costly suite whose subject hardly depends on the runtime: one in `npm test`, each in `npm run test:slow`, Node where
+ * another Node is tried.
+ */
+export function oneRuntime(runtime: Runtime): readonly Runtime[] {
+  if (IS_WHOLE) return RUNTIMES;
+  return [OTHER_NODE === '' ? runtime : 'node'];
+}
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = join(PROJECT, 'src', 'main.ts');
@@ -23,8 +32,7 @@ const STOP_TIMEOUT_MS = 20_000;
 
 /** The pinned binary of a runtime; `PAYGRADE_NODE` names another Node (the runtime matrix tests the oldest one with it). */
 export function binaryOf(runtime: Runtime): string {
-  const other = process.env.PAYGRADE_NODE;
-  if (runtime === 'node' && other !== undefined && other !== '') return other;
+  if (runtime === 'node' && OTHER_NODE !== '') return OTHER_NODE;
   return join(PROJECT, 'node_modules', '.bin', runtime);
 }
 

@@ -6,8 +6,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { ANSWERED_TURN_MS } from './limits.ts';
 
-/** The clock is read once in this number of requests: a reading costs something beside a small answer. */
-const LOOK_COUNT = 4;
+/** The clock is read once in this number of requests: a pipeline as long is answered whole on the busiest machine. */
+const LOOK_COUNT = 16;
 
 export class TurnShare {
   readonly #clock: Pick<Clock, 'monotonicMs'>;

@@ -12,7 +12,7 @@ describe('the share of a turn', () => {
         return turn.isUsedUp();
       });
     expect(used(500, ANSWERED_TURN_MS / 600)).not.toContain(true);
-    expect(used(8, ANSWERED_TURN_MS).at(-1)).toBe(true);
+    expect(used(32, ANSWERED_TURN_MS).at(-1)).toBe(true);
     expect(turn.isUsedUp()).toBe(true);
     await Promise.all([turn.next(), turn.next()]);
     expect(used(500, ANSWERED_TURN_MS / 600)).not.toContain(true);
