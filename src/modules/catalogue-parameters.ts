@@ -1,0 +1,83 @@
+/**
+ * The query parameters of the jobs routes, each with its type and the text of its rule (jobs-intelligence, "Endpoints";
+ * decisions §3, "Order, cohort, matching").
+ */
+import * as v from 'valibot';
+import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
+import { EMPLOYMENT_TYPES } from '../catalogue/job.ts';
+import { TERM_COUNT_MAX, termCountOf } from '../catalogue/terms.ts';
+import { UNSUPPORTED_PERIOD } from './catalogue-refusals.ts';
+import { rule } from './parameter-rules.ts';
+
+/** Characters of a job's id (decisions §3, "Native input"). */
+const JOB_ID_LENGTH_MAX = 200;
+
+/** Whether the text has `min` to `max` code points. More code units than twice the maximum are too many without counting. */
+function codePointsWithin(text: string, min: number, max: number): boolean {
+  if (text.length > max * 2) return false;
+  let count = 0;
+  for (const _ of text) count++;
+  return count >= min && count <= max;
+}
+
+/** One term at least: of a text of diacritics nothing is left. */
+function hasTerms(text: string): boolean {
+  const count = termCountOf(text);
+  return count > 0 && count <= TERM_COUNT_MAX;
+}
+
+/** Filter text: `min` to `max` code points after trimming, at most eight terms. */
+export function terms({ min, max, matching }: { min: number; max: number; matching: string }) {
+  return v.pipe(
+    v.string(),
+    v.trim(),
+    v.check((text) => codePointsWithin(text, min, max) && hasTerms(text)),
+    rule({
+      rule: `${min} to ${max} characters after trimming, at most ${TERM_COUNT_MAX} terms (${matching})`,
+      jsonSchema: { minLength: min, maxLength: max },
+    }),
+  );
+}
+
+/** A company's domain, lower-cased. */
+export const companyDomain = v.pipe(
+  v.string(),
+  v.rawTransform<string, CompanyDomain>(({ dataset, addIssue, NEVER }) => {
+    const domain = parseCompanyDomain(dataset.value);
+    if (domain !== undefined) return domain;
+    addIssue();
+    return NEVER;
+  }),
+  rule({
+    rule: `a company's ASCII domain such as example.com: at most ${COMPANY_DOMAIN_LENGTH_MAX} characters, at least two labels, no scheme, port, path, address or trailing dot`,
+    jsonSchema: { maxLength: COMPANY_DOMAIN_LENGTH_MAX },
+  }),
+);
+
+/** The filters of every route that counts over matching jobs of a cohort. */
+export const cohortFilters = {
+  role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
+  location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
+  department: v.optional(terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' })),
+};
+
+/** The id of a job as answers state it: compared as it stands. */
+export const jobId = v.pipe(
+  v.string(),
+  v.check((text) => codePointsWithin(text, 1, JOB_ID_LENGTH_MAX)),
+  rule({
+    rule: `the id of a job as an answer states it: 1 to ${JOB_ID_LENGTH_MAX} characters`,
+    jsonSchema: { minLength: 1, maxLength: JOB_ID_LENGTH_MAX },
+  }),
+);
+
+export const employmentType = v.pipe(
+  v.picklist(EMPLOYMENT_TYPES),
+  rule({ rule: `one of ${EMPLOYMENT_TYPES.join(', ')}` }),
+);
+
+/** The only supported period; any other has its own error code. */
+export const period = v.pipe(
+  v.literal('7d'),
+  rule({ rule: '`7d`, the only supported period', code: UNSUPPORTED_PERIOD }),
+);

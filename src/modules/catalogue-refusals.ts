@@ -1,0 +1,48 @@
+/** Refusals of questions that the server cannot answer; none of them is charged. */
+import type { CatalogueHolder } from '../catalogue/holder.ts';
+import { SnapshotChangedError, SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
+import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
+
+export const {
+  UNSUPPORTED_PERIOD,
+  COMPANY_NOT_FOUND,
+  JOB_NOT_FOUND,
+  UPSTREAM_INVALID_RESPONSE,
+  CATALOGUE_UNAVAILABLE,
+} = defineErrors({
+  UNSUPPORTED_PERIOD: { status: 400 },
+  COMPANY_NOT_FOUND: { status: 404 },
+  JOB_NOT_FOUND: { status: 404 },
+  UPSTREAM_INVALID_RESPONSE: { status: 502 },
+  CATALOGUE_UNAVAILABLE: { status: 503 },
+});
+
+/** A handler gets the current catalogue once for each request, so that no answer mixes two. */
+export interface CatalogueServices {
+  readonly catalogue: Pick<CatalogueHolder, 'current'>;
+}
+
+export const noCompany = (domain: string): Refusal<'COMPANY_NOT_FOUND'> =>
+  refuse(COMPANY_NOT_FOUND, `no job in the catalogue has the company domain ${domain}`);
+
+export const noCatalogue = (): Refusal<'CATALOGUE_UNAVAILABLE'> =>
+  refuse(CATALOGUE_UNAVAILABLE, 'no catalogue is loaded on this server');
+
+/** Refuses before the offer while no catalogue is loaded, so that no client signs a payment for nothing. */
+export const hasCatalogue = ({ catalogue }: CatalogueServices): Refusal<'CATALOGUE_UNAVAILABLE'> | undefined =>
+  catalogue.current() === undefined ? noCatalogue() : undefined;
+
+/**
+ * Calls a question on the snapshot. Refuses with 502 when the snapshot file was altered in place or the disk cannot read it,
+ * as for any invalid answer of the catalogue.
+ */
+export function fromCatalogue<T>(ask: () => T): T | Refusal<'UPSTREAM_INVALID_RESPONSE'> {
+  try {
+    return ask();
+  } catch (failure) {
+    if (!(failure instanceof SnapshotChangedError || failure instanceof SnapshotError)) throw failure;
+    return refuse(UPSTREAM_INVALID_RESPONSE, 'the catalogue file changed or could not be read', {
+      detail: failure.message,
+    });
+  }
+}
