@@ -77,6 +77,8 @@ export interface ModuleContext {
   readonly bodies: BodyReader;
   readonly catalogue: CatalogueHolder;
   readonly callbacks: Callbacks;
+  /** 32 secret bytes, the same after a restart. A module derives a key of its own from it. */
+  readonly stateKey: Uint8Array;
   readonly rateLimits: RateLimits;
   /** Services of paid operations. */
   readonly paid: PaidServices['paid'];
