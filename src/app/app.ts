@@ -155,6 +155,7 @@ async function openOn(
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
     callbacks,
+    accounts: backend.accounts,
     rateLimits,
     paid,
     books: backend.books,
