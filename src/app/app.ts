@@ -156,6 +156,7 @@ async function openOn(
     catalogue: parts.catalogue.holder,
     callbacks,
     stateKey: parts.stateKey,
+    accounts: backend.accounts,
     rateLimits,
     paid,
     books: backend.books,

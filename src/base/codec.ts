@@ -30,6 +30,9 @@ export function decodeBase64(text: string): string | undefined {
 /** Encodes bytes as padded standard base64. */
 export const encodeBase64 = (bytes: Uint8Array): string => viewOf(bytes).toString('base64');
 
+/** Encodes bytes as base64url without padding (RFC 4648 §5). */
+export const encodeBase64Url = (bytes: Uint8Array): string => viewOf(bytes).toString('base64url');
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const utf8 = new TextEncoder();
 const BEYOND_ASCII = /[^\0-\x7f]/;
