@@ -7,7 +7,7 @@ import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
 import type { Scope } from '../accounts/scopes.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { Access } from '../http/access.ts';
-import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse } from '../http/errors.ts';
+import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, MISSING_AUTHORIZATION } from './bearer-token.ts';
 
 export const { INVALID_API_KEY, INSUFFICIENT_SCOPE } = defineErrors({
@@ -17,7 +17,7 @@ export const { INVALID_API_KEY, INSUFFICIENT_SCOPE } = defineErrors({
 
 /** The services that a module needs for operations behind a key. */
 export interface ApiKeyServices {
-  readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly accounts: Accounts;
 }
 
 /** The principal of a request with a valid key. */
@@ -26,17 +26,26 @@ export interface KeyPrincipal {
   readonly organization: string;
 }
 
-const invalidKey = (): Refusal => refuse(INVALID_API_KEY, 'this is no valid API key of this server', CHALLENGE);
+const RETRY_SECONDS = 5;
+
+/** A key that cannot be looked up is not said to be wrong. */
+function unknownKey(accounts: Accounts): Refusal {
+  const detail = accounts.unreadable();
+  if (detail === undefined) return refuse(INVALID_API_KEY, 'this is no valid API key of this server', CHALLENGE);
+  return refuse(STATE_UNAVAILABLE, 'API keys cannot be looked up now; try again later', {
+    headers: { 'retry-after': String(RETRY_SECONDS) },
+    detail,
+  });
+}
 
 /** Admits requests with a key that has the scope. */
 export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => {
-  const decisionOf = (holder: KeyHolder | undefined): { principal: KeyPrincipal } | Refusal => {
-    if (holder === undefined) return invalidKey();
+  const decisionOf = (holder: KeyHolder): { principal: KeyPrincipal } | Refusal => {
     if (holder.scopes.includes(scope)) return { principal: holder };
     return refuse(INSUFFICIENT_SCOPE, `this API key does not have the scope ${scope}`);
   };
   return {
-    errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_API_KEY, INSUFFICIENT_SCOPE],
+    errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_API_KEY, INSUFFICIENT_SCOPE, STATE_UNAVAILABLE],
     documentation: {
       sentence: `Needs an API key with the scope \`${scope}\``,
       guide:
@@ -60,7 +69,9 @@ export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => {
       admit(request) {
         const token = bearerToken(request.header('authorization'));
         if (typeof token !== 'string') return token;
-        return chain(accounts.authenticate(token), decisionOf);
+        return chain(accounts.authenticate(token), (holder) =>
+          holder === undefined ? unknownKey(accounts) : decisionOf(holder),
+        );
       },
     }),
   };

@@ -7,17 +7,14 @@ import type { Accounts, Charge } from '../accounts/accounts.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Access } from '../http/access.ts';
 import { AfterSettlement, type HeaderRecord, type Reply } from '../http/answers.ts';
-import { defineErrors, RETRY_AFTER, type Refusal, refuse } from '../http/errors.ts';
+import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
 
-export const { INSUFFICIENT_CREDITS, ACCOUNTS_UNAVAILABLE } = defineErrors({
-  INSUFFICIENT_CREDITS: { status: 402 },
-  ACCOUNTS_UNAVAILABLE: { status: 503, headers: RETRY_AFTER },
-});
+export const { INSUFFICIENT_CREDITS } = defineErrors({ INSUFFICIENT_CREDITS: { status: 402 } });
 
 /** The services that a module needs for operations that cost credits. */
 export interface CreditServices {
-  readonly accounts: Pick<Accounts, 'charge'>;
+  readonly accounts: Accounts;
 }
 
 /** What an answer cost and what is left, in whole credits. */
@@ -42,7 +39,7 @@ export class ChargedAnswer<T> extends AfterSettlement<T> {
   }
 }
 
-const RETRY_SECONDS = 1;
+const RETRY_SECONDS = 5;
 
 function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord | Refusal {
   const { cost } = answer;
@@ -56,7 +53,7 @@ function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord |
         `this answer costs ${cost} credits and the organization has ${charge.remaining}`,
       );
     case 'unavailable':
-      return refuse(ACCOUNTS_UNAVAILABLE, 'credits cannot be charged now; nothing was charged', {
+      return refuse(STATE_UNAVAILABLE, 'credits cannot be charged now; nothing was charged', {
         headers: { 'retry-after': String(RETRY_SECONDS) },
       });
     default:
@@ -78,7 +75,7 @@ const sentenceOf = (cost: CreditCost): string =>
 
 /** Charges the organization of the key. The handler of such an operation answers with a {@link ChargedAnswer}. */
 export const costs = (cost: CreditCost): Access<object, CreditServices> => ({
-  errors: [INSUFFICIENT_CREDITS, ACCOUNTS_UNAVAILABLE],
+  errors: [INSUFFICIENT_CREDITS, STATE_UNAVAILABLE],
   documentation: {
     sentence: sentenceOf(cost),
     guide:
@@ -95,7 +92,8 @@ export const costs = (cost: CreditCost): Access<object, CreditServices> => ({
       const { organization } = principal as KeyPrincipal;
       return {
         settle(answer): MaybePromise<HeaderRecord | Refusal> {
-          if (!(answer instanceof ChargedAnswer)) throw new Error('an operation that costs credits gave no ChargedAnswer');
+          if (!(answer instanceof ChargedAnswer))
+            throw new Error('an operation that costs credits gave no ChargedAnswer');
           return chain(accounts.charge(organization, answer.cost), (charge) => settled(answer, charge));
         },
       };

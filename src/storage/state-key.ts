@@ -3,8 +3,8 @@
  * start writes it to the state folder, so that cursors stay valid after a restart.
  */
 import { join } from 'node:path';
-import type { Random } from '../base/random.ts';
 import { base64Bytes } from '../base/codec.ts';
+import type { Random } from '../base/random.ts';
 import { keptFile } from './kept-file.ts';
 import { StateError } from './state-error.ts';
 
@@ -20,7 +20,9 @@ export function keptStateKey(stateDir: string | null, random: Random): Uint8Arra
   const text = keptFile(stateDir, FILE, () => Buffer.from(random.bytes(STATE_KEY_BYTES)).toString('base64'));
   const key = base64Bytes(text, STATE_KEY_BYTES);
   if (key === undefined) {
-    throw new StateError(`${join(stateDir, FILE)} holds no key of ${STATE_KEY_BYTES} bytes as base64; set STATE_KEY, or remove it`);
+    throw new StateError(
+      `${join(stateDir, FILE)} holds no key of ${STATE_KEY_BYTES} bytes as base64; set STATE_KEY, or remove it`,
+    );
   }
   return key;
 }

@@ -56,6 +56,11 @@ export class Cursors {
   }
 
   #codeOf(question: Question, position: Uint8Array): Uint8Array {
-    return createHmac('sha256', this.#key).update(question).update('\0').update(position).digest().subarray(0, CODE_BYTES);
+    return createHmac('sha256', this.#key)
+      .update(question)
+      .update('\0')
+      .update(position)
+      .digest()
+      .subarray(0, CODE_BYTES);
   }
 }
