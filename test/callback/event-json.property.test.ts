@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventPart } from '../../src/callback/event.ts';
 import { type EventParts, finishedJson, JsonPieces } from '../../src/callback/event-json.ts';
 import { PAYLOAD_BYTES_MAX, PIECE_BYTES_MAX } from '../../src/callback/limits.ts';
-import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
+import { type BodyForm, bodyFormOf } from '../../src/base/media-type.ts';
 
 const HEAD = '{"id":"evt","headers":{"x-signature":"é\\"\\u0000"},"body":';
 

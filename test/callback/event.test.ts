@@ -16,7 +16,7 @@ import {
   OVERHEAD_BYTES,
   RETAINED_CHARACTERS_MAX,
 } from '../../src/callback/limits.ts';
-import { bodyFormOf } from '../../src/callback/media-type.ts';
+import { bodyFormOf } from '../../src/base/media-type.ts';
 
 const ID = `evt_${'0'.repeat(32)}` as EventId;
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

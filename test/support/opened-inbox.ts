@@ -22,7 +22,7 @@ import type { CallbackId } from '../../src/callback/identifier.ts';
 import type { EventStore } from '../../src/callback/inbox/event-store.ts';
 import { Inbox, type InboxPorts } from '../../src/callback/inbox/inbox.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
-import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
+import { type BodyForm, bodyFormOf } from '../../src/base/media-type.ts';
 import { MemoryEventStore } from '../../src/storage/memory/event-store.ts';
 import { Chance } from './chance.ts';
 import { ManualTime } from './manual-time.ts';

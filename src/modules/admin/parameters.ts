@@ -6,7 +6,7 @@ import { rule } from '../parameter-rules.ts';
 import { parseCursor } from './sales-cursor.ts';
 
 /** Text that a parser accepts. */
-const parsed = <T>(parse: (text: string) => T | undefined) =>
+export const parsed = <T>(parse: (text: string) => T | undefined) =>
   v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
     const value = parse(dataset.value);
     if (value !== undefined) return value;
