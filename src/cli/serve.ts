@@ -159,9 +159,9 @@ export const serve = command({
     const opened = app;
     const lines = new OperatorLines(io);
     for (const notice of opened.notices) lines.notice(notice);
+    if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
     lines.started({ version: VERSION, processId: io.processId, baseUrl: addresses.baseUrl, catalogue });
-    if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     onHangUp = () => void reloadCatalogue(opened, lines);
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
     const shutdown = shutdownSignal(io);
