@@ -274,10 +274,10 @@ function main(services: PageServices): Html {
     ({ access, method, path }) => access.every((way) => way === perClient) && method === 'GET' && !path.includes(':'),
   );
   const first = firstPurchase(paid, served !== undefined);
-  return html`${hero(services, first)}${pricesSection(paid, free, services)}${otherSurfaces().map(surfaceSection)}${
+  return html`${hero(services, first)}${pricesSection(paid, free, services)}${
     has('jobs') || has('data') ? catalogueSection(served, clock.nowMs(), services) : undefined
   }
-${first === undefined ? undefined : buyingSection(first, services)}`;
+${first === undefined ? undefined : buyingSection(first, services)}${otherSurfaces().map(surfaceSection)}`;
 }
 
 export const home = pageRoute('homePage', '/', 'What this server sells, for people', {
