@@ -66,13 +66,14 @@ function matchesFrom(
     if (isFiltered) return listing.feedBlocks.matchesFrom(start, filter, count);
     return Array.from({ length: Math.min(count, history.count - start) }, (_, i) => start + i);
   }
-  const own = history.eventsOfCompany(company, snapshot.companyOf(company));
-  if (own === undefined) return [];
+  const code = snapshot.companyOf(company);
+  if (code === undefined) return [];
+  const own = history.eventsOfCompany(code);
   const first = firstWhere(0, own.count, (place) => own.positionsAt(place, 1)[0]! >= start);
   if (!isFiltered) return [...own.positionsAt(first, Math.min(count, own.count - first))];
   function* positions(): Generator<number> {
-    for (let place = first; place < own!.count; place += READ_POSITIONS) {
-      yield* own!.positionsAt(place, Math.min(READ_POSITIONS, own!.count - place));
+    for (let place = first; place < own.count; place += READ_POSITIONS) {
+      yield* own.positionsAt(place, Math.min(READ_POSITIONS, own.count - place));
     }
   }
   return listing.feedBlocks.matchesAmong(positions(), filter, count);
