@@ -5,9 +5,8 @@ import type { EventJob, RecordedEvent } from '../../src/catalogue/packed/history
 import { CHANGED_FIELDS, HISTORY_KINDS, type HistoryChange } from '../../src/catalogue/packed/history-event.ts';
 import { SnapshotBuilder } from '../../src/catalogue/snapshot/build.ts';
 import { openSnapshot, type Snapshot } from '../../src/catalogue/snapshot/snapshot.ts';
-import { memorySource } from '../../src/catalogue/snapshot/source.ts';
 import { NOW_MS, type SeededChance } from './generated-catalogue.ts';
-import { FACTS } from './opened-jobs.ts';
+import { FACTS, forgetfulSource } from './opened-jobs.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -62,5 +61,5 @@ export function openedHistory(jobs: Iterable<Job>, events: readonly GeneratedEve
   const builder = new SnapshotBuilder();
   for (const job of jobs) builder.add(job);
   for (const { event, job } of events) builder.addEvent(event, job);
-  return openSnapshot(memorySource('test', Buffer.concat([...builder.finish(() => FACTS).chunks])));
+  return openSnapshot(forgetfulSource(Buffer.concat([...builder.finish(() => FACTS).chunks])));
 }

@@ -3,7 +3,7 @@
  * by job. `columnsAt` reads many events without their texts, for a reader that looks for some of them.
  */
 import type { Section, SectionName } from '../snapshot/layout.ts';
-import { float64sIn, uint32At, uint32sIn } from '../snapshot/numbers-at.ts';
+import { float64At, float64sIn, uint32At, uint32sIn } from '../snapshot/numbers-at.ts';
 import { SnapshotChangedError } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
 import {
@@ -137,7 +137,7 @@ export class History {
   }
 
   #placesIn(offsets: Section, positions: Section, item: number): { start: number; end: number } {
-    const ends = this.#read(offsets, item * 4, 8);
+    const ends = this.#readTransient(offsets, item * 4, 8);
     const start = uint32At(ends, 0);
     const end = uint32At(ends, 4);
     if (start > end || end * 4 > positions.byteLength) throw this.changed();
@@ -204,19 +204,37 @@ export class History {
     return this.#read(this.#sections.historyKinds, start, count);
   }
 
-  /** The number of an event in its catalogue, where it was recorded. Does not look whether the file changed. */
-  serialAt(position: number): number {
-    return uint32At(this.#read(this.#sections.historySerials, position * 4, 4), 0);
+  // Single values, for a search. They do not look whether the file changed.
+
+  timeAt(position: number): number {
+    return float64At(this.#readTransient(this.#sections.historyTimes, position * 8, 8), 0);
   }
 
-  /** The row of an event's job; NO_ROW = the snapshot does not hold it. Does not look whether the file changed. */
+  kindAt(position: number): number {
+    return this.#readTransient(this.#sections.historyKinds, position, 1)[0]!;
+  }
+
+  /** Its number in the catalogue, where it was recorded. */
+  serialAt(position: number): number {
+    return uint32At(this.#readTransient(this.#sections.historySerials, position * 4, 4), 0);
+  }
+
+  /** The row of its job; NO_ROW = the snapshot does not hold it. */
   rowAt(position: number): number {
-    return uint32At(this.#read(this.#sections.historyRows, position * 4, 4), 0);
+    return uint32At(this.#readTransient(this.#sections.historyRows, position * 4, 4), 0);
   }
 
   /** For after the reads: a write before or between them shows by then. @throws SnapshotChangedError when the file changed after it was opened */
   requireUnchanged(): void {
     if (!this.#source.isUnchanged()) throw this.changed();
+  }
+
+  /** Valid until the next call. */
+  #readTransient(section: Section, at: number, length: number): Uint8Array {
+    if (at + length > section.byteLength) throw this.changed();
+    const bytes = this.#source.readTransient(section.offset + at, length);
+    if (bytes.length !== length) throw this.changed();
+    return bytes;
   }
 
   #read(section: Section, at: number, length: number): Uint8Array {
