@@ -2,7 +2,7 @@
  * What the hiring metrics of the whole catalogue are counted from (siblings §4, `GET /v1/metrics/hiring`): when jobs were first
  * observed, in order, and what does not depend on the period. Closings stand in order in the snapshot.
  *
- * Memory: 8 bytes a job. Cost of an answer: a few binary searches; which companies are first is found again when a job enters or
+ * Memory: 8 bytes a job, and as much for each job of the ten largest companies. Cost of an answer: a few binary searches; which companies are first is found again when a job enters or
  * leaves the period.
  */
 import { firstWhere } from '../../base/first-where.ts';
@@ -11,10 +11,9 @@ import { KEPT_ROWS_MIN, TOP_ENTRIES_MAX } from '../limits.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
 import { type CountedCode, mostFrequent } from '../questions/top-codes.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { CompanyFacts } from './company-facts.ts';
+import { firstObservedOf } from './company-facts.ts';
 import { topDepartments } from './department-counts.ts';
 import type { HiringMetrics } from './listing-answers.ts';
-import { countInside } from './observed-times.ts';
 import { shownCompany } from './shown-company.ts';
 import type { TextGroups } from './text-groups.ts';
 import { TimeCounts } from './time-counts.ts';
@@ -27,19 +26,19 @@ interface RankedCompany {
 
 export class HiringCounts {
   readonly #snapshot: Snapshot;
-  readonly #factsOf: (company: number) => CompanyFacts;
   readonly #firstObserved: TimeCounts;
   /** Those with an active job that may be among the first ten whatever the period is. */
   readonly #candidates: Uint32Array;
+  /** Of the large ones among them, once they were compared. */
+  readonly #ofCompanies = new Map<number, TimeCounts>();
   readonly topDepartments: HiringMetrics['topDepartments'];
   readonly topSkills: HiringMetrics['topSkills'];
   /** The last answer, and how many jobs were first observed before the period that it is for, and before its end. */
   #topCompanies: { before: number; beforeEnd: number; companies: HiringMetrics['topCompanies'] } | undefined;
 
-  constructor(snapshot: Snapshot, departmentGroups: TextGroups, factsOf: (company: number) => CompanyFacts) {
+  constructor(snapshot: Snapshot, departmentGroups: TextGroups) {
     const { activeCount, firstObserved } = snapshot;
     this.#snapshot = snapshot;
-    this.#factsOf = factsOf;
     this.#firstObserved = new TimeCounts(firstObserved);
     this.#candidates = candidatesIn(snapshot);
     this.topDepartments = topDepartments(snapshot, departmentGroups, activeCount);
@@ -91,12 +90,15 @@ export class HiringCounts {
 
   #firstObservedOf(company: number, period: ObservationPeriod): number {
     const { companyOffsets, companyRows, firstObserved } = this.#snapshot;
-    const start = companyOffsets[company]!;
-    const end = companyOffsets[company + 1]!;
-    if (end - start >= KEPT_ROWS_MIN) return countInside(this.#factsOf(company).times.firstObserved, period);
+    const rows = companyRows.subarray(companyOffsets[company]!, companyOffsets[company + 1]!);
+    if (rows.length >= KEPT_ROWS_MIN) {
+      const known = this.#ofCompanies.get(company) ?? firstObservedOf(this.#snapshot, rows);
+      this.#ofCompanies.set(company, known);
+      return known.inside(period);
+    }
     let count = 0;
-    for (let i = start; i < end; i++) {
-      const time = firstObserved[companyRows[i]!]!;
+    for (let i = 0; i < rows.length; i++) {
+      const time = firstObserved[rows[i]!]!;
       if (time >= period.startMs && time <= period.endMs) count++;
     }
     return count;

@@ -65,7 +65,7 @@ export class ListingIndexes {
   }
 
   get hiring(): HiringCounts {
-    this.#hiring ??= new HiringCounts(this.#snapshot, this.departments, (company) => this.companyFacts(company));
+    this.#hiring ??= new HiringCounts(this.#snapshot, this.departments);
     return this.#hiring;
   }
 
