@@ -1,4 +1,4 @@
-/** GET /v1/public/overview: the catalogue in four numbers, for everybody. */
+/** GET /v1/public/overview: the catalogue in four numbers, without a key. */
 import * as v from 'valibot';
 import { perClient } from '../../access/rate-limit.ts';
 import { isoTime } from '../../base/iso-time.ts';
