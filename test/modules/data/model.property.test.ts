@@ -1,0 +1,229 @@
+/**
+ * The Jobs Data API over HTTP against the plain model of siblings §4: generated catalogues with history, generated questions,
+ * whole answers. One key pays for all of it, so that every charge of the run adds up.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NextPage } from '../../support/data-judge.ts';
+import { NOW_MS, SeededChance } from '../../support/generated-catalogue.ts';
+import { DataQuestions } from '../../support/generated-data-questions.ts';
+import { GeneratedHistory, type RecordedCatalogue } from '../../support/generated-history.ts';
+import { laterJobs, nativeJobs, recordedNative } from '../../support/generated-native.ts';
+import { GRANTED, type JudgedDataApp, openJudgedDataApp } from '../../support/judged-data-app.ts';
+import { DATA_ROUTES, type DataQuestion, type DataRoute, NaiveDataApi } from '../../support/naive-data-api.ts';
+import { bytesOfJobs } from '../../support/opened-jobs.ts';
+
+const DAY_MS = 86_400_000;
+const COMPARISONS_MIN = 20_000;
+const MIDNIGHT_MS = NOW_MS - (NOW_MS % DAY_MS);
+
+const LISTS: readonly DataRoute[] = [
+  '/v1/jobs/search',
+  '/v1/jobs',
+  '/v1/jobs/{id}/history',
+  '/v1/history',
+  '/v1/companies/{domain}/jobs',
+  '/v1/skills',
+];
+
+let app: JudgedDataApp;
+beforeAll(async () => {
+  app = await openJudgedDataApp(NOW_MS);
+});
+afterAll(() => app.close());
+
+const faultless = (): void => expect(app.judge.failures, `${app.judge.failed} answers differ`).toEqual([]);
+
+async function serveNative(jobs: Parameters<typeof recordedNative>[0]): Promise<RecordedCatalogue> {
+  writeFileSync(app.file, bytesOfJobs(jobs));
+  await app.reload();
+  return recordedNative(jobs);
+}
+
+const modelOf = ({ jobs, events }: RecordedCatalogue): NaiveDataApi => new NaiveDataApi(jobs, events);
+
+/** Questions of every route, mostly their first page, now and then all of them. */
+async function askMany(recorded: RecordedCatalogue, chance: SeededChance, count: number): Promise<void> {
+  const model = modelOf(recorded);
+  const questions = new DataQuestions(chance, recorded);
+  for (const route of DATA_ROUTES) await app.judge.ask(model, questions.of(route), app.nowMs);
+  for (let i = 0; i < count; i++) {
+    const question = questions.next();
+    const limit = LISTS.includes(question.route) ? questions.limit() : undefined;
+    if (limit !== undefined && chance.is(15)) await app.judge.follow(model, question, app.nowMs, limit);
+    else await app.judge.ask(model, question, app.nowMs, { limit });
+  }
+}
+
+/** One chain of pages under way. */
+interface Chain {
+  readonly question: DataQuestion;
+  readonly limit: number;
+  page: NextPage | undefined;
+  isOver: boolean;
+}
+
+async function goOn(chain: Chain, model: NaiveDataApi): Promise<number> {
+  if (chain.isOver) return 0;
+  const { cursor, after } = chain.page ?? {};
+  const page = await app.judge.ask(model, chain.question, app.nowMs, { limit: chain.limit, cursor, after });
+  chain.page = page;
+  chain.isOver = page.cursor === undefined || page.after === undefined;
+  return page.returned;
+}
+
+function chainOf(questions: DataQuestions, chance: SeededChance): Chain {
+  const drawn = questions.of(chance.oneOf(LISTS));
+  // A feed without an end is followed by a test of its own.
+  const question = drawn.route === '/v1/history' ? { ...drawn, query: { ...drawn.query, until: '2027-01-01' } } : drawn;
+  return { question, limit: 1 + chance.below(9), page: undefined, isOver: false };
+}
+
+/** Of the feed; the last company never changes its domain. */
+const FOLLOWED: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { type: 'changed' },
+  { type: 'closed' },
+  { since: new Date(NOW_MS - 5 * DAY_MS).toISOString() },
+  { company: 'acme.com' },
+  { company: 'acme.com', type: 'first_observed' },
+];
+
+const followed = (query: DataQuestion['query']): Chain => ({
+  question: { route: '/v1/history', query },
+  limit: 7,
+  page: undefined,
+  isOver: false,
+});
+
+/** Asks until a page is not full. @returns the number of events */
+async function readToTheEnd(chain: Chain, model: NaiveDataApi): Promise<number> {
+  let events = 0;
+  let returned: number;
+  do {
+    returned = await goOn(chain, model);
+    events += returned;
+  } while (returned === chain.limit);
+  return events;
+}
+
+/** What stays of an event once it was published: all but its company, which is shown as it is now. */
+const asPublished = ({ company: _, ...event }: RecordedCatalogue['events'][number]): object => event;
+
+const NATIVE = [
+  { seed: 1, jobCount: 0, questions: 20, because: 'is empty' },
+  { seed: 2, jobCount: 1, questions: 60, because: 'has one job' },
+  { seed: 3, jobCount: 30, closedPercent: 100, questions: 200, because: 'has closed jobs alone' },
+  { seed: 4, jobCount: 9, questions: 400, because: 'is smaller than the public pool' },
+  { seed: 5, jobCount: 90, oneDay: true, questions: 900, because: 'was observed at one time' },
+  { seed: 6, jobCount: 140, closedPercent: 30, questions: 1500, nowMs: MIDNIGHT_MS, because: 'is asked at midnight' },
+  { seed: 7, jobCount: 200, closedPercent: 40, questions: 1500, nowMs: MIDNIGHT_MS - 1, because: 'is asked before it' },
+  { seed: 8, jobCount: 500, moreCompanies: 60, closedPercent: 20, questions: 900, because: 'has many companies' },
+];
+
+describe('an answer is the one of the model', { timeout: 120_000 }, () => {
+  for (const { because, seed, questions, nowMs = NOW_MS, ...shape } of NATIVE) {
+    it(`for a catalogue of native records that ${because} (seed ${seed})`, async () => {
+      app.nowMs = nowMs;
+      app.judge.forgetEvents();
+      const chance = new SeededChance(seed);
+      await askMany(await serveNative(nativeJobs(chance, shape)), chance, questions);
+      faultless();
+    });
+  }
+
+  for (const seed of [21, 22, 23]) {
+    it(`for a catalogue with the history of its feeds (seed ${seed})`, async () => {
+      app.nowMs = NOW_MS;
+      app.judge.forgetEvents();
+      const chance = new SeededChance(seed);
+      const history = new GeneratedHistory(chance, join(app.folder, `feeds-${seed}`), NOW_MS - 14 * DAY_MS);
+      history.importFeeds(60);
+      for (const leavesOut of [false, true]) {
+        const recorded = await history.build(app.file, app.nowMs, leavesOut);
+        await app.reload();
+        await askMany(recorded, chance, 900);
+      }
+      faultless();
+    });
+  }
+});
+
+describe('a chain of pages', { timeout: 120_000 }, () => {
+  it('is the whole list, each record once, at every limit', async () => {
+    app.nowMs = NOW_MS;
+    app.judge.forgetEvents();
+    const recorded = await serveNative(nativeJobs(new SeededChance(31), { jobCount: 101, closedPercent: 20 }));
+    const model = modelOf(recorded);
+    const lists: readonly DataQuestion[] = [
+      { route: '/v1/jobs/search', query: { status: 'any', keyword: 'en' } },
+      { route: '/v1/jobs', query: { status: 'any' } },
+      { route: '/v1/companies/{domain}/jobs', of: 'acme.com', query: { status: 'any' } },
+      { route: '/v1/history', query: {} },
+      { route: '/v1/history', query: { until: '2027-01-01' } },
+      { route: '/v1/skills', query: {} },
+    ];
+    for (const question of lists) {
+      for (let limit = 1; limit <= 100; limit++) await app.judge.follow(model, question, app.nowMs, limit);
+    }
+    faultless();
+  });
+
+  for (const seed of [41, 42, 43, 44]) {
+    it(`goes on rightly in each later catalogue (seed ${seed})`, async () => {
+      app.nowMs = NOW_MS;
+      app.judge.forgetEvents();
+      const chance = new SeededChance(seed);
+      let jobs = nativeJobs(chance, { jobCount: 150, closedPercent: 25 });
+      let recorded = await serveNative(jobs);
+      const questions = new DataQuestions(chance, recorded);
+      const chains = Array.from({ length: 150 }, () => chainOf(questions, chance));
+      for (let generation = 1; generation <= 8; generation++) {
+        const model = modelOf(recorded);
+        for (const chain of chains) for (let pages = chance.below(3); pages > 0; pages--) await goOn(chain, model);
+        jobs = laterJobs(chance, jobs, generation);
+        recorded = await serveNative(jobs);
+      }
+      const model = modelOf(recorded);
+      for (const chain of chains) while (!chain.isOver) await goOn(chain, model);
+      faultless();
+    });
+  }
+});
+
+describe('the history feed', { timeout: 120_000 }, () => {
+  for (const seed of [51, 52]) {
+    it(`gives exactly what is new after each rebuild, for ever (seed ${seed})`, async () => {
+      app.nowMs = NOW_MS;
+      app.judge.forgetEvents();
+      const chance = new SeededChance(seed);
+      const history = new GeneratedHistory(chance, join(app.folder, `feeds-${seed}`), NOW_MS - 14 * DAY_MS);
+      const readers = FOLLOWED.map((query) => ({ chain: followed(query), events: 0 }));
+      let published: RecordedCatalogue['events'] = [];
+      for (let rebuild = 0; rebuild < 14; rebuild++) {
+        history.importFeeds(chance.below(6));
+        const recorded = await history.build(app.file, app.nowMs, rebuild % 3 === 2);
+        await app.reload();
+        const { events } = recorded;
+        expect(events.slice(0, published.length).map(asPublished)).toEqual(published.map(asPublished));
+        published = events;
+        const model = modelOf(recorded);
+        for (const reader of readers) reader.events += await readToTheEnd(reader.chain, model);
+      }
+      faultless();
+      expect(published.length).toBeGreaterThan(200);
+      expect(readers[0]!.events).toBe(published.length);
+      expect(readers.every(({ events }) => events > 0)).toBe(true);
+    });
+  }
+});
+
+describe('the credits of the whole run', () => {
+  it('add up exactly, and each of thousands of answers was compared', async () => {
+    const { charged, comparisons } = app.judge;
+    expect(comparisons).toBeGreaterThanOrEqual(COMPARISONS_MIN);
+    expect(charged).toBeGreaterThan(0);
+    expect(await app.remaining()).toBe(GRANTED - charged);
+  });
+});

@@ -1,0 +1,67 @@
+/** The app in this process with a catalogue file that a test replaces, and a key for everything with credits beyond measure. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataJudge } from './data-judge.ts';
+import { openedApp } from './opened-app.ts';
+import { bytesOfJobs } from './opened-jobs.ts';
+
+const ADMIN_TOKEN = 'a token of the operator, long enough';
+const ORGANIZATION = 'judged';
+const SCOPES = ['jobs:read', 'companies:read', 'signals:read'];
+export const GRANTED = 10_000_000;
+
+export interface JudgedDataApp {
+  readonly judge: DataJudge;
+  /** The catalogue file. */
+  readonly file: string;
+  /** An empty folder that is removed with the app. */
+  readonly folder: string;
+  /** The moment of every answer, milliseconds since the epoch. */
+  nowMs: number;
+  /** Serves what is in the file now. */
+  reload(): Promise<void>;
+  /** Credits that the organization has, as the operator sees them. */
+  remaining(): Promise<number>;
+  fetch(target: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export async function openJudgedDataApp(nowMs: number): Promise<JudgedDataApp> {
+  // The disk would only be waited for.
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'paygrade-data-'));
+  const file = join(folder, 'catalogue.snap');
+  writeFileSync(file, bytesOfJobs([]));
+  const time = { nowMs };
+  const opened = await openedApp(
+    { SNAPSHOT: file, ADMIN_TOKEN, KEY_RATE_LIMIT_PER_MINUTE: '0' },
+    { clock: { nowMs: () => time.nowMs, monotonicMs: () => performance.now() } },
+  );
+  const operate = async (path: string, body?: object): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await opened.fetch(`/admin/v1/${path}`, init);
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const { key } = await operate('keys', { organization: ORGANIZATION, scopes: SCOPES });
+  await operate('grants', { organization: ORGANIZATION, kind: 'onboarding', amount: GRANTED });
+  return {
+    judge: new DataJudge(opened.app, `${opened.url}/data`, String(key), GRANTED),
+    file,
+    folder,
+    get nowMs() {
+      return time.nowMs;
+    },
+    set nowMs(nextMs) {
+      time.nowMs = nextMs;
+    },
+    reload: () => opened.app.reload(),
+    remaining: async () => Number((await operate(`organizations/${ORGANIZATION}`)).remaining),
+    fetch: (target, headers = {}) => opened.fetch(`/data${target}`, { headers }),
+    async close() {
+      await opened.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
