@@ -283,7 +283,6 @@ function eventsOf(history: HistoryDatabase, jobs: ReadonlyMap<string, Job>): Nai
     if (isSameObservation(row, last?.[0])) last!.push(row);
     else groups.push([row]);
   }
-  const titles = titlesThen(groups, jobs);
   return groups.map((group): NaiveEvent => {
     const { at_ms: observedMs, id: jobId, kind, serial } = group[0]!;
     const job = jobs.get(jobId)!;
@@ -293,23 +292,19 @@ function eventsOf(history: HistoryDatabase, jobs: ReadonlyMap<string, Job>): Nai
       jobId,
       type: kind === 'opened' ? 'first_observed' : kind,
       observedMs,
-      title: titles.get(group)!,
+      title: titleAsOf(group.at(-1)!, rows, jobs),
       changes: kind === 'changed' ? group.map(shownChange) : [],
       company: { name: job.company, domain: job.companyDomain },
     };
   });
 }
 
-/** Titles go back from the present one, observation by observation: before a change of title it was what the change replaced. */
-function titlesThen(groups: EventRow[][], jobs: ReadonlyMap<string, Job>): Map<EventRow[], string> {
-  const titles = new Map<EventRow[], string>();
-  const present = new Map([...jobs.values()].map(({ id, title }) => [id, title]));
-  const newestFirst = [...groups].sort((a, b) => b[0]!.at_ms - a[0]!.at_ms || b[0]!.serial - a[0]!.serial);
-  for (const group of newestFirst) {
-    const { id } = group[0]!;
-    titles.set(group, present.get(id)!);
-    const retitled = group.find(({ field }) => field === 'title');
-    if (retitled !== undefined) present.set(id, retitled.before!);
-  }
-  return titles;
+/**
+ * A title holds until the first change of it that the event does not follow: observed later, or recorded later, because what
+ * was published does not change. After the last one it is the present title.
+ */
+function titleAsOf(event: EventRow, rows: readonly EventRow[], jobs: ReadonlyMap<string, Job>): string {
+  const changes = rows.filter(({ id, field }) => id === event.id && field === 'title');
+  const next = changes.find(({ at_ms, serial }) => at_ms > event.at_ms || serial > event.serial);
+  return next === undefined ? jobs.get(event.id)!.title : next.before!;
 }
