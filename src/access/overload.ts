@@ -1,7 +1,7 @@
 /**
  * Sheds new paid work while the server is overloaded (decisions §4; reliability 211, 212): 503 before the payment
- * is looked at, so that nothing is verified, reserved or charged. A paid route lists `unlessOverloaded` right before `paid`;
- * routes without it are never refused. Without overload the gate reads one field.
+ * is looked at, so that nothing is verified, reserved or charged. A paid route lists `unlessOverloaded` right before `paid`,
+ * one behind a key after the key; routes without it are never refused. Without overload the gate reads one field.
  */
 import { RETRY_AFTER_SECONDS } from '../base/overload/limits.ts';
 import type { Overload } from '../base/overload/overload.ts';
@@ -51,6 +51,8 @@ export class Shedding {
 const UNPAID_MESSAGE = 'this server is overloaded and makes no new offers now; try again later';
 const PAID_MESSAGE =
   'this server is overloaded and accepts no payments now; nothing was charged, and the authorization is free. Try again later.';
+const KEYED_MESSAGE =
+  'this server is overloaded and answers no requests with an API key now; nothing was charged. Try again later.';
 
 const refusalsWith = (message: string): Record<PressureKind, Refusal> => {
   const headers = { 'retry-after': String(RETRY_AFTER_SECONDS) };
@@ -64,22 +66,23 @@ class OverloadGate implements Gate {
   readonly #meter: ShedMeter;
   readonly #unpaid = refusalsWith(UNPAID_MESSAGE);
   readonly #paid = refusalsWith(PAID_MESSAGE);
+  readonly #keyed = refusalsWith(KEYED_MESSAGE);
 
   constructor(overload: Overload, meter: ShedMeter) {
     this.#overload = overload;
     this.#meter = meter;
   }
 
-  admit(request: RequestView): Refusal | undefined {
-    return this.#overload.level === 0 ? undefined : this.#decide(request);
+  admit(request: RequestView, principal: object): Refusal | undefined {
+    return this.#overload.level === 0 ? undefined : this.#decide(request, 'keyId' in principal);
   }
 
-  #decide(request: RequestView): Refusal | undefined {
-    const isPaid = paymentHeader(request) !== undefined;
+  #decide(request: RequestView, isKeyed: boolean): Refusal | undefined {
+    const refusals = isKeyed ? this.#keyed : paymentHeader(request) === undefined ? this.#unpaid : this.#paid;
     const { level, kind } = this.#overload;
-    if (isPaid && level === 1) return undefined;
+    if (refusals !== this.#unpaid && level === 1) return undefined;
     this.#meter.counts[kind]++;
-    return (isPaid ? this.#paid : this.#unpaid)[kind];
+    return refusals[kind];
   }
 }
 

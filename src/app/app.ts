@@ -155,6 +155,8 @@ async function openOn(
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
     callbacks,
+    stateKey: parts.stateKey,
+    accounts: backend.accounts,
     rateLimits,
     paid,
     books: backend.books,

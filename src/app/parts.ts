@@ -18,6 +18,7 @@ import type { CaseReport } from '../payment/settlement/reconciler.ts';
 import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
+import { keptStateKey } from '../storage/state-key.ts';
 import { type OpenCatalogue, openCatalogue } from './catalogue.ts';
 import type { Config } from './configuration.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
@@ -56,6 +57,8 @@ export interface Parts {
   readonly timers: Timers;
   readonly backend: Backend;
   readonly catalogue: OpenCatalogue;
+  /** 32 secret bytes, the same after a restart. */
+  readonly stateKey: Uint8Array;
   readonly payments: OpenPayments;
   readonly recoveryCounts: () => RecoveryCounts;
   /** Notices for the operator at start, one line each. */
@@ -135,6 +138,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     timers,
     backend,
     catalogue,
+    stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
     payments,
     recoveryCounts: () => verification.queue.counts(),
     notices: [...payments.notices, ...verification.notices, ...backend.notices],

@@ -30,6 +30,9 @@ export function decodeBase64(text: string): string | undefined {
 /** Encodes bytes as padded standard base64. */
 export const encodeBase64 = (bytes: Uint8Array): string => viewOf(bytes).toString('base64');
 
+/** Encodes bytes as base64url without padding (RFC 4648 §5). */
+export const encodeBase64Url = (bytes: Uint8Array): string => viewOf(bytes).toString('base64url');
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const utf8 = new TextEncoder();
 const BEYOND_ASCII = /[^\0-\x7f]/;
@@ -69,3 +72,9 @@ export const encodeHex = (bytes: Uint8Array): string => `0x${viewOf(bytes).toStr
 
 /** Encodes bytes, given as code units 0..255, as lower-case hex digits without `0x`. */
 export const hexOfLatin1 = (text: string): string => Buffer.from(text, 'latin1').toString('hex');
+
+/** Exactly `count` bytes as base64 with its padding (RFC 4648 §4), or undefined for any other text. */
+export function base64Bytes(text: string, count: number): Uint8Array | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === count && bytes.toString('base64') === text ? new Uint8Array(bytes) : undefined;
+}

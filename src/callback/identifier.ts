@@ -1,18 +1,13 @@
 /**
- * Makes unguessable identifiers: callback ids (24 of 62 letters and digits, 142 bits), event ids (32 hex digits, 128 bits)
- * and the secret part of read tokens. The bytes come from the CSPRNG that the caller passes; a byte that would favour a
- * letter is rejected (248 = 4 x 62 of the 256 values are used), so every letter is equally likely. Each identifier is joined
- * in one step, because a string that grows letter by letter stays a tree of its pieces for as long as it lives
- * (bench/callback-store.ts).
+ * Makes unguessable identifiers: callback ids (24 of 62 letters and digits, 142 bits) and event ids (32 hex digits, 128 bits).
+ * The bytes come from the CSPRNG that the caller passes. Each identifier is joined in one step, as base/alphanumerics.ts says.
  */
+import { alphanumerics } from '../base/alphanumerics.ts';
 import type { Brand } from '../base/brand.ts';
 import type { Random } from '../base/random.ts';
 
 export type CallbackId = Brand<string, 'CallbackId'>;
 export type EventId = Brand<string, 'EventId'>;
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-const FAIR_BYTE_COUNT = 256 - (256 % ALPHABET.length);
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
@@ -21,20 +16,6 @@ const CALLBACK_ID_LENGTH = 27; // `$` also matches before a final line feed; the
 
 /** The form of a callback id, for the message of INVALID_CALLBACK_ID. */
 export const CALLBACK_ID_FORM = 'a callback id is `cb_` and 24 letters or digits';
-
-/** Draws `count` letters and digits, each uniform and independent. */
-export function alphanumerics(random: Random, count: number): string {
-  const letters: string[] = [];
-  while (letters.length < count) {
-    // 3 % of the bytes are rejected; drawing an eighth more makes a second draw rare.
-    const bytes = random.bytes(count - letters.length + (count >> 3) + 1);
-    for (let i = 0; i < bytes.length && letters.length < count; i++) {
-      const byte = bytes[i]!; // i < bytes.length
-      if (byte < FAIR_BYTE_COUNT) letters.push(ALPHABET[byte % ALPHABET.length]!); // the rest is below its length
-    }
-  }
-  return letters.join('');
-}
 
 export function newCallbackId(random: Random): CallbackId {
   return `cb_${alphanumerics(random, 24)}` as CallbackId;

@@ -2,9 +2,9 @@
  * Read tokens (callback.md, "Callback"). The server shows a token once, at creation, and keeps only its SHA-256 digest. All
  * digests have one length, so comparing them takes constant time, whatever the client sent.
  */
+import { alphanumerics } from '../base/alphanumerics.ts';
 import { sha256 } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
-import { alphanumerics } from './identifier.ts';
 
 export const TOKEN_PREFIX = 'svc_cb_sk_';
 

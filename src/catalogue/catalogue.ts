@@ -10,6 +10,7 @@ import { CohortPart, type PartIndexes } from './index/cohort-part.ts';
 import { type CompanyRuns, companyRunsOf } from './index/company-runs.ts';
 import { CompanyRanking, type RankingData, rankingDataOf } from './index/ranking.ts';
 import { CACHED_COHORT_ROWS_MAX, CACHED_COHORT_ROWS_MIN, COHORT_ROWS_MAX } from './limits.ts';
+import { ListingIndexes } from './listing/listing-indexes.ts';
 import { FoundJobs } from './questions/found-jobs.ts';
 import { CodeCounts } from './questions/top-codes.ts';
 import type { ColdTexts } from './snapshot/cold-rows.ts';
@@ -34,6 +35,7 @@ export class Catalogue {
   readonly byCompany: CohortPart;
   readonly foundJobs: FoundJobs;
   readonly finder: RowFinder;
+  readonly listing: ListingIndexes;
   readonly #runs: CompanyRuns;
   readonly #companies = new LRUCache<number, Cohort>({
     maxSize: CACHED_COHORT_ROWS_MAX,
@@ -61,6 +63,7 @@ export class Catalogue {
     this.#runs = built?.runs ?? companyRunsOf(snapshot, count);
     this.byCompany = new CohortPart(snapshot, this.#runs.rows, built?.byCompany);
     this.finder = new RowFinder(snapshot.whole.sets);
+    this.listing = new ListingIndexes(snapshot);
     this.#rankingData = built?.ranking;
     this.#groups = built?.groups;
     this.foundJobs = new FoundJobs(snapshot);

@@ -26,7 +26,7 @@ import {
   retryAfterMs,
 } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
-import { CATALOGUE_UNAVAILABLE } from '../modules/jobs/refusals.ts';
+import { CATALOGUE_UNAVAILABLE } from '../modules/catalogue-refusals.ts';
 import { StateError } from '../storage/state-error.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';

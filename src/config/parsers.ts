@@ -1,4 +1,5 @@
 /** Parsers of settings. Each refuses with words that complete "VARIABLE must be ...". */
+import { base64Bytes } from '../base/codec.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
 import { type Address, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
 import { InvalidSetting, type Parse } from './setting.ts';
@@ -47,6 +48,22 @@ export const secretText =
 
 /** Longest public address in characters: every offer carries it in a header. */
 const WEB_ADDRESS_LENGTH_MAX = 200;
+
+/** Distinct words of a list, comma-separated; `none` is the empty list. */
+export const wordList =
+  <const T extends string>(words: readonly T[]): Parse<readonly T[]> =>
+  (text) => {
+    if (text === 'none') return [];
+    const given = text.split(',').map((word) => word.trim());
+    const known = words.filter((word) => given.includes(word));
+    return known.length === given.length ? known : refuse(`none, or some of ${words.join(', ')}, comma-separated`);
+  };
+
+/** Bytes as base64 with its padding. The refusal does not repeat the text. */
+export const secretBytes =
+  (count: number): Parse<Uint8Array> =>
+  (text) =>
+    base64Bytes(text, count) ?? refuse(`${count} bytes as base64`);
 
 /** An http or https address without user, query or fragment; trailing slashes are removed. */
 export const webAddress: Parse<string> = (text) => {

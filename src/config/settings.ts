@@ -8,12 +8,18 @@ import {
   origin,
   payee,
   priceList,
+  secretBytes,
   secretText,
   switchOn,
   webAddress,
   wholeNumber,
+  wordList,
 } from './parsers.ts';
 import { setting, when } from './setting.ts';
+
+/** Products that a server can have; `SURFACES` chooses among them. */
+export const SURFACE_NAMES = ['jobs', 'callbacks', 'data'] as const;
+export type SurfaceName = (typeof SURFACE_NAMES)[number];
 
 /** From the quietest to the most talkative. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -50,6 +56,21 @@ export const SERVER_SETTINGS = {
     shownDefault: 'http://HOST:PORT',
     help: 'public address of the API; every URL that the server gives out starts with it',
     detail: 'The server never takes its address from a request. A path is allowed.',
+  }),
+  surfaces: setting({
+    variable: 'SURFACES',
+    parse: wordList(SURFACE_NAMES),
+    default: SURFACE_NAMES.join(','),
+    help: `products that this server has, comma-separated: ${SURFACE_NAMES.map((name) => `\`${name}\``).join(', ')}; or \`none\``,
+    detail:
+      'The paths of the others are 404, and no document names them. `none` leaves `/health`, `/ready` and `/metrics`.',
+  }),
+  rateLimitPerMinute: setting({
+    variable: 'RATE_LIMIT_PER_MINUTE',
+    parse: wholeNumber(0, 100_000),
+    default: '600',
+    help: 'jobs requests, and public requests of the data surface, that a client address may make in any minute; 0 is off',
+    detail: 'Counts requests that passed validation, in a sliding minute, on each surface by itself.',
   }),
   trustProxy: setting({
     variable: 'TRUST_PROXY',
@@ -145,6 +166,15 @@ export const STATE_SETTINGS = {
     parse: oneOf(['full', 'normal']),
     default: 'full',
     help: '`full`: acknowledged writes survive a power failure; `normal`: they survive a killed process',
+  }),
+  stateKey: setting({
+    variable: 'STATE_KEY',
+    parse: secretBytes(32),
+    default: null,
+    shownDefault: 'made once and kept in STATE_DIR',
+    help: '32 bytes as base64 that authenticate cursors',
+    detail: 'Cursors that were given out with another key are refused. `openssl rand -base64 32` makes one.',
+    isSecret: true,
   }),
   stateReset: setting({
     variable: 'STATE_RESET',

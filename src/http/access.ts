@@ -58,7 +58,12 @@ export interface AccessDocumentation {
   /** How to use the way in: a paragraph that each document has once. */
   readonly guide?: string;
   /** OpenAPI security scheme by name. */
-  readonly security?: { readonly name: string; readonly scheme: JsonSchema };
+  readonly security?: {
+    readonly name: string;
+    readonly scheme: JsonSchema;
+    /** What the credential has to permit (OpenAPI 3.1, Security Requirement Object). */
+    readonly scopes?: readonly string[];
+  };
   /** OpenAPI parameters. */
   readonly parameters?: readonly JsonSchema[];
   /** Further members of the OpenAPI operation. */

@@ -41,6 +41,11 @@ export interface Contract {
   readonly path: `/${string}`;
   readonly summary: string;
   readonly description?: string;
+  /**
+   * True: the path's parameters are percent-decoded once, and a path with one that cannot be decoded is unknown. Otherwise they
+   * stay as sent.
+   */
+  readonly decodesParams?: boolean;
   /** Schema of the query, strict: unknown and repeated names are refused. */
   readonly query?: QuerySchema | undefined;
   /** Replaces `query` where the handler reads the query itself, ignores unknown names and refuses no value. */

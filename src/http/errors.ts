@@ -72,6 +72,7 @@ export const {
   RATE_LIMIT_EXCEEDED,
   INTERNAL_ERROR,
   OVERLOADED,
+  STATE_UNAVAILABLE,
 } = defineErrors({
   INVALID_PARAMETER: { status: 400 },
   UNKNOWN_PARAMETER: { status: 400 },
@@ -87,6 +88,7 @@ export const {
   RATE_LIMIT_EXCEEDED: { status: 429, headers: RETRY_AFTER },
   INTERNAL_ERROR: { status: 500 },
   OVERLOADED: { status: 503, headers: RETRY_AFTER },
+  STATE_UNAVAILABLE: { status: 503, headers: RETRY_AFTER },
 });
 
 export interface RefusalExtras {

@@ -2,7 +2,7 @@
  * Executes one request of one operation. The order of the steps is part of the contract (decisions §4):
  *
  *   admit before input   a key                       401, 403
- *   decode               query, readiness, body      400, 413, 415, 503
+ *   decode               query, check, ready, body   400, 413, 415, 503
  *   admit                rate, capacity, payment     429, 402, 409, 503
  *   answer               the handler                 404, 5xx: the admissions are released
  *   settle               the admissions, last first  402, 503; the answer stays inside until then
@@ -108,6 +108,11 @@ const decode: Step = (execution) => {
   return undefined;
 };
 
+const checkInput =
+  (check: NonNullable<MountedOperation['check']>): Step =>
+  ({ input, request }) =>
+    check(input, request);
+
 function bodyRead(execution: Execution, body: unknown): Refusal | undefined {
   if (body instanceof Refusal) return body;
   if (body !== undefined) execution.input = { ...execution.input, body };
@@ -210,10 +215,18 @@ const settle: Step = (execution) => {
 };
 
 /** The steps of an operation, in their order. */
-function stepsOf({ gatesBeforeInput, decodeQuery, ready, readBody: read, gates }: MountedOperation): readonly Step[] {
+function stepsOf({
+  gatesBeforeInput,
+  decodeQuery,
+  check,
+  ready,
+  readBody: read,
+  gates,
+}: MountedOperation): readonly Step[] {
   return [
     ...gatesBeforeInput.map(admit),
     ...(decodeQuery === undefined ? [] : [decode]),
+    ...(check === undefined ? [] : [checkInput(check)]),
     ...(ready === undefined ? [] : [ready]),
     ...(read === undefined ? [] : [readBody(read)]),
     ...gates.map(admit),

@@ -34,6 +34,7 @@ export interface MountedOperation {
   readonly operation: string;
   readonly method: Method;
   readonly path: `/${string}`;
+  readonly decodesParams: boolean | undefined;
   readonly status: number;
   readonly cacheControl: string;
   /** Gates that decide before the input is decoded; `gates` decide after it. */
@@ -43,6 +44,7 @@ export interface MountedOperation {
   readonly decodeQuery: ((search: string) => Parameters | Refusal) | undefined;
   /** The same for parameters that arrive as JSON values. */
   readonly decodeValues: ((values: Readonly<Parameters>) => Parameters | Refusal) | undefined;
+  readonly check: ((input: Parameters, request: RequestView) => Refusal | undefined) | undefined;
   readonly ready: (() => Refusal | undefined) | undefined;
   readonly readBody: ((request: RequestView) => unknown) | undefined;
   readonly handle: (input: Parameters, request: RequestView, principal: object) => unknown;
@@ -71,12 +73,13 @@ function openGates<S>(route: Route<S>, services: S, mount: Mount, isBeforeInput:
 }
 
 function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperation {
-  const { operation, method, path, query, ready, readBody, handle } = route;
+  const { operation, method, path, decodesParams, query, check, ready, readBody, handle } = route;
   const isPrivate = waysIn(route.access).some((way) => way.isPrivate === true);
   return {
     operation,
     method,
     path,
+    decodesParams,
     status: route.status ?? 200,
     cacheControl: isPrivate ? 'private, no-store' : (route.cacheControl ?? 'no-store'),
     gatesBeforeInput: openGates(route, services, mount, true),
@@ -86,6 +89,7 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
         ? undefined
         : memoizeRecent(queryDecoder(query), QUESTION_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX),
     decodeValues: query === undefined ? undefined : valuesDecoder(query),
+    check: check === undefined ? undefined : (input, request) => check(input as never, services, request),
     ready: ready === undefined ? undefined : () => ready(services),
     readBody: readBody === undefined ? undefined : (request) => readBody(request, services),
     handle: (input, request, principal) => handle(input as never, services, request, principal as never),

@@ -13,7 +13,7 @@ export interface RequestView {
   readonly path: string;
   /** Query as sent, with its `?`, or the empty string. */
   readonly search: string;
-  /** Path parameters as sent, still percent-encoded. */
+  /** Path parameters as sent, still percent-encoded, unless the route decodes them. */
   readonly params: Readonly<Record<string, string>>;
   readonly body: BodySource;
   /** The body as it arrived, once it was read as input; undefined for a request without one. */

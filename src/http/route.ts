@@ -31,6 +31,8 @@ interface Declaration<
   readonly query?: Q;
   readonly answer: A;
   readonly errors: readonly ErrorCode<C>[];
+  /** Judges the decoded query where a schema cannot: by services, or together with the path. Right after the query. */
+  check?(input: Readonly<QueryInput<Q>>, services: S, request: RequestView): Refusal<NoInfer<C>> | undefined;
   /** Refuses while the operation cannot answer, after the query and before any payment. */
   ready?(services: S): Refusal<NoInfer<C>> | undefined;
   /**
@@ -51,6 +53,7 @@ interface Declaration<
 /** A declaration as the kit sees it, without the types of its handler. */
 export interface Route<S = never> extends Contract {
   readonly access: readonly WayIn<object, S>[];
+  readonly check?: (input: never, services: S, request: RequestView) => Refusal | undefined;
   readonly ready?: (services: S) => Refusal | undefined;
   readonly readBody?: (request: RequestView, services: S) => MaybePromise<unknown>;
   readonly handle: (input: never, services: S, request: RequestView, principal: never) => unknown;

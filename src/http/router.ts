@@ -6,7 +6,7 @@
  * A path is compared as sent: an alias (`//`, a trailing slash, another case, percent-encoded letters) is not a route.
  */
 import { Router } from 'itty-router';
-import type { Method } from './contract.ts';
+import type { Contract, Method } from './contract.ts';
 
 /** The methods of one path, in the order of declaration. */
 export interface PathTable<T> {
@@ -23,11 +23,22 @@ export interface Match<T> {
 export interface Routable {
   readonly method: Method;
   readonly path: `/${string}`;
+  /** As {@link Contract.decodesParams}; all methods of a path agree. */
+  readonly decodesParams?: boolean | undefined;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 export type FindPath<T> = (path: string) => Match<T> | undefined;
+
+/** Parameters percent-decoded once (RFC 3986 §2.1); undefined where one is not well formed. */
+function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
+  try {
+    return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decodeURIComponent(text)]));
+  } catch {
+    return undefined;
+  }
+}
 
 /** Makes the finder for all routes. @throws Error when two routes have the same method and path */
 export function pathFinder<T extends Routable>(routes: readonly T[]): FindPath<T> {
@@ -38,13 +49,14 @@ export function pathFinder<T extends Routable>(routes: readonly T[]): FindPath<T
     byPath.set(route.path, methods.set(route.method, route));
   }
   const fixed = new Map<string, Match<T>>();
-  const patterns: { readonly pattern: RegExp; readonly table: PathTable<T> }[] = [];
+  const patterns: { readonly pattern: RegExp; readonly table: PathTable<T>; readonly isDecoded: boolean }[] = [];
   for (const [path, methods] of byPath) {
     const table: PathTable<T> = { methods, allow: [...methods.keys()].join(', ') };
     if (path.includes(':')) {
       const [compiled] = Router().all(path).routes;
       if (compiled === undefined) throw new Error(`no pattern for ${path}`);
-      patterns.push({ pattern: compiled[1], table });
+      const isDecoded = [...methods.values()].some(({ decodesParams }) => decodesParams === true);
+      patterns.push({ pattern: compiled[1], table, isDecoded });
     } else {
       fixed.set(path, { table, params: NO_PARAMS });
     }
@@ -53,9 +65,12 @@ export function pathFinder<T extends Routable>(routes: readonly T[]): FindPath<T
     const match = fixed.get(path);
     if (match !== undefined) return match;
     if (path.endsWith('/') || path.includes('//')) return undefined;
-    for (const { pattern, table } of patterns) {
+    for (const { pattern, table, isDecoded } of patterns) {
       const found = pattern.exec(path);
-      if (found !== null) return { table, params: found.groups ?? NO_PARAMS };
+      if (found === null) continue;
+      const sent = found.groups ?? NO_PARAMS;
+      const params = isDecoded ? decoded(sent) : sent;
+      return params && { table, params };
     }
     return undefined;
   };

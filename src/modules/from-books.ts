@@ -1,10 +1,6 @@
 /** Reading the books for an answer: while they cannot be read, as on a failing disk, the answer is 503 (decisions §4). */
-import { defineErrors, RETRY_AFTER, type Refusal, refuse } from '../http/errors.ts';
+import { type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 import { BooksUnreadableError } from '../payment/books.ts';
-
-export const { STATE_UNAVAILABLE } = defineErrors({
-  STATE_UNAVAILABLE: { status: 503, headers: RETRY_AFTER },
-});
 
 const RETRY_AFTER_SECONDS = '5';
 

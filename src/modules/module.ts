@@ -4,6 +4,7 @@
  */
 import type { Shedding } from '../access/overload.ts';
 import type { PaidServices } from '../access/x402.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Exposition } from '../base/prometheus.ts';
@@ -77,6 +78,9 @@ export interface ModuleContext {
   readonly bodies: BodyReader;
   readonly catalogue: CatalogueHolder;
   readonly callbacks: Callbacks;
+  /** 32 secret bytes, the same after a restart. A module derives a key of its own from it. */
+  readonly stateKey: Uint8Array;
+  readonly accounts: Accounts;
   readonly rateLimits: RateLimits;
   /** Services of paid operations. */
   readonly paid: PaidServices['paid'];

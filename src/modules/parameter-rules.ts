@@ -1,5 +1,6 @@
 /** Rules of query parameters that several modules share. */
 import * as v from 'valibot';
+import { parseDateTime } from '../base/date-time.ts';
 import type { ParameterRule } from '../http/query.ts';
 
 export const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
@@ -15,3 +16,19 @@ export function integer(min: number, max: number) {
     rule({ rule: `a whole number from ${min} to ${max}, written without sign, blank or leading zero` }),
   );
 }
+
+/** Text that a parser accepts. */
+export const parsed = <T>(parse: (text: string) => T | undefined) =>
+  v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
+    const value = parse(dataset.value);
+    if (value !== undefined) return value;
+    addIssue();
+    return NEVER;
+  });
+
+/** A time as milliseconds since 1970. */
+export const moment = v.pipe(
+  v.string(),
+  parsed(parseDateTime),
+  rule({ rule: 'an RFC 3339 date-time, or a date (its midnight UTC)', jsonSchema: { minLength: 10 } }),
+);

@@ -2,6 +2,7 @@
  * A backend gives the stores of all domains. Each folder of `storage/` with a `backend.ts` is one; a new backend is a new folder
  * that passes the suites of `test/suites/`, and a line in open-backend.ts.
  */
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { RateLimits } from '../base/rate-limits.ts';
@@ -23,6 +24,7 @@ export interface Backend {
   /** undefined when settlements move real money. */
   readonly playLedger: PlayLedger | undefined;
   readonly callbacks: Callbacks;
+  readonly accounts: Accounts;
   readonly rateLimits: RateLimits;
   readonly books: Books;
   /** Why nothing can be written now; undefined = it can. */

@@ -6,6 +6,8 @@ import { encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.t
 import { expectFreeRoutes, loggedOf, outcomeOf, PATH, pageOf, start } from './overloaded-server.ts';
 
 const TRIES_MAX = 20;
+/** Just above the first level: Bun's garbage of the start adds up to a tenth, which must not reach the second. */
+const AIMED_SHARE = 0.858;
 /** Each try is a start of a server. */
 const PRESSED_TIMEOUT_MS = 120_000;
 
@@ -18,14 +20,14 @@ async function startPressed(
   const quiet = await start(runtime, variables);
   await whileQuiet(quiet);
   await passed(500);
-  let limit = Math.round((await pageOf(quiet)).value('process_resident_memory_bytes') / 0.885);
+  let limit = Math.round((await pageOf(quiet)).value('process_resident_memory_bytes') / AIMED_SHARE);
   await quiet.stop();
   for (let i = 0; i < TRIES_MAX; i++) {
     const server = await start(runtime, { ...variables, MEMORY_LIMIT_BYTES: String(limit) });
     await passed(600);
     const page = await pageOf(server);
     if (page.value('paygrade_overload_level') === 1) return server;
-    limit = Math.round(page.value('process_resident_memory_bytes') / 0.885);
+    limit = Math.round(page.value('process_resident_memory_bytes') / AIMED_SHARE);
     await server.stop();
   }
   throw new Error('no limit of memory brought the server to the first level');

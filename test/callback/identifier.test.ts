@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { alphanumerics } from '../../src/base/alphanumerics.ts';
 import { systemRandom } from '../../src/base/random.ts';
-import { alphanumerics, newCallbackId, newEventId, parseCallbackId } from '../../src/callback/identifier.ts';
+import { newCallbackId, newEventId, parseCallbackId } from '../../src/callback/identifier.ts';
 
 describe('callback ids (reliability 128)', () => {
   const COUNT = 20_000;

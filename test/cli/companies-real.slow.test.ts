@@ -1,9 +1,9 @@
 /** The real files imported and built: how many active jobs can be asked for by company (decisions §8). */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
+import { realDataMissing, realFiles, skippedWithout } from '../ingest/real-data.ts';
 import { run } from './captured-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-companies-real-'));
@@ -21,9 +21,10 @@ describe.skipIf(realDataMissing)(`companies of every real file${skippedWithout}`
   it('have a domain for 60 % of the active jobs, and for 75 % on boards of Greenhouse, Lever and Ashby', {
     timeout: 900_000,
   }, async () => {
-    const names = readdirSync(realFile('')).filter((name) => name !== 'README.md');
+    const { undated, dated } = realFiles();
     const catalogue = ['--catalogue', join(folder, 'catalogue')];
-    await run(['import', ...catalogue, ...names.map(realFile)]);
+    await run(['import', ...catalogue, '--observed-at', 'from-name', ...dated]);
+    await run(['import', ...catalogue, ...undated]);
     const { report } = await built(catalogue, join(folder, 'real.snapshot'));
     expect(report.reach.domain_share).toBeGreaterThanOrEqual(0.6);
     const listed = JSON.parse((await run(['companies', ...catalogue, '--json'])).stdout) as Listed[];

@@ -24,14 +24,14 @@ export const SABOTAGES: readonly Sabotage[] = [
       ['storage/sqlite/reservation-journal.ts', 'recordIntent(serial', 'async recordIntent(serial'],
       ['storage/sqlite/connection.ts', 'this.run(sql, ...values) !== 1', 'this.run(sql, ...values) > 1'],
     ],
-    found: /is not known any more/,
+    found: /is not known any more|asks for the answer of the authorization/,
   },
   {
     what: 'an answer leaves before its outcome is on disk',
     settlement: 'facilitator',
     aim: 'paid',
     changes: [['payment/checkout.ts', 'await reservations.recordSettled(', 'void reservations.recordSettled(']],
-    found: /was settled and is unknown|settled again after it was on record/,
+    found: /was settled and is unknown|settled again after it was on record|is settled and not in the books/,
   },
   {
     what: 'an authorization under way is given to a second request',

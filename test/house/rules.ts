@@ -8,7 +8,7 @@ import type { Source } from './source.ts';
  * Area -> areas that it may import from besides itself. An area is a folder of `src`, a folder of `src/modules`, or a file
  * that stands in `src` itself.
  */
-const DOMAINS = ['catalogue', 'payment', 'callback'] as const;
+const DOMAINS = ['catalogue', 'payment', 'callback', 'accounts'] as const;
 const MODULE = ['base', 'http', 'access', 'config', ...DOMAINS, 'modules'] as const;
 const EVERYTHING = [
   'base',
@@ -33,7 +33,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ingest: ['base', 'catalogue'],
   http: ['base'],
   config: ['base', 'payment'],
-  access: ['base', 'http', 'payment', 'callback'],
+  access: ['base', 'http', 'payment', 'callback', 'accounts'],
   modules: MODULE,
   'modules/*': MODULE,
   storage: ['base', ...DOMAINS, 'ingest'],

@@ -5,7 +5,7 @@ import type { ServedCatalogue } from '../../src/catalogue/holder.ts';
 import type { Job } from '../../src/catalogue/job.ts';
 import { JsonText } from '../../src/http/answers.ts';
 import { MemoizedAnswers } from '../../src/http/hot/memoized-answers.ts';
-import { periodEndingAt } from '../../src/modules/jobs/answer-period.ts';
+import { periodEndingAt } from '../../src/modules/answer-period.ts';
 import { AnswersMemo } from '../../src/modules/jobs/services.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import { openedJobs } from '../support/opened-jobs.ts';

@@ -1,5 +1,5 @@
 /** Where the shared real postings are, for tests that skip without them. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('../../../shared/data/real/', import.meta.url));
@@ -23,4 +23,13 @@ export const EVERY_REAL_FILE = {
 
 export function realFile(name: string): string {
   return `${FOLDER}${name}`;
+}
+
+/** Every file but the folder's description: first those without a day in their names, then those with one. */
+export function realFiles(): { readonly undated: readonly string[]; readonly dated: readonly string[] } {
+  const paths = readdirSync(FOLDER)
+    .filter((name) => name !== 'README.md')
+    .map(realFile);
+  const hasDay = (path: string): boolean => /\d{4}-\d{2}-\d{2}/.test(path);
+  return { undated: paths.filter((path) => !hasDay(path)), dated: paths.filter(hasDay) };
 }

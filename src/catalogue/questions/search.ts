@@ -59,7 +59,13 @@ export function search(catalogue: Catalogue, filters: SearchFilters, limit: numb
 function inCatalogue({ finder, snapshot }: Catalogue, filter: RowFilter, limit: number): FoundRows {
   const { activeCount } = snapshot;
   if (!isUnfiltered(filter)) {
-    return selectRows(snapshot, finder, filter, activeCount, { rows: limit, count: COHORT_ROWS_MAX });
+    return selectRows(
+      snapshot,
+      finder,
+      filter,
+      { start: 0, end: activeCount },
+      { rows: limit, count: COHORT_ROWS_MAX },
+    );
   }
   return { rows: Array.from({ length: Math.min(limit, activeCount) }, (_, row) => row), count: activeCount };
 }
@@ -68,7 +74,8 @@ function inCatalogue({ finder, snapshot }: Catalogue, filter: RowFilter, limit: 
 function inRows({ finder, snapshot }: Catalogue, filter: RowFilter, rows: Uint32Array, limit: number): FoundRows {
   if (isUnfiltered(filter)) return { rows: [...rows.subarray(0, limit)], count: rows.length };
   if (rows.length > SCANNED_ROWS_MAX) {
-    return selectRows(snapshot, finder, filter, snapshot.activeCount, { rows: limit, count: COHORT_ROWS_MAX }, rows);
+    const active = { start: 0, end: snapshot.activeCount };
+    return selectRows(snapshot, finder, filter, active, { rows: limit, count: COHORT_ROWS_MAX }, [rows]);
   }
   const matches = new RowScan(snapshot, filter, rows.length).matchesAmong(rows, rows.length);
   return { rows: matches.slice(0, limit).map((index) => rows[index]!), count: matches.length };

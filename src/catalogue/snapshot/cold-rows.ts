@@ -76,11 +76,20 @@ export class ColdRows {
    * @throws SnapshotChangedError when it finds that the file changed
    */
   compareIdTo(row: number, bytes: Uint8Array): number {
+    const id = this.idBytesOf(row);
+    return compareText(id, 0, id.length, bytes, 0, bytes.length);
+  }
+
+  /**
+   * UTF-8 of the id of a row. Does not look whether the file changed.
+   * @throws SnapshotChangedError when it finds that the file changed
+   */
+  idBytesOf(row: number): Uint8Array {
     const offsets = this.#read(this.#offsetsStart + row * 8, 8);
     const start = uint32At(offsets, 0);
     const end = uint32At(offsets, 4);
     if (start > end || end > this.#textLength) throw this.changed();
-    return compareText(this.#read(this.#textStart + start, end - start), 0, end - start, bytes, 0, bytes.length);
+    return this.#read(this.#textStart + start, end - start);
   }
 
   /** @throws SnapshotChangedError when the file changed after it was opened */

@@ -17,8 +17,24 @@ export interface RowUnion {
   /** Listed rows by chunk, as places in it: those of chunk c are `members[starts[c]] .. members[starts[c + 1] - 1]`, in no order. */
   readonly members: Uint16Array;
   readonly starts: Uint32Array;
+  /** Further rows, ascending. */
+  readonly rows: Uint32Array;
   /** Rows at most, repeats counted. */
   readonly rowCountMax: number;
+}
+
+/** The rows from `start` to `end - 1`. */
+export interface RowRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How much a question wants to know. */
+export interface Wanted {
+  /** Rows that are listed. */
+  readonly rows: number;
+  /** Counting may stop past this number. */
+  readonly count: number;
 }
 
 export interface FoundRows {
@@ -30,12 +46,13 @@ export interface FoundRows {
 
 const NO_MEMBERS = new Uint16Array(0);
 const NO_STARTS = new Uint32Array(0);
+const NO_ROWS = new Uint32Array(0);
 
 /** The rows of some sets. */
 export function unionOfSets(sets: readonly number[], all: RowSets): RowUnion {
   let rowCountMax = 0;
   for (const set of sets) rowCountMax += all.countOf(set);
-  return { sets, members: NO_MEMBERS, starts: NO_STARTS, rowCountMax };
+  return { sets, members: NO_MEMBERS, starts: NO_STARTS, rows: NO_ROWS, rowCountMax };
 }
 
 /** The rows of a term. */
@@ -60,25 +77,32 @@ export function unionOfTerm(
       members[starts[(row >>> 16) + 1]!++] = row & 0xffff;
     }
   }
-  return { sets, members, starts, rowCountMax: ofSets.rowCountMax + rareRowCount };
+  return { sets, members, starts, rows: NO_ROWS, rowCountMax: ofSets.rowCountMax + rareRowCount };
 }
 
-/** Rows of one list, ascending. */
-export function unionOfRows(rows: Uint32Array, chunkCount: number): RowUnion {
-  const starts = new Uint32Array(chunkCount + 1);
-  const members = new Uint16Array(rows.length);
-  for (let i = 0; i < rows.length; i++) {
-    members[i] = rows[i]! & 0xffff;
-    starts[(rows[i]! >>> 16) + 1] = i + 1;
-  }
-  for (let chunk = 1; chunk < starts.length; chunk++) {
-    if (starts[chunk]! < starts[chunk - 1]!) starts[chunk] = starts[chunk - 1]!;
-  }
-  return { sets: [], members, starts, rowCountMax: rows.length };
-}
+/** Rows of one list, ascending. A chunk is looked up when a question comes to it. */
+export const unionOfRows = (rows: Uint32Array): RowUnion => ({
+  sets: [],
+  members: NO_MEMBERS,
+  starts: NO_STARTS,
+  rows,
+  rowCountMax: rows.length,
+});
 
 /** Rows that are marked and unmarked in the time in which one row is looked up in one list. */
 const SEARCH_STEPS = 12;
+
+/** The first place from `from` on whose row is at least `row`. @param rows ascending */
+export function placeOfRow(rows: Uint32Array, row: number, from: number): number {
+  let low = from;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (rows[middle]! < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 /** Whether the ascending `members[start] .. members[end - 1]` have a member. */
 export function hasMember(members: Uint16Array | Uint32Array, start: number, end: number, member: number): boolean {
@@ -107,6 +131,11 @@ export class RowFinder {
   /** Of the current condition and chunk: where its bitmaps start, and rows of its lists, repeats counted. */
   readonly #bitmapStarts: number[] = [];
   #listedRows = 0;
+  /** Where the further rows of the current condition are that lie in the current chunk. */
+  #rowsStart = 0;
+  #rowsEnd = 0;
+  /** Their places in the chunk, while a list of them is needed. */
+  readonly #places = new Uint16Array(CHUNK_ROWS);
 
   constructor(sets: RowSets) {
     this.#sets = sets;
@@ -114,30 +143,30 @@ export class RowFinder {
   }
 
   /**
-   * The rows from 0 to `end - 1` that meet every condition.
+   * The rows of a range that meet every condition.
    * @param conditions at least one
-   * @param rowsMax  of the rows that are listed
-   * @param countMax counting may stop past this number
+   * @param wanted how many rows are listed, and past which number counting may stop
    */
-  find(conditions: readonly RowUnion[], end: number, rowsMax: number, countMax: number): FoundRows {
+  find(conditions: readonly RowUnion[], { end, start }: RowRange, wanted: Wanted): FoundRows {
     const ordered = [...conditions].sort((a, b) => a.rowCountMax - b.rowCountMax);
     const rows: number[] = [];
     let count = 0;
-    for (let chunk = 0; chunk * CHUNK_ROWS < end && count <= countMax; chunk++) {
+    for (let chunk = start >>> 16; chunk * CHUNK_ROWS < end && count <= wanted.count; chunk++) {
       if (!this.#startWith(ordered[0]!, chunk)) continue;
       let isAny = true;
       for (let i = 1; isAny && i < ordered.length; i++) isAny = this.#keep(ordered[i]!, chunk);
       if (!isAny) continue;
       const first = chunk * CHUNK_ROWS;
+      if (start > first) this.#keepFrom(start - first);
       if (end - first < CHUNK_ROWS) this.#keepBelow(end - first);
       count += this.#count();
-      if (rows.length < rowsMax) this.#take(first, rowsMax, rows);
+      if (rows.length < wanted.rows) this.#take(first, wanted.rows, rows);
     }
     return { rows, count };
   }
 
   /** Looks up where a condition's rows in a chunk are. @returns how many there are at most */
-  #look({ sets, starts }: RowUnion, chunk: number): number {
+  #look({ rows: ownRows, sets, starts }: RowUnion, chunk: number): number {
     const bitmaps = this.#bitmapStarts;
     bitmaps.length = 0;
     let listed = starts.length === 0 ? 0 : starts[chunk + 1]! - starts[chunk]!;
@@ -147,6 +176,14 @@ export class RowFinder {
       rows += count;
       if (count >= LISTED_ROWS) bitmaps.push(this.#sets.placeIn(sets[i]!, chunk));
       else listed += count;
+    }
+    this.#rowsStart = 0;
+    this.#rowsEnd = 0;
+    if (ownRows.length > 0) {
+      this.#rowsStart = placeOfRow(ownRows, chunk * CHUNK_ROWS, 0);
+      this.#rowsEnd = placeOfRow(ownRows, (chunk + 1) * CHUNK_ROWS, this.#rowsStart);
+      listed += this.#rowsEnd - this.#rowsStart;
+      rows += this.#rowsEnd - this.#rowsStart;
     }
     this.#listedRows = listed;
     return rows;
@@ -192,8 +229,8 @@ export class RowFinder {
     const marks = this.#marks;
     const bitmaps = this.#bitmapStarts;
     const words = this.#sets.bitmaps;
-    if (this.#listed * condition.sets.length * SEARCH_STEPS < this.#listedRows)
-      return this.#keepSearched(condition, chunk);
+    const searches = condition.sets.length + (condition.rows.length > 0 ? 1 : 0);
+    if (this.#listed * searches * SEARCH_STEPS < this.#listedRows) return this.#keepSearched(condition, chunk);
     if (this.#listedRows > 0) this.#eachList(condition, chunk, this.#mark);
     let kept = 0;
     for (let i = 0; i < this.#listed; i++) {
@@ -210,7 +247,7 @@ export class RowFinder {
   }
 
   /** The same for few matches and long lists: by looking each match up in the sorted lists. */
-  #keepSearched({ members, sets, starts }: RowUnion, chunk: number): boolean {
+  #keepSearched({ members, rows, sets, starts }: RowUnion, chunk: number): boolean {
     const list = this.#list;
     const bitmaps = this.#bitmapStarts;
     const words = this.#sets.bitmaps;
@@ -227,6 +264,9 @@ export class RowFinder {
         if (count === 0 || count >= LISTED_ROWS) continue;
         const start = this.#sets.placeIn(sets[s]!, chunk);
         isIn = hasMember(lists, start, start + count, member);
+      }
+      if (!isIn && this.#rowsStart < this.#rowsEnd) {
+        isIn = hasMember(rows, this.#rowsStart, this.#rowsEnd, chunk * CHUNK_ROWS + member);
       }
       if (!isIn && starts.length > 0) isIn = members.subarray(starts[chunk]!, starts[chunk + 1]!).includes(member);
       list[kept] = member;
@@ -258,10 +298,17 @@ export class RowFinder {
   }
 
   #eachList(
-    { members, sets, starts }: RowUnion,
+    { members, rows, sets, starts }: RowUnion,
     chunk: number,
     see: (members: Uint16Array, start: number, end: number) => void,
   ): void {
+    if (this.#rowsStart < this.#rowsEnd) {
+      const places = this.#places;
+      const from = this.#rowsStart;
+      const count = this.#rowsEnd - from;
+      for (let i = 0; i < count; i++) places[i] = rows[from + i]! & 0xffff;
+      see(places, 0, count);
+    }
     if (starts.length > 0) see(members, starts[chunk]!, starts[chunk + 1]!);
     const { lists } = this.#sets;
     for (let i = 0; i < sets.length; i++) {
@@ -303,6 +350,22 @@ export class RowFinder {
     for (let i = start; i < end; i++) words[members[i]! >>> 5]! |= 1 << (members[i]! & 31);
   };
 
+  /** Drops the matches before place `start` of the chunk. */
+  #keepFrom(start: number): void {
+    if (this.#listed >= 0) {
+      let kept = 0;
+      for (let i = 0; i < this.#listed; i++) {
+        this.#list[kept] = this.#list[i]!;
+        kept += this.#list[i]! >= start ? 1 : 0;
+      }
+      this.#listed = kept;
+      return;
+    }
+    this.#ownWords();
+    this.#own.fill(0, 0, start >>> 5);
+    this.#own[start >>> 5]! &= -1 << (start & 31);
+  }
+
   /** Drops the matches from place `end` of the chunk on. */
   #keepBelow(end: number): void {
     if (this.#listed >= 0) {
@@ -314,13 +377,17 @@ export class RowFinder {
       this.#listed = kept;
       return;
     }
-    if (this.#words !== this.#own) {
-      this.#own.set(this.#words.subarray(this.#start, this.#start + CHUNK_WORDS));
-      this.#words = this.#own;
-      this.#start = 0;
-    }
+    this.#ownWords();
     this.#own.fill(0, (end + 31) >>> 5);
     if ((end & 31) !== 0) this.#own[end >>> 5]! &= (1 << (end & 31)) - 1;
+  }
+
+  /** Copies a bitmap of the index, so that it can be changed. */
+  #ownWords(): void {
+    if (this.#words === this.#own) return;
+    this.#own.set(this.#words.subarray(this.#start, this.#start + CHUNK_WORDS));
+    this.#words = this.#own;
+    this.#start = 0;
   }
 
   #count(): number {

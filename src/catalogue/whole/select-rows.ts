@@ -9,43 +9,37 @@ import {
   type FoundRows,
   hasMember,
   type RowFinder,
+  type RowRange,
   type RowUnion,
   unionOfRows,
   unionOfSets,
   unionOfTerm,
+  type Wanted,
 } from './row-finder.ts';
 import type { TokenIndex } from './token-index.ts';
 
 /** The parts of a filter that the index answers. */
 export type IndexedFilter = Pick<RowFilter, 'keyword' | 'location' | 'remoteStatus' | 'employmentType'>;
 
-/** How much a question wants to know. */
-export interface Wanted {
-  /** Rows that are listed. */
-  readonly rows: number;
-  /** Counting may stop past this number. */
-  readonly count: number;
-}
-
 /**
- * The matching ones of the rows from 0 to `end - 1`.
- * @param filter asks for something, or `among` is given
- * @param among  only these rows, ascending
+ * The matching ones of a range of rows.
+ * @param filter asks for something, or `among` has a list
+ * @param among  only rows that all of these lists have, each ascending
  */
 export function selectRows(
   snapshot: Snapshot,
   finder: RowFinder,
   filter: IndexedFilter,
-  end: number,
+  range: RowRange,
   wanted: Wanted,
-  among?: Uint32Array,
+  among: readonly Uint32Array[] = [],
 ): FoundRows {
   const { whole } = snapshot;
-  const indexed = foundByIndex(snapshot, finder, filter, end, wanted, among);
+  const indexed = foundByIndex(snapshot, finder, filter, range, wanted, among);
   // The sets of the closed lists have every row.
   if (whole.unindexedRows.length === 0 || filter.keyword.length + filter.location.length === 0) return indexed;
   const rows = whole.unindexedRows.filter(
-    (row) => row < end && (among === undefined || hasMember(among, 0, among.length, row)),
+    (row) => row >= range.start && row < range.end && among.every((list) => hasMember(list, 0, list.length, row)),
   );
   const scan = new RowScan(snapshot, { ...filter, title: [], department: undefined }, rows.length);
   const scanned = scan.matchesAmong(rows, wanted.count + 1).map((index) => rows[index]!);
@@ -59,9 +53,9 @@ function foundByIndex(
   { whole }: Snapshot,
   finder: RowFinder,
   filter: IndexedFilter,
-  end: number,
+  range: RowRange,
   wanted: Wanted,
-  among: Uint32Array | undefined,
+  among: readonly Uint32Array[],
 ): FoundRows {
   const conditions: RowUnion[] = [];
   const addTerms = (terms: readonly string[], tokens: TokenIndex): boolean => {
@@ -79,6 +73,6 @@ function foundByIndex(
   const { employmentType, remoteStatus } = filter;
   if (remoteStatus !== undefined) conditions.push(unionOfSets([whole.remoteSet(remoteStatus)], whole.sets));
   if (employmentType !== undefined) conditions.push(unionOfSets([whole.employmentSet(employmentType)], whole.sets));
-  if (among !== undefined) conditions.push(unionOfRows(among, whole.sets.chunkCount));
-  return finder.find(conditions, end, wanted.rows, wanted.count);
+  for (const list of among) conditions.push(unionOfRows(list));
+  return finder.find(conditions, range, wanted);
 }

@@ -198,10 +198,10 @@ function contentOf({ answerType = 'application/json', answer, examples }: Contra
  * choice needs (OpenAPI 3.1, Security Requirement Object). An object without a scheme: the choice needs none (a payment).
  */
 function securityOf({ access }: Operation): { security?: unknown } {
-  let choices: Record<string, []>[] = [{}];
+  let choices: Record<string, readonly string[]>[] = [{}];
   for (const entry of access) {
     const schemes = waysIn([entry]).map(({ documentation: { security } }) =>
-      security === undefined ? {} : { [security.name]: [] as [] },
+      security === undefined ? {} : { [security.name]: security.scopes ?? [] },
     );
     choices = choices.flatMap((choice) => schemes.map((scheme) => ({ ...choice, ...scheme })));
   }

@@ -1,11 +1,11 @@
 /** GET /admin/v1/sales/days: sums of the books by UTC day, settlement, network and operation, oldest first (decisions §4). */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
-import { Refusal } from '../../http/errors.ts';
+import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dayOf } from '../../payment/books.ts';
-import { fromBooks, STATE_UNAVAILABLE } from '../from-books.ts';
-import { since } from './parameters.ts';
+import { fromBooks } from '../from-books.ts';
+import { moment } from '../parameter-rules.ts';
 import { dayRecord, dayRecordOf, envelope, metaAt } from './sale-record.ts';
 import type { AdminModuleServices } from './services.ts';
 
@@ -15,7 +15,7 @@ export const listSalesDays = route<AdminModuleServices>()({
   path: '/admin/v1/sales/days',
   summary: 'Sales by day, settlement, network and operation, oldest first',
   access: [adminToken],
-  query: v.strictObject({ since: v.optional(since) }),
+  query: v.strictObject({ since: v.optional(moment) }),
   answer: envelope(v.strictObject({ days: v.array(dayRecord) })),
   errors: [STATE_UNAVAILABLE],
   examples: {

@@ -1,12 +1,12 @@
 /** GET /admin/v1/sales: the sales in the books, oldest first, by pages (decisions §4). */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
-import { Refusal } from '../../http/errors.ts';
+import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { PAGE_COUNT_MAX } from '../../payment/books.ts';
-import { fromBooks, STATE_UNAVAILABLE } from '../from-books.ts';
-import { boolean, integer } from '../parameter-rules.ts';
-import { salesCursor, since } from './parameters.ts';
+import { fromBooks } from '../from-books.ts';
+import { boolean, integer, moment } from '../parameter-rules.ts';
+import { salesCursor } from './parameters.ts';
 import { envelope, metaAt, SALE_EXAMPLE, saleRecord, saleRecordOf } from './sale-record.ts';
 import { cursorText } from './sales-cursor.ts';
 import type { AdminModuleServices } from './services.ts';
@@ -25,7 +25,7 @@ export const listSales = route<AdminModuleServices>()({
   summary: 'The sales in the books, oldest first',
   access: [adminToken],
   query: v.strictObject({
-    since: v.optional(since),
+    since: v.optional(moment),
     undelivered: v.optional(boolean, false),
     limit: v.optional(integer(1, PAGE_COUNT_MAX), LIMIT_DEFAULT),
     cursor: v.optional(salesCursor),

@@ -7,13 +7,10 @@ import { changes } from '../../catalogue/questions/changes.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
+import { observationPeriod, periodOf } from '../answer-period.ts';
 import { count, wholeNumber } from '../answer-values.ts';
-import { integer } from '../parameter-rules.ts';
-import { observationPeriod, periodOf } from './answer-period.ts';
-import { envelope, metaOf } from './envelope.ts';
-import { EXAMPLE_CLOSED_AT, EXAMPLE_COMPANY, EXAMPLE_JOB, EXAMPLE_PERIOD, exampleMeta } from './examples.ts';
-import { closedJob, closedJobOf, job, jobOf } from './job-answer.ts';
-import { cohortFilters, companyDomain, period } from './parameters.ts';
+import { EXAMPLE_CLOSED_AT, EXAMPLE_COMPANY, EXAMPLE_JOB, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
+import { cohortFilters, companyDomain, period } from '../catalogue-parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   COMPANY_NOT_FOUND,
@@ -22,7 +19,11 @@ import {
   noCatalogue,
   noCompany,
   UPSTREAM_INVALID_RESPONSE,
-} from './refusals.ts';
+} from '../catalogue-refusals.ts';
+import { closedJob, closedJobOf, job, jobOf } from '../job-answer.ts';
+import { integer } from '../parameter-rules.ts';
+import { envelope, metaOf } from './envelope.ts';
+import { exampleMeta } from './examples.ts';
 import type { JobsServices } from './services.ts';
 
 const RESULT_COUNT_MAX = 10;

@@ -5,10 +5,10 @@ import { isoTime } from '../../base/iso-time.ts';
 import { companiesCalled } from '../../catalogue/questions/companies.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
-import { companyName } from './company.ts';
-import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from './examples.ts';
-import { terms } from './parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from './refusals.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
+import { terms } from '../catalogue-parameters.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { companyName } from '../company-answer.ts';
 import type { JobsServices } from './services.ts';
 
 const COMPANY_COUNT_MAX = 10;

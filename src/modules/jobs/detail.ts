@@ -9,11 +9,9 @@ import type { Job } from '../../catalogue/job.ts';
 import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
 import { Refusal, refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { periodEndingAt } from './answer-period.ts';
-import { envelope, metaOf } from './envelope.ts';
-import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_JOB, exampleMeta } from './examples.ts';
-import { jobDetail, jobDetailOf } from './job-answer.ts';
-import { jobId } from './parameters.ts';
+import { periodEndingAt } from '../answer-period.ts';
+import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_JOB } from '../catalogue-examples.ts';
+import { jobId } from '../catalogue-parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   fromCatalogue,
@@ -21,7 +19,10 @@ import {
   JOB_NOT_FOUND,
   noCatalogue,
   UPSTREAM_INVALID_RESPONSE,
-} from './refusals.ts';
+} from '../catalogue-refusals.ts';
+import { jobDetail, jobDetailOf } from '../job-answer.ts';
+import { envelope, metaOf } from './envelope.ts';
+import { exampleMeta } from './examples.ts';
 import type { JobsServices } from './services.ts';
 
 /** One job is its own cohort. */

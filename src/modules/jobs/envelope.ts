@@ -3,11 +3,12 @@
  * coverage, methodology and limitations. All of it except the time and the period follows from the snapshot and the cohort.
  */
 import * as v from 'valibot';
-import { isoTime } from '../../base/iso-time.ts';
+import { isoTimeOrNull } from '../../base/iso-time.ts';
 import type { CohortFacts, SearchFacts } from '../../catalogue/cohort.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
+import { type AnswerPeriod, observationPeriod } from '../answer-period.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
-import { type AnswerPeriod, observationPeriod } from './answer-period.ts';
+import { LIMITATIONS, SYNTHETIC } from '../limitations.ts';
 import { assignedDomainLimitation } from './assigned-domains.ts';
 
 const meta = v.strictObject({
@@ -45,8 +46,6 @@ export function envelope<D extends v.GenericSchema>(data: D) {
   return v.strictObject({ data, meta });
 }
 
-export const isoTimeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
-
 /** Version of the rules that choose, filter and count the cohort. Every change that can alter an answer raises it. */
 const METHOD_VERSION = '2.0';
 
@@ -74,15 +73,6 @@ const METHODOLOGY = {
   hiring_activity_score:
     'round(100 * recently_observed_jobs / observed_sample_jobs, 2): activity in this catalogue, not company growth',
 } as const;
-
-const LIMITATIONS = [
-  'The figures describe the monitored catalogue, not the labour market.',
-  'Missing fields and unclassified workplace types are not inferred.',
-  'A job that is no longer observed does not prove a hire.',
-  'Skills are deterministic extractions from title and description, or as recorded by the source; not a complete census.',
-] as const;
-
-const SYNTHETIC = 'This server uses its built-in sample: every job and company in it is made up.';
 
 /** The facts of the catalogue that `meta` needs. */
 interface Provenance {

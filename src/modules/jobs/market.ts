@@ -8,12 +8,12 @@ import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
 import { market } from '../../catalogue/questions/market.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { route } from '../../http/route.ts';
+import { periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
-import { periodOf } from './answer-period.ts';
+import { cohortFilters, period } from '../catalogue-parameters.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
-import { cohortFilters, period } from './parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from './refusals.ts';
 import type { JobsServices } from './services.ts';
 
 const marketData = v.strictObject({

@@ -9,7 +9,6 @@ import { getJob } from './detail.ts';
 import { describeMarket } from './market.ts';
 import { searchJobs } from './search.ts';
 import { AnswersMemo, type JobsServices } from './services.ts';
-import { JOBS_SETTINGS } from './settings.ts';
 import { findSignals } from './signals.ts';
 import { listSkills } from './skills.ts';
 
@@ -27,7 +26,7 @@ const ROUTES = [
 export const jobs = defineModule({
   tag: 'jobs',
   summary: 'Answers about hiring, each for one payment',
-  settings: JOBS_SETTINGS,
+  settings: {},
   routes: ROUTES,
   open({ config, catalogue, clock, paid, rateLimits, shedding }) {
     const services: JobsServices = {

@@ -6,20 +6,21 @@ import { paid } from '../../access/x402.ts';
 import { search } from '../../catalogue/questions/search.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
+import { periodEndingAt } from '../answer-period.ts';
 import { wholeNumber } from '../answer-values.ts';
-import { boolean, integer } from '../parameter-rules.ts';
-import { periodEndingAt } from './answer-period.ts';
-import { envelope, metaOf } from './envelope.ts';
-import { EXAMPLE_JOB, exampleMeta } from './examples.ts';
-import { job, jobOf } from './job-answer.ts';
-import { companyDomain, employmentType, terms } from './parameters.ts';
+import { EXAMPLE_JOB } from '../catalogue-examples.ts';
+import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   fromCatalogue,
   hasCatalogue,
   noCatalogue,
   UPSTREAM_INVALID_RESPONSE,
-} from './refusals.ts';
+} from '../catalogue-refusals.ts';
+import { job, jobOf } from '../job-answer.ts';
+import { boolean, integer } from '../parameter-rules.ts';
+import { envelope, metaOf } from './envelope.ts';
+import { exampleMeta } from './examples.ts';
 import type { JobsServices } from './services.ts';
 
 const RESULT_COUNT_MAX = 10;

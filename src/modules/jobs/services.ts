@@ -2,13 +2,12 @@
 import type { OverloadServices } from '../../access/overload.ts';
 import type { RatedServices } from '../../access/rate-limit.ts';
 import type { PaidServices } from '../../access/x402.ts';
-import type { CatalogueHolder, ServedCatalogue } from '../../catalogue/holder.ts';
+import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { MemoizedAnswers } from '../../http/hot/memoized-answers.ts';
-import type { AnswerPeriod } from './answer-period.ts';
+import type { AnswerPeriod } from '../answer-period.ts';
+import type { CatalogueServices } from '../catalogue-refusals.ts';
 
-export interface JobsServices extends RatedServices, OverloadServices, PaidServices {
-  /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
-  readonly catalogue: Pick<CatalogueHolder, 'current'>;
+export interface JobsServices extends CatalogueServices, RatedServices, OverloadServices, PaidServices {
   readonly clock: { nowMs(): number };
   readonly memo: AnswersMemo;
 }

@@ -6,15 +6,21 @@ import { paid } from '../../access/x402.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { requestedSkills } from '../../catalogue/questions/skills.ts';
 import { route } from '../../http/route.ts';
+import { periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
+import { cohortFilters, companyDomain, period } from '../catalogue-parameters.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  COMPANY_NOT_FOUND,
+  hasCatalogue,
+  noCatalogue,
+  noCompany,
+} from '../catalogue-refusals.ts';
 import { integer } from '../parameter-rules.ts';
-import { periodOf } from './answer-period.ts';
+import { skillCounts, skillCountsOf } from '../skill-counts.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
-import { cohortFilters, companyDomain, period } from './parameters.ts';
-import { CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, hasCatalogue, noCatalogue, noCompany } from './refusals.ts';
 import type { JobsServices } from './services.ts';
-import { skillCounts, skillCountsOf } from './skill-counts.ts';
 
 const SKILL_COUNT_MAX = 10;
 

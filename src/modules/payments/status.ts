@@ -3,10 +3,10 @@
  * nonce (256 random bits) before settlement. The answer has state and transaction, and nothing about the purchase.
  */
 import * as v from 'valibot';
-import { defineErrors, Refusal, refuse } from '../../http/errors.ts';
+import { defineErrors, Refusal, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { checksummed, findNetwork, type NetworkId } from '../../payment/protocol/network.ts';
-import { fromBooks, STATE_UNAVAILABLE } from '../from-books.ts';
+import { fromBooks } from '../from-books.ts';
 import type { PaymentServices } from './services.ts';
 
 export const { PAYMENT_NOT_FOUND } = defineErrors({

@@ -15,6 +15,7 @@ export async function openMemoryBackend(options: StoreOptions, ports: BackendPor
     reservations: NOTHING_LOADED,
     ledger: NOTHING_SPENT,
     events: new MemoryEventStore(),
+    accounts: undefined,
   });
   return {
     ...stores,

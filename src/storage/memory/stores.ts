@@ -6,6 +6,8 @@ import type { EventStore } from '../../callback/inbox/event-store.ts';
 import { Inbox } from '../../callback/inbox/inbox.ts';
 import type { Books } from '../../payment/books.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
+import { MemoryAccounts } from './accounts.ts';
+import type { AccountsJournal, LoadedAccounts } from './accounts-journal.ts';
 import { type LoadedLedger, MemoryPlayLedger, TRANSFER_COUNT_MAX } from './play-ledger.ts';
 import { MemoryRateLimits } from './rate-limits.ts';
 import type { LoadedReservations, ReservationJournal } from './reservation-journal.ts';
@@ -18,15 +20,20 @@ export interface Persistence {
   readonly ledger: LoadedLedger;
   readonly events: EventStore;
   readonly books: Books;
+  /** undefined: nothing outlives the process. */
+  readonly accounts: { readonly journal: AccountsJournal; readonly loaded: LoadedAccounts } | undefined;
 }
 
-export type MemoryStores = Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits' | 'books'>;
+export interface MemoryStores
+  extends Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits' | 'books'> {
+  readonly accounts: MemoryAccounts;
+}
 
 /** Opens the stores with the records of earlier processes. */
 export async function openMemoryStores(
   { callbackBytes, play }: StoreOptions,
   ports: BackendPorts,
-  { journal, reservations: loaded, ledger, events, books }: Persistence,
+  { journal, reservations: loaded, ledger, events, books, accounts: lasting }: Persistence,
 ): Promise<MemoryStores> {
   const { clock, random, timers } = ports;
   const reservations = new MemoryReservations(
@@ -45,6 +52,7 @@ export async function openMemoryStores(
     store: events,
     onStoreFault: (fault) => ports.onCallbackFault(fault),
   });
+  const accounts = new MemoryAccounts(ports, { isPlay: play !== undefined, ...lasting });
   await inbox.load();
-  return { reservations, playLedger, callbacks: inbox, rateLimits: new MemoryRateLimits(clock), books };
+  return { reservations, playLedger, callbacks: inbox, accounts, rateLimits: new MemoryRateLimits(clock), books };
 }

@@ -24,6 +24,7 @@ import { RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
 import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
+import { type LoadedAccounts, NO_ACCOUNTS } from '../memory/accounts-journal.ts';
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
 import type { Persistence } from '../memory/stores.ts';
@@ -38,6 +39,7 @@ import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
 import { ReaderThread, type StateReader } from './reader-thread.ts';
 import { SqliteReservationJournal } from './reservation-journal.ts';
+import { ACCOUNTS, type AccountOperation, loadAccounts } from './tables/accounts.ts';
 import { loadAnswers } from './tables/answers.ts';
 import { loadCallbacks } from './tables/callbacks.ts';
 import { loadCases, loadEnds, loadSpent } from './tables/payments.ts';
@@ -83,6 +85,7 @@ export interface LoadedState {
   readonly reservations: LoadedReservations;
   readonly ledger: LoadedLedger;
   readonly callbacks: readonly LoadedCallback[];
+  readonly accounts: LoadedAccounts;
   readonly books: BooksStart;
   readonly notices: readonly string[];
 }
@@ -169,7 +172,7 @@ export function stateOver(
   { isPlay, salesKeptMs }: Pick<StateOptions, 'isPlay' | 'salesKeptMs'>,
   { clock, timers }: JournalPorts,
 ): SqliteState {
-  const { callbacks, reservations, ledger, notices } = loaded;
+  const { accounts, callbacks, reservations, ledger, notices } = loaded;
   const books = new SqliteBooks(journal, reader, loaded.books, salesKeptMs, { timers, nowMs: () => clock.nowMs() });
   return {
     persistence: {
@@ -182,6 +185,13 @@ export function stateOver(
       reservations,
       ledger,
       events: new SqliteEventStore(journal, clock, callbacks),
+      accounts: {
+        journal: {
+          fault: () => journal.fault(),
+          write: (change) => journal.write({ table: ACCOUNTS, ...change } satisfies AccountOperation),
+        },
+        loaded: accounts,
+      },
     },
     fault: () => journal.fault(),
     commits: () => ({ batchCount: journal.batchCount, operationCount: journal.operationCount }),
@@ -241,6 +251,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
     },
     ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
     callbacks: loadCallbacks(connection, nowMs, nowMs - TOMBSTONE_MS),
+    accounts: loadAccounts(connection, nowMs),
     books,
     notices: noticesOf(cases),
   };
@@ -311,6 +322,7 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
         expire: refuse,
         load: async () => [],
       },
+      accounts: { journal: { fault: () => fault, write: refuse }, loaded: { ...NO_ACCOUNTS, damage: fault } },
     },
     fault: () => fault,
     commits: () => ({ batchCount: 0, operationCount: 0 }),

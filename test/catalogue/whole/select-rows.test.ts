@@ -13,7 +13,7 @@ import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../../../src/catalo
 import { TOKEN_UNITS_MAX } from '../../../src/catalogue/limits.ts';
 import { openSnapshot, type Snapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
 import { comparedText, TERM_COUNT_MAX, termsOf } from '../../../src/catalogue/terms.ts';
-import { RowFinder } from '../../../src/catalogue/whole/row-finder.ts';
+import { RowFinder, type RowRange } from '../../../src/catalogue/whole/row-finder.ts';
 import { CHUNK_ROWS } from '../../../src/catalogue/whole/sections.ts';
 import { selectRows } from '../../../src/catalogue/whole/select-rows.ts';
 import { run } from '../../cli/captured-io.ts';
@@ -37,14 +37,20 @@ function plainRows(snapshot: Snapshot): PlainRow[] {
   });
 }
 
-function plainlyFound(rows: readonly PlainRow[], filter: RowFilter, end: number, among?: Uint32Array): number[] {
+function plainlyFound(
+  rows: readonly PlainRow[],
+  filter: RowFilter,
+  { end, start }: RowRange,
+  among: readonly Uint32Array[],
+): number[] {
+  const lists = among.map((list) => new Set(list));
   const matches = ({ job, keyword, location }: PlainRow): boolean =>
     filter.keyword.every((term) => keyword.includes(term)) &&
     filter.location.every((term) => location.includes(term)) &&
     (filter.remoteStatus === undefined || job.remoteStatus === filter.remoteStatus) &&
     (filter.employmentType === undefined || job.employmentType === filter.employmentType);
-  const candidates = among === undefined ? Array.from({ length: end }, (_, row) => row) : [...among];
-  return candidates.filter((row) => row < end && matches(rows[row]!));
+  const candidates = Array.from({ length: end - start }, (_, i) => start + i);
+  return candidates.filter((row) => lists.every((list) => list.has(row)) && matches(rows[row]!));
 }
 
 const EVERY = { rows: Number.POSITIVE_INFINITY, count: Number.POSITIVE_INFINITY };
@@ -118,26 +124,31 @@ describe('the index over the whole catalogue finds what a plain filter finds', (
     ]);
   });
 
-  for (const [title, end, among] of [
-    ['among the active rows', snapshot.activeCount, undefined],
-    ['among all rows', snapshot.rowCount, undefined],
-    ['up to the end of a chunk', CHUNK_ROWS, undefined],
-    ['up to a row inside one', CHUNK_ROWS + 777, undefined],
-    ['in a company of a tenth of them', snapshot.activeCount, large],
+  const everyThird = Uint32Array.from({ length: Math.floor(snapshot.rowCount / 3) }, (_, i) => i * 3 + 1);
+
+  for (const [title, start, end, among] of [
+    ['among the active rows', 0, snapshot.activeCount, []],
+    ['among all rows', 0, snapshot.rowCount, []],
+    ['up to the end of a chunk', 0, CHUNK_ROWS, []],
+    ['up to a row inside one', 0, CHUNK_ROWS + 777, []],
+    ['from a row inside one to another', 777, CHUNK_ROWS + 1777, []],
+    ['between two rows of one word of a bitmap', CHUNK_ROWS + 65, CHUNK_ROWS + 90, []],
+    ['in a company of a tenth of them', 0, snapshot.activeCount, [large]],
+    ['in both of two lists', CHUNK_ROWS - 40, snapshot.rowCount, [large, everyThird]],
   ] as const) {
     it(title, () => {
       for (let i = 0; i < 60; i++) {
         const filter = filterOf(chance, rows);
-        const expected = plainlyFound(rows, filter, end, among);
+        const expected = plainlyFound(rows, filter, { start, end }, among);
         const because = JSON.stringify(filter);
         const everything =
-          among === undefined && Object.values(filter).every((part) => part === undefined || part.length === 0);
+          among.length === 0 && Object.values(filter).every((part) => part === undefined || part.length === 0);
         if (everything) continue;
-        expect(selectRows(snapshot, finder, filter, end, EVERY, among), because).toEqual({
+        expect(selectRows(snapshot, finder, filter, { start, end }, EVERY, among), because).toEqual({
           rows: expected,
           count: expected.length,
         });
-        const few = selectRows(snapshot, finder, filter, end, { rows: 3, count: 100 }, among);
+        const few = selectRows(snapshot, finder, filter, { start, end }, { rows: 3, count: 100 }, among);
         expect(few.rows, because).toEqual(expected.slice(0, 3));
         if (expected.length <= 100) expect(few.count, because).toBe(expected.length);
         else expect(few.count, because).toBeGreaterThan(100);
@@ -171,10 +182,10 @@ it('finds rows with a word too long for the index, whatever else the filter name
     { remote: true },
     { keyword: 'nowhere' },
   ]) {
-    for (const among of [undefined, three]) {
+    for (const among of [[], [three]]) {
       const filter = rowFilterOf(filters);
-      const expected = plainlyFound(rows, filter, 500, among);
-      const found = selectRows(snapshot, finder, filter, 500, EVERY, among);
+      const expected = plainlyFound(rows, filter, { start: 0, end: 500 }, among);
+      const found = selectRows(snapshot, finder, filter, { start: 0, end: 500 }, EVERY, among);
       expect(found, JSON.stringify(filters)).toEqual({ rows: expected, count: expected.length });
     }
   }
@@ -197,7 +208,13 @@ it.skipIf(realDataMissing)(
       const row = chance.below(snapshot.activeCount);
       const title = snapshot.titles.textOf(snapshot.title[row]!);
       const keyword = termsOf(title).slice(0, TERM_COUNT_MAX).join(' ');
-      const { rows } = selectRows(snapshot, finder, rowFilterOf({ keyword }), snapshot.activeCount, EVERY);
+      const { rows } = selectRows(
+        snapshot,
+        finder,
+        rowFilterOf({ keyword }),
+        { start: 0, end: snapshot.activeCount },
+        EVERY,
+      );
       expect(rows.includes(row), title).toBe(true);
     }
   },

@@ -1,4 +1,5 @@
 /** The one list of the tables of a state file. */
+import { accounts } from './accounts.ts';
 import { answers } from './answers.ts';
 import { callbacks } from './callbacks.ts';
 import { payments } from './payments.ts';
@@ -7,7 +8,7 @@ import { sales } from './sales.ts';
 import type { Operation, Query, Table } from './table.ts';
 
 /** In the order in which the schemas run. */
-const TABLES: readonly Table[] = [payments, answers, sales, callbacks, probe];
+const TABLES: readonly Table[] = [payments, answers, sales, callbacks, accounts, probe];
 
 export const SCHEMA: string = TABLES.map(({ schema }) => schema).join('');
 

@@ -3,11 +3,11 @@
  * decisions §3, "Order, cohort, matching").
  */
 import * as v from 'valibot';
-import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { EMPLOYMENT_TYPES } from '../../catalogue/job.ts';
-import { TERM_COUNT_MAX, termCountOf } from '../../catalogue/terms.ts';
-import { rule } from '../parameter-rules.ts';
-import { UNSUPPORTED_PERIOD } from './refusals.ts';
+import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
+import { EMPLOYMENT_TYPES } from '../catalogue/job.ts';
+import { TERM_COUNT_MAX, termCountOf } from '../catalogue/terms.ts';
+import { UNSUPPORTED_PERIOD } from './catalogue-refusals.ts';
+import { rule } from './parameter-rules.ts';
 
 /** Characters of a job's id (decisions §3, "Native input"). */
 const JOB_ID_LENGTH_MAX = 200;

@@ -1,7 +1,7 @@
 /** Skills of matching jobs as the company and skills routes state them. */
 import * as v from 'valibot';
-import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
-import { count } from '../answer-values.ts';
+import { TOP_ENTRIES_MAX } from '../catalogue/limits.ts';
+import { count } from './answer-values.ts';
 
 export const skillCounts = v.pipe(
   v.array(v.strictObject({ skill: v.string(), observed_job_count: count, sample_size: count })),

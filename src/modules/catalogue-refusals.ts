@@ -1,7 +1,7 @@
 /** Refusals of questions that the server cannot answer; none of them is charged. */
-import { SnapshotChangedError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
-import { defineErrors, type Refusal, refuse } from '../../http/errors.ts';
-import type { JobsServices } from './services.ts';
+import type { CatalogueHolder } from '../catalogue/holder.ts';
+import { SnapshotChangedError, SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
+import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
 
 export const {
   UNSUPPORTED_PERIOD,
@@ -17,6 +17,11 @@ export const {
   CATALOGUE_UNAVAILABLE: { status: 503 },
 });
 
+/** A handler gets the current catalogue once for each request, so that no answer mixes two. */
+export interface CatalogueServices {
+  readonly catalogue: Pick<CatalogueHolder, 'current'>;
+}
+
 export const noCompany = (domain: string): Refusal<'COMPANY_NOT_FOUND'> =>
   refuse(COMPANY_NOT_FOUND, `no job in the catalogue has the company domain ${domain}`);
 
@@ -24,9 +29,7 @@ export const noCatalogue = (): Refusal<'CATALOGUE_UNAVAILABLE'> =>
   refuse(CATALOGUE_UNAVAILABLE, 'no catalogue is loaded on this server');
 
 /** Refuses before the offer while no catalogue is loaded, so that no client signs a payment for nothing. */
-export const hasCatalogue = ({
-  catalogue,
-}: Pick<JobsServices, 'catalogue'>): Refusal<'CATALOGUE_UNAVAILABLE'> | undefined =>
+export const hasCatalogue = ({ catalogue }: CatalogueServices): Refusal<'CATALOGUE_UNAVAILABLE'> | undefined =>
   catalogue.current() === undefined ? noCatalogue() : undefined;
 
 /**

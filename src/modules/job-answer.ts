@@ -1,11 +1,10 @@
 /** Jobs as answers show them (jobs-intelligence, "Job"; siblings §2): schema and wire form side by side. */
 import * as v from 'valibot';
-import { isoTime } from '../../base/iso-time.ts';
-import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../../catalogue/job.ts';
-import type { ClosedFoundJob } from '../../catalogue/questions/changes.ts';
-import type { FoundJob } from '../../catalogue/questions/found-jobs.ts';
-import { dateTime } from '../answer-values.ts';
-import { isoTimeOrNull } from './envelope.ts';
+import { isoTime, isoTimeOrNull } from '../base/iso-time.ts';
+import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../catalogue/job.ts';
+import type { ClosedFoundJob } from '../catalogue/questions/changes.ts';
+import type { FoundJob } from '../catalogue/questions/found-jobs.ts';
+import { dateTime } from './answer-values.ts';
 
 const jobEntries = {
   id: v.string(),

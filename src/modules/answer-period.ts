@@ -1,8 +1,8 @@
 /** The observation period as answers state it. */
 import * as v from 'valibot';
-import { isoTime } from '../../base/iso-time.ts';
-import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
-import { dateTime } from '../answer-values.ts';
+import { isoTime } from '../base/iso-time.ts';
+import { type ObservationPeriod, observationPeriodEndingAt } from '../catalogue/questions/period.ts';
+import { dateTime } from './answer-values.ts';
 
 const days = v.literal(7);
 

@@ -1,0 +1,78 @@
+/**
+ * The way in by API key (siblings §3): `Authorization: Bearer svc_key_...` with a scope. It decides before the input is looked
+ * at. The key and its organization are the principal.
+ */
+
+import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
+import type { Scope } from '../accounts/scopes.ts';
+import { chain } from '../base/maybe-promise.ts';
+import type { Access } from '../http/access.ts';
+import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
+import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, MISSING_AUTHORIZATION } from './bearer-token.ts';
+
+export const { INVALID_API_KEY, INSUFFICIENT_SCOPE } = defineErrors({
+  INVALID_API_KEY: { status: 401, headers: BEARER_CHALLENGE },
+  INSUFFICIENT_SCOPE: { status: 403 },
+});
+
+/** The services that a module needs for operations behind a key. */
+export interface ApiKeyServices {
+  readonly accounts: Accounts;
+}
+
+/** The principal of a request with a valid key. */
+export interface KeyPrincipal {
+  readonly keyId: string;
+  readonly organization: string;
+}
+
+const RETRY_SECONDS = 5;
+
+/** A key that cannot be looked up is not said to be wrong. */
+function unknownKey(accounts: Accounts): Refusal {
+  const detail = accounts.unreadable();
+  if (detail === undefined) return refuse(INVALID_API_KEY, 'this is no valid API key of this server', CHALLENGE);
+  return refuse(STATE_UNAVAILABLE, 'API keys cannot be looked up now; try again later', {
+    headers: { 'retry-after': String(RETRY_SECONDS) },
+    detail,
+  });
+}
+
+/** Admits requests with a key that has the scope. */
+export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => {
+  const decisionOf = (holder: KeyHolder): { principal: KeyPrincipal } | Refusal => {
+    if (holder.scopes.includes(scope)) return { principal: holder };
+    return refuse(INSUFFICIENT_SCOPE, `this API key does not have the scope ${scope}`);
+  };
+  return {
+    errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_API_KEY, INSUFFICIENT_SCOPE, STATE_UNAVAILABLE],
+    documentation: {
+      sentence: `Needs an API key with the scope \`${scope}\``,
+      guide:
+        'Operations with a scope need the API key of an organization: send `Authorization: Bearer svc_key_...`. The operator of ' +
+        'the server creates keys and grants credits.',
+      security: {
+        name: 'apiKey',
+        scheme: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            "An organization's API key, `svc_key_` and 43 characters. Each operation names the scope that it needs.",
+        },
+        scopes: [scope],
+      },
+    },
+    isBeforeInput: true,
+    isPrivate: true,
+    isPresented: (request) => request.header('authorization') !== null,
+    open: ({ accounts }) => ({
+      admit(request) {
+        const token = bearerToken(request.header('authorization'));
+        if (typeof token !== 'string') return token;
+        return chain(accounts.authenticate(token), (holder) =>
+          holder === undefined ? unknownKey(accounts) : decisionOf(holder),
+        );
+      },
+    }),
+  };
+};

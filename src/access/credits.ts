@@ -1,0 +1,102 @@
+/**
+ * Credits (siblings §3): a success costs the organization of the key what the answer turned out to hold. The charge is on
+ * record before the answer leaves; nothing but a success is charged, and no balance becomes negative. The answer states the
+ * charge, so it is written after it (`ChargedAnswer`). Stands after an API key.
+ */
+import type { Accounts, Charge } from '../accounts/accounts.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import type { Access } from '../http/access.ts';
+import { AfterSettlement, type HeaderRecord, type Reply } from '../http/answers.ts';
+import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
+import type { KeyPrincipal } from './api-key.ts';
+
+export const { INSUFFICIENT_CREDITS } = defineErrors({ INSUFFICIENT_CREDITS: { status: 402 } });
+
+/** The services that a module needs for operations that cost credits. */
+export interface CreditServices {
+  readonly accounts: Accounts;
+}
+
+/** What an answer cost and what is left, in whole credits. */
+export interface CreditsCharged {
+  readonly charged: number;
+  readonly remaining: number;
+}
+
+const NOT_CHARGED = (): never => {
+  throw new Error('a charged answer is written after its charge');
+};
+
+/** An answer with its cost in credits, written once it is charged. */
+export class ChargedAnswer<T> extends AfterSettlement<T> {
+  readonly cost: number;
+  charged: CreditsCharged | undefined;
+
+  /** @param write makes the body; everything that can fail has happened before */
+  constructor(cost: number, write: (credits: CreditsCharged) => T | Reply) {
+    super(undefined, () => write(this.charged ?? NOT_CHARGED()));
+    this.cost = cost;
+  }
+}
+
+const RETRY_SECONDS = 5;
+
+function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord | Refusal {
+  const { cost } = answer;
+  switch (charge.kind) {
+    case 'charged':
+      answer.charged = { charged: cost, remaining: charge.remaining };
+      return { 'x-credits-charged': String(cost), 'x-credits-remaining': String(charge.remaining) };
+    case 'insufficient':
+      return refuse(
+        INSUFFICIENT_CREDITS,
+        `this answer costs ${cost} credits and the organization has ${charge.remaining}`,
+      );
+    case 'unavailable':
+      return refuse(STATE_UNAVAILABLE, 'credits cannot be charged now; nothing was charged', {
+        headers: { 'retry-after': String(RETRY_SECONDS) },
+      });
+    default:
+      return charge satisfies never;
+  }
+}
+
+/** What an operation costs: a number of credits for an answer, or `record`: one for each record of it. */
+export type CreditCost = number | 'record';
+
+const header = (description: string) => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+  isAlwaysSent: true,
+});
+
+const sentenceOf = (cost: CreditCost): string =>
+  cost === 'record' ? 'Costs 1 credit for each record of the answer' : `Costs ${cost} credit${cost === 1 ? '' : 's'}`;
+
+/** Charges the organization of the key. The handler of such an operation answers with a {@link ChargedAnswer}. */
+export const costs = (cost: CreditCost): Access<object, CreditServices> => ({
+  errors: [INSUFFICIENT_CREDITS, STATE_UNAVAILABLE],
+  documentation: {
+    sentence: sentenceOf(cost),
+    guide:
+      'Only successes are charged, before the answer leaves. `X-Credits-Charged` and `X-Credits-Remaining` say what an answer ' +
+      'cost and what is left; an empty list costs nothing. Without enough credits the answer is 402 `INSUFFICIENT_CREDITS`.',
+    operation: { 'x-credits': cost === 'record' ? { per_record: 1 } : { per_answer: cost } },
+    answerHeaders: {
+      'X-Credits-Charged': header('Credits that this answer cost'),
+      'X-Credits-Remaining': header('Credits that the organization has left'),
+    },
+  },
+  open: ({ accounts }) => ({
+    admit(_, principal) {
+      const { organization } = principal as KeyPrincipal;
+      return {
+        settle(answer): MaybePromise<HeaderRecord | Refusal> {
+          if (!(answer instanceof ChargedAnswer))
+            throw new Error('an operation that costs credits gave no ChargedAnswer');
+          return chain(accounts.charge(organization, answer.cost), (charge) => settled(answer, charge));
+        },
+      };
+    },
+  }),
+});

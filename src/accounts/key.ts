@@ -1,0 +1,30 @@
+/**
+ * API keys (siblings §3): a text of 256 random bits, which is shown once at its creation and kept as its SHA-256 digest, and an
+ * id, by which the operator names it. All digests have one length, so comparing two takes constant time.
+ */
+import { alphanumerics } from '../base/alphanumerics.ts';
+import { encodeBase64Url } from '../base/codec.ts';
+import { sha256 } from '../base/digest.ts';
+import type { Random } from '../base/random.ts';
+
+export const KEY_PREFIX = 'svc_key_';
+const SECRET_BYTES = 32;
+const KEY_TEXT = /^svc_key_[A-Za-z0-9_-]{43}$/;
+const KEY_TEXT_LENGTH = KEY_PREFIX.length + 43;
+
+const KEY_ID = /^key_[A-Za-z0-9]{24}$/;
+const KEY_ID_LENGTH = 28;
+
+/** The form of a key's id, for messages. */
+export const KEY_ID_FORM = '`key_` and 24 letters or digits';
+
+/** The prefix and 43 digits of base64url. */
+export const newKeyText = (random: Random): string => KEY_PREFIX + encodeBase64Url(random.bytes(SECRET_BYTES));
+
+/** What a store keeps of a key: 32 bytes; undefined for a text that no key has. */
+export const keyDigestOf = (text: string): Uint8Array | undefined =>
+  text.length === KEY_TEXT_LENGTH && KEY_TEXT.test(text) ? sha256(text) : undefined;
+
+export const newKeyId = (random: Random): string => `key_${alphanumerics(random, 24)}`;
+
+export const isKeyId = (text: string): boolean => text.length === KEY_ID_LENGTH && KEY_ID.test(text);

@@ -1,0 +1,80 @@
+/**
+ * Positions in a list of jobs: the order key of the job that a page ended with (decisions §3), so that a page goes on at the
+ * right place after a reload, also when that job is gone.
+ *
+ *   byte 0   last observation, Float64, big-endian
+ *        8   SHA-256 of the id's UTF-8
+ *
+ * Cost: a binary search over times, and where several jobs share one, another that reads some twenty ids from the file.
+ */
+import { sha256Latin1 } from '../../base/digest.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+const TIME_BYTES = 8;
+const DIGEST_BYTES = 32;
+
+/** The largest distance from the epoch that a Date can show (ECMA-262, "Time Values and Time Range"), milliseconds. */
+const TIME_MAX_MS = 8.64e15;
+
+export interface JobPosition {
+  readonly lastObservedMs: number;
+  /** 32 bytes in code units 0..255, which compare as the bytes do. */
+  readonly digest: string;
+}
+
+export function encodeJobPosition({ digest, lastObservedMs }: JobPosition): Uint8Array {
+  const bytes = new Uint8Array(TIME_BYTES + DIGEST_BYTES);
+  new DataView(bytes.buffer).setFloat64(0, lastObservedMs);
+  for (let i = 0; i < DIGEST_BYTES; i++) bytes[TIME_BYTES + i] = digest.charCodeAt(i);
+  return bytes;
+}
+
+/** `undefined` when the bytes are no position. */
+export function parseJobPosition(bytes: Uint8Array): JobPosition | undefined {
+  if (bytes.length !== TIME_BYTES + DIGEST_BYTES) return undefined;
+  const lastObservedMs = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0);
+  if (!isTime(lastObservedMs)) return undefined;
+  return { lastObservedMs, digest: String.fromCharCode(...bytes.subarray(TIME_BYTES)) };
+}
+
+/** Whether a number can be a time in a snapshot. */
+export const isTime = (ms: number): boolean => Number.isSafeInteger(ms) && Math.abs(ms) <= TIME_MAX_MS;
+
+/** Of a row. @throws SnapshotChangedError when the snapshot's file changed after it was opened */
+export function jobPositionOf(snapshot: Snapshot, row: number): JobPosition {
+  return { lastObservedMs: snapshot.lastObserved[row]!, digest: digestOf(snapshot, row) };
+}
+
+/** As `JobPosition.digest`. Does not look whether the file changed. @throws SnapshotChangedError when it finds that it did */
+export const digestOf = (snapshot: Snapshot, row: number): string => sha256Latin1(snapshot.cold.idBytesOf(row));
+
+/**
+ * The first of the rows `start .. end - 1`, all active or all closed, that comes after a position; `end` when none does.
+ * @throws SnapshotChangedError when the snapshot's file changed after it was opened
+ */
+export function firstRowAfter(snapshot: Snapshot, start: number, end: number, position: JobPosition): number {
+  const { lastObservedMs } = position;
+  let low = firstRowBefore(snapshot, start, end, lastObservedMs + 1);
+  let high = firstRowBefore(snapshot, low, end, lastObservedMs);
+  if (low === high) return low;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (digestOf(snapshot, middle) <= position.digest) low = middle + 1;
+    else high = middle;
+  }
+  // Checked afterwards: a write before or between the reads shows by now.
+  snapshot.cold.requireUnchanged();
+  return low;
+}
+
+/** The first of such rows that was last observed before a moment; `end` when none was. */
+export function firstRowBefore({ lastObserved }: Snapshot, start: number, end: number, ms: number): number {
+  let low = start;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (lastObserved[middle]! >= ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,132 @@
+/**
+ * Pages of jobs (siblings §4): active ones, closed ones or both, newest last observation first (decisions §3), from a place on.
+ * Active and closed rows each are in order in the snapshot; a list of both merges them.
+ *
+ * Cost: a page of a filtered list looks at the chunks of 65,536 rows from its place on until it is full (row-finder.ts); a page
+ * of a company, a department or a skill alone reads their rows where they lie.
+ */
+import type { Catalogue } from '../catalogue.ts';
+import { isUnfiltered, type RowFilter, rowFilterOf } from '../index/row-filter.ts';
+import { RowScan } from '../index/row-scan.ts';
+import { SCANNED_ROWS_MAX } from '../limits.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { comparedText } from '../terms.ts';
+import { hasMember, placeOfRow } from '../whole/row-finder.ts';
+import { selectRows } from '../whole/select-rows.ts';
+import {
+  digestOf,
+  encodeJobPosition,
+  firstRowAfter,
+  firstRowBefore,
+  jobPositionOf,
+  parseJobPosition,
+} from './job-positions.ts';
+import type { JobListFilters, JobPage } from './listing-answers.ts';
+
+/** What a list asks of a row, made from the filters of a request. */
+interface Wanted {
+  /** The parts that the index answers; no department. */
+  readonly filter: RowFilter;
+  /** Rows that all have to be in, each ascending. */
+  readonly lists: readonly Uint32Array[];
+}
+
+/**
+ * @param after where the page before ended; `undefined` = from the beginning
+ * @param limit at least 1
+ * @returns `undefined` when `after` is no position
+ * @throws SnapshotChangedError when the snapshot's file changed after it was opened
+ */
+export function listJobs(
+  catalogue: Catalogue,
+  filters: JobListFilters,
+  after: Uint8Array | undefined,
+  limit: number,
+): JobPage | undefined {
+  const position = after === undefined ? undefined : parseJobPosition(after);
+  if (after !== undefined && position === undefined) return undefined;
+  const { snapshot } = catalogue;
+  const { activeCount, rowCount } = snapshot;
+  const wanted = wantedBy(catalogue, filters);
+  if (wanted === undefined) return { rows: [], next: null };
+  const { observedSinceMs, status } = filters;
+  const rowsIn = (first: number, past: number): number[] => {
+    const end = observedSinceMs === undefined ? past : firstRowBefore(snapshot, first, past, observedSinceMs);
+    const start = position === undefined ? first : firstRowAfter(snapshot, first, end, position);
+    return matchesIn(catalogue, wanted, start, end, limit + 1);
+  };
+  const active = status === 'closed' ? [] : rowsIn(0, activeCount);
+  const closed = status === 'active' ? [] : rowsIn(activeCount, rowCount);
+  const found = mergedRows(snapshot, active, closed, limit + 1);
+  if (found.length <= limit) return { rows: found, next: null };
+  const rows = found.slice(0, limit);
+  const next = encodeJobPosition(jobPositionOf(snapshot, rows.at(-1)!));
+  snapshot.cold.requireUnchanged();
+  return { rows, next };
+}
+
+/** `undefined` when no job can match. */
+function wantedBy({ listing, snapshot }: Catalogue, filters: JobListFilters): Wanted | undefined {
+  const { company, department, skill, ...indexed } = filters;
+  const lists: Uint32Array[] = [];
+  if (company !== undefined) {
+    const code = snapshot.companyOf(company);
+    if (code === undefined) return undefined;
+    lists.push(snapshot.companyRows.subarray(snapshot.companyOffsets[code]!, snapshot.companyOffsets[code + 1]!));
+  }
+  if (department !== undefined) lists.push(listing.departments.rowsOf(comparedText(department)));
+  if (skill !== undefined) lists.push(listing.skills.rowsOf(comparedText(skill)));
+  return { filter: rowFilterOf(indexed), lists };
+}
+
+/** The first `count` of the rows `start .. end - 1` that match, ascending. */
+function matchesIn(
+  { finder, snapshot }: Catalogue,
+  { filter, lists }: Wanted,
+  start: number,
+  end: number,
+  count: number,
+): number[] {
+  if (start >= end) return [];
+  const among = lists.map((rows) => rowsBetween(rows, start, end)).sort((a, b) => a.length - b.length);
+  const [fewest, ...others] = among;
+  if (fewest === undefined && isUnfiltered(filter)) {
+    return Array.from({ length: Math.min(count, end - start) }, (_, i) => start + i);
+  }
+  if (fewest !== undefined && others.length === 0 && isUnfiltered(filter)) return [...fewest.subarray(0, count)];
+  if (fewest !== undefined && fewest.length <= SCANNED_ROWS_MAX) {
+    const rows = fewest.filter((row) => others.every((list) => hasMember(list, 0, list.length, row)));
+    if (isUnfiltered(filter)) return [...rows.subarray(0, count)];
+    return new RowScan(snapshot, filter, rows.length).matchesAmong(rows, count).map((index) => rows[index]!);
+  }
+  return selectRows(snapshot, finder, filter, { start, end }, { rows: count, count }, among).rows;
+}
+
+/** The rows from `start` to `end - 1`; a view. @param rows ascending */
+function rowsBetween(rows: Uint32Array, start: number, end: number): Uint32Array {
+  const first = placeOfRow(rows, start, 0);
+  return rows.subarray(first, placeOfRow(rows, end, first));
+}
+
+/** The first `count` rows of both, in order. Rows of one time are told apart by their digests, which needs their ids. */
+function mergedRows(snapshot: Snapshot, active: number[], closed: number[], count: number): number[] {
+  if (active.length === 0 || closed.length === 0) return [...active, ...closed].slice(0, count);
+  const { lastObserved } = snapshot;
+  const digests = new Map<number, string>();
+  const digest = (row: number): string => {
+    const known = digests.get(row) ?? digestOf(snapshot, row);
+    digests.set(row, known);
+    return known;
+  };
+  const comesFirst = (left: number, right: number): boolean => {
+    const difference = lastObserved[left]! - lastObserved[right]!;
+    return difference === 0 ? digest(left) < digest(right) : difference > 0;
+  };
+  const merged: number[] = [];
+  for (let a = 0, c = 0; merged.length < count && (a < active.length || c < closed.length); ) {
+    const isActive = c === closed.length || (a < active.length && comesFirst(active[a]!, closed[c]!));
+    merged.push(isActive ? active[a++]! : closed[c++]!);
+  }
+  snapshot.cold.requireUnchanged();
+  return merged;
+}

@@ -1,0 +1,44 @@
+/** The journal of the accounts in memory (a port): it records what must outlive the process, and the start gives it back. */
+import type { KeyRecord } from '../../accounts/accounts.ts';
+import type { BalanceRecord, OnboardingGrant, Taken } from '../../accounts/balance.ts';
+
+/** A key as it is stored: without its text. */
+export interface StoredKey extends KeyRecord {
+  /** SHA-256 of the text, 32 bytes. */
+  readonly digest: Uint8Array;
+}
+
+/** What happened, as plain data. A change that names a new organization makes it. */
+export type AccountChange =
+  | { readonly kind: 'key'; readonly key: StoredKey }
+  | { readonly kind: 'revoke'; readonly id: string; readonly atMs: number }
+  | { readonly kind: 'onboarding'; readonly organization: string; readonly grant: OnboardingGrant }
+  /** The amount from now on; 0 ends the subscription. */
+  | { readonly kind: 'subscription'; readonly organization: string; readonly amount: number }
+  | { readonly kind: 'charge'; readonly organization: string; readonly taken: Taken }
+  /** The minutes in which keys were last used. */
+  | { readonly kind: 'used'; readonly uses: readonly KeyUse[] };
+
+export interface KeyUse {
+  readonly id: string;
+  readonly atMs: number;
+}
+
+/** Changes take effect in the order of the calls. */
+export interface AccountsJournal {
+  /** Why nothing can be written now; undefined = it can. */
+  fault(): string | undefined;
+  /** Resolves when the change is on record. Rejects with a RecordInDoubtError when it may be, with another when it is not. */
+  write(change: AccountChange): Promise<void>;
+}
+
+/** The accounts of earlier processes. */
+export interface LoadedAccounts {
+  readonly organizations: Iterable<readonly [name: string, balance: BalanceRecord]>;
+  /** In the order of their creation. */
+  readonly keys: Iterable<StoredKey>;
+  /** Why they could not be read, one line: the state is damaged. */
+  readonly damage: string | undefined;
+}
+
+export const NO_ACCOUNTS: LoadedAccounts = { organizations: [], keys: [], damage: undefined };

@@ -1,0 +1,284 @@
+/**
+ * Organizations, keys and credits in the memory of this process (siblings §3), where every charge is decided. With a journal, a
+ * charge takes its credits at once and answers when it is on record; one that could not be recorded gives them back, unless it may
+ * be on record after all. The operator's changes hold once they are on record.
+ *
+ * Uses of keys are no reason for a commit: they gather and are written once a minute and at the end, so a kill may lose the last
+ * minute's.
+ */
+import type {
+  Accounts,
+  Charge,
+  GrantDraft,
+  Granting,
+  KeyCreation,
+  KeyDraft,
+  KeyHolder,
+  KeyRecord,
+  NotChanged,
+  OrganizationCredits,
+  Revocation,
+} from '../../accounts/accounts.ts';
+import { Balance, type Taken, type Usage } from '../../accounts/balance.ts';
+import { keyDigestOf, newKeyId, newKeyText } from '../../accounts/key.ts';
+import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../accounts/limits.ts';
+import { DEMO_ORGANIZATION } from '../../accounts/organization.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
+import type { Random } from '../../base/random.ts';
+import type { Timers } from '../../base/timers.ts';
+import { RecordInDoubtError } from '../../payment/reservations.ts';
+import { type AccountChange, type AccountsJournal, type LoadedAccounts, NO_ACCOUNTS } from './accounts-journal.ts';
+import { StoredKeys } from './stored-keys.ts';
+
+/** Between two records of the uses of keys. */
+const USES_PAUSE_MS = 60_000;
+/** Uses of one record, so that no transaction is long. */
+const USE_COUNT_MAX = 1_000;
+
+export interface AccountsPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+}
+
+export interface AccountsOptions {
+  /** Settlements move play money, so the keys of {@link DEMO_ORGANIZATION} hold. */
+  readonly isPlay: boolean;
+  /** undefined: nothing outlives the process. */
+  readonly journal?: AccountsJournal | undefined;
+  readonly loaded?: LoadedAccounts | undefined;
+}
+
+/** Whether a change is on record; one in doubt may be. */
+type Written = { readonly kind: 'written' } | { readonly kind: 'refused' | 'in-doubt'; readonly detail: string };
+
+const WRITTEN: Written = { kind: 'written' };
+const FULL: NotChanged = { kind: 'full' };
+const PLAY_ONLY: NotChanged = { kind: 'play-only' };
+const UNAVAILABLE: Charge = { kind: 'unavailable' };
+
+export class MemoryAccounts implements Accounts {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #timers: Timers;
+  readonly #isPlay: boolean;
+  readonly #journal: AccountsJournal | undefined;
+  readonly #damage: string | undefined;
+  readonly #balances = new Map<string, Balance>();
+  readonly #keys = new StoredKeys();
+  #lastGrantSerial = 0;
+  /** Ids of keys whose last use is not on record. */
+  #used = new Set<string>();
+  #cancelUses: (() => void) | undefined;
+
+  constructor({ clock, random, timers }: AccountsPorts, { isPlay, journal, loaded = NO_ACCOUNTS }: AccountsOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#timers = timers;
+    this.#isPlay = isPlay;
+    this.#journal = journal;
+    this.#damage = loaded.damage;
+    for (const [name, record] of loaded.organizations) {
+      this.#balances.set(name, new Balance(record));
+      for (const { serial } of record.onboarding) this.#lastGrantSerial = Math.max(this.#lastGrantSerial, serial);
+    }
+    for (const key of loaded.keys) this.#keys.add(key);
+  }
+
+  unreadable(): string | undefined {
+    return this.#damage;
+  }
+
+  authenticate(keyText: string): KeyHolder | undefined {
+    const digest = keyDigestOf(keyText);
+    if (digest === undefined) return undefined;
+    const nowMs = this.#clock.nowMs();
+    const key = this.#keys.findByDigest(digest);
+    if (key === undefined || key.revokedAtMs !== null) return undefined;
+    if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) return undefined;
+    if (!this.#isPlay && key.holder.organization === DEMO_ORGANIZATION) return undefined;
+    if (this.#keys.noteUse(key, nowMs)) this.#recordUseLater(key.id);
+    return key.holder;
+  }
+
+  charge(organization: string, amount: number): MaybePromise<Charge> {
+    const balance = this.#balances.get(organization);
+    if (balance === undefined) throw new Error('a charge of an unknown organization');
+    const nowMs = this.#clock.nowMs();
+    if (amount === 0) return { kind: 'charged', remaining: balance.remaining(nowMs) };
+    const journal = this.#journal;
+    if (journal?.fault() !== undefined) return UNAVAILABLE;
+    const taken = balance.charge(amount, nowMs);
+    const remaining = balance.remaining(nowMs);
+    if (taken === undefined) return { kind: 'insufficient', remaining };
+    const charged: Charge = { kind: 'charged', remaining };
+    return journal === undefined ? charged : this.#recorded(journal, organization, balance, taken, charged);
+  }
+
+  usage(organization: string): Usage | undefined {
+    return this.#balances.get(organization)?.usage(this.#clock.nowMs());
+  }
+
+  createKey(draft: KeyDraft): MaybePromise<KeyCreation> {
+    const refused = this.#refusalOf(draft.organization);
+    if (refused !== undefined) return refused;
+    if (this.#keys.count >= KEY_COUNT_MAX) return FULL;
+    const { text, digest } = this.#newSecret();
+    const key: KeyRecord = {
+      ...draft,
+      scopes: [...draft.scopes],
+      id: newKeyId(this.#random),
+      createdAtMs: this.#clock.nowMs(),
+      lastUsedAtMs: null,
+      revokedAtMs: null,
+    };
+    const stored = { ...key, digest };
+    return this.#change({ kind: 'key', key: stored }, () => {
+      this.#balanceOf(draft.organization);
+      this.#keys.add(stored);
+      return { kind: 'created', key, text };
+    });
+  }
+
+  listKeys(organization?: string): readonly KeyRecord[] {
+    return this.#keys.list(organization);
+  }
+
+  revokeKey(id: string): MaybePromise<Revocation> {
+    const key = this.#keys.findById(id);
+    if (key === undefined) return { kind: 'unknown' };
+    if (key.revokedAtMs !== null) return { kind: 'revoked' };
+    const atMs = this.#clock.nowMs();
+    const revoked = (): Revocation => {
+      key.revokedAtMs ??= atMs;
+      return { kind: 'revoked' };
+    };
+    // One that may be on record holds at once: the operator wants the key gone.
+    return this.#change({ kind: 'revoke', id, atMs }, revoked, revoked);
+  }
+
+  grant({ organization, kind, amount, expiresAtMs }: GrantDraft): MaybePromise<Granting> {
+    const refused = this.#refusalOf(organization);
+    if (refused !== undefined) return refused;
+    if (kind === 'subscription') {
+      return this.#change({ kind, organization, amount }, () => {
+        const balance = this.#balanceOf(organization);
+        balance.setSubscription(amount);
+        const grant = balance.grants(this.#clock.nowMs()).find((one) => one.kind === 'subscription');
+        return { kind: 'granted', remaining: grant?.remaining ?? 0 };
+      });
+    }
+    if ((this.#balances.get(organization)?.onboardingCount ?? 0) >= GRANT_COUNT_MAX) return FULL;
+    const grant = { serial: ++this.#lastGrantSerial, amount, remaining: amount, expiresAtMs };
+    return this.#change({ kind, organization, grant }, () => {
+      this.#balanceOf(organization).addOnboarding(grant);
+      return { kind: 'granted', remaining: amount };
+    });
+  }
+
+  organization(name: string): OrganizationCredits | undefined {
+    const balance = this.#balances.get(name);
+    if (balance === undefined) return undefined;
+    const nowMs = this.#clock.nowMs();
+    return { organization: name, remaining: balance.remaining(nowMs), grants: balance.grants(nowMs) };
+  }
+
+  hasOrganizations(): boolean {
+    return this.#balances.size > 0;
+  }
+
+  /** Records the uses of keys that still wait. Never rejects. */
+  async close(): Promise<void> {
+    this.#cancelUses?.();
+    this.#cancelUses = undefined;
+    await this.#recordUses();
+  }
+
+  #refusalOf(organization: string): NotChanged | undefined {
+    if (this.#damage !== undefined) return { kind: 'unavailable', detail: this.#damage };
+    if (!this.#isPlay && organization === DEMO_ORGANIZATION) return PLAY_ONLY;
+    const isNew = !this.#balances.has(organization);
+    return isNew && this.#balances.size >= ORGANIZATION_COUNT_MAX ? FULL : undefined;
+  }
+
+  #balanceOf(organization: string): Balance {
+    let balance = this.#balances.get(organization);
+    if (balance === undefined) {
+      balance = new Balance();
+      this.#balances.set(organization, balance);
+    }
+    return balance;
+  }
+
+  /** A text whose digest no key here begins like. */
+  #newSecret(): { text: string; digest: Uint8Array } {
+    for (;;) {
+      const text = newKeyText(this.#random);
+      const digest = keyDigestOf(text);
+      if (digest === undefined) throw new Error('a new key without the form of a key');
+      if (!this.#keys.hasLike(digest)) return { text, digest };
+    }
+  }
+
+  /**
+   * Records an operator's change, then makes it.
+   * @param kept what to make of one that may be on record; it is not made when not given
+   */
+  #change<T>(change: AccountChange, make: () => T, kept?: () => void): MaybePromise<T | NotChanged> {
+    return chain(this.#write(change), (written) => {
+      if (written.kind === 'written') return make();
+      if (written.kind === 'in-doubt') kept?.();
+      return { kind: 'unavailable', detail: written.detail };
+    });
+  }
+
+  #write(change: AccountChange): MaybePromise<Written> {
+    if (this.#journal === undefined) return WRITTEN;
+    return this.#journal.write(change).then(
+      () => WRITTEN,
+      (failure) => ({
+        kind: failure instanceof RecordInDoubtError ? 'in-doubt' : 'refused',
+        detail: messageOf(failure),
+      }),
+    );
+  }
+
+  async #recorded(
+    journal: AccountsJournal,
+    organization: string,
+    balance: Balance,
+    taken: Taken,
+    charged: Charge,
+  ): Promise<Charge> {
+    try {
+      await journal.write({ kind: 'charge', organization, taken });
+      return charged;
+    } catch (failure) {
+      // What may be on record stays taken: credits are never spent twice.
+      if (!(failure instanceof RecordInDoubtError)) balance.giveBack(taken);
+      return UNAVAILABLE;
+    }
+  }
+
+  #recordUseLater(id: string): void {
+    if (this.#journal === undefined) return;
+    this.#used.add(id);
+    this.#cancelUses ??= this.#timers.after(USES_PAUSE_MS, () => {
+      this.#cancelUses = undefined;
+      void this.#recordUses();
+    });
+  }
+
+  /** What the state refuses is recorded with the next ones. */
+  async #recordUses(): Promise<void> {
+    const ids = [...this.#used];
+    this.#used = new Set();
+    for (let at = 0; at < ids.length; at += USE_COUNT_MAX) {
+      const part = ids.slice(at, at + USE_COUNT_MAX);
+      const written = await this.#write({ kind: 'used', uses: this.#keys.usesOf(part) });
+      if (written.kind !== 'written') for (const id of part) this.#used.add(id);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/** Keys by id and by digest. */
+import type { KeyHolder, KeyRecord } from '../../accounts/accounts.ts';
+import { isSameDigest } from '../../base/digest.ts';
+import type { KeyUse, StoredKey } from './accounts-journal.ts';
+
+const MINUTE_MS = 60_000;
+/** Bytes of a digest that find it; a number holds them exactly. */
+const PREFIX_BYTES = 6;
+/** In place of the digest of an unknown key, which is compared like any other. */
+const NO_DIGEST = new Uint8Array(32);
+
+/** A key in memory. */
+export interface HeldKey {
+  readonly id: string;
+  /** Shared by all requests. */
+  readonly holder: KeyHolder;
+  readonly digest: Uint8Array;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  lastUsedAtMs: number | null;
+  revokedAtMs: number | null;
+}
+
+function prefixOf(digest: Uint8Array): number {
+  let prefix = 0;
+  for (let i = 0; i < PREFIX_BYTES; i++) prefix = prefix * 256 + digest[i]!; // i < its 32 bytes
+  return prefix;
+}
+
+const recordOf = ({ id, holder, createdAtMs, expiresAtMs, lastUsedAtMs, revokedAtMs }: HeldKey): KeyRecord => ({
+  id,
+  organization: holder.organization,
+  scopes: holder.scopes,
+  createdAtMs,
+  expiresAtMs,
+  lastUsedAtMs,
+  revokedAtMs,
+});
+
+export class StoredKeys {
+  /** In the order of their creation. */
+  readonly #byId = new Map<string, HeldKey>();
+  readonly #byPrefix = new Map<number, HeldKey>();
+
+  get count(): number {
+    return this.#byId.size;
+  }
+
+  add({ id, organization, scopes, digest, createdAtMs, expiresAtMs, lastUsedAtMs, revokedAtMs }: StoredKey): void {
+    const holder = Object.freeze({ keyId: id, organization, scopes: Object.freeze([...scopes]) });
+    const key = { id, holder, digest, createdAtMs, expiresAtMs, lastUsedAtMs, revokedAtMs };
+    this.#byId.set(id, key);
+    this.#byPrefix.set(prefixOf(digest), key);
+  }
+
+  findById(id: string): HeldKey | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The first bytes find the key, which tells nothing about the others; the whole digest is compared in constant time. */
+  findByDigest(digest: Uint8Array): HeldKey | undefined {
+    const key = this.#byPrefix.get(prefixOf(digest));
+    return isSameDigest(digest, key?.digest ?? NO_DIGEST) ? key : undefined;
+  }
+
+  /** Whether a digest would take the place of another key's. */
+  hasLike(digest: Uint8Array): boolean {
+    return this.#byPrefix.has(prefixOf(digest));
+  }
+
+  list(organization: string | undefined): KeyRecord[] {
+    const records: KeyRecord[] = [];
+    for (const key of this.#byId.values()) {
+      if (organization === undefined || key.holder.organization === organization) records.push(recordOf(key));
+    }
+    return records;
+  }
+
+  /** Notes a use, to the minute. @returns true when it is a later minute than that of the last one */
+  noteUse(key: HeldKey, nowMs: number): boolean {
+    const minuteMs = nowMs - (nowMs % MINUTE_MS);
+    if (key.lastUsedAtMs !== null && key.lastUsedAtMs >= minuteMs) return false;
+    key.lastUsedAtMs = minuteMs;
+    return true;
+  }
+
+  /** The last uses of these keys. */
+  usesOf(ids: readonly string[]): KeyUse[] {
+    return ids.flatMap((id) => {
+      const atMs = this.#byId.get(id)?.lastUsedAtMs ?? null;
+      return atMs === null ? [] : [{ id, atMs }];
+    });
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * The secret key of a state (siblings §9, `STATE_KEY`): it authenticates cursors and encrypts what requests carry. The first
+ * start writes it to the state folder, so that cursors stay valid after a restart.
+ */
+import { join } from 'node:path';
+import { base64Bytes } from '../base/codec.ts';
+import type { Random } from '../base/random.ts';
+import { keptFile } from './kept-file.ts';
+import { StateError } from './state-error.ts';
+
+const FILE = 'state-key';
+const STATE_KEY_BYTES = 32;
+
+/**
+ * @param stateDir folder of the file, made when missing; null writes no file
+ * @throws StateError when the folder cannot be used or the file holds no key
+ */
+export function keptStateKey(stateDir: string | null, random: Random): Uint8Array {
+  if (stateDir === null) return random.bytes(STATE_KEY_BYTES);
+  const text = keptFile(stateDir, FILE, () => Buffer.from(random.bytes(STATE_KEY_BYTES)).toString('base64'));
+  const key = base64Bytes(text, STATE_KEY_BYTES);
+  if (key === undefined) {
+    throw new StateError(
+      `${join(stateDir, FILE)} holds no key of ${STATE_KEY_BYTES} bytes as base64; set STATE_KEY, or remove it`,
+    );
+  }
+  return key;
+}
