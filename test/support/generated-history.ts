@@ -154,7 +154,7 @@ export class GeneratedHistory {
     }
   }
 
-  /** The postings of a feed. A late feed shows some of them in a form that nobody has seen. */
+  /** The postings of a feed. A late feed shows some of them in a form of their own. */
   #listed(board: Board, isLate: boolean): Job[] {
     const chance = this.#chance;
     const postings = this.#postings.get(board)!;

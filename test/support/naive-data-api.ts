@@ -7,7 +7,7 @@
  * place: nothing behind it is left out, and what has moved in front of it is not shown.
  */
 import type { Job } from '../../src/catalogue/job.ts';
-import { asCompared, byCodeUnit, digestOf, everyTermIn, newestFirst } from './naive-catalogue.ts';
+import { asCompared, byCodeUnit, digestOf, everyTermIn, identityOf, newestFirst } from './naive-catalogue.ts';
 import {
   companyHiring,
   companySummary,
@@ -270,9 +270,19 @@ export class NaiveDataApi {
     );
   }
 
+  readonly #shownNames = new Map<string, string>();
+
+  /** By the name that its company shows now, on its newest active job or else its newest closed one. */
   #companyOf({ jobId, company }: NaiveEvent): NaiveEvent['company'] {
     const job = this.#byId.get(jobId);
-    return job === undefined ? company : { name: job.company, domain: job.companyDomain };
+    if (job === undefined) return company;
+    if (this.#shownNames.size === 0) {
+      for (const one of [...this.#scope.active, ...this.#scope.closed]) {
+        const identity = identityOf(one);
+        if (!this.#shownNames.has(identity)) this.#shownNames.set(identity, one.company);
+      }
+    }
+    return { name: this.#shownNames.get(identityOf(job))!, domain: job.companyDomain };
   }
 
   #eventList(
