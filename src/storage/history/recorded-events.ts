@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<EventKind, HistoryKind>> = {
  * was published, leaves that event as it was. Changes of one job are recorded in the order of their observation.
  */
 const EVENTS = `
-  SELECT event.serial, at_ms, kind, event.job, field, before, after, id, job.title, company, company_domain, (
+  SELECT event.serial, at_ms, kind, event.job, field, before, after, id, job.title, company, company_domain, board, (
     SELECT later.before FROM event AS later
     WHERE later.job = event.job AND later.field = 'title' AND (later.at_ms > event.at_ms OR later.serial > event.serial)
     ORDER BY later.serial LIMIT 1
@@ -31,7 +31,10 @@ const EVENTS = `
 
 export interface CatalogueEvent {
   readonly event: RecordedEvent;
+  /** With the company of its own row. */
   readonly job: EventJob;
+  /** Serial of the job's board. */
+  readonly board: number;
 }
 
 /** @throws HistoryError */
@@ -76,6 +79,7 @@ function eventOf(rows: readonly Row[]): CatalogueEvent {
       company: first.company as string,
       companyDomain: first.company_domain as CompanyDomain | null,
     },
+    board: first.board as number,
   };
 }
 
