@@ -6,7 +6,7 @@
 import type { Accounts, Charge } from '../accounts/accounts.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Access } from '../http/access.ts';
-import { AfterSettlement, type HeaderRecord, type Reply } from '../http/answers.ts';
+import { AfterSettlement, type HeaderRecord, type JsonText } from '../http/answers.ts';
 import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
 
@@ -33,7 +33,7 @@ export class ChargedAnswer<T> extends AfterSettlement<T> {
   charged: CreditsCharged | undefined;
 
   /** @param write makes the body; everything that can fail has happened before */
-  constructor(cost: number, write: (credits: CreditsCharged) => T | Reply) {
+  constructor(cost: number, write: (credits: CreditsCharged) => T | JsonText) {
     super(undefined, () => write(this.charged ?? NOT_CHARGED()));
     this.cost = cost;
   }

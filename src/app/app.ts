@@ -16,7 +16,7 @@ import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
 import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
-import { SURFACES, type SurfaceDefinition } from './modules.ts';
+import { chosenSurfaces, SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
 import { type OverloadPorts, openOverload } from './overload.ts';
@@ -81,7 +81,7 @@ const UNKNOWN_CLIENT: ClientConnection = { address: '' };
 
 /** @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start */
 export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
-  const definitions: readonly SurfaceDefinition[] = ports.surfaces ?? SURFACES;
+  const definitions = chosenSurfaces(ports.surfaces ?? SURFACES, config.surfaces);
   const log = new RequestLog(ports);
   const server = new Server(ports.clock, componentNamesOf(definitions), (failure) => log.failed(failure, 'shutdown'));
   try {

@@ -1,13 +1,15 @@
 /**
  * The one list of surfaces and of the modules on each. A new module or surface is a folder in `modules/` and a line here.
  */
+import { SURFACE_NAMES, type SurfaceName } from '../config/settings.ts';
 import { admin } from '../modules/admin/module.ts';
 import { callbacks } from '../modules/callbacks/module.ts';
+import { data } from '../modules/data/module.ts';
 import { jobs } from '../modules/jobs/module.ts';
 import type { Module } from '../modules/module.ts';
 import { pages } from '../modules/pages/module.ts';
 import { payments } from '../modules/payments/module.ts';
-import { service } from '../modules/service/module.ts';
+import { processOnly, service } from '../modules/service/module.ts';
 
 export interface SurfaceDefinition {
   /** Label of metrics and log; null for the base. */
@@ -19,6 +21,8 @@ export interface SurfaceDefinition {
   /** Setting with its public address, for a surface that may have another host; otherwise the address is base and path. */
   readonly urlSetting?: string;
   readonly modules: readonly Module[];
+  /** True: it has no contract, because it sells nothing. */
+  readonly isUndocumented?: boolean;
 }
 
 export const SURFACES = [
@@ -29,7 +33,39 @@ export const SURFACES = [
     path: '',
     modules: [jobs, callbacks, payments, admin, service, pages],
   },
+  {
+    name: 'data',
+    title: 'paygrade Jobs Data API',
+    description:
+      'Jobs, companies, skills and history over the whole catalogue, for holders of an API key; answers consume credits.',
+    path: '/data',
+    urlSetting: 'dataUrl',
+    modules: [data],
+  },
 ] as const satisfies readonly SurfaceDefinition[];
+
+/** Modules of the base that `SURFACES` switches, by the name of their product. */
+const SWITCHED: Readonly<Partial<Record<string, SurfaceName>>> = { [jobs.tag]: 'jobs', [callbacks.tag]: 'callbacks' };
+
+const isOn = (name: string | undefined, chosen: readonly string[]): boolean =>
+  name === undefined || !(SURFACE_NAMES as readonly string[]).includes(name) || chosen.includes(name);
+
+/**
+ * The surfaces with the products that `SURFACES` chose (siblings §1); what it does not name is left as it is. With none of them
+ * the base has nothing but the operations about the process.
+ */
+export function chosenSurfaces(
+  definitions: readonly SurfaceDefinition[],
+  chosen: readonly SurfaceName[],
+): readonly SurfaceDefinition[] {
+  return definitions
+    .filter(({ name }) => isOn(name ?? undefined, chosen))
+    .map((definition) => {
+      if (definition.name !== null) return definition;
+      if (chosen.length === 0) return { ...definition, modules: [processOnly], isUndocumented: true };
+      return { ...definition, modules: definition.modules.filter(({ tag }) => isOn(SWITCHED[tag], chosen)) };
+    });
+}
 
 /** Every module once, in the order of their settings in `--help` and the documents. */
 export const MODULES = [...new Set(SURFACES.flatMap(({ modules }) => [...modules]))];

@@ -14,7 +14,7 @@ export async function openSurface(
   parts: SurfaceParts,
   server: Server,
 ): Promise<Surface> {
-  const { name, title, description, modules } = definition;
+  const { name, title, description, modules, isUndocumented = false } = definition;
   const tags = Object.fromEntries(
     modules.flatMap(({ tag, summary }) => (summary === undefined ? [] : [[tag, summary]])),
   );
@@ -23,7 +23,7 @@ export async function openSurface(
     if (view === undefined) throw new Error('the operations of a surface are not known while its modules open');
     return view;
   };
-  const own = surfaceOperations(viewOf, server);
+  const own = surfaceOperations(viewOf, server, isUndocumented);
   const opened = [];
   for (const module of modules) {
     const open = await module.open({ ...shared, surface: { mount, view: viewOf } });

@@ -51,6 +51,8 @@ export class JsonText {
   }
 }
 
+type Created<T> = T | JsonText | Reply;
+
 /**
  * An answer that the kit creates once every admission has settled: a callback's ten minutes start when its payment has
  * settled. Before the call of `create` nothing exists that a failed settlement would have to undo.
@@ -58,9 +60,9 @@ export class JsonText {
 export class AfterSettlement<T> {
   /** What creates the same answer again after a crash: goes on record with the payment's intent. Plain JSON. */
   readonly draft: unknown;
-  readonly create: () => T | Reply | Promise<T | Reply>;
+  readonly create: () => Created<T> | Promise<Created<T>>;
 
-  constructor(draft: unknown, create: () => T | Reply | Promise<T | Reply>) {
+  constructor(draft: unknown, create: () => Created<T> | Promise<Created<T>>) {
     this.draft = draft;
     this.create = create;
   }

@@ -25,6 +25,8 @@ export interface CatalogueServices {
 export const noCompany = (domain: string): Refusal<'COMPANY_NOT_FOUND'> =>
   refuse(COMPANY_NOT_FOUND, `no job in the catalogue has the company domain ${domain}`);
 
+export const noJob = (): Refusal<'JOB_NOT_FOUND'> => refuse(JOB_NOT_FOUND, 'no job in the catalogue has this id');
+
 export const noCatalogue = (): Refusal<'CATALOGUE_UNAVAILABLE'> =>
   refuse(CATALOGUE_UNAVAILABLE, 'no catalogue is loaded on this server');
 

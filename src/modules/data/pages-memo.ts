@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
+import { Refusal } from '../../http/errors.ts';
 
 /** Characters of all texts together, at most two bytes each. */
 const TEXT_LENGTH_MAX = 8_000_000;
@@ -24,9 +25,9 @@ export class PagesMemo {
 
   /**
    * @param question the same text for the same question, page and limit
-   * @param make gives the text, or a value of another kind that is not kept
+   * @param make gives the text, or a refusal, which is not kept
    */
-  over<R>(served: ServedCatalogue, question: string, make: () => DataText | R): DataText | R {
+  over<R extends Refusal>(served: ServedCatalogue, question: string, make: () => DataText | R): DataText | R {
     if (served !== this.#served) {
       this.#served = served;
       this.#texts.clear();
@@ -34,10 +35,7 @@ export class PagesMemo {
     const known = this.#texts.get(question);
     if (known !== undefined) return known;
     const made = make();
-    if (isText(made)) this.#texts.set(question, made);
+    if (!(made instanceof Refusal)) this.#texts.set(question, made);
     return made;
   }
 }
-
-const isText = (made: unknown): made is DataText =>
-  typeof made === 'object' && made !== null && 'cost' in made && 'text' in made;

@@ -7,7 +7,7 @@ import type { CohortFacts } from '../../catalogue/cohort.ts';
 import { isStated } from '../../catalogue/domain-evidence.ts';
 import type { Job } from '../../catalogue/job.ts';
 import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
-import { Refusal, refuse } from '../../http/errors.ts';
+import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { periodEndingAt } from '../answer-period.ts';
 import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_JOB } from '../catalogue-examples.ts';
@@ -18,6 +18,7 @@ import {
   hasCatalogue,
   JOB_NOT_FOUND,
   noCatalogue,
+  noJob,
   UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
 import { jobDetail, jobDetailOf } from '../job-answer.ts';
@@ -73,7 +74,7 @@ export const getJob = route<JobsServices>()({
     if (served === undefined) return noCatalogue();
     const found = fromCatalogue(() => findJob(served.catalogue, input.id));
     if (found instanceof Refusal) return found;
-    if (found === undefined) return refuse(JOB_NOT_FOUND, 'no job in the catalogue has this id');
+    if (found === undefined) return noJob();
     return {
       data: { job: jobDetailOf(found) },
       meta: metaOf(served, cohortOf(found), periodEndingAt(clock.nowMs())),

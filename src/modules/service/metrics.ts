@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
-import type { ServiceServices } from './services.ts';
+import type { ProcessServices } from './services.ts';
 
-export const metrics = route<ServiceServices>()({
+export const metrics = route<ProcessServices>()({
   operation: 'metrics',
   method: 'GET',
   path: '/metrics',

@@ -34,6 +34,7 @@ function once(make: () => string): () => string {
 export function surfaceOperations(
   view: () => SurfaceView,
   { version, apiVersion, uptimeMs }: ServerView,
+  isUndocumented: boolean,
 ): readonly Operation[] {
   const services: SurfaceServices = {
     version,
@@ -44,8 +45,18 @@ export function surfaceOperations(
       return JSON.stringify(openApiOf(operations, facts));
     }),
   };
-  return bind(TAG, SURFACE_ROUTES, services);
+  return bind(TAG, isUndocumented ? [health] : SURFACE_ROUTES, services);
 }
+
+/** What a server without any product has beside its health (siblings §1). */
+export const processOnly = defineModule({
+  tag: TAG,
+  settings: {},
+  routes: [readyWith(COMPONENT_NAMES), metrics],
+  open: ({ server: { componentNames, metricsText, readiness }, shedding }) => ({
+    operations: bind(TAG, [readyWith(componentNames), metrics], { readiness, metricsText, shedding }),
+  }),
+});
 
 export const service = defineModule({
   tag: TAG,

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
-import type { ServiceServices } from './services.ts';
+import type { ProcessServices } from './services.ts';
 
 /** The components of every server, in the order of the answer; modules add theirs. */
 export const COMPONENT_NAMES = ['snapshot', 'state', 'settlement'] as const;
@@ -20,7 +20,7 @@ const LOAD = 'load';
 export function readyWith(componentNames: readonly string[]) {
   const names = [...componentNames, LOAD];
   const answer = v.strictObject(Object.fromEntries(names.map((name) => [name, v.boolean()])));
-  return route<ServiceServices>()({
+  return route<ProcessServices>()({
     operation: 'ready',
     method: 'GET',
     path: '/ready',

@@ -2,7 +2,10 @@
 import type { OverloadServices } from '../../access/overload.ts';
 import type { ServerView } from '../module.ts';
 
-export interface ServiceServices extends Pick<ServerView, 'readiness' | 'metricsText'>, OverloadServices {
+/** The services of the operations about the process. */
+export interface ProcessServices extends Pick<ServerView, 'readiness' | 'metricsText'>, OverloadServices {}
+
+export interface ServiceServices extends ProcessServices {
   /** Texts of the documents about this server, each made at its first use. */
   readonly documents: Documents;
 }

@@ -1,0 +1,92 @@
+/** GET /v1/companies/{domain}/hiring: one company's hiring activity over all of its jobs. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { companyHiring } from '../../catalogue/listing/company-answers.ts';
+import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
+import { route } from '../../http/route.ts';
+import { observationPeriod, periodOf } from '../answer-period.ts';
+import { count } from '../answer-values.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
+import { period } from '../catalogue-parameters.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  COMPANY_NOT_FOUND,
+  hasCatalogue,
+  noCatalogue,
+  UPSTREAM_INVALID_RESPONSE,
+} from '../catalogue-refusals.ts';
+import { companyDataOf, companyEntries } from '../company-answer.ts';
+import { inCompany } from './companies.ts';
+import { answered, envelope, exampleMeta } from './envelope.ts';
+import type { DataServices } from './services.ts';
+
+const COST = 5;
+
+export const getCompanyHiring = route<DataServices>()({
+  operation: 'getCompanyHiring',
+  method: 'GET',
+  path: '/v1/companies/:domain/hiring',
+  decodesParams: true,
+  summary: "One company's hiring activity over all of its jobs",
+  description:
+    'Counts, departments and skills over every active job of the company, and what the last seven days brought.',
+  access: [apiKey('companies:read'), perKey, unlessOverloaded, costs(COST)],
+  query: v.strictObject({ period: v.optional(period, '7d') }),
+  answer: envelope(
+    v.strictObject({
+      ...companyEntries,
+      first_observed_jobs: count,
+      no_longer_observed_jobs: count,
+      hiring_activity_score: v.pipe(v.number(), v.minValue(0), v.maxValue(100)),
+      observation_period: observationPeriod,
+    }),
+  ),
+  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  examples: {
+    params: { domain: EXAMPLE_COMPANY.domain },
+    answer: {
+      data: {
+        company: EXAMPLE_COMPANY,
+        active_job_count: 42,
+        observed_sample_jobs: 42,
+        engineering_jobs_in_sample: 17,
+        engineering_job_count: 17,
+        top_hiring_departments: [{ department: 'Engineering', observed_job_count: 17 }],
+        top_requested_skills: [{ skill: 'python', observed_job_count: 12, sample_size: 42 }],
+        last_observed_at: EXAMPLE_OBSERVED_AT,
+        first_observed_jobs: 6,
+        no_longer_observed_jobs: 2,
+        hiring_activity_score: 85.71,
+        observation_period: EXAMPLE_PERIOD,
+      },
+      meta: exampleMeta(COST),
+    },
+  },
+  ready: hasCatalogue,
+  handle(_, { catalogue, clock }, request) {
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const nowMs = clock.nowMs();
+    const observed = observationPeriodEndingAt(nowMs);
+    return answered(nowMs, served, request, () =>
+      inCompany(request.params.domain, (domain) => {
+        const hiring = companyHiring(served.catalogue, domain, observed);
+        return (
+          hiring && {
+            data: {
+              ...companyDataOf(hiring),
+              first_observed_jobs: hiring.firstObservedJobs,
+              no_longer_observed_jobs: hiring.noLongerObservedJobs,
+              hiring_activity_score: hiring.hiringActivityScore,
+              observation_period: periodOf(observed),
+            },
+            cost: COST,
+          }
+        );
+      }),
+    );
+  },
+});

@@ -1,0 +1,68 @@
+/** GET /v1/companies/{domain}/jobs: the jobs of one company, page by page. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { route } from '../../http/route.ts';
+import { EXAMPLE_COMPANY } from '../catalogue-examples.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  COMPANY_NOT_FOUND,
+  hasCatalogue,
+  noCatalogue,
+  UPSTREAM_INVALID_RESPONSE,
+} from '../catalogue-refusals.ts';
+import { companyName } from '../company-answer.ts';
+import { inCompany } from './companies.ts';
+import { badCursor, INVALID_CURSOR } from './cursors.ts';
+import { envelope, exampleMeta } from './envelope.ts';
+import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
+import { ofJobs, paging } from './parameters.ts';
+import { EXAMPLE_RECORD } from './records.ts';
+import type { DataServices } from './services.ts';
+
+const OPERATION = 'listCompanyJobs';
+
+export const listCompanyJobs = route<DataServices>()({
+  operation: OPERATION,
+  method: 'GET',
+  path: '/v1/companies/:domain/jobs',
+  decodesParams: true,
+  summary: 'The jobs of one company, most recently observed first',
+  access: [apiKey('companies:read'), perKey, unlessOverloaded, costs('record')],
+  query: v.strictObject({ ...ofJobs, ...paging }),
+  answer: envelope(v.strictObject({ company: companyName, ...jobsEntries })),
+  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  examples: {
+    params: { domain: EXAMPLE_COMPANY.domain },
+    query: { limit: 1 },
+    answer: {
+      data: {
+        company: EXAMPLE_COMPANY,
+        jobs: [EXAMPLE_RECORD],
+        returned_jobs: 1,
+        limit: 1,
+        next_cursor: 'YV0N1p2rN0aQeB5jZl3uTkJ3y0Zf4h8Yq0c6Wn2xV1sQmL9oPd7gTA',
+      },
+      meta: exampleMeta(1),
+    },
+  },
+  check: checksCursor(OPERATION),
+  ready: hasCatalogue,
+  handle(input, services, request) {
+    const served = services.catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const { status, observed_since: observedSinceMs, limit } = input;
+    const { snapshot } = served.catalogue;
+    return answerPage(OPERATION, input, services, served, request, (after) =>
+      inCompany(request.params.domain, (domain) => {
+        const code = snapshot.companyOf(domain);
+        if (code === undefined) return undefined;
+        const company = { name: snapshot.shownNameOf(code), domain: snapshot.domainOf(code) };
+        const listed = jobsPage(served, { company: domain, status, observedSinceMs }, after, limit);
+        return listed === undefined ? badCursor() : { ...listed, data: { company, ...listed.data } };
+      }),
+    );
+  },
+});

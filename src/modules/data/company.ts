@@ -1,0 +1,82 @@
+/** GET /v1/companies/{domain}: one company over all of its jobs. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { isoTimeOrNull } from '../../base/iso-time.ts';
+import { companySummary } from '../../catalogue/listing/company-answers.ts';
+import { route } from '../../http/route.ts';
+import { count, dateTime } from '../answer-values.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  COMPANY_NOT_FOUND,
+  hasCatalogue,
+  noCatalogue,
+  UPSTREAM_INVALID_RESPONSE,
+} from '../catalogue-refusals.ts';
+import { companyName } from '../company-answer.ts';
+import { departmentCounts, departmentCountsOf, inCompany } from './companies.ts';
+import { answered, envelope, exampleMeta } from './envelope.ts';
+import type { DataServices } from './services.ts';
+
+const COST = 2;
+
+export const getCompany = route<DataServices>()({
+  operation: 'getCompany',
+  method: 'GET',
+  path: '/v1/companies/:domain',
+  decodesParams: true,
+  summary: 'One company over all of its jobs',
+  access: [apiKey('companies:read'), perKey, unlessOverloaded, costs(COST)],
+  query: v.strictObject({}),
+  answer: envelope(
+    v.strictObject({
+      company: companyName,
+      active_job_count: count,
+      closed_job_count: count,
+      departments: departmentCounts,
+      first_observed_at: v.nullable(dateTime),
+      last_observed_at: v.nullable(dateTime),
+    }),
+  ),
+  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  examples: {
+    params: { domain: EXAMPLE_COMPANY.domain },
+    answer: {
+      data: {
+        company: EXAMPLE_COMPANY,
+        active_job_count: 42,
+        closed_job_count: 7,
+        departments: [{ department: 'Engineering', active_job_count: 17 }],
+        first_observed_at: EXAMPLE_FIRST_OBSERVED_AT,
+        last_observed_at: EXAMPLE_OBSERVED_AT,
+      },
+      meta: exampleMeta(COST),
+    },
+  },
+  ready: hasCatalogue,
+  handle(_, { catalogue, clock }, request) {
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
+    return answered(clock.nowMs(), served, request, () =>
+      inCompany(request.params.domain, (domain) => {
+        const summary = companySummary(served.catalogue, domain);
+        return (
+          summary && {
+            data: {
+              company: summary.company,
+              active_job_count: summary.activeJobCount,
+              closed_job_count: summary.closedJobCount,
+              departments: departmentCountsOf(summary.departments),
+              first_observed_at: isoTimeOrNull(summary.firstObservedMs),
+              last_observed_at: isoTimeOrNull(summary.lastObservedMs),
+            },
+            cost: COST,
+          }
+        );
+      }),
+    );
+  },
+});

@@ -1,0 +1,102 @@
+/** The envelope of the Jobs Data API (siblings §4): `data`, and `meta` with the credits that the answer cost. */
+import * as v from 'valibot';
+import { ChargedAnswer } from '../../access/credits.ts';
+import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
+import type { ServedCatalogue } from '../../catalogue/holder.ts';
+import { JsonText } from '../../http/answers.ts';
+import { Refusal } from '../../http/errors.ts';
+import type { RequestView } from '../../http/request-view.ts';
+import { count, dateTime } from '../answer-values.ts';
+import { EXAMPLE_ANSWERED_MS, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
+import { fromCatalogue } from '../catalogue-refusals.ts';
+import { LIMITATIONS, SYNTHETIC } from '../limitations.ts';
+import type { DataText } from './pages-memo.ts';
+import type { DataServices } from './services.ts';
+
+const meta = v.strictObject({
+  generated_at: dateTime,
+  request_id: v.string(),
+  freshness: v.strictObject({ last_observed_at: v.nullable(dateTime) }),
+  credits: v.strictObject({ charged: count, remaining: count }),
+  limitations: v.array(v.string()),
+});
+
+export const envelope = <D extends v.GenericSchema>(data: D) => v.strictObject({ data, meta });
+
+/** `meta` of the example of an answer that cost so many credits. */
+export const exampleMeta = (charged: number): v.InferInput<typeof meta> => ({
+  generated_at: isoTime(EXAMPLE_ANSWERED_MS),
+  request_id: 'req_00000000-0000-4000-8000-000000000000',
+  freshness: { last_observed_at: EXAMPLE_OBSERVED_AT },
+  credits: { charged, remaining: 10_000 - charged },
+  limitations: [...LIMITATIONS],
+});
+
+/** The newest observation of all active jobs. */
+export const freshnessOf = ({ catalogue: { snapshot } }: ServedCatalogue): string | null =>
+  isoTimeOrNull(snapshot.activeCount === 0 ? null : snapshot.lastObserved[0]!);
+
+export const limitationsOf = ({ isSynthetic }: ServedCatalogue): readonly string[] =>
+  isSynthetic ? [...LIMITATIONS, SYNTHETIC] : LIMITATIONS;
+
+/** What an answer says of the catalogue, and what it costs. */
+export interface Costing<D> {
+  readonly data: D;
+  /** Whole credits. */
+  readonly cost: number;
+}
+
+type Charged<D> = ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>;
+
+const textOf = <D>({ cost, data }: Costing<D>): DataText => ({ text: JSON.stringify(data), cost });
+
+/** The answer is written when it is charged: all but the credits is ready before, so nothing can fail afterwards. */
+function charged<D>(
+  { text, cost }: DataText,
+  nowMs: number,
+  served: ServedCatalogue,
+  { requestId }: RequestView,
+): Charged<D> {
+  const freshness = JSON.stringify({ last_observed_at: freshnessOf(served) });
+  const limitations = JSON.stringify(limitationsOf(served));
+  const before =
+    `{"data":${text},"meta":{"generated_at":"${isoTime(nowMs)}","request_id":"${requestId}",` +
+    `"freshness":${freshness},"credits":`;
+  return new ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>(
+    cost,
+    (credits) => new JsonText(`${before}${JSON.stringify(credits)},"limitations":${limitations}}}`),
+  );
+}
+
+type Unread = Refusal<'UPSTREAM_INVALID_RESPONSE'>;
+
+/**
+ * Answers with what the catalogue says, for its credits.
+ * @param make everything that the answer says of the catalogue, or a refusal
+ */
+export function answered<D, C extends string = never>(
+  nowMs: number,
+  served: ServedCatalogue,
+  request: RequestView,
+  make: () => Costing<D> | Refusal<C>,
+): Charged<D> | Refusal<C> | Unread {
+  const made: Costing<D> | Refusal<C> | Unread = fromCatalogue(make);
+  return made instanceof Refusal ? made : charged(textOf(made), nowMs, served, request);
+}
+
+/** The same for an answer that follows from the catalogue and the question alone: it is remembered. */
+export function answeredOnce<D, C extends string = never>(
+  { clock, memo }: Pick<DataServices, 'clock' | 'memo'>,
+  served: ServedCatalogue,
+  request: RequestView,
+  question: string,
+  make: () => Costing<D> | Refusal<C>,
+): Charged<D> | Refusal<C> | Unread {
+  const made: DataText | Refusal<C> | Unread = fromCatalogue(() =>
+    memo.over(served, question, (): DataText | Refusal<C> => {
+      const costing = make();
+      return costing instanceof Refusal ? costing : textOf(costing);
+    }),
+  );
+  return made instanceof Refusal ? made : charged(made, clock.nowMs(), served, request);
+}

@@ -1,0 +1,110 @@
+/** GET /v1/metrics/hiring: what the last seven days brought to the whole catalogue. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { isoTime } from '../../base/iso-time.ts';
+import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
+import { hiringMetrics } from '../../catalogue/listing/metrics.ts';
+import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
+import { route } from '../../http/route.ts';
+import { observationPeriod, periodOf } from '../answer-period.ts';
+import { count } from '../answer-values.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
+import { period } from '../catalogue-parameters.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { companyName } from '../company-answer.ts';
+import { departmentCounts, departmentCountsOf } from './companies.ts';
+import { answered, envelope, exampleMeta } from './envelope.ts';
+import type { DataServices } from './services.ts';
+
+const COST = 5;
+/** UTC days that seven days touch, at most. */
+const DAY_COUNT = 8;
+
+const top = <S extends v.GenericSchema>(entry: S) => v.pipe(v.array(entry), v.maxLength(TOP_ENTRIES_MAX));
+
+const dateOf = (dayMs: number): string => isoTime(dayMs).slice(0, 10);
+
+export const getHiringMetrics = route<DataServices>()({
+  operation: 'getHiringMetrics',
+  method: 'GET',
+  path: '/v1/metrics/hiring',
+  summary: 'What the last seven days brought',
+  description:
+    'Jobs first observed and no longer observed, by day, and the companies, departments and skills with the most active jobs.',
+  access: [apiKey('signals:read'), perKey, unlessOverloaded, costs(COST)],
+  query: v.strictObject({ period: v.optional(period, '7d') }),
+  answer: envelope(
+    v.strictObject({
+      observation_period: observationPeriod,
+      first_observed_jobs: count,
+      no_longer_observed_jobs: count,
+      net_change: v.pipe(v.number(), v.integer()),
+      by_day: v.pipe(
+        v.array(
+          v.strictObject({
+            date: v.pipe(v.string(), v.isoDate()),
+            first_observed_jobs: count,
+            no_longer_observed_jobs: count,
+          }),
+        ),
+        v.maxLength(DAY_COUNT),
+      ),
+      top_companies: top(v.strictObject({ company: companyName, active_job_count: count, first_observed_jobs: count })),
+      top_departments: departmentCounts,
+      top_skills: top(v.strictObject({ skill: v.string(), active_job_count: count })),
+    }),
+  ),
+  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE],
+  examples: {
+    answer: {
+      data: {
+        observation_period: EXAMPLE_PERIOD,
+        first_observed_jobs: 12,
+        no_longer_observed_jobs: 5,
+        net_change: 7,
+        by_day: [{ date: EXAMPLE_PERIOD.start.slice(0, 10), first_observed_jobs: 12, no_longer_observed_jobs: 5 }],
+        top_companies: [{ company: EXAMPLE_COMPANY, active_job_count: 42, first_observed_jobs: 6 }],
+        top_departments: [{ department: 'Engineering', active_job_count: 17 }],
+        top_skills: [{ skill: 'python', active_job_count: 812 }],
+      },
+      meta: exampleMeta(COST),
+    },
+  },
+  ready: hasCatalogue,
+  handle(_, { catalogue, clock }, request) {
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const nowMs = clock.nowMs();
+    const observed = observationPeriodEndingAt(nowMs);
+    return answered(nowMs, served, request, () => {
+      const metrics = hiringMetrics(served.catalogue, observed);
+      return {
+        data: {
+          observation_period: periodOf(observed),
+          first_observed_jobs: metrics.firstObservedJobs,
+          no_longer_observed_jobs: metrics.noLongerObservedJobs,
+          net_change: metrics.netChange,
+          by_day: metrics.byDay.map(({ dayMs, firstObservedJobs, noLongerObservedJobs }) => ({
+            date: dateOf(dayMs),
+            first_observed_jobs: firstObservedJobs,
+            no_longer_observed_jobs: noLongerObservedJobs,
+          })),
+          top_companies: metrics.topCompanies.map(({ activeJobCount, company, firstObservedJobs }) => ({
+            company,
+            active_job_count: activeJobCount,
+            first_observed_jobs: firstObservedJobs,
+          })),
+          top_departments: departmentCountsOf(metrics.topDepartments),
+          top_skills: metrics.topSkills.map(({ activeJobCount, skill }) => ({
+            skill,
+            active_job_count: activeJobCount,
+          })),
+        },
+        cost: COST,
+      };
+    });
+  },
+});

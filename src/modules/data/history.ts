@@ -1,0 +1,62 @@
+/** GET /v1/history: what was observed of all jobs, in the order in which it was recorded; the feed can be followed for ever. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { listHistory } from '../../catalogue/listing/list-history.ts';
+import { HISTORY_KINDS } from '../../catalogue/packed/history-event.ts';
+import { route } from '../../http/route.ts';
+import { companyDomain } from '../catalogue-parameters.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { moment, rule } from '../parameter-rules.ts';
+import { INVALID_CURSOR } from './cursors.ts';
+import { envelope, exampleMeta } from './envelope.ts';
+import { answerPage, checksCursor, eventsEntries, eventsPage } from './lists.ts';
+import { paging } from './parameters.ts';
+import { EXAMPLE_EVENTS } from './records.ts';
+import type { DataServices } from './services.ts';
+
+const OPERATION = 'listHistory';
+
+export const followHistory = route<DataServices>()({
+  operation: OPERATION,
+  method: 'GET',
+  path: '/v1/history',
+  summary: 'The feed of all events, in the order in which they were recorded',
+  description:
+    'Append-only. Without `until` the last page has a `next_cursor` too: keep it, and the same request with it gives exactly ' +
+    'what came since, also after the catalogue was loaded again; such a page may be empty and then costs nothing.',
+  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  query: v.strictObject({
+    since: v.optional(moment),
+    until: v.optional(moment),
+    type: v.optional(v.pipe(v.picklist(HISTORY_KINDS), rule({ rule: `one of ${HISTORY_KINDS.join(', ')}` }))),
+    company: v.optional(companyDomain),
+    ...paging,
+  }),
+  answer: envelope(v.strictObject(eventsEntries)),
+  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  examples: {
+    query: { since: '2026-10-01', limit: 2 },
+    answer: {
+      data: {
+        events: EXAMPLE_EVENTS,
+        returned_events: EXAMPLE_EVENTS.length,
+        limit: 2,
+        next_cursor: 'b1x3pQKfY0mQq4rWc1dQ3gAAA9E',
+      },
+      meta: exampleMeta(EXAMPLE_EVENTS.length),
+    },
+  },
+  check: checksCursor(OPERATION),
+  ready: hasCatalogue,
+  handle(input, services, request) {
+    const served = services.catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const { since: sinceMs, until: untilMs, type: kind, company, limit } = input;
+    return answerPage(OPERATION, input, services, served, request, (after) =>
+      eventsPage(listHistory(served.catalogue, { sinceMs, untilMs, kind, company }, after, limit)),
+    );
+  },
+});

@@ -1,0 +1,65 @@
+/** GET /v1/jobs/{id}/history: what was observed of one job, oldest first, page by page. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { listJobHistory as listEvents } from '../../catalogue/listing/list-history.ts';
+import { route } from '../../http/route.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  hasCatalogue,
+  JOB_NOT_FOUND,
+  noCatalogue,
+  noJob,
+  UPSTREAM_INVALID_RESPONSE,
+} from '../catalogue-refusals.ts';
+import { INVALID_CURSOR } from './cursors.ts';
+import { envelope, exampleMeta } from './envelope.ts';
+import { answerPage, checksCursor, eventsEntries, eventsPage } from './lists.ts';
+import { paging } from './parameters.ts';
+import { EXAMPLE_EVENTS, EXAMPLE_RECORD } from './records.ts';
+import type { DataServices } from './services.ts';
+
+const OPERATION = 'listJobHistory';
+
+export const listJobHistory = route<DataServices>()({
+  operation: OPERATION,
+  method: 'GET',
+  path: '/v1/jobs/:id/history',
+  decodesParams: true,
+  summary: 'The history of one job, oldest first',
+  description: 'When the job was first observed, what changed, when it closed and when it was observed again.',
+  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  query: v.strictObject(paging),
+  answer: envelope(v.strictObject({ job_id: v.string(), ...eventsEntries })),
+  errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  examples: {
+    params: { id: EXAMPLE_RECORD.id },
+    query: { limit: 2 },
+    answer: {
+      data: {
+        job_id: EXAMPLE_RECORD.id,
+        events: EXAMPLE_EVENTS,
+        returned_events: EXAMPLE_EVENTS.length,
+        limit: 2,
+        next_cursor: null,
+      },
+      meta: exampleMeta(EXAMPLE_EVENTS.length),
+    },
+  },
+  check: checksCursor(OPERATION),
+  ready: hasCatalogue,
+  handle(input, services, request) {
+    const served = services.catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const { catalogue } = served;
+    const { id = '' } = request.params;
+    return answerPage(OPERATION, input, services, served, request, (after) => {
+      const row = catalogue.snapshot.rowOf(id);
+      if (row === undefined) return noJob();
+      const listed = eventsPage(listEvents(catalogue, row, after, input.limit));
+      return listed && { ...listed, data: { job_id: id, ...listed.data } };
+    });
+  },
+});

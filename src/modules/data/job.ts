@@ -1,0 +1,58 @@
+/** GET /v1/jobs/{id}: one job, active or closed, with its description. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
+import { route } from '../../http/route.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  hasCatalogue,
+  JOB_NOT_FOUND,
+  noCatalogue,
+  noJob,
+  UPSTREAM_INVALID_RESPONSE,
+} from '../catalogue-refusals.ts';
+import { jobDetail, jobDetailOf } from '../job-answer.ts';
+import { answered, envelope, exampleMeta } from './envelope.ts';
+import { EXAMPLE_RECORD } from './records.ts';
+import type { DataServices } from './services.ts';
+
+const COST = 1;
+
+export const getJob = route<DataServices>()({
+  operation: 'getJob',
+  method: 'GET',
+  path: '/v1/jobs/:id',
+  decodesParams: true,
+  summary: 'One job with its description',
+  description: 'The job with an id that another answer stated, active or closed.',
+  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs(COST)],
+  query: v.strictObject({}),
+  answer: envelope(v.strictObject({ job: jobDetail })),
+  errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  examples: {
+    params: { id: EXAMPLE_RECORD.id },
+    answer: {
+      data: {
+        job: {
+          ...EXAMPLE_RECORD,
+          description: 'You build the pipelines that our reports rest on.',
+          description_truncated: false,
+          closed_at: null,
+        },
+      },
+      meta: exampleMeta(COST),
+    },
+  },
+  ready: hasCatalogue,
+  handle(_, { catalogue, clock }, request) {
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
+    return answered(clock.nowMs(), served, request, () => {
+      const found = findJob(served.catalogue, request.params.id ?? '');
+      return found === undefined ? noJob() : { data: { job: jobDetailOf(found) }, cost: COST };
+    });
+  },
+});

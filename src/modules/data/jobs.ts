@@ -1,0 +1,45 @@
+/** GET /v1/jobs: every job, or those of a company, page by page. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { route } from '../../http/route.ts';
+import { companyDomain } from '../catalogue-parameters.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { INVALID_CURSOR } from './cursors.ts';
+import { envelope, exampleMeta } from './envelope.ts';
+import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
+import { ofJobs, paging } from './parameters.ts';
+import { EXAMPLE_RECORD } from './records.ts';
+import type { DataServices } from './services.ts';
+
+const OPERATION = 'listJobs';
+
+export const listAllJobs = route<DataServices>()({
+  operation: OPERATION,
+  method: 'GET',
+  path: '/v1/jobs',
+  summary: 'List jobs, most recently observed first',
+  description: 'Page by page through the whole catalogue, or through the jobs of one company.',
+  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  query: v.strictObject({ company: v.optional(companyDomain), ...ofJobs, ...paging }),
+  answer: envelope(v.strictObject(jobsEntries)),
+  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  examples: {
+    query: { status: 'any', observed_since: '2026-11-01', limit: 1 },
+    answer: {
+      data: { jobs: [EXAMPLE_RECORD], returned_jobs: 1, limit: 1, next_cursor: null },
+      meta: exampleMeta(1),
+    },
+  },
+  check: checksCursor(OPERATION),
+  ready: hasCatalogue,
+  handle(input, services, request) {
+    const served = services.catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const { company, status, observed_since: observedSinceMs, limit } = input;
+    const filters = { company, status, observedSinceMs };
+    return answerPage(OPERATION, input, services, served, request, (after) => jobsPage(served, filters, after, limit));
+  },
+});

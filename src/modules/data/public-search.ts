@@ -1,0 +1,106 @@
+/** GET /v1/public/search: at most five samples from a fixed pool of twelve jobs, for everybody. */
+import * as v from 'valibot';
+import { perClient } from '../../access/rate-limit.ts';
+import { isoTime } from '../../base/iso-time.ts';
+import { REMOTE_STATUSES } from '../../catalogue/job.ts';
+import { PUBLIC_POOL_SIZE } from '../../catalogue/limits.ts';
+import { publicSamples } from '../../catalogue/listing/public-samples.ts';
+import { Refusal } from '../../http/errors.ts';
+import { route } from '../../http/route.ts';
+import { dateTime, wholeNumber } from '../answer-values.ts';
+import { EXAMPLE_ANSWERED_MS, EXAMPLE_JOB } from '../catalogue-examples.ts';
+import { terms } from '../catalogue-parameters.ts';
+import {
+  CATALOGUE_UNAVAILABLE,
+  fromCatalogue,
+  hasCatalogue,
+  noCatalogue,
+  UPSTREAM_INVALID_RESPONSE,
+} from '../catalogue-refusals.ts';
+import { LIMITATIONS } from '../limitations.ts';
+import { limitationsOf } from './envelope.ts';
+import { cached, PUBLIC_ANSWER_HEADERS, PUBLIC_CACHE_CONTROL } from './public.ts';
+import type { DataServices } from './services.ts';
+
+const SAMPLE_COUNT_MAX = 5;
+
+const POOL = `Samples come from a fixed pool of at most ${PUBLIC_POOL_SIZE} jobs and stand for nothing but themselves.`;
+
+const sample = v.strictObject({
+  id: v.string(),
+  title: v.string(),
+  company: v.string(),
+  location: v.nullable(v.string()),
+  remote_status: v.picklist(REMOTE_STATUSES),
+  last_observed_at: dateTime,
+});
+
+export const searchPublicSamples = route<DataServices>()({
+  operation: 'searchPublicSamples',
+  method: 'GET',
+  path: '/v1/public/search',
+  summary: 'Up to five samples from a fixed pool of twelve jobs, free',
+  access: [perClient],
+  query: v.strictObject({
+    q: terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' }),
+  }),
+  answer: v.strictObject({
+    data: v.strictObject({
+      samples: v.pipe(v.array(sample), v.maxLength(SAMPLE_COUNT_MAX)),
+      returned_samples: wholeNumber(0, SAMPLE_COUNT_MAX),
+      limit: v.literal(SAMPLE_COUNT_MAX),
+      pool_size: wholeNumber(0, PUBLIC_POOL_SIZE),
+    }),
+    meta: v.strictObject({ generated_at: dateTime, limitations: v.array(v.string()) }),
+  }),
+  answerHeaders: PUBLIC_ANSWER_HEADERS,
+  cacheControl: PUBLIC_CACHE_CONTROL,
+  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE],
+  examples: {
+    query: { q: 'engineer' },
+    answer: {
+      data: {
+        samples: [
+          {
+            id: EXAMPLE_JOB.id,
+            title: EXAMPLE_JOB.title,
+            company: EXAMPLE_JOB.company,
+            location: EXAMPLE_JOB.location,
+            remote_status: EXAMPLE_JOB.remote_status,
+            last_observed_at: EXAMPLE_JOB.last_observed_at,
+          },
+        ],
+        returned_samples: 1,
+        limit: SAMPLE_COUNT_MAX,
+        pool_size: PUBLIC_POOL_SIZE,
+      },
+      meta: { generated_at: isoTime(EXAMPLE_ANSWERED_MS), limitations: [...LIMITATIONS, POOL] },
+    },
+  },
+  ready: hasCatalogue,
+  handle({ q }, { catalogue, clock }, request) {
+    const served = catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const found = fromCatalogue(() => {
+      const { poolSize, rows } = publicSamples(served.catalogue, q);
+      return { poolSize, jobs: served.catalogue.foundJobs.at(rows.slice(0, SAMPLE_COUNT_MAX)) };
+    });
+    if (found instanceof Refusal) return found;
+    return cached(served, `search\n${q}`, request, () => ({
+      data: {
+        samples: found.jobs.map((job) => ({
+          id: job.id,
+          title: job.title,
+          company: job.company,
+          location: job.location,
+          remote_status: job.remoteStatus,
+          last_observed_at: isoTime(job.lastObservedMs),
+        })),
+        returned_samples: found.jobs.length,
+        limit: SAMPLE_COUNT_MAX,
+        pool_size: found.poolSize,
+      },
+      meta: { generated_at: isoTime(clock.nowMs()), limitations: [...limitationsOf(served), POOL] },
+    }));
+  },
+});

@@ -1,0 +1,58 @@
+/** GET /v1/jobs/search: jobs of the whole catalogue that match every filter, page by page. */
+import * as v from 'valibot';
+import { apiKey } from '../../access/api-key.ts';
+import { costs } from '../../access/credits.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { route } from '../../http/route.ts';
+import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { boolean } from '../parameter-rules.ts';
+import { INVALID_CURSOR } from './cursors.ts';
+import { envelope, exampleMeta } from './envelope.ts';
+import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
+import { department, ofJobs, paging, skill } from './parameters.ts';
+import { EXAMPLE_RECORD } from './records.ts';
+import type { DataServices } from './services.ts';
+
+const OPERATION = 'searchJobs';
+
+export const searchJobs = route<DataServices>()({
+  operation: OPERATION,
+  method: 'GET',
+  path: '/v1/jobs/search',
+  summary: 'Search jobs of the whole catalogue',
+  description:
+    'Jobs that match every filter, most recently observed first, page by page: `next_cursor` of an answer is the `cursor` of the ' +
+    'next request with the same filters, and null after the last page.',
+  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  query: v.strictObject({
+    keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
+    location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
+    company: v.optional(companyDomain),
+    remote: v.optional(boolean),
+    employment_type: v.optional(employmentType),
+    department: v.optional(department),
+    skill: v.optional(skill),
+    ...ofJobs,
+    ...paging,
+  }),
+  answer: envelope(v.strictObject(jobsEntries)),
+  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  examples: {
+    query: { keyword: 'data engineer', remote: true, limit: 1 },
+    answer: {
+      data: { jobs: [EXAMPLE_RECORD], returned_jobs: 1, limit: 1, next_cursor: null },
+      meta: exampleMeta(1),
+    },
+  },
+  check: checksCursor(OPERATION),
+  ready: hasCatalogue,
+  handle(input, services, request) {
+    const served = services.catalogue.current();
+    if (served === undefined) return noCatalogue();
+    const { employment_type: employmentType, observed_since: observedSinceMs, cursor: _, limit, ...others } = input;
+    const filters = { ...others, employmentType, observedSinceMs };
+    return answerPage(OPERATION, input, services, served, request, (after) => jobsPage(served, filters, after, limit));
+  },
+});
