@@ -119,7 +119,7 @@ export class DataJudge {
     const response = await this.#fetch(target);
     const body = (await response.json()) as Body;
     this.#comparisons++;
-    if (response.status !== 400 || body.error?.code !== 'INVALID_CURSOR') {
+    if (response.status !== 400 || body.error?.code !== 'INVALID_CURSOR' || response.headers.has('x-credits-charged')) {
       this.#fail(`GET ${target}: expected 400 INVALID_CURSOR, got ${response.status} ${body.error?.code}`);
     }
   }

@@ -11,7 +11,13 @@ import { DataQuestions } from '../../support/generated-data-questions.ts';
 import { GeneratedHistory, type RecordedCatalogue } from '../../support/generated-history.ts';
 import { laterJobs, nativeJobs, recordedNative } from '../../support/generated-native.ts';
 import { GRANTED, type JudgedDataApp, openJudgedDataApp } from '../../support/judged-data-app.ts';
-import { DATA_ROUTES, type DataQuestion, type DataRoute, NaiveDataApi } from '../../support/naive-data-api.ts';
+import {
+  DATA_ROUTES,
+  type DataQuestion,
+  type DataRoute,
+  NaiveDataApi,
+  targetOf,
+} from '../../support/naive-data-api.ts';
 import { bytesOfJobs } from '../../support/opened-jobs.ts';
 
 const DAY_MS = 86_400_000;
@@ -59,7 +65,8 @@ async function askMany(recorded: RecordedCatalogue, chance: SeededChance, count:
 /** One chain of pages under way. */
 interface Chain {
   readonly question: DataQuestion;
-  readonly limit: number;
+  /** Of the next page; a cursor is bound to the question, not to how much of it is shown. */
+  limit: number;
   page: NextPage | undefined;
   isOver: boolean;
 }
@@ -181,7 +188,10 @@ describe('a chain of pages', { timeout: 120_000 }, () => {
       const chains = Array.from({ length: 150 }, () => chainOf(questions, chance));
       for (let generation = 1; generation <= 8; generation++) {
         const model = modelOf(recorded);
-        for (const chain of chains) for (let pages = chance.below(3); pages > 0; pages--) await goOn(chain, model);
+        for (const chain of chains) {
+          for (let pages = chance.below(3); pages > 0; pages--) await goOn(chain, model);
+          chain.limit = 1 + chance.below(9);
+        }
         jobs = laterJobs(chance, jobs, generation);
         recorded = await serveNative(jobs);
       }
@@ -190,6 +200,69 @@ describe('a chain of pages', { timeout: 120_000 }, () => {
       faultless();
     });
   }
+});
+
+describe('a cursor', { timeout: 60_000 }, () => {
+  it('is of its question alone, and not one that was bent', async () => {
+    app.nowMs = NOW_MS;
+    app.judge.forgetEvents();
+    const chance = new SeededChance(61);
+    const recorded = await serveNative(nativeJobs(chance, { jobCount: 60, closedPercent: 25 }));
+    const model = modelOf(recorded);
+    const questions = new DataQuestions(chance, recorded);
+    const cursors: { readonly question: DataQuestion; readonly cursor: string }[] = [];
+    while (cursors.length < 40) {
+      const question = questions.of(chance.oneOf(LISTS));
+      const { cursor } = await app.judge.ask(model, question, app.nowMs, { limit: 1 });
+      if (cursor !== undefined) cursors.push({ question, cursor });
+    }
+    for (const { question } of cursors) {
+      for (const other of cursors) {
+        if (targetOf(other.question) !== targetOf(question)) await app.judge.refuse(question, other.cursor);
+      }
+    }
+    const { question, cursor } = cursors[0]!;
+    for (let place = 0; place < cursor.length; place++) {
+      const letter = chance.oneOf([...'AZaz09_-'].filter((one) => one !== cursor[place]));
+      await app.judge.refuse(question, cursor.slice(0, place) + letter + cursor.slice(place + 1));
+      await app.judge.refuse(question, cursor.slice(0, place));
+    }
+    for (const bent of [
+      `${cursor}A`,
+      `${cursor}=`,
+      ` ${cursor}`,
+      `${cursor}${cursor}`,
+      'A'.repeat(300),
+      'A'.repeat(301),
+    ]) {
+      await app.judge.refuse(question, bent);
+    }
+    faultless();
+  });
+});
+
+describe('the entity tag of a public answer', () => {
+  const targets = ['/v1/public/overview', '/v1/public/search?q=engineer', '/v1/public/search?q=sales'];
+  const tagsOf = async (): Promise<(string | null)[]> =>
+    await Promise.all(targets.map(async (target) => (await app.fetch(target)).headers.get('etag')));
+
+  it('is that of the snapshot and the question, at any time, and saves the body', async () => {
+    app.nowMs = NOW_MS;
+    const jobs = nativeJobs(new SeededChance(71), { jobCount: 30 });
+    await serveNative(jobs);
+    const tags = await tagsOf();
+    expect(new Set(tags).size).toBe(targets.length);
+    app.nowMs = NOW_MS + DAY_MS;
+    expect(await tagsOf()).toEqual(tags);
+    for (const [i, target] of targets.entries()) {
+      const spared = await app.fetch(target, { 'if-none-match': `"other", ${tags[i]}` });
+      expect([spared.status, await spared.text(), spared.headers.get('etag')]).toEqual([304, '', tags[i]]);
+      expect(spared.headers.get('cache-control')).toBe('max-age=60, s-maxage=300, stale-while-revalidate=600');
+      expect((await app.fetch(target, { 'if-none-match': tags[(i + 1) % targets.length]! })).status).toBe(200);
+    }
+    await serveNative(jobs.slice(1));
+    expect((await tagsOf()).filter((tag) => tags.includes(tag))).toEqual([]);
+  });
 });
 
 describe('the history feed', { timeout: 120_000 }, () => {
