@@ -225,7 +225,7 @@ describe('a cursor', { timeout: 60_000 }, () => {
     for (let place = 0; place < cursor.length; place++) {
       const letter = chance.oneOf([...'AZaz09_-'].filter((one) => one !== cursor[place]));
       await app.judge.refuse(question, cursor.slice(0, place) + letter + cursor.slice(place + 1));
-      await app.judge.refuse(question, cursor.slice(0, place));
+      if (place > 0) await app.judge.refuse(question, cursor.slice(0, place));
     }
     for (const bent of [
       `${cursor}A`,
