@@ -42,7 +42,7 @@ export class DataJudge {
   #charged = 0;
   #comparisons = 0;
   #failed = 0;
-  readonly failures: string[] = [];
+  #failures: string[] = [];
   /** Id of the surface <-> name in the model. */
   readonly #nameOfId = new Map<string, string>();
   readonly #idOfName = new Map<string, string>();
@@ -64,12 +64,12 @@ export class DataJudge {
     return this.#charged;
   }
 
-  get remaining(): number {
-    return this.#remaining;
-  }
-
-  get failed(): number {
-    return this.#failed;
+  /** The failures since the last call, with the first of them. */
+  takeFailures(): { readonly count: number; readonly first: readonly string[] } {
+    const taken = { count: this.#failed, first: this.#failures };
+    this.#failed = 0;
+    this.#failures = [];
+    return taken;
   }
 
   /** Forgets which event has which id: another history follows. */
@@ -92,7 +92,11 @@ export class DataJudge {
     this.#charged += expected.charged;
     this.#remaining -= expected.charged;
     const fault = this.#faultOf(question, expected, response, body);
-    if (fault !== undefined) this.#fail(`GET ${target}${after === undefined ? '' : ` after ${after}`}: ${fault}`);
+    if (fault !== undefined) {
+      this.#fail(`GET ${target}${after === undefined ? '' : ` after ${after}`}: ${fault}`);
+      // One wrong charge is one failure, and the answers behind it are judged by what is left after it.
+      this.#remaining = Number(response.headers.get('x-credits-remaining') ?? this.#remaining + expected.charged);
+    }
     const next = body.data?.next_cursor;
     return {
       cursor: typeof next === 'string' ? next : undefined,
@@ -132,7 +136,7 @@ export class DataJudge {
 
   #fail(text: string): void {
     this.#failed++;
-    if (this.failures.length < FAILURES_MAX) this.failures.push(text);
+    if (this.#failures.length < FAILURES_MAX) this.#failures.push(text);
   }
 
   #faultOf(question: DataQuestion, expected: NaiveOutcome, response: Response, body: Body): string | undefined {

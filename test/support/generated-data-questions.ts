@@ -39,8 +39,9 @@ const SHARES: readonly (readonly [DataRoute, number])[] = [
 ];
 const DRAWN: readonly DataRoute[] = SHARES.flatMap(([route, share]) => Array<DataRoute>(share).fill(route));
 
-/** Whether the paid routes' rules accept the text: code points after trimming, terms after folding (decisions §3). */
+/** Whether the paid routes' rules accept the text: code points after trimming, terms after folding (decisions §3), no U+0000. */
 export function isAcceptable(text: string, most: number): boolean {
+  if (text.includes('\0')) return false;
   const length = [...text.trim()].length;
   const terms = asCompared(text).split(' ').filter(Boolean).length;
   return length >= 2 && length <= most && terms >= 1 && terms <= 8;
@@ -133,14 +134,16 @@ export class DataQuestions {
       ...this.#some('since', 35, () => this.#time(this.#event()?.observedMs)),
       ...this.#some('until', 50, () => this.#time(this.#event()?.observedMs)),
       ...this.#some('type', 40, () => this.#chance.oneOf(HISTORY_TYPES)),
-      ...this.#some('company', 30, () => this.#company()),
+      ...this.#some('company', 35, () => this.#event()?.company.domain ?? this.#company()),
     };
   }
 
   #skillsQuery(): Record<string, string> {
     const cut = (): string | undefined => {
       const skill = [...(this.#skill() ?? 'Go')];
-      const text = skill.slice(this.#chance.below(skill.length - 1)).join('');
+      const cutOut = skill.slice(this.#chance.below(skill.length - 1)).join('');
+      // Found as a whole only, not term by term.
+      const text = this.#chance.is(50) ? cutOut.split(' ').reverse().join(' ') : cutOut;
       return isAcceptable(text, 80) ? text : undefined;
     };
     return {

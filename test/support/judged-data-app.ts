@@ -2,14 +2,26 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { catalogueSource } from '../../src/adapters/files/catalogue-source.ts';
+import { type LoadingThread, startLoading } from '../../src/adapters/files/catalogue-thread.ts';
+import { systemTimers } from '../../src/adapters/process/system-timers.ts';
 import { DataJudge } from './data-judge.ts';
 import { openedApp } from './opened-app.ts';
 import { bytesOfJobs } from './opened-jobs.ts';
 
-const ADMIN_TOKEN = 'a token of the operator, long enough';
+const ADMIN_TOKEN = 'the-token-of-the-operator-of-these-tests';
 const ORGANIZATION = 'judged';
 const SCOPES = ['jobs:read', 'companies:read', 'signals:read'];
+/** Every so many reloads one is by a thread, as in a server: to start one takes longer than all the answers in between. */
+const RELOADS_BY_THREAD = 8;
 export const GRANTED = 10_000_000;
+
+/** As on a host that starts no such thread. */
+const NO_THREAD: LoadingThread = {
+  done: Promise.resolve({ kind: 'unavailable' }),
+  free: () => {},
+  close: async () => {},
+};
 
 export interface JudgedDataApp {
   readonly judge: DataJudge;
@@ -33,9 +45,16 @@ export async function openJudgedDataApp(nowMs: number): Promise<JudgedDataApp> {
   const file = join(folder, 'catalogue.snap');
   writeFileSync(file, bytesOfJobs([]));
   const time = { nowMs };
+  const clock = { nowMs: () => time.nowMs, monotonicMs: () => performance.now() };
+  let reloads = 0;
+  const source = await catalogueSource(file, {
+    clock,
+    timers: systemTimers,
+    startLoading: (task, name) => (reloads++ % RELOADS_BY_THREAD === 0 ? startLoading(task, name) : NO_THREAD),
+  });
   const opened = await openedApp(
     { SNAPSHOT: file, ADMIN_TOKEN, KEY_RATE_LIMIT_PER_MINUTE: '0' },
-    { clock: { nowMs: () => time.nowMs, monotonicMs: () => performance.now() } },
+    { clock, catalogueSource: source },
   );
   const operate = async (path: string, body?: object): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
@@ -58,7 +77,10 @@ export async function openJudgedDataApp(nowMs: number): Promise<JudgedDataApp> {
     },
     reload: () => opened.app.reload(),
     remaining: async () => Number((await operate(`organizations/${ORGANIZATION}`)).remaining),
-    fetch: (target, headers = {}) => opened.fetch(`/data${target}`, { headers }),
+    fetch: async (target, headers = {}) => {
+      const { host } = new URL(opened.url);
+      return opened.app.fetch(new Request(`${opened.url}/data${target}`, { headers: { host, ...headers } }));
+    },
     async close() {
       await opened.close();
       rmSync(folder, { recursive: true });

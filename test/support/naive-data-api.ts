@@ -260,13 +260,18 @@ export class NaiveDataApi {
   }
 
   #feed({ since, until, type, company }: DataQuestion['query']): NaiveEvent[] {
-    const domain = company === undefined ? undefined : this.#domainOf(company);
+    // A company of which the catalogue has left out every job is still that of its events, by its domain or its alias.
+    const meant = (domain: string): string => this.#domainOf(domain) ?? domain.toLowerCase();
+    const isAsked = (event: NaiveEvent): boolean => {
+      const { domain } = this.#companyOf(event);
+      return company === undefined || (domain !== null && meant(domain) === meant(company));
+    };
     return this.#events.filter(
       (event) =>
         (since === undefined || event.observedMs >= Date.parse(since)) &&
         (until === undefined || event.observedMs < Date.parse(until)) &&
         (type === undefined || event.type === type) &&
-        (company === undefined || (domain !== undefined && this.#companyOf(event).domain === domain)),
+        isAsked(event),
     );
   }
 
@@ -311,7 +316,9 @@ export class NaiveDataApi {
         (company === undefined || (domain !== undefined && job.companyDomain === domain)) &&
         isDepartment(department, job),
     );
-    const counts = skillCounts(jobs).filter(({ skill }) => everyTermIn(q, [skill]));
+    const counts = skillCounts(jobs).filter(
+      ({ skill }) => q === undefined || asCompared(skill).includes(asCompared(q)),
+    );
     return {
       names: ['skills', 'returned_skills'],
       records: counts.map((shown) => ({ place: [-shown.active_job_count, shown.skill], shown })),

@@ -43,7 +43,7 @@ async function judged(alter: (answer: Told) => void): Promise<readonly string[]>
   const judge = new DataJudge(app, 'http://x.test/data', 'key', CREDITS);
   await judge.ask(MODEL, FEED, NOW_MS, { limit: 2 });
   expect(judge.comparisons).toBe(1);
-  return judge.failures;
+  return judge.takeFailures().first;
 }
 
 describe('the judge of the Jobs Data API', () => {
@@ -90,8 +90,8 @@ describe('the judge of the Jobs Data API', () => {
     };
     const judge = new DataJudge(app, 'http://x.test/data', 'key', CREDITS);
     for (let i = 0; i < 2; i++) await judge.ask(MODEL, FEED, NOW_MS, { limit: 2 });
-    expect(judge.failures).toEqual([]);
+    expect(judge.takeFailures().first).toEqual([]);
     await judge.ask(MODEL, FEED, NOW_MS, { limit: 2 });
-    expect(judge.failures[0]).toContain('unexpected id ev_2');
+    expect(judge.takeFailures().first[0]).toContain('unexpected id ev_2');
   });
 });

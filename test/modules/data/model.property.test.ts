@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const faultless = (): void => expect(app.judge.failures, `${app.judge.failed} answers differ`).toEqual([]);
+const faultless = (): void => expect(app.judge.takeFailures()).toEqual({ count: 0, first: [] });
 
 async function serveNative(jobs: Parameters<typeof recordedNative>[0]): Promise<RecordedCatalogue> {
   writeFileSync(app.file, bytesOfJobs(jobs));
@@ -87,14 +87,19 @@ function chainOf(questions: DataQuestions, chance: SeededChance): Chain {
   return { question, limit: 1 + chance.below(9), page: undefined, isOver: false };
 }
 
-/** Of the feed; the last company never changes its domain. */
-const FOLLOWED: readonly Readonly<Record<string, string>>[] = [
-  {},
-  { type: 'changed' },
-  { type: 'closed' },
-  { since: new Date(NOW_MS - 5 * DAY_MS).toISOString() },
-  { company: 'acme.com' },
-  { company: 'acme.com', type: 'first_observed' },
+const SINCE_MS = NOW_MS - 5 * DAY_MS;
+
+/** Followed questions; `has` where a published event goes on to be one that is asked for, as one of a company need not. */
+const FOLLOWED: readonly {
+  readonly query: DataQuestion['query'];
+  readonly has?: (event: RecordedCatalogue['events'][number]) => boolean;
+}[] = [
+  { query: {}, has: () => true },
+  { query: { type: 'changed' }, has: ({ type }) => type === 'changed' },
+  { query: { type: 'closed' }, has: ({ type }) => type === 'closed' },
+  { query: { since: new Date(SINCE_MS).toISOString() }, has: ({ observedMs }) => observedMs >= SINCE_MS },
+  { query: { company: 'acme.com' } },
+  { query: { company: 'strasse.jobs', type: 'first_observed' } },
 ];
 
 const followed = (query: DataQuestion['query']): Chain => ({
@@ -202,6 +207,16 @@ describe('a chain of pages', { timeout: 120_000 }, () => {
   }
 });
 
+/** Two questions are one when they differ in spelling alone. */
+function meaningOf({ query, ...question }: DataQuestion): string {
+  const { status, ...rest } = query;
+  const texts = Object.entries({ ...rest, ...(status === 'active' ? {} : { status }) }).map(([name, value = '']) => {
+    const timeMs = Date.parse(value);
+    return [name, /^\d{4}-/.test(value) && !Number.isNaN(timeMs) ? String(timeMs) : value.toLowerCase()];
+  });
+  return targetOf({ ...question, query: Object.fromEntries(texts.filter(([, value]) => value !== '')) });
+}
+
 describe('a cursor', { timeout: 60_000 }, () => {
   it('is of its question alone, and not one that was bent', async () => {
     app.nowMs = NOW_MS;
@@ -218,7 +233,7 @@ describe('a cursor', { timeout: 60_000 }, () => {
     }
     for (const { question } of cursors) {
       for (const other of cursors) {
-        if (targetOf(other.question) !== targetOf(question)) await app.judge.refuse(question, other.cursor);
+        if (meaningOf(other.question) !== meaningOf(question)) await app.judge.refuse(question, other.cursor);
       }
     }
     const { question, cursor } = cursors[0]!;
@@ -272,7 +287,7 @@ describe('the history feed', { timeout: 120_000 }, () => {
       app.judge.forgetEvents();
       const chance = new SeededChance(seed);
       const history = new GeneratedHistory(chance, join(app.folder, `feeds-${seed}`), NOW_MS - 14 * DAY_MS);
-      const readers = FOLLOWED.map((query) => ({ chain: followed(query), events: 0 }));
+      const readers = FOLLOWED.map(({ has, query }) => ({ chain: followed(query), has, events: 0 }));
       let published: RecordedCatalogue['events'] = [];
       for (let rebuild = 0; rebuild < 14; rebuild++) {
         history.importFeeds(2 + chance.below(4));
@@ -286,8 +301,7 @@ describe('the history feed', { timeout: 120_000 }, () => {
       }
       faultless();
       expect(published.length).toBeGreaterThan(100);
-      expect(readers[0]!.events).toBe(published.length);
-      expect(readers.every(({ events }) => events > 0)).toBe(true);
+      for (const { events, has } of readers) if (has !== undefined) expect(events).toBe(published.filter(has).length);
     });
   }
 });
