@@ -20,7 +20,7 @@ import { retainedHeaders, type Webhook } from '../src/callback/event.ts';
 import { ExpiryMap } from '../src/callback/inbox/expiry-map.ts';
 import { Inbox } from '../src/callback/inbox/inbox.ts';
 import { CLAIM_BYTES, LIFETIME_MS, SWEEP_PAUSE_MS, TOMBSTONE_MS } from '../src/callback/limits.ts';
-import { bodyFormOf } from '../src/callback/media-type.ts';
+import { bodyFormOf } from '../src/base/media-type.ts';
 import { MemoryEventStore } from '../src/storage/memory/event-store.ts';
 import { type Context, type Figure, figureOf, heapBytes, pause, type Size, sized } from './harness.ts';
 

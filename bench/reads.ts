@@ -10,7 +10,7 @@ import { systemRandom } from '../src/base/random.ts';
 import { retainedHeaders } from '../src/callback/event.ts';
 import { Inbox } from '../src/callback/inbox/inbox.ts';
 import { CLAIM_BYTES, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../src/callback/limits.ts';
-import { bodyFormOf } from '../src/callback/media-type.ts';
+import { bodyFormOf } from '../src/base/media-type.ts';
 import type { Reply } from '../src/http/answers.ts';
 import { BodyPieces } from '../src/http/answers.ts';
 import { BodyStreams } from '../src/http/body-stream.ts';

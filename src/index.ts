@@ -34,6 +34,11 @@ export interface Paygrade {
   reload(): Promise<void>;
   /** Notices for the operator, one line each. */
   readonly notices: readonly string[];
+  /**
+   * With `settlement: 'local'` and a state without any organization: the key of the organization `demo`, which this start has
+   * made, given only now. Keep it out of logs.
+   */
+  readonly demoKey: string | undefined;
   close(): Promise<void>;
 }
 
@@ -58,6 +63,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
     fetch: async (request, client) => app.fetch(request, client),
     reload: () => app.reload(),
     notices: app.notices,
+    demoKey: app.demoKey,
     close: () => app.close(),
   };
 }

@@ -16,6 +16,7 @@ import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
 import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
+import { openDemoOrganization } from './demo-organization.ts';
 import { chosenSurfaces, SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
@@ -66,6 +67,11 @@ export interface App {
   reload(): Promise<void>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
+  /**
+   * The key of the organization that this start made (demo-organization.ts): shown to the operator once, never to a logger.
+   * undefined: it made none.
+   */
+  readonly demoKey: string | undefined;
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   counts(): AppCounts;
   /** Begins shutdown: answers all waits at once, so that the listener can finish soon. */
@@ -173,10 +179,12 @@ async function openOn(
     mounted.push({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) });
   }
   const find = surfaceFinder(mounted);
+  const demoKey = config.settlement === 'local' ? await openDemoOrganization(backend.accounts) : undefined;
   server.start();
   return {
     catalogue: parts.catalogue.holder,
     notices: parts.notices,
+    demoKey,
     counts: () => ({
       reservations: reservations.count,
       unknown: payments.unknownCount(),

@@ -43,7 +43,10 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 function meterOf(operation: Operation, mount: Mount): OperationMeter {
   const others = Object.keys(operation.otherAnswers ?? {}).map(Number);
-  const codes = errorsOf(operation).filter((code) => code !== METHOD_NOT_ALLOWED); // the unmatched meter counts 405
+  if (operation.isConditional === true) others.push(304);
+  // The unmatched meter counts what no operation is run for.
+  const unmatched = operation.decodesParams === true ? [METHOD_NOT_ALLOWED, NOT_FOUND] : [METHOD_NOT_ALLOWED];
+  const codes = errorsOf(operation).filter((code) => !unmatched.includes(code));
   const labels = { operation: operation.operation, ...mount.labels };
   return new OperationMeter(labels, [operation.status ?? 200, ...others], codes);
 }

@@ -8,9 +8,9 @@
  */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import { type BodyForm, UTF_8 } from '../base/media-type.ts';
 import type { EventPart, InboxEvent, InlineEvent } from './event.ts';
 import { ESCAPED_BYTES_MAX, PIECE_BYTES_MAX } from './limits.ts';
-import { type BodyForm, UTF_8 } from './media-type.ts';
 
 const TAIL_START = ',"size_bytes":';
 const tailOf = (sizeBytes: number): string => `${TAIL_START}${sizeBytes}}`;

@@ -4,10 +4,10 @@
  * nothing stores that text; event-json.ts makes it when a client reads.
  */
 import { Buffer } from 'node:buffer';
+import type { BodyForm } from '../base/media-type.ts';
 import type { EventId } from './identifier.ts';
 import { isJson } from './json-text.ts';
 import { INLINE_BYTES_MAX, RETAINED_CHARACTERS_MAX } from './limits.ts';
-import type { BodyForm } from './media-type.ts';
 
 /** An event as the event store holds it. */
 export interface EventRecord {

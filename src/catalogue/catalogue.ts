@@ -63,13 +63,13 @@ export class Catalogue {
     this.#runs = built?.runs ?? companyRunsOf(snapshot, count);
     this.byCompany = new CohortPart(snapshot, this.#runs.rows, built?.byCompany);
     this.finder = new RowFinder(snapshot.whole.sets);
-    this.listing = new ListingIndexes(snapshot);
     this.#rankingData = built?.ranking;
     this.#groups = built?.groups;
     this.foundJobs = new FoundJobs(snapshot);
     this.departmentCounts = new CodeCounts(snapshot.departments.size);
     this.skillCounts = new CodeCounts(snapshot.skillNames.size);
     this.#engineering = new Uint8Array(snapshot.departments.size);
+    this.listing = new ListingIndexes(snapshot, this);
   }
 
   get ranking(): CompanyRanking {

@@ -106,3 +106,21 @@ export const MERGED_COST_MAX_NS = 4_000;
 
 /** Bytes a row that the merged sets of one index may take together. With more of them each term costs more instead. */
 export const MERGED_BYTES_A_ROW = 24;
+
+/** Active jobs that public samples are drawn from (siblings §4). */
+export const PUBLIC_POOL_SIZE = 12;
+
+/** Bytes of a position in a list: it stands in a cursor of at most 300 characters (siblings §4) with what authenticates it. */
+export const POSITION_BYTES_MAX = 64;
+
+/** Rows of all companies together whose counts are kept: 8 bytes each for when they were first observed, and 8 more if closed. */
+export const KEPT_COMPANY_ROWS_MAX = 2 ** 19;
+
+/** Counts over fewer rows are made faster than they are looked up. */
+export const KEPT_ROWS_MIN = 257;
+
+/** Skills of all kept tables together, of 12 bytes each. */
+export const KEPT_SKILLS_MAX = 2 ** 17;
+
+/** Most samples in one public answer (siblings §4). */
+export const PUBLIC_SAMPLES_MAX = 5;

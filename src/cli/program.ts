@@ -107,6 +107,52 @@ const callback: CommandGroup = {
   ],
 };
 
+const keys: CommandGroup = {
+  kind: 'group',
+  name: 'keys',
+  summary: 'API keys of organizations',
+  commands: [
+    {
+      kind: 'stub',
+      name: 'create',
+      summary: 'Makes a key for an organization and prints it, once',
+      load: async () => (await import('./accounts/keys-create.ts')).createKey,
+    },
+    {
+      kind: 'stub',
+      name: 'list',
+      summary: 'Lists keys with their scopes and when they were last used',
+      load: async () => (await import('./accounts/keys-list.ts')).listKeys,
+    },
+    {
+      kind: 'stub',
+      name: 'revoke',
+      summary: 'Ends a key at once and for good',
+      load: async () => (await import('./accounts/keys-revoke.ts')).revokeKey,
+    },
+  ],
+};
+
+const credits: CommandGroup = {
+  kind: 'group',
+  name: 'credits',
+  summary: 'Credits of organizations',
+  commands: [
+    {
+      kind: 'stub',
+      name: 'grant',
+      summary: 'Gives an organization credits, once or every month',
+      load: async () => (await import('./accounts/credits-grant.ts')).grantCredits,
+    },
+    {
+      kind: 'stub',
+      name: 'show',
+      summary: 'Shows what an organization has left',
+      load: async () => (await import('./accounts/credits-show.ts')).showCredits,
+    },
+  ],
+};
+
 export const PROGRAM: CommandGroup = {
   kind: 'group',
   name: 'paygrade',
@@ -146,6 +192,8 @@ export const PROGRAM: CommandGroup = {
       summary: 'Lists what was sold, from a state folder or a running server',
       load: async () => (await import('./sales.ts')).sales,
     },
+    keys,
+    credits,
     {
       kind: 'stub',
       name: 'demo',

@@ -1,15 +1,11 @@
 /** `sales`: the books of a server, from its state folder or through its admin routes (decisions §4). */
 import { parseDateTime } from '../base/date-time.ts';
-import { IN_MEMORY } from '../config/settings.ts';
 import { command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
-import { namedServer } from './paying-client.ts';
 import { CSV_LINES, JSON_LINES, PEOPLE_LINES, type SaleLines } from './sales/sales-lines.ts';
-import { adminTokenOf, pagesOfFolder, pagesOfServer, type SalesPages, type SalesWanted } from './sales/sales-source.ts';
+import { pagesOfFolder, pagesOfServer, type SalesPages, type SalesWanted } from './sales/sales-source.ts';
 import { SalesTotals } from './sales/sales-totals.ts';
-
-/** The folder of a server that was started without STATE_DIR. */
-const STATE_DIR_DEFAULT = '.state';
+import { PLACE_OPTIONS, type PlaceOptions, placeOf } from './state-place.ts';
 
 const SPAN = /^([1-9][0-9]{0,4})([dhm])$/;
 const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
@@ -23,22 +19,12 @@ function sinceOf(text: string | undefined, nowMs: number): number {
   throw new UsageError('--since must be an RFC 3339 date-time, a date, or a span such as 7d, 24h or 30m');
 }
 
-interface Place {
-  readonly 'state-dir': string | undefined;
-  readonly url: string | undefined;
-  readonly 'admin-token-file': string | undefined;
-}
-
 /** @throws UsageError */
-function pagesOf(place: Place, wanted: SalesWanted, { env }: Io): SalesPages {
-  const { 'state-dir': folder, url, 'admin-token-file': tokenFile } = place;
-  if (url !== undefined && folder !== undefined) throw new UsageError('--state-dir does not go with --url');
-  const server = folder === undefined ? namedServer(url, env) : undefined;
-  if (server !== undefined) return pagesOfServer(server, adminTokenOf(tokenFile, env), wanted, fetch);
-  if (tokenFile !== undefined) throw new UsageError('--admin-token-file goes with --url');
-  const stateDir = folder ?? (env.STATE_DIR || STATE_DIR_DEFAULT);
-  if (stateDir === IN_MEMORY) throw new UsageError('this state is in memory only: ask its server with --url');
-  return pagesOfFolder(stateDir, wanted);
+function pagesOf(options: PlaceOptions, wanted: SalesWanted, io: Io): SalesPages {
+  const place = placeOf(options, io);
+  return place.kind === 'server'
+    ? pagesOfServer(place.base, place.token, wanted, fetch)
+    : pagesOfFolder(place.stateDir, wanted);
 }
 
 /** Writes page after page, so that a long history fills no memory. A reader that went away has read enough. */
@@ -60,17 +46,7 @@ export const sales = command({
   name: 'sales',
   summary: 'Lists what was sold, from a state folder or a running server',
   options: {
-    'state-dir': {
-      type: 'text',
-      value: 'DIR',
-      help: `folder of the state (default STATE_DIR, or ${STATE_DIR_DEFAULT})`,
-    },
-    url: {
-      type: 'text',
-      value: 'URL',
-      help: 'address of a server to ask instead, with ADMIN_TOKEN (default PAYGRADE_URL)',
-    },
-    'admin-token-file': { type: 'text', value: 'FILE', help: 'file with the admin token, in place of ADMIN_TOKEN' },
+    ...PLACE_OPTIONS,
     since: { type: 'text', value: 'TIME', help: 'only from this time on: RFC 3339, or a span such as 7d, 24h, 30m' },
     undelivered: { type: 'flag', help: 'only sales whose answer did not go out' },
     json: { type: 'flag', help: 'one JSON object per line' },

@@ -66,6 +66,8 @@ export interface Contract {
   readonly otherAnswers?: Readonly<Record<number, v.GenericSchema>>;
   /** `cache-control` of success; operations with a private way in send `private, no-store` instead. */
   readonly cacheControl?: string;
+  /** True: it answers 304 without a body to an `If-None-Match` that lists the answer's entity tag (RFC 9110 §13.1.2). */
+  readonly isConditional?: boolean;
   /** Codes of the handler's refusals; the codes of decoding and of the ways in follow from the other members. */
   readonly errors: readonly ErrorCode[];
   /** Examples of the input and of the answer; examples of bodies by media type. */

@@ -1,5 +1,14 @@
 /** Bounds of the kit on request bodies. The budget of all bodies together is the setting `BODY_BYTES`. */
 
+/** Bytes of a body that is input, unless its operation says otherwise (decisions §5 for creations). */
+export const INPUT_BYTES_MAX = 16_384;
+
+/** A body that has not arrived after this time is 408 (decisions §5). */
+export const INPUT_DEADLINE_MS = 30_000;
+
+/** Arrays and objects in one another that a body which is input may have. */
+export const INPUT_DEPTH_MAX = 64;
+
 /**
  * Memory that bodies which wait for the budget may take, bytes. They are unread, but a part of each has arrived and cannot be
  * sent back. It is half of the default budget, and room for 128 bodies of two clients at the least.

@@ -1,4 +1,9 @@
 /** The server cannot start on its state folder; the message is one line. */
 export class StateError extends Error {
-  override readonly name = 'StateError';
+  override readonly name: string = 'StateError';
+}
+
+/** Another process has the state folder. */
+export class StateHeldError extends StateError {
+  override readonly name = 'StateHeldError';
 }

@@ -1,10 +1,10 @@
 /** The pieces of an answer against the text that `JSON.stringify` and one `TextDecoder` make of the whole body. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type BodyForm, bodyFormOf } from '../../src/base/media-type.ts';
 import type { EventPart } from '../../src/callback/event.ts';
 import { type EventParts, finishedJson, JsonPieces } from '../../src/callback/event-json.ts';
 import { PAYLOAD_BYTES_MAX, PIECE_BYTES_MAX } from '../../src/callback/limits.ts';
-import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
 
 const HEAD = '{"id":"evt","headers":{"x-signature":"é\\"\\u0000"},"body":';
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bodyFormOf } from '../../src/base/media-type.ts';
 import {
   type EventPart,
   eventHead,
@@ -16,7 +17,6 @@ import {
   OVERHEAD_BYTES,
   RETAINED_CHARACTERS_MAX,
 } from '../../src/callback/limits.ts';
-import { bodyFormOf } from '../../src/callback/media-type.ts';
 
 const ID = `evt_${'0'.repeat(32)}` as EventId;
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -166,19 +166,19 @@ describe('a second surface', () => {
   });
 
   it('answers at the host of its address, and only then is the Host looked at', async () => {
-    const { fetch, json } = await open({ EXAMPLE_URL: 'https://example.test:8443/data' });
+    const { fetch, json } = await open({ EXAMPLE_URL: 'https://example.test:8443/sample' });
     const at = { host: 'Example.test:8443', ...KEY };
-    expect((await fetch('/data/v1/jobs/search', { headers: at })).status).toBe(200);
+    expect((await fetch('/sample/v1/jobs/search', { headers: at })).status).toBe(200);
     expect((await fetch('/example/v1/jobs/search', { headers: KEY })).status).toBe(200);
-    expect((await fetch('/data/v1/jobs/search', { headers: KEY })).status).toBe(404);
+    expect((await fetch('/sample/v1/jobs/search', { headers: KEY })).status).toBe(404);
     expect((await fetch('/v1/jobs/search', { headers: { ...at, host: 'other.test' } })).status).toBe(402);
-    const offer = await offerFrom(fetch('/data/v1/ticks', { headers: at }));
-    expect(offer.resource.url).toBe('https://example.test:8443/data/v1/ticks');
-    expect(await json('/data/openapi.json', at)).toMatchObject({
-      servers: [{ url: 'https://example.test:8443/data' }],
+    const offer = await offerFrom(fetch('/sample/v1/ticks', { headers: at }));
+    expect(offer.resource.url).toBe('https://example.test:8443/sample/v1/ticks');
+    expect(await json('/sample/openapi.json', at)).toMatchObject({
+      servers: [{ url: 'https://example.test:8443/sample' }],
     });
     const without = await open();
-    expect((await without.fetch('/data/v1/jobs/search', { headers: at })).status).toBe(404);
+    expect((await without.fetch('/sample/v1/jobs/search', { headers: at })).status).toBe(404);
   });
 
   it('has its settings beside those of the server', () => {

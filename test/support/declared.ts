@@ -1,9 +1,10 @@
 /** The operations of the base surface as they are declared, for tests that read declarations and call no handler. */
 import { priceOf } from '../../src/access/x402.ts';
-import { MODULES } from '../../src/app/modules.ts';
+import { SURFACES } from '../../src/app/modules.ts';
 import { NOT_FOUND } from '../../src/http/errors.ts';
 import { errorsOf, type Operation } from '../../src/http/operation.ts';
 import type { Route } from '../../src/http/route.ts';
+import type { Module } from '../../src/modules/module.ts';
 import { SERVICE_SUMMARY, SURFACE_ROUTES } from '../../src/modules/service/module.ts';
 
 /** Where the contract test has its webhooks. */
@@ -17,23 +18,48 @@ function declared(tag: string, route: Route): Operation {
   return { ...route, tag, publicUrl, mount };
 }
 
+const [base, ...others] = SURFACES;
+const MODULES = base.modules;
+
 /** The operations of the operator, which no public document names. */
 export const ADMIN_OPERATIONS: readonly Operation[] = MODULES.filter(({ tag }) => tag === 'admin').flatMap(
   ({ tag, routes }) => routes.map((route) => declared(tag, route)),
 );
 
-const published = MODULES.filter((module) => 'summary' in module && module.summary !== undefined);
+type Modules = readonly Module[];
 
-/** Every published operation. */
-export const OPERATIONS: readonly Operation[] = [
-  ...published.flatMap(({ tag, routes }) => routes.map((route) => declared(tag, route))),
+const publishedIn = (modules: Modules): Modules => modules.filter(({ summary }) => summary !== undefined);
+
+const operationsOf = (modules: Modules): readonly Operation[] => [
+  ...publishedIn(modules).flatMap(({ tag, routes }) => routes.map((route) => declared(tag, route))),
   ...SURFACE_ROUTES.map((route) => declared('service', route as Route)),
 ];
 
-export const TAGS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(published.map(({ tag, summary = '' }) => [tag, summary])),
+const tagsOf = (modules: Modules): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(publishedIn(modules).map(({ tag, summary = '' }) => [tag, summary])),
   service: SERVICE_SUMMARY,
-};
+});
+
+/** Every published operation of the base. */
+export const OPERATIONS: readonly Operation[] = operationsOf(MODULES);
+
+export const TAGS: Readonly<Record<string, string>> = tagsOf(MODULES);
+
+export interface DeclaredSurface {
+  readonly title: string;
+  /** Below the base. */
+  readonly path: string;
+  readonly operations: readonly Operation[];
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The surfaces beside the base, with their published operations. */
+export const OTHER_SURFACES: readonly DeclaredSurface[] = others.map(({ modules, path, title }) => ({
+  title,
+  path,
+  operations: operationsOf(modules),
+  tags: tagsOf(modules),
+}));
 
 export const isPaid = ({ access }: Pick<Operation, 'access'>): boolean => priceOf(access) !== undefined;
 
@@ -44,7 +70,12 @@ export const PAGE_PATHS: ReadonlySet<string> = new Set(pages.map(({ path }) => p
 
 export const PAGE_ROUTES: readonly Route[] = MODULES.flatMap(({ tag, routes }) => (tag === 'pages' ? routes : []));
 
-/** Every error code of the base surface; an unknown path has one that no operation needs. */
+/** Every error code of every surface; an unknown path has one that no operation needs. */
 export const ERROR_CODES: readonly string[] = [
-  ...new Set([NOT_FOUND.code, ...OPERATIONS.flatMap((operation) => errorsOf(operation).map(({ code }) => code))]),
+  ...new Set([
+    NOT_FOUND.code,
+    ...[...OPERATIONS, ...OTHER_SURFACES.flatMap(({ operations }) => operations)].flatMap((operation) =>
+      errorsOf(operation).map(({ code }) => code),
+    ),
+  ]),
 ];

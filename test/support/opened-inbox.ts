@@ -1,6 +1,7 @@
 /** An inbox on a time that the test owns, and short ways to use it. */
 
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
+import { type BodyForm, bodyFormOf } from '../../src/base/media-type.ts';
 import type {
   Absent,
   CallbackDraft,
@@ -22,7 +23,6 @@ import type { CallbackId } from '../../src/callback/identifier.ts';
 import type { EventStore } from '../../src/callback/inbox/event-store.ts';
 import { Inbox, type InboxPorts } from '../../src/callback/inbox/inbox.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
-import { type BodyForm, bodyFormOf } from '../../src/callback/media-type.ts';
 import { MemoryEventStore } from '../../src/storage/memory/event-store.ts';
 import { Chance } from './chance.ts';
 import { ManualTime } from './manual-time.ts';

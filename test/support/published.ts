@@ -7,9 +7,17 @@
  * the contract test sees to it that a running server publishes the very same one.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { openApiOf } from '../../src/http/documents/openapi.ts';
+import { type DocumentFacts, openApiOf } from '../../src/http/documents/openapi.ts';
 import { NETWORK_IDS } from '../../src/payment/protocol/network.ts';
-import { ADMIN_OPERATIONS, ERROR_CODES, OPERATIONS, PAGE_PATHS, TAGS } from './declared.ts';
+import {
+  ADMIN_OPERATIONS,
+  type DeclaredSurface,
+  ERROR_CODES,
+  OPERATIONS,
+  OTHER_SURFACES,
+  PAGE_PATHS,
+  TAGS,
+} from './declared.ts';
 
 interface Media {
   readonly schema?: object;
@@ -228,8 +236,8 @@ let ofOperator: Published | undefined;
 
 const FACTS = { title: 'paygrade', version: '0', description: '', serverUrl: 'https://shop.example/api', tags: TAGS };
 
-const documentOf = (operations: typeof OPERATIONS): Published =>
-  new Published(JSON.parse(JSON.stringify(openApiOf(operations, FACTS))) as Contract);
+const documentOf = (operations: typeof OPERATIONS, facts: DocumentFacts = FACTS): Published =>
+  new Published(JSON.parse(JSON.stringify(openApiOf(operations, facts))) as Contract);
 
 /** What is wrong with a response of the operator's operations, by the document that nobody publishes. */
 function operatorFault(seen: Seen): string | undefined {
@@ -239,8 +247,21 @@ function operatorFault(seen: Seen): string | undefined {
 
 /** What is wrong with a response of a server of ours, or undefined. Without an ADMIN_TOKEN the operator's paths are unknown. */
 export function faultOf(seen: Seen): string | undefined {
+  const surface = OTHER_SURFACES.find(({ path }) => seen.path.startsWith(`${path}/`));
+  if (surface !== undefined) return publishedAt(surface).fault({ ...seen, path: seen.path.slice(surface.path.length) });
   const fault = publishedContract().fault(seen);
   return fault === undefined || !seen.path.startsWith('/admin/') ? fault : operatorFault(seen);
+}
+
+const ofSurfaces = new Map<DeclaredSurface, Published>();
+
+/** The contract of a surface beside the base. */
+export function publishedAt(surface: DeclaredSurface): Published {
+  const { operations, path, tags, title } = surface;
+  const known =
+    ofSurfaces.get(surface) ?? documentOf(operations, { ...FACTS, title, serverUrl: FACTS.serverUrl + path, tags });
+  ofSurfaces.set(surface, known);
+  return known;
 }
 
 /** The contract of this source tree, as the server of the contract test has it. */

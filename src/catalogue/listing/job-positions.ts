@@ -8,6 +8,7 @@
  * Cost: a binary search over times, and where several jobs share one, another that reads some twenty ids from the file.
  */
 import { sha256Latin1 } from '../../base/digest.ts';
+import { firstWhere } from '../../base/first-where.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 const TIME_BYTES = 8;
@@ -54,27 +55,16 @@ export const digestOf = (snapshot: Snapshot, row: number): string => sha256Latin
  */
 export function firstRowAfter(snapshot: Snapshot, start: number, end: number, position: JobPosition): number {
   const { lastObservedMs } = position;
-  let low = firstRowBefore(snapshot, start, end, lastObservedMs + 1);
-  let high = firstRowBefore(snapshot, low, end, lastObservedMs);
-  if (low === high) return low;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (digestOf(snapshot, middle) <= position.digest) low = middle + 1;
-    else high = middle;
-  }
+  const first = firstRowBefore(snapshot, start, end, lastObservedMs + 1);
+  const past = firstRowBefore(snapshot, first, end, lastObservedMs);
+  if (first === past) return first;
+  const found = firstWhere(first, past, (row) => digestOf(snapshot, row) > position.digest);
   // Checked afterwards: a write before or between the reads shows by now.
   snapshot.cold.requireUnchanged();
-  return low;
+  return found;
 }
 
 /** The first of such rows that was last observed before a moment; `end` when none was. */
 export function firstRowBefore({ lastObserved }: Snapshot, start: number, end: number, ms: number): number {
-  let low = start;
-  let high = end;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (lastObserved[middle]! >= ms) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(start, end, (row) => lastObserved[row]! < ms);
 }

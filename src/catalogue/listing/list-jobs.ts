@@ -11,7 +11,7 @@ import { RowScan } from '../index/row-scan.ts';
 import { SCANNED_ROWS_MAX } from '../limits.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { comparedText } from '../terms.ts';
-import { hasMember, placeOfRow } from '../whole/row-finder.ts';
+import { hasMember } from '../whole/row-finder.ts';
 import { selectRows } from '../whole/select-rows.ts';
 import {
   digestOf,
@@ -22,6 +22,7 @@ import {
   parseJobPosition,
 } from './job-positions.ts';
 import type { JobListFilters, JobPage } from './listing-answers.ts';
+import { rowsBetween } from './rows-between.ts';
 
 /** What a list asks of a row, made from the filters of a request. */
 interface Wanted {
@@ -100,12 +101,6 @@ function matchesIn(
     return new RowScan(snapshot, filter, rows.length).matchesAmong(rows, count).map((index) => rows[index]!);
   }
   return selectRows(snapshot, finder, filter, { start, end }, { rows: count, count }, among).rows;
-}
-
-/** The rows from `start` to `end - 1`; a view. @param rows ascending */
-function rowsBetween(rows: Uint32Array, start: number, end: number): Uint32Array {
-  const first = placeOfRow(rows, start, 0);
-  return rows.subarray(first, placeOfRow(rows, end, first));
 }
 
 /** The first `count` rows of both, in order. Rows of one time are told apart by their digests, which needs their ids. */

@@ -1,20 +1,44 @@
 /**
  * What the lists and counts of the Jobs Data API are answered from beyond the columns (siblings §4). Each part is built on first
- * use and kept with the catalogue.
+ * use and kept with the catalogue; of companies and departments those that were asked for last are kept.
+ *
+ * Cost and memory: bench/listing.ts.
  */
+import { LRUCache } from 'lru-cache';
+import { KEPT_COMPANY_ROWS_MAX, KEPT_ROWS_MIN, KEPT_SKILLS_MAX } from '../limits.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { overviewOf } from './active-counts.ts';
+import { type CompanyFacts, type CountingTools, companyFactsOf } from './company-facts.ts';
+import { FeedBlocks } from './feed-blocks.ts';
+import { HiringCounts } from './hiring-counts.ts';
 import type { Overview } from './listing-answers.ts';
+import { rowsBetween } from './rows-between.ts';
+import { NO_SKILLS, type SkillTable, skillsOfAll, skillsOfCompany, skillsOfDepartment } from './skill-table.ts';
 import { TextGroups } from './text-groups.ts';
 
 export class ListingIndexes {
   readonly #snapshot: Snapshot;
+  readonly #tools: CountingTools;
   #departments: TextGroups | undefined;
   #skills: TextGroups | undefined;
   #overview: Overview | undefined;
+  #feedBlocks: FeedBlocks | undefined;
+  #skillTable: SkillTable | undefined;
+  #hiring: HiringCounts | undefined;
+  readonly #companies = new LRUCache<number, CompanyFacts>({
+    maxSize: KEPT_COMPANY_ROWS_MAX,
+    sizeCalculation: ({ activeCount, closedCount }) => activeCount + closedCount,
+  });
+  /** By company or -1, and group of departments. */
+  readonly #skillTables = new LRUCache<string, SkillTable>({
+    maxSize: KEPT_SKILLS_MAX,
+    sizeCalculation: ({ codes }) => codes.length + 1,
+  });
 
-  constructor(snapshot: Snapshot) {
+  /** @param tools of the catalogue, used while something is counted */
+  constructor(snapshot: Snapshot, tools: CountingTools) {
     this.#snapshot = snapshot;
+    this.#tools = tools;
   }
 
   get departments(): TextGroups {
@@ -32,5 +56,71 @@ export class ListingIndexes {
   get overview(): Overview {
     this.#overview ??= overviewOf(this.#snapshot);
     return this.#overview;
+  }
+
+  /** @throws SnapshotChangedError when the snapshot's file changed after it was opened */
+  get feedBlocks(): FeedBlocks {
+    this.#feedBlocks ??= new FeedBlocks(this.#snapshot.history);
+    return this.#feedBlocks;
+  }
+
+  get hiring(): HiringCounts {
+    this.#hiring ??= new HiringCounts(this.#snapshot, this.departments, this.skillTable, (company) =>
+      this.companyFacts(company),
+    );
+    return this.#hiring;
+  }
+
+  /** @param company that the snapshot has */
+  companyFacts(company: number): CompanyFacts {
+    const known = this.#companies.get(company);
+    if (known !== undefined) return known;
+    const { companyOffsets, companyRows } = this.#snapshot;
+    const rows = companyRows.subarray(companyOffsets[company]!, companyOffsets[company + 1]!);
+    const facts = companyFactsOf(this.#snapshot, rows, this.departments, this.#tools);
+    if (rows.length >= KEPT_ROWS_MIN) this.#companies.set(company, facts);
+    return facts;
+  }
+
+  /** Of all active jobs. */
+  get skillTable(): SkillTable {
+    this.#skillTable ??= skillsOfAll(this.#snapshot);
+    return this.#skillTable;
+  }
+
+  /**
+   * Of the active jobs of a company, of a department or of both.
+   * @param company `undefined` = of every company
+   * @param department in compared form; `undefined` = of every department or none
+   */
+  skillTableOf(company: number | undefined, department: string | undefined): SkillTable {
+    const group = department === undefined ? undefined : this.departments.find(department);
+    if (department !== undefined && group === undefined) return NO_SKILLS;
+    if (company === undefined) return group === undefined ? this.skillTable : this.#kept(-1, group, department!);
+    const rows = this.#snapshot.activeRowsIn(company);
+    return rows.length < KEPT_ROWS_MIN ? this.#skillsIn(rows, group) : this.#kept(company, group, department);
+  }
+
+  #kept(company: number, group: number | undefined, department: string | undefined): SkillTable {
+    const key = `${company} ${group}`;
+    let table = this.#skillTables.get(key);
+    if (table === undefined) {
+      if (company === -1) {
+        const { activeCount, department: codes } = this.#snapshot;
+        const { groupOf } = this.departments;
+        const rows = rowsBetween(this.departments.rowsOf(department!), 0, activeCount);
+        table = skillsOfDepartment(this.#snapshot, rows, (row) => groupOf[codes[row]!] === group);
+      } else table = this.#skillsIn(this.#snapshot.activeRowsIn(company), group);
+      this.#skillTables.set(key, table);
+    }
+    return table;
+  }
+
+  /** @param rows active ones of one company */
+  #skillsIn(rows: Uint32Array, group: number | undefined): SkillTable {
+    const { department } = this.#snapshot;
+    const { groupOf } = this.departments;
+    const among = group === undefined ? rows : rows.filter((row) => groupOf[department[row]!] === group);
+    return skillsOfCompany(this.#snapshot, among, this.#tools.skillCounts);
   }
 }

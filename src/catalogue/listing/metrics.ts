@@ -1,6 +1,28 @@
-/** The metrics of the whole catalogue (siblings §4, `GET /v1/metrics/*` and `/v1/public/overview`). */
+/** The metrics of the whole catalogue (siblings §4, `GET /v1/metrics/*` and `/v1/public/overview`), counted once and kept. */
 import type { Catalogue } from '../catalogue.ts';
-import type { Overview } from './listing-answers.ts';
+import type { ObservationPeriod } from '../questions/period.ts';
+import type { HiringDay, HiringMetrics, Overview } from './listing-answers.ts';
 
-/** Counted once and kept with the catalogue. */
+const DAY_MS = 86_400_000;
+
 export const catalogueOverview = (catalogue: Catalogue): Overview => catalogue.listing.overview;
+
+export function hiringMetrics(catalogue: Catalogue, period: ObservationPeriod): HiringMetrics {
+  const { hiring } = catalogue.listing;
+  const firstObservedJobs = hiring.firstObservedIn(period);
+  const noLongerObservedJobs = hiring.closedIn(period);
+  const byDay: HiringDay[] = [];
+  for (let dayMs = Math.floor(period.startMs / DAY_MS) * DAY_MS; dayMs <= period.endMs; dayMs += DAY_MS) {
+    const part = { startMs: Math.max(dayMs, period.startMs), endMs: Math.min(dayMs + DAY_MS - 1, period.endMs) };
+    byDay.push({ dayMs, firstObservedJobs: hiring.firstObservedIn(part), noLongerObservedJobs: hiring.closedIn(part) });
+  }
+  return {
+    firstObservedJobs,
+    noLongerObservedJobs,
+    netChange: firstObservedJobs - noLongerObservedJobs,
+    byDay,
+    topCompanies: hiring.topCompaniesIn(period),
+    topDepartments: hiring.topDepartments,
+    topSkills: hiring.topSkills,
+  };
+}

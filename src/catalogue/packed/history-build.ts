@@ -5,6 +5,8 @@
 import { EVENT_COUNT_MAX } from '../limits.ts';
 import { gathered, grown } from '../snapshot/column-arrays.ts';
 import { SnapshotError } from '../snapshot/snapshot-error.ts';
+import { textSections } from '../snapshot/text-codes.ts';
+import { TextTable } from '../snapshot/text-table.ts';
 import {
   type AbsentJob,
   encodedEventTexts,
@@ -32,6 +34,9 @@ export interface EventJob extends AbsentJob {
   readonly title: string;
 }
 
+/** In place of a company: an absent job without a domain. */
+const NO_SLOT = 0xffffffff;
+
 /** Texts of the events of one job are put one after the other; a text starts where its event says. */
 const NO_TEXT = -1;
 
@@ -42,9 +47,18 @@ export interface HistorySections {
   readonly historySerials: Uint32Array<ArrayBuffer>;
   readonly historyOffsets: Uint32Array<ArrayBuffer>;
   readonly historyPositions: Uint32Array<ArrayBuffer>;
+  readonly historyCompanyOffsets: Uint32Array<ArrayBuffer>;
+  readonly historyCompanyPositions: Uint32Array<ArrayBuffer>;
+  readonly historyDomainOffsets: Uint32Array<ArrayBuffer>;
+  readonly historyDomainText: Uint8Array<ArrayBuffer>;
   readonly historyPlaces: Uint32Array<ArrayBuffer>;
   readonly historyBlocks: PackedBlocks;
 }
+
+type CompanySections = Pick<
+  HistorySections,
+  'historyCompanyOffsets' | 'historyCompanyPositions' | 'historyDomainOffsets' | 'historyDomainText'
+>;
 
 /** What the events of jobs without a recorded history follow from; one element a job, in any order. */
 export interface DerivedFrom {
@@ -53,6 +67,15 @@ export interface DerivedFrom {
   readonly closedAt: Float64Array;
   /** Comparing ranks compares ids. */
   readonly idRank: Uint32Array;
+}
+
+/** The companies of a finished snapshot. */
+export interface EventCompanies {
+  readonly companyCount: number;
+  /** By row: its company. */
+  readonly companyOf: Uint32Array;
+  /** The company that a domain finds, its own or an alias. */
+  readonly companyOfDomain: ReadonlyMap<string, number>;
 }
 
 const encoder = new TextEncoder();
@@ -67,6 +90,9 @@ export class HistoryEvents {
   /** In the spill; NO_TEXT = none. */
   #textStarts = new Float64Array(1024);
   #textLengths = new Uint32Array(1024);
+  /** Domains of absent jobs' companies; by event: number in the table plus 1, 0 = none or not absent. */
+  readonly #absentDomains = new TextTable();
+  #domains = new Uint32Array(1024);
   #count = 0;
 
   constructor(spill: Spill) {
@@ -99,11 +125,13 @@ export class HistoryEvents {
     this.#jobs[at] = typeof job === 'number' ? job : NO_ROW;
     this.#textStarts[at] = bytes === null ? NO_TEXT : this.#spill.append(bytes);
     this.#textLengths[at] = bytes === null ? 0 : bytes.length;
+    const domain = typeof job === 'number' ? null : job.companyDomain;
+    this.#domains[at] = domain === null ? 0 : this.#absentDomains.numberOf(domain) + 1;
     this.#count = at + 1;
   }
 
   /** @param rowOf row of each job of the builder */
-  sections(rowOf: Uint32Array): HistorySections {
+  sections(rowOf: Uint32Array, companies: EventCompanies): HistorySections {
     const count = this.#count;
     const rows = new Uint32Array(count);
     for (let at = 0; at < count; at++) rows[at] = this.#jobs[at] === NO_ROW ? NO_ROW : rowOf[this.#jobs[at]!]!;
@@ -114,7 +142,35 @@ export class HistoryEvents {
       historyKinds: this.#kinds.slice(0, count),
       historySerials: this.#serials.slice(0, count),
       ...eventsByRow(rows, times, rowOf.length),
+      ...this.#byCompany(rows, companies),
       ...this.#packedTexts(),
+    };
+  }
+
+  #byCompany(rows: Uint32Array, companies: EventCompanies): CompanySections {
+    const domains = this.#absentDomains;
+    const { companyCount, companyOfDomain } = companies;
+    // Domains are ASCII, so their order by code unit is that of `sort`.
+    const unknown = Array.from({ length: domains.size }, (_, number) => domains.textOf(number))
+      .filter((domain) => !companyOfDomain.has(domain))
+      .sort();
+    const slotOf = new Map(unknown.map((domain, i) => [domain, companyCount + i]));
+    const slots = Uint32Array.from({ length: domains.size }, (_, number) => {
+      const domain = domains.textOf(number);
+      return companyOfDomain.get(domain) ?? slotOf.get(domain)!;
+    });
+    const texts = new TextTable();
+    const dictionary = Uint32Array.from(unknown, (domain) => texts.numberOf(domain));
+    const { offsets, text } = textSections(texts, dictionary, 0);
+    const slotAt = (position: number): number => {
+      if (rows[position] !== NO_ROW) return companies.companyOf[rows[position]!]!;
+      const domain = this.#domains[position]!;
+      return domain === 0 ? NO_SLOT : slots[domain - 1]!;
+    };
+    return {
+      ...eventsBySlot(rows.length, companyCount + unknown.length, slotAt),
+      historyDomainOffsets: offsets,
+      historyDomainText: text,
     };
   }
 
@@ -137,11 +193,17 @@ export class HistoryEvents {
     this.#jobs = grown(this.#jobs);
     this.#textStarts = grown(this.#textStarts);
     this.#textLengths = grown(this.#textLengths);
+    this.#domains = grown(this.#domains);
   }
 }
 
 /** Of jobs that come without a history: `first_observed`, and `closed` when they are, ordered by time, then by job id. */
-export function derivedHistory(from: DerivedFrom, rowOf: Uint32Array, spill: Spill): HistorySections {
+export function derivedHistory(
+  from: DerivedFrom,
+  rowOf: Uint32Array,
+  { companyCount, companyOf }: EventCompanies,
+  spill: Spill,
+): HistorySections {
   const { closedAt, firstObserved, idRank } = from;
   let count = firstObserved.length;
   for (let job = 0; job < closedAt.length; job++) if (!Number.isNaN(closedAt[job]!)) count++;
@@ -167,6 +229,9 @@ export function derivedHistory(from: DerivedFrom, rowOf: Uint32Array, spill: Spi
     historyKinds: Uint8Array.from(events, (event) => (event % 2 === 0 ? opening : closing)),
     historySerials: new Uint32Array(0),
     ...eventsByRow(rows, times, rowOf.length),
+    ...eventsBySlot(count, companyCount, (position) => companyOf[rows[position]!]!),
+    historyDomainOffsets: new Uint32Array(1),
+    historyDomainText: new Uint8Array(0),
     historyPlaces: new Uint32Array(0),
     historyBlocks: new TextPacker(spill).finish(),
   };
@@ -196,4 +261,27 @@ function eventsByRow(
     positions[place] = position;
   }
   return { historyOffsets: offsets, historyPositions: positions };
+}
+
+/** The positions of each slot's events, as recorded. @param slotAt by position; NO_SLOT = in none */
+function eventsBySlot(
+  count: number,
+  slotCount: number,
+  slotAt: (position: number) => number,
+): Pick<HistorySections, 'historyCompanyOffsets' | 'historyCompanyPositions'> {
+  const offsets = new Uint32Array(slotCount + 1);
+  for (let position = 0; position < count; position++) {
+    const slot = slotAt(position);
+    if (slot !== NO_SLOT) offsets[slot + 1] = offsets[slot + 1]! + 1;
+  }
+  for (let slot = 0; slot < slotCount; slot++) offsets[slot + 1] = offsets[slot + 1]! + offsets[slot]!;
+  const ends = offsets.slice(0, slotCount);
+  const positions = new Uint32Array(offsets[slotCount]!);
+  for (let position = 0; position < count; position++) {
+    const slot = slotAt(position);
+    if (slot === NO_SLOT) continue;
+    positions[ends[slot]!] = position;
+    ends[slot] = ends[slot]! + 1;
+  }
+  return { historyCompanyOffsets: offsets, historyCompanyPositions: positions };
 }

@@ -13,12 +13,13 @@ type Values = ArrayLike<number>;
 export function checkHistory(
   source: SnapshotSource,
   sections: Readonly<Record<SectionName, Section>>,
-  rowCount: number,
+  { companyCount, rowCount }: { readonly companyCount: number; readonly rowCount: number },
   refuse: Refuse,
 ): void {
   const { historyBlockOffsets, historyBlocks, historyKinds, historyOffsets, historyPlaces, historyPositions } =
     sections;
   const { historyRows, historySerials, historyTimes } = sections;
+  const { historyCompanyOffsets, historyCompanyPositions, historyDomainOffsets, historyDomainText } = sections;
   const count = historyKinds.byteLength;
   const checked = (section: Section, valuesIn: (bytes: Uint8Array) => Values, take: (value: number) => void): void => {
     requireChecked(
@@ -61,19 +62,35 @@ export function checkHistory(
     serial = value;
   });
 
-  requireCount(historyOffsets, (rowCount + 1) * 4);
-  let before = 0;
-  let isFirst = true;
-  checked(historyOffsets, uint32sIn, (offset) => {
-    if (offset < before || (isFirst && offset !== 0)) throw refuse('has historyOffsets out of order');
-    isFirst = false;
-    before = offset;
-  });
-  if (before !== withRow) throw refuse('has wrong ends in historyOffsets');
+  /** @returns the last offset */
+  const requireOffsets = (offsets: Section): number => {
+    let before = -1;
+    checked(offsets, uint32sIn, (offset) => {
+      if (offset < before || (before === -1 && offset !== 0)) throw refuse(`has ${offsets.name} out of order`);
+      before = offset;
+    });
+    if (before === -1) throw refuse(`has a wrong number of elements in ${offsets.name}`);
+    return before;
+  };
+  const requireIndex = (offsets: Section, positions: Section, itemCount: number): void => {
+    requireCount(offsets, (itemCount + 1) * 4);
+    const end = requireOffsets(offsets);
+    if (end * 4 !== positions.byteLength) throw refuse(`has wrong ends in ${offsets.name}`);
+    checked(positions, uint32sIn, (position) => {
+      if (position >= count) throw refuse(`has ${positions.name} out of range`);
+    });
+  };
+  requireIndex(historyOffsets, historyPositions, rowCount);
   requireCount(historyPositions, withRow * 4);
-  checked(historyPositions, uint32sIn, (position) => {
-    if (position >= count) throw refuse('has historyPositions out of range');
-  });
+  if (requireOffsets(historyDomainOffsets) !== historyDomainText.byteLength) {
+    throw refuse('has wrong ends in historyDomainOffsets');
+  }
+  requireIndex(historyCompanyOffsets, historyCompanyPositions, companyCount + historyDomainOffsets.byteLength / 4 - 1);
+  checked(
+    historyDomainText,
+    (bytes) => bytes,
+    () => {},
+  );
   checkPacked(
     source,
     { places: historyPlaces, blockOffsets: historyBlockOffsets, blocks: historyBlocks },

@@ -45,6 +45,7 @@ export interface HistoryEvent {
   readonly position: number;
   /** The same in every build from the same catalogue or the same jobs. */
   readonly id: string;
+  readonly jobId: string;
   readonly kind: HistoryKind;
   /** Milliseconds since the epoch. */
   readonly observedMs: number;

@@ -2,10 +2,12 @@
  * The history in a snapshot: its events in the order in which they were recorded, read from the file an event at a time, and
  * by job. `columnsAt` reads many events without their texts, for a reader that looks for some of them.
  */
+import type { CompanyDomain } from '../company-domain.ts';
 import type { Section, SectionName } from '../snapshot/layout.ts';
 import { float64sIn, uint32At, uint32sIn } from '../snapshot/numbers-at.ts';
 import { SnapshotChangedError } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
+import { compareText } from '../snapshot/text-order.ts';
 import {
   decodedEventTexts,
   derivedEventId,
@@ -16,11 +18,20 @@ import {
   recordedEventId,
 } from './history-event.ts';
 import { PackedTexts } from './packed-texts.ts';
+import { runsOf } from './runs.ts';
 
 /** What an event takes from its job. */
 export interface JobTexts {
   titleOf(row: number): string;
-  idOf(row: number): string;
+  /** In the order of the rows. */
+  idsOf(rows: readonly number[]): string[];
+}
+
+/** The events of a company, in the order in which they were recorded. */
+export interface CompanyEvents {
+  readonly count: number;
+  /** Positions of `count` of them from the one at place `first` on, ascending. */
+  positionsAt(first: number, count: number): Uint32Array;
 }
 
 /** Events without their texts, one element each. */
@@ -34,6 +45,8 @@ export interface EventColumns {
   /** Numbers in the catalogue, ascending; empty where the events follow from the jobs themselves. */
   readonly serials: Uint32Array;
 }
+
+const encoder = new TextEncoder();
 
 const NOTHING: EventTexts = { title: null, changes: [], absentJob: null };
 
@@ -66,39 +79,131 @@ export class History {
     );
   }
 
+  /** Whether a catalogue recorded the events; otherwise they follow from the jobs themselves, or there are none. */
+  get isRecorded(): boolean {
+    return this.#sections.historySerials.byteLength > 0;
+  }
+
   /** @param position 0 .. count - 1 @throws SnapshotChangedError when the file changed after it was opened */
   eventAt(position: number): HistoryEvent {
-    const { kinds, rows, serials, times } = this.columnsAt(position, 1);
-    const kind = HISTORY_KINDS[kinds[0]!];
-    if (kind === undefined) throw this.#changed();
-    const row = rows[0] === NO_ROW ? null : rows[0]!;
-    const observedMs = times[0]!;
-    const stored = this.#texts.at(position);
-    const { absentJob, changes, title } = stored === null ? NOTHING : decodedEventTexts(stored.text);
-    if (row === null && (absentJob === null || title === null)) throw this.#changed();
-    return {
-      position,
-      id: serials.length === 0 ? derivedEventId(this.#jobs.idOf(row!), kind, observedMs) : recordedEventId(serials[0]!),
-      kind,
-      observedMs,
-      row,
-      absentJob,
-      title: title ?? this.#jobs.titleOf(row!),
-      changes,
-    };
+    return this.eventsAt([position])[0]!;
+  }
+
+  /** The events at some positions, in their order; those of neighbours are read together. Errors as `eventAt`. */
+  eventsAt(positions: readonly number[]): HistoryEvent[] {
+    const texts = this.#texts
+      .allAt(positions)
+      .map((stored) => (stored === null ? NOTHING : decodedEventTexts(stored.text)));
+    const columns = this.columnsOf(positions);
+    const rows = [...columns.rows].filter((row) => row !== NO_ROW);
+    const ids = this.#jobs.idsOf(rows).values();
+    return positions.map((position, i) => {
+      const { absentJob, changes, title } = texts[i]!;
+      const row = columns.rows[i] === NO_ROW ? null : columns.rows[i]!;
+      const kind = HISTORY_KINDS[columns.kinds[i]!];
+      if (kind === undefined || (row === null && (absentJob === null || title === null))) throw this.changed();
+      const jobId = row === null ? absentJob!.id : ids.next().value!;
+      const observedMs = columns.times[i]!;
+      return {
+        position,
+        id: this.isRecorded ? recordedEventId(columns.serials[i]!) : derivedEventId(jobId, kind, observedMs),
+        jobId,
+        kind,
+        observedMs,
+        row,
+        absentJob,
+        title: title ?? this.#jobs.titleOf(row!),
+        changes,
+      };
+    });
   }
 
   /** The events of a job, by observed time, then as recorded. @throws SnapshotChangedError as `eventAt` */
   eventsOfJob(row: number): HistoryEvent[] {
+    return this.eventsAt([...this.positionsOfJob(row)]);
+  }
+
+  /** The positions of a job's events, in that order. Errors as `eventAt`. */
+  positionsOfJob(row: number): Uint32Array {
     const { historyOffsets, historyPositions } = this.#sections;
-    const ends = this.#read(historyOffsets, row * 4, 8);
+    const { end, start } = this.#placesIn(historyOffsets, historyPositions, row);
+    return this.#positionsIn(historyPositions, start, end - start);
+  }
+
+  /**
+   * Where the list of a company's events is. @param domain of the company, or an alias of it
+   * @param company with that domain, where the snapshot has one; otherwise only absent jobs may have it
+   * @returns undefined when no event is of such a company
+   */
+  eventsOfCompany(domain: CompanyDomain, company: number | undefined): CompanyEvents | undefined {
+    const { historyCompanyOffsets, historyCompanyPositions, historyDomainOffsets } = this.#sections;
+    const domainCount = historyDomainOffsets.byteLength / 4 - 1;
+    const companyCount = historyCompanyOffsets.byteLength / 4 - 1 - domainCount;
+    const absent = company === undefined ? this.#absentDomain(domain, domainCount) : undefined;
+    const slot = company ?? (absent === undefined ? undefined : companyCount + absent);
+    if (slot === undefined) return undefined;
+    const { end, start } = this.#placesIn(historyCompanyOffsets, historyCompanyPositions, slot);
+    return {
+      count: end - start,
+      positionsAt: (first, count) => this.#positionsIn(historyCompanyPositions, start + first, count),
+    };
+  }
+
+  #absentDomain(domain: CompanyDomain, domainCount: number): number | undefined {
+    const { historyDomainOffsets, historyDomainText } = this.#sections;
+    const wanted = encoder.encode(domain);
+    let low = 0;
+    let high = domainCount;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const ends = this.#read(historyDomainOffsets, middle * 4, 8);
+      const length = uint32At(ends, 4) - uint32At(ends, 0);
+      if (length < 0) throw this.changed();
+      const text = this.#read(historyDomainText, uint32At(ends, 0), length);
+      const order = compareText(text, 0, length, wanted, 0, wanted.length);
+      if (order === 0) return middle;
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+    return undefined;
+  }
+
+  #placesIn(offsets: Section, positions: Section, item: number): { start: number; end: number } {
+    const ends = this.#read(offsets, item * 4, 8);
     const start = uint32At(ends, 0);
     const end = uint32At(ends, 4);
-    if (start > end || end * 4 > historyPositions.byteLength) throw this.#changed();
-    return Array.from(uint32sIn(this.#read(historyPositions, start * 4, (end - start) * 4)), (position) => {
-      if (position >= this.count) throw this.#changed();
-      return this.eventAt(position);
-    });
+    if (start > end || end * 4 > positions.byteLength) throw this.changed();
+    return { start, end };
+  }
+
+  #positionsIn(section: Section, start: number, count: number): Uint32Array {
+    const positions = uint32sIn(this.#read(section, start * 4, count * 4));
+    for (let i = 0; i < positions.length; i++) if (positions[i]! >= this.count) throw this.changed();
+    return positions;
+  }
+
+  /** Columns of events at some positions, in their order. Errors as `columnsAt`. */
+  columnsOf(positions: readonly number[]): EventColumns {
+    const count = positions.length;
+    const runs = runsOf(positions);
+    if (runs.length === 1) return this.columnsAt(runs[0]!.first, count);
+    const columns = {
+      times: new Float64Array(count),
+      rows: new Uint32Array(count),
+      kinds: new Uint8Array(count),
+      serials: new Uint32Array(this.isRecorded ? count : 0),
+    };
+    let filled = 0;
+    for (const run of runs) {
+      const { kinds, rows, serials, times } = this.#columns(run.first, run.count);
+      columns.times.set(times, filled);
+      columns.rows.set(rows, filled);
+      columns.kinds.set(kinds, filled);
+      if (this.isRecorded) columns.serials.set(serials, filled);
+      filled += run.count;
+    }
+    this.requireUnchanged();
+    return columns;
   }
 
   /**
@@ -106,29 +211,55 @@ export class History {
    * @throws SnapshotChangedError when the file changed after it was opened
    */
   columnsAt(start: number, count: number): EventColumns {
-    const { historyKinds, historyRows, historySerials, historyTimes } = this.#sections;
-    const columns = {
-      times: float64sIn(this.#read(historyTimes, start * 8, count * 8)),
-      rows: uint32sIn(this.#read(historyRows, start * 4, count * 4)),
-      kinds: this.#read(historyKinds, start, count),
-      serials:
-        historySerials.byteLength === 0
-          ? new Uint32Array(0)
-          : uint32sIn(this.#read(historySerials, start * 4, count * 4)),
-    };
-    // Checked afterwards: a write before or between the reads shows by now.
-    if (!this.#source.isUnchanged()) throw this.#changed();
+    const columns = this.#columns(start, count);
+    this.requireUnchanged();
     return columns;
   }
 
+  #columns(start: number, count: number): EventColumns {
+    const { historyRows, historySerials } = this.#sections;
+    return {
+      times: this.timesAt(start, count),
+      rows: uint32sIn(this.#read(historyRows, start * 4, count * 4)),
+      kinds: this.kindsAt(start, count),
+      serials: this.isRecorded ? uint32sIn(this.#read(historySerials, start * 4, count * 4)) : new Uint32Array(0),
+    };
+  }
+
+  /** Observed times of neighbouring events, as `columnsAt`. Does not look whether the file changed. */
+  timesAt(start: number, count: number): Float64Array {
+    return float64sIn(this.#read(this.#sections.historyTimes, start * 8, count * 8));
+  }
+
+  /** Kinds of neighbouring events, as `columnsAt`. Does not look whether the file changed. */
+  kindsAt(start: number, count: number): Uint8Array {
+    return this.#read(this.#sections.historyKinds, start, count);
+  }
+
+  /** The number of an event in its catalogue, where it was recorded. Does not look whether the file changed. */
+  serialAt(position: number): number {
+    return uint32At(this.#read(this.#sections.historySerials, position * 4, 4), 0);
+  }
+
+  /** The row of an event's job; NO_ROW = the snapshot does not hold it. Does not look whether the file changed. */
+  rowAt(position: number): number {
+    return uint32At(this.#read(this.#sections.historyRows, position * 4, 4), 0);
+  }
+
+  /** For after the reads: a write before or between them shows by then. @throws SnapshotChangedError when the file changed after it was opened */
+  requireUnchanged(): void {
+    if (!this.#source.isUnchanged()) throw this.changed();
+  }
+
   #read(section: Section, at: number, length: number): Uint8Array {
-    if (at + length > section.byteLength) throw this.#changed();
+    if (at + length > section.byteLength) throw this.changed();
     const bytes = this.#source.read(section.offset + at, length);
-    if (bytes.length !== length) throw this.#changed();
+    if (bytes.length !== length) throw this.changed();
     return bytes;
   }
 
-  #changed(): SnapshotChangedError {
+  /** The error of a file that is not as it was when it was opened. */
+  changed(): SnapshotChangedError {
     return new SnapshotChangedError(`${this.#source.name}: the file changed while it was in use`);
   }
 }

@@ -12,6 +12,7 @@ import type { Section } from '../snapshot/layout.ts';
 import { float64At, uint32At } from '../snapshot/numbers-at.ts';
 import { SnapshotChangedError } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
+import { runsOf } from './runs.ts';
 import { PLACE_ELEMENTS } from './text-packer.ts';
 import { decompressed } from './zstd.ts';
 
@@ -47,15 +48,28 @@ export class PackedTexts {
 
   /** @returns null when the item has no text @throws SnapshotChangedError when the file changed after it was opened */
   at(item: number): PackedText | null {
+    return this.allAt([item])[0]!;
+  }
+
+  /** The texts of some items, in their order. The places of neighbours are read together. Errors as `at`. */
+  allAt(items: readonly number[]): (PackedText | null)[] {
     const { places } = this.#sections;
-    if (places.byteLength === 0) return null;
-    const place = this.#read(places.offset + item * PLACE_BYTES, PLACE_BYTES);
-    const start = uint32At(place, 4);
-    const lengthAndFlag = uint32At(place, 8);
-    const text = lengthAndFlag === 0 ? null : this.#textAt(uint32At(place, 0), start, lengthAndFlag >>> 1);
+    if (places.byteLength === 0) return items.map(() => null);
+    const texts: (PackedText | null)[] = [];
+    for (const { count, first } of runsOf(items)) {
+      const bytes = this.#read(places.offset + first * PLACE_BYTES, count * PLACE_BYTES);
+      for (let at = 0; at < bytes.length; at += PLACE_BYTES) texts.push(this.#textAtPlace(bytes, at));
+    }
     // Checked afterwards: a write before or between the reads shows by now.
     if (!this.#source.isUnchanged()) throw this.#changed();
-    return text === null ? null : { text, isFlagged: (lengthAndFlag & 1) === 1 };
+    return texts;
+  }
+
+  #textAtPlace(place: Uint8Array, at: number): PackedText | null {
+    const lengthAndFlag = uint32At(place, at + 8);
+    if (lengthAndFlag === 0) return null;
+    const text = this.#textAt(uint32At(place, at), uint32At(place, at + 4), lengthAndFlag >>> 1);
+    return { text, isFlagged: (lengthAndFlag & 1) === 1 };
   }
 
   #textAt(block: number, start: number, length: number): string {

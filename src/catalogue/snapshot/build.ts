@@ -6,19 +6,26 @@
  * Memory: for each job the bytes of its new texts (id and URL always) and about 70 bytes of columns, and for a moment the index; nothing is kept as an
  * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
  */
+import { keepTop } from '../../base/top-list.ts';
 import type { CompanyDomain } from '../company-domain.ts';
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
-import { CHECKED_CHUNK_BYTES, ROW_COUNT_MAX } from '../limits.ts';
+import { CHECKED_CHUNK_BYTES, PUBLIC_POOL_SIZE, ROW_COUNT_MAX } from '../limits.ts';
 import { Descriptions } from '../packed/description-build.ts';
-import { derivedHistory, type EventJob, HistoryEvents, type RecordedEvent } from '../packed/history-build.ts';
+import {
+  derivedHistory,
+  type EventCompanies,
+  type EventJob,
+  HistoryEvents,
+  type RecordedEvent,
+} from '../packed/history-build.ts';
 import { MemorySpill, type Spill } from '../packed/spill.ts';
 import { buildWholeIndex } from '../whole/build-index.ts';
 import { bytesOf, type Column, gathered, grown, inverseOf, narrowed, typeOf } from './column-arrays.ts';
 import { companySignaturesOf } from './company-signatures.ts';
 import { type EmployerIdentity, Employers } from './employers.ts';
 import { SECTIONS, type SectionName } from './layout.ts';
-import { rowComparator } from './row-order.ts';
+import { IdDigests, rowComparator } from './row-order.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import { type BuildFacts, type BuiltSnapshot, type Content, snapshotFile } from './snapshot-file.ts';
 import { aliasSections, codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
@@ -80,6 +87,8 @@ export class SnapshotBuilder {
   #skillCount = 0;
   #activeCount = 0;
   #disputedAliases: readonly string[] = [];
+  /** By domain, own or alias; once the columns are made. */
+  #companyOfDomain: ReadonlyMap<string, number> = new Map();
 
   constructor({ blockBytes, keepsDescriptions = true, spill = new MemorySpill() }: BuilderSettings = {}) {
     this.#spill = spill;
@@ -154,7 +163,8 @@ export class SnapshotBuilder {
   finish(factsOf: (contentDigest: string) => BuildFacts): FinishedSnapshot {
     const byId = this.#byId();
     const idRank = inverseOf(byId);
-    const contents = this.#contents(this.#rowOrder(), byId, idRank);
+    const digests = new IdDigests(this.#ids);
+    const contents = this.#contents(this.#rowOrder(digests), byId, idRank, digests);
     const built = snapshotFile(contents, this.rowCount, this.#activeCount, factsOf);
     return { ...built, disputedAliases: this.#disputedAliases };
   }
@@ -167,7 +177,7 @@ export class SnapshotBuilder {
   }
 
   /** Ordinals in the order of the file: active first, then as row-order.ts says. */
-  #rowOrder(): Uint32Array {
+  #rowOrder(digests: IdDigests): Uint32Array {
     const order = new Uint32Array(this.rowCount);
     let active = 0;
     let closed = this.#activeCount;
@@ -175,14 +185,19 @@ export class SnapshotBuilder {
       if (this.#flags[ordinal] === ACTIVE_FLAG) order[active++] = ordinal;
       else order[closed++] = ordinal;
     }
-    const compare = rowComparator(this.#lastObserved, this.#ids);
+    const compare = rowComparator(this.#lastObserved, digests);
     order.subarray(0, this.#activeCount).sort(compare);
     order.subarray(this.#activeCount).sort(compare);
     return order;
   }
 
   /** @param byId ordinals @param idRank by ordinal */
-  #contents(order: Uint32Array, byId: Uint32Array<ArrayBuffer>, idRank: Uint32Array<ArrayBuffer>): Contents {
+  #contents(
+    order: Uint32Array,
+    byId: Uint32Array<ArrayBuffer>,
+    idRank: Uint32Array<ArrayBuffer>,
+    digests: IdDigests,
+  ): Contents {
     const codes = this.#columns(order);
     const companies = codes.employer.map((employer) => codes.employerCompany[employer]!);
     const { descriptionBlocks, descriptionPlaces } = (this.#descriptions ?? new Descriptions(this.#spill)).sections(
@@ -191,11 +206,17 @@ export class SnapshotBuilder {
       this.#blockBytes,
     );
     const rowOf = inverseOf(order);
-    const { historyBlocks, ...history } = this.#history(rowOf, idRank);
+    const eventCompanies = {
+      companyCount: codes.companyOrder.length,
+      companyOf: companies,
+      companyOfDomain: this.#companyOfDomain,
+    };
+    const { historyBlocks, ...history } = this.#history(rowOf, idRank, eventCompanies);
     const columns: Record<ColumnName, Column> = {
       ...codes,
       ...this.#closings(order, idRank),
       idRank: gathered(idRank, order),
+      publicPool: this.#publicPool(order, digests),
       rowsById: gathered(rowOf, byId),
       ...history,
       descriptionPlaces,
@@ -218,6 +239,14 @@ export class SnapshotBuilder {
     return contents as Contents;
   }
 
+  /** The active rows with the smallest digests of their ids (siblings §4, `/v1/public/search`). */
+  #publicPool(order: Uint32Array, digests: IdDigests): Uint32Array<ArrayBuffer> {
+    const rows: number[] = [];
+    const comesBefore = (left: number, right: number): boolean => digests.compare(order[left]!, order[right]!) < 0;
+    for (let row = 0; row < this.#activeCount; row++) keepTop(rows, row, PUBLIC_POOL_SIZE, comesBefore);
+    return Uint32Array.from(rows);
+  }
+
   #closings(order: Uint32Array, idRank: Uint32Array): Record<'closedAt' | 'closings', Column> {
     const closed = order.subarray(this.#activeCount);
     const closings = Uint32Array.from(closed, (_, index) => this.#activeCount + index);
@@ -226,12 +255,12 @@ export class SnapshotBuilder {
     return { closedAt: gathered(times, closed), closings };
   }
 
-  #history(rowOf: Uint32Array, idRank: Uint32Array) {
-    if (this.#events.count > 0) return this.#events.sections(rowOf);
+  #history(rowOf: Uint32Array, idRank: Uint32Array, companies: EventCompanies) {
+    if (this.#events.count > 0) return this.#events.sections(rowOf, companies);
     const count = rowOf.length;
     const firstObserved = this.#firstObserved.subarray(0, count);
     const closedAt = this.#closedAt.subarray(0, count);
-    return derivedHistory({ firstObserved, closedAt, idRank }, rowOf, this.#spill);
+    return derivedHistory({ firstObserved, closedAt, idRank }, rowOf, companies, this.#spill);
   }
 
   #columns(order: Uint32Array) {
@@ -244,6 +273,7 @@ export class SnapshotBuilder {
     const companies = companiesOf(this.#employers.table, employer.dictionary);
     const aliases = aliasSections(this.#employers, companies);
     this.#disputedAliases = aliases.disputed;
+    this.#companyOfDomain = aliases.companyOfDomain;
     const { order: companyOrder, signatures } = companySignaturesOf(employer.codes, this.#activeCount, companies);
     const titleTexts = textSections(this.#titles, title.dictionary, 0);
     const locationTexts = textSections(this.#locations, location.dictionary, 1);

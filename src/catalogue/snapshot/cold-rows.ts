@@ -31,6 +31,9 @@ export interface LoadedColdRows {
   pieceAt(row: number): ColdRow;
 }
 
+/** Rows that lie no farther apart are read together: about 3 KB more take less time than another two reads. */
+const JOINED_ROWS = 32;
+
 export class ColdRows {
   readonly #source: SnapshotSource;
   /** Bytes in the file. */
@@ -47,23 +50,40 @@ export class ColdRows {
   }
 
   /**
-   * The given rows, in their order: two reads for each row and one check of the file. Meant for the at most ten rows of an
-   * answer.
+   * The given rows, in their order: two reads for rows that lie close together, and one check of the file. Meant for the rows of
+   * an answer.
    * @throws SnapshotChangedError when the file changed after it was opened
    */
   rowsAt(rows: ArrayLike<number>): ColdRow[] {
-    const found = Array.from(rows, (row) => {
-      const offsets = this.#read(this.#offsetsStart + row * 8, 12);
-      const idStart = uint32At(offsets, 0);
-      const urlStart = uint32At(offsets, 4);
-      const end = uint32At(offsets, 8);
-      if (idStart > urlStart || urlStart > end || end > this.#textLength) throw this.changed();
-      const text = this.#read(this.#textStart + idStart, end - idStart);
-      return { id: textIn(text, 0, urlStart - idStart), sourceUrl: textIn(text, urlStart - idStart, end - idStart) };
-    });
+    const ascending = Uint32Array.from(rows).sort();
+    const found = new Map<number, ColdRow>();
+    for (let start = 0, end = 1; start < ascending.length; start = end, end++) {
+      while (end < ascending.length && ascending[end]! - ascending[end - 1]! <= JOINED_ROWS) end++;
+      this.#readAmong(ascending.subarray(start, end), found);
+    }
     // Checked afterwards: a write before or between the reads shows by now.
     this.requireUnchanged();
-    return found;
+    return Array.from(rows, (row) => found.get(row)!);
+  }
+
+  /** Reads what lies from the first to the last of some ascending rows. */
+  #readAmong(rows: Uint32Array, found: Map<number, ColdRow>): void {
+    const first = rows[0]!;
+    const rowCount = rows.at(-1)! - first + 1;
+    const offsets = uint32sIn(this.#read(this.#offsetsStart + first * 8, rowCount * 8 + 4));
+    const start = offsets[0]!;
+    for (let i = 1; i < offsets.length; i++) if (offsets[i]! < offsets[i - 1]!) throw this.changed();
+    const end = offsets[rowCount * 2]!;
+    if (end > this.#textLength) throw this.changed();
+    const text = this.#read(this.#textStart + start, end - start);
+    for (const row of rows) {
+      const at = (row - first) * 2;
+      const urlStart = offsets[at + 1]! - start;
+      found.set(row, {
+        id: textIn(text, offsets[at]! - start, urlStart),
+        sourceUrl: textIn(text, urlStart, offsets[at + 2]! - start),
+      });
+    }
   }
 
   /** @throws SnapshotChangedError when the file changed after it was opened */

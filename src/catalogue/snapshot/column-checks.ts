@@ -41,6 +41,7 @@ export function checkColumns(columns: SnapshotColumns, refuse: Refuse): RowsByCo
   requireRowsInOrder(columns, 0, activeCount, refuse);
   requireRowsInOrder(columns, activeCount, rowCount, refuse);
   requireClosings(columns, refuse);
+  requirePool(columns, refuse);
   return rowsByCompany(columns, refuse);
 }
 
@@ -116,6 +117,12 @@ function requireClosings(
     if (!(closedAt <= before && closedAt >= lastObserved[row]!)) throw refuse('closings are not in order');
     before = closedAt;
   }
+}
+
+/** Samples are active jobs, each once. */
+function requirePool({ activeCount, publicPool }: SnapshotColumns, refuse: Refuse): void {
+  if (publicPool.some((row) => row >= activeCount)) throw refuse('a public sample is no active job');
+  if (new Set(publicPool).size < publicPool.length) throw refuse('a public sample comes twice');
 }
 
 function requireCompaniesInOrder(

@@ -2,6 +2,7 @@
  * The columns of a snapshot, viewed as typed arrays where their bytes lie: making the views costs microseconds, whatever the
  * number of jobs. column-checks.ts checks what they hold, once. They are read only.
  */
+import { PUBLIC_POOL_SIZE } from '../limits.ts';
 import { SIGNATURE_WORDS } from './company-signatures.ts';
 import type { OpenedHeader } from './header.ts';
 import { hotSectionsIn } from './hot-sections.ts';
@@ -36,6 +37,8 @@ export class SnapshotColumns {
   readonly closings: Uint32Array;
   /** One element a row: the place of its id among all ids, by code unit, so that comparing ranks compares ids. */
   readonly idRank: Uint32Array;
+  /** Active rows that public samples are drawn from, by the SHA-256 of the id, at most PUBLIC_POOL_SIZE. */
+  readonly publicPool: Uint32Array;
   /** One element an employer: its company. */
   readonly employerCompany: Uint32Array;
   /** One element an employer: where its domain is from, the index in DOMAIN_EVIDENCE plus one; 0 = it has none. */
@@ -83,6 +86,7 @@ export class SnapshotColumns {
     this.closedAtByClosedRow = hot.f64('closedAt', rowCount - this.activeCount);
     this.closings = hot.u32('closings', rowCount - this.activeCount);
     this.idRank = hot.u32('idRank', rowCount);
+    this.publicPool = hot.u32('publicPool', Math.min(this.activeCount, PUBLIC_POOL_SIZE));
     this.titles = hot.texts('titleOffsets', 'titleText');
     this.employerNames = hot.texts('employerNameOffsets', 'employerNameText');
     this.employerCompany = hot.u32('employerCompany', this.employerNames.size);

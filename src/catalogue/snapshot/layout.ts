@@ -1,5 +1,5 @@
 /**
- * The form of a snapshot file (decisions §3, "Snapshot"), version 3. Little-endian throughout.
+ * The form of a snapshot file (decisions §3, "Snapshot"), version 4. Little-endian throughout.
  *
  *   byte 0   magic, 8 bytes
  *        8   format version            Uint32
@@ -20,7 +20,7 @@ import { WHOLE_SECTIONS } from '../whole/sections.ts';
 /** As in PNG, the first byte is not ASCII, and a program that rewrites line ends breaks the last two. */
 export const MAGIC = Uint8Array.of(0x8a, 0x50, 0x41, 0x59, 0x47, 0x52, 0x0d, 0x0a);
 
-export const FORMAT_VERSION = 3;
+export const FORMAT_VERSION = 4;
 
 export const PREFIX_BYTES = 24;
 
@@ -76,6 +76,8 @@ export const SECTIONS = [
   { name: 'closings', types: ['u32'] },
   // One element a row: the place of its id among all ids, by code unit.
   { name: 'idRank', types: ['u32'] },
+  // The active rows whose SHA-256 of the id is smallest, at most PUBLIC_POOL_SIZE, in that order.
+  { name: 'publicPool', types: ['u32'] },
   // The index over the whole catalogue.
   ...WHOLE_SECTIONS,
   // Cold: read a row at a time. The id of row r starts at element 2r, its source URL at 2r + 1 and ends at 2r + 2.
@@ -97,6 +99,12 @@ export const SECTIONS = [
   // Events of row r are `historyPositions[historyOffsets[r]] ..`, by observed time, then as recorded.
   { name: 'historyOffsets', types: ['u32'] },
   { name: 'historyPositions', types: ['u32'] },
+  // Events of company c are `historyCompanyPositions[historyCompanyOffsets[c]] ..`, as recorded; after the companies come the
+  // domains that only absent jobs have, ascending by text.
+  { name: 'historyCompanyOffsets', types: ['u32'] },
+  { name: 'historyCompanyPositions', types: ['u32'] },
+  { name: 'historyDomainOffsets', types: ['u32'] },
+  { name: 'historyDomainText', types: ['u8'] },
   { name: 'historyPlaces', types: ['u32'] },
   { name: 'historyBlockOffsets', types: ['f64'] },
   { name: 'historyBlocks', types: ['u8'] },

@@ -7,21 +7,40 @@
 import { sha256Latin1 } from '../../base/digest.ts';
 import type { TextTable } from './text-table.ts';
 
-/** A comparator of ordinals. @param times last observations by ordinal @param ids by ordinal */
-export function rowComparator(times: Float64Array, ids: TextTable): (a: number, b: number) => number {
-  const digestOf = (ordinal: number): string =>
-    sha256Latin1(ids.bytes.subarray(ids.startOf(ordinal), ids.endOf(ordinal)));
+/** The digests of ids by ordinal. */
+export class IdDigests {
+  readonly #ids: TextTable;
   /** By ordinal: the first 48 bits of the digest. */
-  const keys = new Float64Array(ids.size);
-  for (let ordinal = 0; ordinal < keys.length; ordinal++) {
-    const digest = digestOf(ordinal);
-    let key = 0;
-    for (let i = 0; i < 6; i++) key = key * 256 + digest.charCodeAt(i);
-    keys[ordinal] = key;
+  readonly #keys: Float64Array;
+
+  constructor(ids: TextTable) {
+    this.#ids = ids;
+    this.#keys = new Float64Array(ids.size);
+    for (let ordinal = 0; ordinal < this.#keys.length; ordinal++) {
+      const digest = this.#digestOf(ordinal);
+      let key = 0;
+      for (let i = 0; i < 6; i++) key = key * 256 + digest.charCodeAt(i);
+      this.#keys[ordinal] = key;
+    }
   }
-  return (a, b) =>
-    times[b]! - times[a]! || keys[a]! - keys[b]! || compareWhole(digestOf(a), digestOf(b)) || ids.compare(a, b);
+
+  /** Compares digests, then ids, as a comparator. */
+  compare(a: number, b: number): number {
+    const difference = this.#keys[a]! - this.#keys[b]!;
+    if (difference !== 0) return difference;
+    return compareWhole(this.#digestOf(a), this.#digestOf(b)) || this.#ids.compare(a, b);
+  }
+
+  #digestOf(ordinal: number): string {
+    return sha256Latin1(this.#ids.bytes.subarray(this.#ids.startOf(ordinal), this.#ids.endOf(ordinal)));
+  }
 }
+
+/** A comparator of ordinals. @param times last observations by ordinal */
+export const rowComparator =
+  (times: Float64Array, digests: IdDigests) =>
+  (a: number, b: number): number =>
+    times[b]! - times[a]! || digests.compare(a, b);
 
 function compareWhole(one: string, other: string): number {
   if (one === other) return 0;

@@ -59,7 +59,7 @@ export function checkSnapshot(source: SnapshotSource): CheckedSnapshot {
   checkCold(source, opened, refuse);
   checkRowsById(source, opened.sections.rowsById, columns.idRank, refuse);
   checkPacked(source, descriptionSections(opened), opened.header.rows, refuse);
-  checkHistory(source, opened.sections, opened.header.rows, refuse);
+  checkHistory(source, opened.sections, columns, refuse);
   requireColdGaps(source, opened, refuse);
   return { opened, hotBytes, byCompany };
 }
@@ -131,7 +131,7 @@ export class Snapshot extends SnapshotColumns {
     this.descriptions = new PackedTexts(source, descriptionSections(opened));
     this.history = new History(source, opened.sections, {
       titleOf: (row) => this.titles.textOf(this.title[row]!),
-      idOf: (row) => this.cold.rowAt(row).id,
+      idsOf: (rows) => this.cold.rowsAt(rows).map(({ id }) => id),
     });
     this.whole = new WholeIndex(hotBytes, opened, refusalsOf(source));
   }

@@ -121,6 +121,8 @@ export function aliasSections(
   offsets: Uint32Array<ArrayBuffer>;
   text: Uint8Array<ArrayBuffer>;
   disputed: readonly string[];
+  /** By domain, own or alias. */
+  companyOfDomain: ReadonlyMap<string, number>;
 } {
   const companyOf = new Map<string, number>();
   for (const [company, key] of keyOfCompany.entries()) {
@@ -132,5 +134,6 @@ export function aliasSections(
   const sorted = [...domainOf].sort(([a], [b]) => (a < b ? -1 : 1));
   const dictionary = Uint32Array.from(sorted, ([alias]) => aliases.numberOf(alias));
   const company = Uint32Array.from(sorted, ([, domain]) => companyOf.get(domain)!);
-  return { company, ...textSections(aliases, dictionary, 0), disputed };
+  for (const [i, [alias]] of sorted.entries()) companyOf.set(alias, company[i]!);
+  return { company, ...textSections(aliases, dictionary, 0), disputed, companyOfDomain: companyOf };
 }

@@ -1,15 +1,12 @@
 /** Where `paygrade sales` reads: the folder of a state, or a server by its admin routes. Both give pages, oldest first. */
-import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { messageOf } from '../../base/failure.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { type SaleRecord, saleRecordOf } from '../../modules/admin/sale-record.ts';
 import { salesAnswer } from '../../modules/admin/sales.ts';
 import { PAGE_COUNT_MAX, type SaleCursor } from '../../payment/books.ts';
 import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
 import { exchange, refused } from '../callback/callback-client.ts';
-import { CommandError, UsageError } from '../command.ts';
-import type { Io } from '../io.ts';
+import { CommandError } from '../command.ts';
 
 export interface SalesWanted {
   /** Milliseconds since 1970. */
@@ -62,21 +59,5 @@ function jsonOf(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-/** The token from a file or the environment: on the command line other users of the machine would see it. @throws UsageError */
-export function adminTokenOf(file: string | undefined, env: Io['env']): string {
-  const token = (file === undefined ? (env.ADMIN_TOKEN ?? '') : readText(file)).trim();
-  if (token === '') throw new UsageError('the admin token is missing: set ADMIN_TOKEN, or --admin-token-file');
-  if (!/^[!-~]+$/.test(token)) throw new UsageError('the admin token must be visible ASCII without blanks');
-  return token;
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (failure) {
-    throw new UsageError(`--admin-token-file cannot be read: ${messageOf(failure)}`);
   }
 }

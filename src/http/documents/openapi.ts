@@ -100,6 +100,29 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
   return responses;
 }
 
+/** Of an operation that answers conditional requests. */
+const notModifiedOf = ({ isConditional = false, answerHeaders = {} }: Contract): Record<string, unknown> => {
+  if (!isConditional) return {};
+  const ofHandler = Object.entries(answerHeaders).map(([name, { description, schema }]) => [
+    name,
+    { description, schema: jsonSchemaOf(schema) },
+  ]);
+  return {
+    304: {
+      description: 'The client has this answer already',
+      headers: { ...REQUEST_ID_HEADER, ...Object.fromEntries(ofHandler) },
+    },
+  };
+};
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'Entity tags of answers that the client has.',
+  schema: { type: 'string' },
+};
+
 const otherResponses = ({ otherAnswers = {} }: Contract): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(otherAnswers).map(([status, schema]) => [
@@ -145,7 +168,7 @@ function parametersOf(operation: Operation): unknown[] {
     ...exampleOf(examples?.query, name),
   }));
   const ofAccess = documentationOf(operation).flatMap((one) => one.parameters ?? []);
-  return [...inPath, ...strict, ...lenient, ...ofAccess];
+  return [...inPath, ...strict, ...lenient, ...ofAccess, ...(operation.isConditional === true ? [IF_NONE_MATCH] : [])];
 }
 
 function requestBodyOf({ bodies, examples }: Contract): { requestBody?: unknown } {
@@ -223,6 +246,7 @@ function operationOf(operation: Operation, allow: string, { serverUrl }: Documen
     ...securityOf(operation),
     responses: {
       [String(status)]: successOf(operation),
+      ...notModifiedOf(operation),
       ...otherResponses(operation),
       ...errorResponses(operation, allow),
     },

@@ -8,10 +8,10 @@ import { capacityClaim, freeCapacity } from '../../access/capacity.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
+import { bodyFormOf, isIdentity } from '../../base/media-type.ts';
 import type { CallbackDraft } from '../../callback/callbacks.ts';
 import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
-import { bodyFormOf, isIdentity } from '../../callback/media-type.ts';
 import { AfterSettlement } from '../../http/answers.ts';
 import { type BodyRead, isBodyless } from '../../http/body.ts';
 import {
@@ -25,9 +25,9 @@ import {
 } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { route } from '../../http/route.ts';
+import { unreadBody } from '../../http/unread-body.ts';
 import { callbackAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK } from './examples.ts';
-import { unreadBody } from './refusals.ts';
 import type { CallbackServices } from './services.ts';
 
 type BodyRefusal = Refusal<
@@ -37,7 +37,7 @@ type BodyRefusal = Refusal<
 const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 
 function checkBody(request: RequestView, read: BodyRead): BodyRefusal | undefined {
-  if (!read.ok) return unreadBody(read, CREATION_BYTES_MAX);
+  if (!read.ok) return unreadBody(read, BOUNDS);
   request.bodyBytes = read.bytes;
   if (read.bytes.length === 0) return undefined;
   const contentType = request.header('content-type');

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, ratedReadToken } from '../../access/read-token.ts';
-import { isFieldValue } from '../../callback/media-type.ts';
+import { isFieldValue } from '../../base/media-type.ts';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
 import { callbackId, eventId } from './answers.ts';

@@ -12,6 +12,7 @@ import {
   noCallback,
 } from '../../access/read-token.ts';
 import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
+import { type BodyForm, bodyFormOf, isIdentity } from '../../base/media-type.ts';
 import type { CallbackHandle, Received, WebhookAdmission } from '../../callback/callbacks.ts';
 import { retainedHeaders } from '../../callback/event.ts';
 import { parseCallbackId } from '../../callback/identifier.ts';
@@ -24,7 +25,6 @@ import {
   RATE_COUNT_MAX,
   RATE_WINDOW_MS,
 } from '../../callback/limits.ts';
-import { type BodyForm, bodyFormOf, isIdentity } from '../../callback/media-type.ts';
 import type { Reply } from '../../http/answers.ts';
 import type { BodyRead } from '../../http/body.ts';
 import type { Method } from '../../http/contract.ts';
@@ -40,9 +40,10 @@ import {
 } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { type Route, route } from '../../http/route.ts';
+import { unreadBody } from '../../http/unread-body.ts';
 import { callbackId, receivedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
-import { CALLBACK_EVENT_LIMIT_REACHED, unreadBody } from './refusals.ts';
+import { CALLBACK_EVENT_LIMIT_REACHED } from './refusals.ts';
 import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -90,7 +91,7 @@ async function store(
   read: BodyRead,
   { callbacks, counters }: CallbackServices,
 ): Promise<Reply | WebhookRefusal> {
-  if (!read.ok) return unreadBody(read, PAYLOAD_BYTES_MAX);
+  if (!read.ok) return unreadBody(read, BOUNDS);
   const retained = retainedHeaders((name) => request.header(name));
   const received = await callbacks.receive(callback, { method: request.method, form, retained, bytes: read.bytes });
   if (received.kind === 'stored') counters.eventsStored++;

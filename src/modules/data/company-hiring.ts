@@ -4,7 +4,7 @@ import { apiKey } from '../../access/api-key.ts';
 import { costs } from '../../access/credits.ts';
 import { perKey } from '../../access/key-rate.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
-import { companyHiring } from '../../catalogue/listing/company-answers.ts';
+import { companyHiring } from '../../catalogue/listing/companies.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { route } from '../../http/route.ts';
 import { observationPeriod, periodOf } from '../answer-period.ts';

@@ -5,7 +5,7 @@ import { costs } from '../../access/credits.ts';
 import { perKey } from '../../access/key-rate.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { isoTimeOrNull } from '../../base/iso-time.ts';
-import { companySummary } from '../../catalogue/listing/company-answers.ts';
+import { companySummary } from '../../catalogue/listing/companies.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';

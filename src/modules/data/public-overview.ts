@@ -28,6 +28,7 @@ export const getPublicOverview = route<DataServices>()({
     meta: v.strictObject({ generated_at: dateTime }),
   }),
   answerHeaders: PUBLIC_ANSWER_HEADERS,
+  isConditional: true,
   cacheControl: PUBLIC_CACHE_CONTROL,
   errors: [CATALOGUE_UNAVAILABLE],
   examples: {

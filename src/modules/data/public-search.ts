@@ -54,6 +54,7 @@ export const searchPublicSamples = route<DataServices>()({
     meta: v.strictObject({ generated_at: dateTime, limitations: v.array(v.string()) }),
   }),
   answerHeaders: PUBLIC_ANSWER_HEADERS,
+  isConditional: true,
   cacheControl: PUBLIC_CACHE_CONTROL,
   errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE],
   examples: {

@@ -28,7 +28,7 @@ import { type LoadedAccounts, NO_ACCOUNTS } from '../memory/accounts-journal.ts'
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
 import type { Persistence } from '../memory/stores.ts';
-import { StateError } from '../state-error.ts';
+import { StateError, StateHeldError } from '../state-error.ts';
 import { SqliteBooks } from './books.ts';
 import { DamagedError } from './checksum.ts';
 import { isDamage, StateDatabase } from './database.ts';
@@ -108,7 +108,7 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
     throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
   }
   if (lock === undefined)
-    throw new StateError(
+    throw new StateHeldError(
       `STATE_DIR ${stateDir} is in use by another process: stop that one, or give this one another folder`,
     );
   try {

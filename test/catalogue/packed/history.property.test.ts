@@ -61,6 +61,7 @@ describe('a recorded history', () => {
             ...event,
             position,
             id: `ev_${number}`,
+            jobId: job.id,
             row: rows.get(job.id) ?? null,
             absentJob: job === ABSENT ? absentJob : null,
             title: title ?? job.title,

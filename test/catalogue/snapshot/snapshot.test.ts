@@ -345,7 +345,8 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
         [
           `${name} does not end at the end`,
           withSection(bytes, name, (section) => section.setUint32(section.byteLength - 4, 77_777, true)),
-          /wrong ends/,
+          // Of no domains the one offset is both ends.
+          name === 'historyDomainOffsets' ? /out of order/ : /wrong ends/,
         ],
       ],
     ),
@@ -409,6 +410,16 @@ describe('a file that is not exactly a snapshot is refused in one line', () => {
       'an event of a job is not there',
       withSection(bytes, 'historyPositions', (s) => s.setUint32(0, 4, true)),
       /historyPositions out of range/,
+    ],
+    [
+      'an event of a company is not there',
+      withSection(bytes, 'historyCompanyPositions', (s) => s.setUint32(0, 4, true)),
+      /historyCompanyPositions out of range/,
+    ],
+    [
+      'a public sample is a closed job',
+      withSection(bytes, 'publicPool', (s) => s.setUint32(0, 3, true)),
+      /public sample is no active job/,
     ],
     [
       'compressed blocks do not say what they hold',

@@ -2,6 +2,7 @@
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openMemoryBackend } from '../../../src/storage/memory/backend.ts';
+import { describeAccounts } from '../../suites/accounts.ts';
 import { describeBackend, OPENING_ATOMIC } from '../../suites/backend.ts';
 import { describeBooks } from '../../suites/books.ts';
 import { describeCallbacks } from '../../suites/callbacks.ts';
@@ -29,6 +30,15 @@ describeBackend('the memory backend', async (time) => {
   const backend = await open(time);
   return { backend, remove: () => backend.close() };
 });
+
+describeAccounts(
+  'accounts in memory',
+  async (time) => {
+    const backend = await open(time);
+    return { accounts: backend.accounts, remove: () => backend.close() };
+  },
+  false,
+);
 
 describeBooks('the books in memory', async (time) => {
   const backend = await open(time);

@@ -3,6 +3,7 @@ import { afterAll } from 'vitest';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
+import { describeAccounts } from '../../suites/accounts.ts';
 import { describeBackend, OPENING_ATOMIC } from '../../suites/backend.ts';
 import { describeBooks } from '../../suites/books.ts';
 import { describeCallbacks } from '../../suites/callbacks.ts';
@@ -61,6 +62,31 @@ const inFolder = async (time: ManualTime) => {
     },
   };
 };
+
+describeAccounts(
+  'accounts over a state folder',
+  async (time) => {
+    const places = [new Folder()];
+    const openIn = async (place: Folder, isPlay: boolean) => {
+      const play = isPlay ? { openingAtomic: OPENING_ATOMIC } : undefined;
+      return place.openBackend({ callbackBytes: CLAIM_BYTES, play }, time);
+    };
+    const backend = await openIn(places[0]!, true);
+    return {
+      accounts: backend.accounts,
+      operationCount: () => backend.commits().operationCount,
+      async reopen(isPlay = true) {
+        const killed = places.at(-1)!.killed();
+        places.push(killed);
+        return (await openIn(killed, isPlay)).accounts;
+      },
+      async remove() {
+        for (const place of places) await place.remove();
+      },
+    };
+  },
+  true,
+);
 
 describeBackend('the backend of a state folder', inFolder);
 describeBooks('the books of a state folder', inFolder);

@@ -1,10 +1,10 @@
 /** Callbacks and their events in the state file. The inbox reads long bodies back part by part; each part has a checksum. */
 import { Buffer } from 'node:buffer';
+import type { BodyForm } from '../../../base/media-type.ts';
 import type { EventPart, EventRecord } from '../../../callback/event.ts';
 import type { CallbackId, EventId } from '../../../callback/identifier.ts';
 import type { CallbackRecord, LoadedCallback, LoadedEvent } from '../../../callback/inbox/event-store.ts';
 import { EVENT_PART_BYTES } from '../../../callback/limits.ts';
-import type { BodyForm } from '../../../callback/media-type.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
 import type { Table } from './table.ts';

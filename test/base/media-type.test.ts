@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bodyFormOf, isIdentity } from '../../src/callback/media-type.ts';
+import { bodyFormOf, isIdentity } from '../../src/base/media-type.ts';
 
 const json = { kind: 'json' };
 const text = (charset = 'utf-8') => ({ kind: 'text', charset });

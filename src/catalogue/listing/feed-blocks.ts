@@ -1,0 +1,126 @@
+/**
+ * Which events of the history meet a filter, without reading three million of them for each page: of each block of events its
+ * earliest and latest time and its kinds stay in memory, and only blocks that may have a match are read from the file.
+ *
+ * Memory: 17 bytes for 1024 events. Building reads all times and kinds once.
+ */
+import type { History } from '../packed/history.ts';
+
+const BLOCK_EVENTS = 1024;
+/** Blocks that are read together while the summary is built. */
+const READ_BLOCKS = 64;
+
+/** `undefined` asks nothing. */
+export interface EventFilter {
+  /** Included; milliseconds. */
+  readonly sinceMs: number | undefined;
+  /** Excluded. */
+  readonly untilMs: number | undefined;
+  /** Index in HISTORY_KINDS. */
+  readonly kind: number | undefined;
+}
+
+export class FeedBlocks {
+  readonly #history: History;
+  // One element a block.
+  readonly #earliest: Float64Array;
+  readonly #latest: Float64Array;
+  /** Bit k: it has an event of kind k. */
+  readonly #kinds: Uint8Array;
+
+  constructor(history: History) {
+    const blockCount = Math.ceil(history.count / BLOCK_EVENTS);
+    this.#history = history;
+    this.#earliest = new Float64Array(blockCount).fill(Number.POSITIVE_INFINITY);
+    this.#latest = new Float64Array(blockCount).fill(Number.NEGATIVE_INFINITY);
+    this.#kinds = new Uint8Array(blockCount);
+    for (let block = 0; block < blockCount; block += READ_BLOCKS) this.#see(block * BLOCK_EVENTS);
+    history.requireUnchanged();
+  }
+
+  #see(start: number): void {
+    const count = Math.min(READ_BLOCKS * BLOCK_EVENTS, this.#history.count - start);
+    const times = this.#history.timesAt(start, count);
+    const kinds = this.#history.kindsAt(start, count);
+    for (let first = 0; first < count; first += BLOCK_EVENTS) {
+      const past = Math.min(first + BLOCK_EVENTS, count);
+      let earliest = Number.POSITIVE_INFINITY;
+      let latest = Number.NEGATIVE_INFINITY;
+      let bits = 0;
+      for (let i = first; i < past; i++) {
+        const time = times[i]!;
+        if (time < earliest) earliest = time;
+        if (time > latest) latest = time;
+        bits |= 1 << kinds[i]!;
+      }
+      const block = (start + first) / BLOCK_EVENTS;
+      this.#earliest[block] = earliest;
+      this.#latest[block] = latest;
+      this.#kinds[block] = bits;
+    }
+  }
+
+  /**
+   * The first `limit` positions from `start` on whose events match, ascending. Does not look whether the file changed.
+   * @throws SnapshotChangedError when it finds that the file changed
+   */
+  matchesFrom(start: number, filter: EventFilter, limit: number): number[] {
+    const { count } = this.#history;
+    const matches: number[] = [];
+    for (let from = start; from < count && matches.length < limit; ) {
+      const block = Math.floor(from / BLOCK_EVENTS);
+      const past = Math.min((block + 1) * BLOCK_EVENTS, count);
+      if (this.#mayMatch(block, filter)) {
+        const matchesAt = this.#matcherIn(block, filter);
+        for (; from < past && matches.length < limit; from++) if (matchesAt(from)) matches.push(from);
+      }
+      from = past;
+    }
+    return matches;
+  }
+
+  /** The first `limit` of some ascending positions whose events match. As `matchesFrom`. */
+  matchesAmong(positions: Iterable<number>, filter: EventFilter, limit: number): number[] {
+    const matches: number[] = [];
+    let block = -1;
+    let matchesAt: (position: number) => boolean = NEVER;
+    for (const position of positions) {
+      const own = Math.floor(position / BLOCK_EVENTS);
+      if (own !== block) {
+        block = own;
+        matchesAt = this.#mayMatch(block, filter) ? this.#matcherIn(block, filter) : NEVER;
+      }
+      if (matchesAt(position) && matches.push(position) === limit) break;
+    }
+    return matches;
+  }
+
+  #mayMatch(block: number, { kind, sinceMs, untilMs }: EventFilter): boolean {
+    return (
+      (kind === undefined || (this.#kinds[block]! & (1 << kind)) !== 0) &&
+      (sinceMs === undefined || this.#latest[block]! >= sinceMs) &&
+      (untilMs === undefined || this.#earliest[block]! < untilMs)
+    );
+  }
+
+  /** Says which events of a block match; reads only the columns that the summary does not decide. */
+  #matcherIn(block: number, { kind, sinceMs, untilMs }: EventFilter): (position: number) => boolean {
+    const start = block * BLOCK_EVENTS;
+    const count = Math.min(BLOCK_EVENTS, this.#history.count - start);
+    const isTimed =
+      (sinceMs !== undefined && this.#earliest[block]! < sinceMs) ||
+      (untilMs !== undefined && this.#latest[block]! >= untilMs);
+    const times = isTimed ? this.#history.timesAt(start, count) : undefined;
+    const isKind = kind === undefined || this.#kinds[block] === 1 << kind;
+    const kinds = isKind ? undefined : this.#history.kindsAt(start, count);
+    const sinceTime = sinceMs ?? Number.NEGATIVE_INFINITY;
+    const untilTime = untilMs ?? Number.POSITIVE_INFINITY;
+    return (position) => {
+      const at = position - start;
+      if (kinds !== undefined && kinds[at] !== kind) return false;
+      return times === undefined || (times[at]! >= sinceTime && times[at]! < untilTime);
+    };
+  }
+}
+
+const NEVER = (): boolean => false;

@@ -1,0 +1,59 @@
+/** Where an operator's command works: on the folder of a state, or through the admin routes of a running server. */
+import { readFileSync } from 'node:fs';
+import { messageOf } from '../base/failure.ts';
+import { IN_MEMORY } from '../config/settings.ts';
+import { UsageError } from './command.ts';
+import type { Io } from './io.ts';
+import { namedServer } from './paying-client.ts';
+
+/** The folder of a server that was started without STATE_DIR. */
+const STATE_DIR_DEFAULT = '.state';
+
+export const PLACE_OPTIONS = {
+  'state-dir': {
+    type: 'text',
+    value: 'DIR',
+    help: `folder of the state (default STATE_DIR, or ${STATE_DIR_DEFAULT})`,
+  },
+  url: {
+    type: 'text',
+    value: 'URL',
+    help: 'address of a server to ask instead, with ADMIN_TOKEN (default PAYGRADE_URL)',
+  },
+  'admin-token-file': { type: 'text', value: 'FILE', help: 'file with the admin token, in place of ADMIN_TOKEN' },
+} as const;
+
+export type PlaceOptions = { readonly [K in keyof typeof PLACE_OPTIONS]: string | undefined };
+
+export type Place =
+  | { readonly kind: 'folder'; readonly stateDir: string }
+  /** `base`: without a trailing slash. */
+  | { readonly kind: 'server'; readonly base: string; readonly token: string };
+
+/** @throws UsageError */
+export function placeOf(options: PlaceOptions, { env }: Pick<Io, 'env'>): Place {
+  const { 'state-dir': folder, url, 'admin-token-file': tokenFile } = options;
+  if (url !== undefined && folder !== undefined) throw new UsageError('--state-dir does not go with --url');
+  const base = folder === undefined ? namedServer(url, env) : undefined;
+  if (base !== undefined) return { kind: 'server', base, token: adminTokenOf(tokenFile, env) };
+  if (tokenFile !== undefined) throw new UsageError('--admin-token-file goes with --url');
+  const stateDir = folder ?? (env.STATE_DIR || STATE_DIR_DEFAULT);
+  if (stateDir === IN_MEMORY) throw new UsageError('this state is in memory only: ask its server with --url');
+  return { kind: 'folder', stateDir };
+}
+
+/** The token from a file or the environment: on the command line other users of the machine would see it. @throws UsageError */
+export function adminTokenOf(file: string | undefined, env: Io['env']): string {
+  const token = (file === undefined ? (env.ADMIN_TOKEN ?? '') : readText(file)).trim();
+  if (token === '') throw new UsageError('the admin token is missing: set ADMIN_TOKEN, or --admin-token-file');
+  if (!/^[!-~]+$/.test(token)) throw new UsageError('the admin token must be visible ASCII without blanks');
+  return token;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (failure) {
+    throw new UsageError(`--admin-token-file cannot be read: ${messageOf(failure)}`);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Decodes a body that is input: one JSON object of a declared schema (siblings §3). What is no JSON is INVALID_JSON; a value that
+ * the schema does not accept is INVALID_BODY, and the message names its field by its path (`scopes[0]`) and states the rule.
+ * Unknown fields are refused, so a misspelt one is no silent default. No message repeats a value.
+ *
+ * The words after "must be" are the `rule` in the metadata of the field's schema, or of the nearest one around it.
+ */
+import * as v from 'valibot';
+import { decodeUtf8 } from '../base/codec.ts';
+import { isDeeperThan } from '../base/json-depth.ts';
+import { bodyFormOf, isIdentity } from '../base/media-type.ts';
+import type { BodyBounds, BodyRead, BodyReader } from './body.ts';
+import {
+  INVALID_BODY,
+  INVALID_JSON,
+  PAYLOAD_TOO_LARGE,
+  REQUEST_TIMEOUT,
+  type Refusal,
+  refuse,
+  UNSUPPORTED_MEDIA_TYPE,
+} from './errors.ts';
+import { INPUT_BYTES_MAX, INPUT_DEADLINE_MS, INPUT_DEPTH_MAX } from './limits.ts';
+import { ruleOf } from './query.ts';
+import type { RequestView } from './request-view.ts';
+import { unreadBody } from './unread-body.ts';
+
+export type BodySchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
+
+/** Codes of the refusals, for the route's `errors`. */
+export const BODY_ERRORS = [
+  UNSUPPORTED_MEDIA_TYPE,
+  PAYLOAD_TOO_LARGE,
+  REQUEST_TIMEOUT,
+  INVALID_JSON,
+  INVALID_BODY,
+] as const;
+
+type BodyRefusal = Refusal<(typeof BODY_ERRORS)[number]['code']>;
+
+/** The services that reading a body needs. */
+export interface BodyServices {
+  readonly bodies: BodyReader;
+}
+
+const BOUNDS: BodyBounds = { bytesMax: INPUT_BYTES_MAX, deadlineMs: INPUT_DEADLINE_MS };
+const BYTE_ORDER_MARK = '\ufeff';
+
+/**
+ * The `readBody` of a route whose body is required. Keep it in a constant before the declaration: written inside it, its type is lost.
+ * @param bounds bytes and time; {@link INPUT_BYTES_MAX} when not given
+ */
+export function jsonBody<const S extends BodySchema>(schema: S, bounds: BodyBounds = BOUNDS) {
+  const decode = (request: RequestView, read: BodyRead): v.InferOutput<S> | BodyRefusal => {
+    if (!read.ok) return unreadBody(read, bounds);
+    request.bodyBytes = read.bytes;
+    const isTyped = isJsonType(request.header('content-type')) && isIdentity(request.header('content-encoding'));
+    if (read.bytes.length > 0 && !isTyped) {
+      return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
+    }
+    const value = jsonOf(read.bytes);
+    if (value === undefined) return refuse(INVALID_JSON, 'the body must be JSON in UTF-8');
+    return bodyOf(schema, value);
+  };
+  return (request: RequestView, { bodies }: BodyServices): Promise<v.InferOutput<S> | BodyRefusal> =>
+    bodies.use(request, bounds, (read) => decode(request, read));
+}
+
+const isJsonType = (contentType: string | null): boolean =>
+  contentType !== null && bodyFormOf(contentType)?.kind === 'json';
+
+/** undefined for bytes that are no JSON, or nest too deep. */
+function jsonOf(bytes: Uint8Array): unknown {
+  const text = decodeUtf8(bytes);
+  if (text === undefined || isDeeperThan(INPUT_DEPTH_MAX, text)) return undefined;
+  try {
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A JSON value as the schema understands it, or the refusal that names the first fault. */
+export function bodyOf<const S extends BodySchema>(
+  schema: S,
+  value: unknown,
+): v.InferOutput<S> | Refusal<'INVALID_BODY'> {
+  const parsed = v.safeParse(schema, value, { abortEarly: true });
+  return parsed.success ? parsed.output : refuse(INVALID_BODY, faultOf(schema, parsed.issues[0]));
+}
+
+function faultOf(schema: BodySchema, issue: v.BaseIssue<unknown>): string {
+  const keys = (issue.path ?? []).map(({ key }) => key);
+  if (keys.length === 0) return 'the body must be a JSON object';
+  const path = pathText(keys);
+  // Of a strict object itself, `expected` is the missing name in quotes, or `never` for a name too many.
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `unknown field ${path}`;
+  const { rule } = ruleAt(schema, keys);
+  const isMissing = issue.type === 'strict_object' && issue.received === 'undefined';
+  return isMissing ? `${path} is required: ${rule}` : `${path} must be ${rule}`;
+}
+
+/** A name longer than this is cut, so that no message echoes a long one. */
+const NAME_LENGTH_MAX = 64;
+
+/** `scopes[0]` in backticks; names with other characters than ours are quoted as JSON. */
+function pathText(keys: readonly unknown[]): string {
+  const text = keys
+    .map((key, i) => (typeof key === 'number' ? `[${key}]` : i === 0 ? String(key) : `.${String(key)}`))
+    .join('');
+  const shown = text.length > NAME_LENGTH_MAX ? `${text.slice(0, NAME_LENGTH_MAX)}…` : text;
+  return /^[\w.[\]-]*$/.test(shown) ? `\`${shown}\`` : JSON.stringify(shown);
+}
+
+interface Inside {
+  readonly wrapped?: v.GenericSchema;
+  readonly entries?: Readonly<Record<string, v.GenericSchema>>;
+  readonly item?: v.GenericSchema;
+}
+
+/** The schema inside `optional(...)` and `nullable(...)`. */
+function unwrapped(schema: v.GenericSchema): v.GenericSchema {
+  const { wrapped } = schema as Inside;
+  return wrapped === undefined ? schema : unwrapped(wrapped);
+}
+
+/** The rule of the field at a path, or of the nearest one around it. */
+function ruleAt(schema: v.GenericSchema, keys: readonly unknown[]): { readonly rule: string } {
+  let at: v.GenericSchema = schema;
+  let rule = { rule: 'valid' };
+  for (const key of keys) {
+    const { entries, item } = unwrapped(at) as Inside;
+    const next = typeof key === 'number' ? item : entries?.[String(key)];
+    if (next === undefined) break;
+    at = next;
+    const found = ruleOf(unwrapped(at));
+    if (found.rule !== 'valid') rule = found;
+  }
+  return rule;
+}

@@ -1,0 +1,101 @@
+/** Keys, grants and organizations as the operator's routes and commands write them (siblings §3). */
+import * as v from 'valibot';
+import type { GrantDraft, KeyRecord, OrganizationCredits } from '../../accounts/accounts.ts';
+import { GRANT_KINDS } from '../../accounts/balance.ts';
+import { SCOPES } from '../../accounts/scopes.ts';
+import { isoTime } from '../../base/iso-time.ts';
+import { count, dateTime } from '../answer-values.ts';
+
+const keyId = v.pipe(v.string(), v.regex(/^key_[A-Za-z0-9]{24}$/));
+const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/));
+const timeOrNever = v.nullable(dateTime);
+const scopes = v.array(v.picklist(SCOPES));
+
+/** A key that was just made: the only answer that holds its text. */
+export const createdKey = v.strictObject({
+  id: keyId,
+  key: v.pipe(v.string(), v.regex(/^svc_key_[A-Za-z0-9_-]{43}$/)),
+  organization: name,
+  scopes,
+  created_at: dateTime,
+  expires_at: timeOrNever,
+});
+
+const keyRecord = v.strictObject({
+  id: keyId,
+  organization: name,
+  scopes,
+  created_at: dateTime,
+  expires_at: timeOrNever,
+  last_used_at: timeOrNever,
+  revoked_at: timeOrNever,
+});
+
+export const keyList = v.strictObject({ keys: v.array(keyRecord) });
+
+export const revokedKey = v.strictObject({ id: keyId, revoked: v.literal(true) });
+
+export const grantRecord = v.strictObject({
+  organization: name,
+  kind: v.picklist(GRANT_KINDS),
+  amount: count,
+  remaining: count,
+  expires_at: timeOrNever,
+});
+
+export const organizationRecord = v.strictObject({
+  organization: name,
+  remaining: count,
+  grants: v.array(
+    v.strictObject({
+      kind: v.picklist(GRANT_KINDS),
+      amount: count,
+      remaining: count,
+      expires_at: timeOrNever,
+      renews_at: timeOrNever,
+    }),
+  ),
+});
+
+export type CreatedKey = v.InferOutput<typeof createdKey>;
+export type ListedKey = v.InferOutput<typeof keyRecord>;
+export type GrantRecord = v.InferOutput<typeof grantRecord>;
+export type OrganizationRecord = v.InferOutput<typeof organizationRecord>;
+
+const textOf = (timeMs: number | null): string | null => (timeMs === null ? null : isoTime(timeMs));
+
+export const createdKeyOf = (key: KeyRecord, text: string): CreatedKey => ({
+  id: key.id,
+  key: text,
+  organization: key.organization,
+  scopes: [...key.scopes],
+  created_at: isoTime(key.createdAtMs),
+  expires_at: textOf(key.expiresAtMs),
+});
+
+export const listedKeyOf = (key: KeyRecord): ListedKey => ({
+  id: key.id,
+  organization: key.organization,
+  scopes: [...key.scopes],
+  created_at: isoTime(key.createdAtMs),
+  expires_at: textOf(key.expiresAtMs),
+  last_used_at: textOf(key.lastUsedAtMs),
+  revoked_at: textOf(key.revokedAtMs),
+});
+
+export const grantRecordOf = (
+  { organization, kind, amount, expiresAtMs }: GrantDraft,
+  remaining: number,
+): GrantRecord => ({ organization, kind, amount, remaining, expires_at: textOf(expiresAtMs) });
+
+export const organizationRecordOf = ({ organization, remaining, grants }: OrganizationCredits): OrganizationRecord => ({
+  organization,
+  remaining,
+  grants: grants.map((grant) => ({
+    kind: grant.kind,
+    amount: grant.amount,
+    remaining: grant.remaining,
+    expires_at: textOf(grant.expiresAtMs),
+    renews_at: textOf(grant.renewsAtMs),
+  })),
+});
