@@ -23,6 +23,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   company: () => import('./company.ts'),
   companies: () => import('./companies.ts'),
   search: () => import('./search.ts'),
+  listing: () => import('./listing.ts'),
   'snapshot-load': () => import('./snapshot-load.ts'),
   descriptions: () => import('./descriptions.ts'),
   offer: () => import('./offer.ts'),

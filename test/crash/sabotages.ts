@@ -89,6 +89,19 @@ export const SABOTAGES: readonly Sabotage[] = [
     found: /as undelivered what a client got/,
   },
   {
+    what: 'an answer leaves before its charge is on disk',
+    settlement: 'local',
+    aim: 'charged',
+    changes: [
+      [
+        'storage/memory/accounts.ts',
+        "await journal.write({ kind: 'charge', organization, taken });",
+        "void journal.write({ kind: 'charge', organization, taken }).catch(() => {});",
+      ],
+    ],
+    found: /a charge was answered and is lost/,
+  },
+  {
     what: 'an identifier reserves again after a restart',
     settlement: 'local',
     aim: 'paid',
