@@ -142,7 +142,7 @@ export class DataQuestions {
     const cut = (): string | undefined => {
       const skill = [...(this.#skill() ?? 'Go')];
       const cutOut = skill.slice(this.#chance.below(skill.length - 1)).join('');
-      // Found as a whole only, not term by term.
+      // Each term is looked for by itself, in any order.
       const text = this.#chance.is(50) ? cutOut.split(' ').reverse().join(' ') : cutOut;
       return isAcceptable(text, 80) ? text : undefined;
     };

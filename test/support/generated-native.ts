@@ -25,8 +25,21 @@ function withAliases(jobs: readonly Job[]): Job[] {
   });
 }
 
+/** Longer than a cursor can carry, and the same to their last letters. */
+const LONG_ID = `${'long/'.repeat(30)}\u{10400}`;
+const LONG_SKILL = 'Experience with '.repeat(9);
+
+/** Some ids and skills that only their ends tell apart. */
+function withLongTexts(chance: SeededChance, jobs: readonly Job[]): Job[] {
+  return jobs.map((job) => ({
+    ...job,
+    id: chance.is(20) ? LONG_ID + job.id : job.id,
+    skills: chance.is(20) ? [...job.skills, `${LONG_SKILL}${chance.below(40)}`] : job.skills,
+  }));
+}
+
 export const nativeJobs = (chance: SeededChance, shape: CatalogueShape): Job[] =>
-  withAliases(generatedJobs(chance, shape));
+  withAliases(withLongTexts(chance, generatedJobs(chance, shape)));
 
 export const recordedNative = (jobs: readonly Job[]): RecordedCatalogue => ({ jobs, events: nativeEvents(jobs) });
 

@@ -260,12 +260,9 @@ export class NaiveDataApi {
   }
 
   #feed({ since, until, type, company }: DataQuestion['query']): NaiveEvent[] {
-    // A company of which the catalogue has left out every job is still that of its events, by its domain or its alias.
-    const meant = (domain: string): string => this.#domainOf(domain) ?? domain.toLowerCase();
-    const isAsked = (event: NaiveEvent): boolean => {
-      const { domain } = this.#companyOf(event);
-      return company === undefined || (domain !== null && meant(domain) === meant(company));
-    };
+    const domain = company === undefined ? undefined : this.#domainOf(company);
+    const isAsked = (event: NaiveEvent): boolean =>
+      company === undefined || (domain !== undefined && this.#companyOf(event).domain === domain);
     return this.#events.filter(
       (event) =>
         (since === undefined || event.observedMs >= Date.parse(since)) &&
@@ -316,9 +313,7 @@ export class NaiveDataApi {
         (company === undefined || (domain !== undefined && job.companyDomain === domain)) &&
         isDepartment(department, job),
     );
-    const counts = skillCounts(jobs).filter(
-      ({ skill }) => q === undefined || asCompared(skill).includes(asCompared(q)),
-    );
+    const counts = skillCounts(jobs).filter(({ skill }) => everyTermIn(q, [skill]));
     return {
       names: ['skills', 'returned_skills'],
       records: counts.map((shown) => ({ place: [-shown.active_job_count, shown.skill], shown })),
