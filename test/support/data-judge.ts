@@ -31,6 +31,22 @@ export interface NextPage {
   readonly returned: number;
 }
 
+/** What an answer is that costs more than is left: nothing is returned and nothing is taken (siblings §3). */
+interface Unaffordable {
+  readonly status: 402;
+  readonly code: 'INSUFFICIENT_CREDITS';
+  /** Cost and rest, which the message says. */
+  readonly numbers: readonly [cost: number, rest: number];
+  readonly charged: 0;
+}
+
+const unaffordable = (cost: number, rest: number): Unaffordable => ({
+  status: 402,
+  code: 'INSUFFICIENT_CREDITS',
+  numbers: [cost, rest],
+  charged: 0,
+});
+
 type Body = { data?: Record<string, Json>; meta?: Record<string, Json>; error?: Record<string, Json> };
 
 export class DataJudge {
@@ -87,7 +103,8 @@ export class DataJudge {
     const target = targetOf(question, asked);
     const response = await this.#fetch(target);
     const body = (await response.json()) as Body;
-    const expected = model.answer(question, nowMs, limit, after);
+    const wanted = model.answer(question, nowMs, limit, after);
+    const expected = wanted.charged > this.#remaining ? unaffordable(wanted.charged, this.#remaining) : wanted;
     this.#comparisons++;
     this.#charged += expected.charged;
     this.#remaining -= expected.charged;
@@ -139,11 +156,20 @@ export class DataJudge {
     if (this.#failures.length < FAILURES_MAX) this.#failures.push(text);
   }
 
-  #faultOf(question: DataQuestion, expected: NaiveOutcome, response: Response, body: Body): string | undefined {
+  #faultOf(
+    question: DataQuestion,
+    expected: NaiveOutcome | Unaffordable,
+    response: Response,
+    body: Body,
+  ): string | undefined {
     const { headers, status } = response;
     if (status !== expected.status) return `expected ${expected.status}, got ${status} ${JSON.stringify(body.error)}`;
-    if (expected.status === 404) {
-      if (headers.has('x-credits-charged')) return 'a refusal says that it charged';
+    if (expected.status !== 200) {
+      if (headers.has('x-credits-charged') || headers.has('payment-required'))
+        return 'a refusal has headers of another';
+      const numbers = expected.status === 402 ? expected.numbers : [];
+      const said = String(body.error?.message).match(/\d+/g)?.map(Number) ?? [];
+      if (!numbers.every((number) => said.includes(number))) return `the message does not say ${numbers}: ${said}`;
       return body.error?.code === expected.code ? undefined : `expected ${expected.code}, got ${body.error?.code}`;
     }
     const isPublic = question.route.startsWith('/v1/public/');

@@ -33,8 +33,10 @@ export interface JudgedDataApp {
   nowMs: number;
   /** Serves what is in the file now. */
   reload(): Promise<void>;
-  /** Credits that the organization has, as the operator sees them. */
-  remaining(): Promise<number>;
+  /** A judge with a key of another organization, which has so many credits. */
+  judgeOf(organization: string, credits: number): Promise<DataJudge>;
+  /** Credits that an organization has, as the operator sees them; the judge's when none is named. */
+  remaining(organization?: string): Promise<number>;
   fetch(target: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   close(): Promise<void>;
 }
@@ -63,10 +65,14 @@ export async function openJudgedDataApp(nowMs: number): Promise<JudgedDataApp> {
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
     return (await response.json()) as Record<string, unknown>;
   };
-  const { key } = await operate('keys', { organization: ORGANIZATION, scopes: SCOPES });
-  await operate('grants', { organization: ORGANIZATION, kind: 'onboarding', amount: GRANTED });
+  const judgeOf = async (organization: string, amount: number): Promise<DataJudge> => {
+    const { key } = await operate('keys', { organization, scopes: SCOPES });
+    await operate('grants', { organization, kind: 'onboarding', amount });
+    return new DataJudge(opened.app, `${opened.url}/data`, String(key), amount);
+  };
   return {
-    judge: new DataJudge(opened.app, `${opened.url}/data`, String(key), GRANTED),
+    judge: await judgeOf(ORGANIZATION, GRANTED),
+    judgeOf,
     file,
     folder,
     get nowMs() {
@@ -76,7 +82,8 @@ export async function openJudgedDataApp(nowMs: number): Promise<JudgedDataApp> {
       time.nowMs = nextMs;
     },
     reload: () => opened.app.reload(),
-    remaining: async () => Number((await operate(`organizations/${ORGANIZATION}`)).remaining),
+    remaining: async (organization = ORGANIZATION) =>
+      Number((await operate(`organizations/${organization}`)).remaining),
     fetch: async (target, headers = {}) => {
       const { host } = new URL(opened.url);
       return opened.app.fetch(new Request(`${opened.url}/data${target}`, { headers: { host, ...headers } }));

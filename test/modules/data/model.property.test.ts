@@ -306,6 +306,22 @@ describe('the history feed', { timeout: 120_000 }, () => {
   }
 });
 
+describe('an organization with few credits', () => {
+  it('gets what it can pay for, whole, and nothing else', async () => {
+    app.nowMs = NOW_MS;
+    const chance = new SeededChance(81);
+    const recorded = await serveNative(nativeJobs(chance, { jobCount: 60, closedPercent: 25 }));
+    const model = modelOf(recorded);
+    const questions = new DataQuestions(chance, recorded);
+    const poor = await app.judgeOf('poor', 1234);
+    for (let i = 0; i < 500; i++) await poor.ask(model, questions.next(), app.nowMs);
+    expect(poor.takeFailures()).toEqual({ count: 0, first: [] });
+    // What is left at the end pays for no page of ten.
+    expect(poor.charged).toBeGreaterThan(1224);
+    expect(await app.remaining('poor')).toBe(1234 - poor.charged);
+  });
+});
+
 describe('the credits of the whole run', () => {
   it('add up exactly, and each of thousands of answers was compared', async () => {
     const { charged, comparisons } = app.judge;
