@@ -13,7 +13,7 @@ const ADMIN_TOKEN = 'the-token-of-the-operator-of-these-tests';
 const ORGANIZATION = 'judged';
 const SCOPES = ['jobs:read', 'companies:read', 'signals:read'];
 /** Every so many reloads one is by a thread, as in a server: to start one takes longer than all the answers in between. */
-const RELOADS_BY_THREAD = 8;
+const RELOADS_BY_THREAD = 12;
 export const GRANTED = 10_000_000;
 
 /** As on a host that starts no such thread. */

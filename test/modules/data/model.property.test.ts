@@ -131,7 +131,7 @@ const NATIVE = [
   { seed: 5, jobCount: 90, oneDay: true, questions: 900, because: 'was observed at one time' },
   { seed: 6, jobCount: 140, closedPercent: 30, questions: 1500, nowMs: MIDNIGHT_MS, because: 'is asked at midnight' },
   { seed: 7, jobCount: 200, closedPercent: 40, questions: 1500, nowMs: MIDNIGHT_MS - 1, because: 'is asked before it' },
-  { seed: 8, jobCount: 500, moreCompanies: 60, closedPercent: 20, questions: 900, because: 'has many companies' },
+  { seed: 8, jobCount: 1100, moreCompanies: 90, closedPercent: 20, questions: 250, because: 'has many companies' },
 ];
 
 describe('an answer is the one of the model', { timeout: 120_000 }, () => {
@@ -145,7 +145,7 @@ describe('an answer is the one of the model', { timeout: 120_000 }, () => {
     });
   }
 
-  for (const seed of [21, 22, 23]) {
+  for (const seed of [21, 22]) {
     it(`for a catalogue with the history of its feeds (seed ${seed})`, async () => {
       app.nowMs = NOW_MS;
       app.judge.forgetEvents();
@@ -182,7 +182,7 @@ describe('a chain of pages', { timeout: 120_000 }, () => {
     faultless();
   });
 
-  for (const seed of [41, 42, 43, 44]) {
+  for (const seed of [41, 42, 43]) {
     it(`goes on rightly in each later catalogue (seed ${seed})`, async () => {
       app.nowMs = NOW_MS;
       app.judge.forgetEvents();
@@ -191,7 +191,7 @@ describe('a chain of pages', { timeout: 120_000 }, () => {
       let recorded = await serveNative(jobs);
       const questions = new DataQuestions(chance, recorded);
       const chains = Array.from({ length: 150 }, () => chainOf(questions, chance));
-      for (let generation = 1; generation <= 8; generation++) {
+      for (let generation = 1; generation <= 6; generation++) {
         const model = modelOf(recorded);
         for (const chain of chains) {
           for (let pages = chance.below(3); pages > 0; pages--) await goOn(chain, model);
@@ -254,6 +254,20 @@ describe('a cursor', { timeout: 60_000 }, () => {
     }
     faultless();
   });
+});
+
+it('a segment of the path that cannot be decoded is no path', async () => {
+  for (const path of [
+    '/v1/jobs/%ff',
+    '/v1/jobs/%E2%82/history',
+    '/v1/jobs/%',
+    '/v1/companies/%zz',
+    '/v1/companies/%C0%80/jobs',
+  ]) {
+    const response = await app.fetch(path);
+    const { error } = (await response.json()) as { error: { code: string } };
+    expect([path, response.status, error.code]).toEqual([path, 404, 'NOT_FOUND']);
+  }
 });
 
 describe('the entity tag of a public answer', () => {
