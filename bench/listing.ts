@@ -167,7 +167,7 @@ function feeds(catalogue: Catalogue, size: Size): Figure[] {
       called(`first page of the feed ${title}`, size, () => listHistory(catalogue, filters, undefined, PAGE)),
     );
   }
-  const { next } = listHistory(catalogue, {}, undefined, snapshot.history.count / 2)!;
+  const { next } = listHistory(catalogue, { sinceMs: NOW_MS - 30 * DAY_MS }, undefined, PAGE)!;
   figures.push(called('a page of the feed in its middle', size, () => listHistory(catalogue, {}, next!, PAGE)));
   figures.push(
     called('the events of another job each time', size, (call) =>

@@ -31,7 +31,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     settlement: 'facilitator',
     aim: 'paid',
     changes: [['payment/checkout.ts', 'await reservations.recordSettled(', 'void reservations.recordSettled(']],
-    found: /was settled and is unknown|settled again after it was on record|is settled and not in the books/,
+    found:
+      /was settled and is unknown|settled again after it was on record|is settled and not in the books|asks for the answer of/,
   },
   {
     what: 'an authorization under way is given to a second request',

@@ -10,6 +10,8 @@ import { listSkillCounts } from '../../../src/catalogue/listing/list-skills.ts';
 import type { SkillCount, SkillFilters } from '../../../src/catalogue/listing/listing-answers.ts';
 import { catalogueOverview, hiringMetrics } from '../../../src/catalogue/listing/metrics.ts';
 import { publicSamples } from '../../../src/catalogue/listing/public-samples.ts';
+import { skillsOfRows } from '../../../src/catalogue/listing/skill-table.ts';
+import { TimeCounts } from '../../../src/catalogue/listing/time-counts.ts';
 import { companyActivity } from '../../../src/catalogue/questions/company.ts';
 import { observationPeriodEndingAt } from '../../../src/catalogue/questions/period.ts';
 import { comparedText, termsOf } from '../../../src/catalogue/terms.ts';
@@ -224,6 +226,38 @@ it('skills of a common department and of a rare one are counted alike', () => {
   const catalogue = new Catalogue(openedJobs(jobs));
   for (const department of ['common', 'RARE', 'rare']) {
     expect(skillChain(catalogue, { department }, 4)).toEqual(skillsOf(jobs, { department }));
+  }
+});
+
+it('skills are counted alike with a bitmap of companies and without', () => {
+  const { snapshot } = new Catalogue(
+    openedJobs(generatedJobs(new SeededChance(9), { jobCount: 900, moreCompanies: 50 })),
+  );
+  const everyThird = Uint32Array.from({ length: Math.floor(snapshot.activeCount / 3) }, (_, i) => i * 3);
+  for (const rows of [snapshot.activeCount, everyThird, new Uint32Array(0)]) {
+    const marked = skillsOfRows(snapshot, rows);
+    expect(skillsOfRows(snapshot, rows, 0)).toEqual(marked);
+    expect(marked.codes.length > 0).toBe(typeof rows === 'number' || rows.length > 0);
+  }
+});
+
+it('times are counted as a plain filter counts them, in whatever order moments are asked for', () => {
+  const chance = new SeededChance(10);
+  for (const times of [
+    [],
+    [5],
+    [7, 7, 7],
+    [-3, 0, 8.64e15, -8.64e15],
+    Array.from({ length: 3000 }, () => NOW_MS - chance.below(90) * DAY_MS),
+    Array.from({ length: 3000 }, () => NOW_MS - chance.below(90 * DAY_MS)),
+  ]) {
+    const counts = new TimeCounts(Float64Array.from(times));
+    for (let i = 0; i < 200; i++) {
+      const startMs = (times.length === 0 ? 0 : chance.oneOf(times)) + chance.oneOf([0, 1, -1, DAY_MS]);
+      const endMs = startMs + chance.oneOf([0, 1, DAY_MS, 7 * DAY_MS]);
+      expect(counts.before(startMs)).toBe(times.filter((ms) => ms < startMs).length);
+      expect(counts.inside({ startMs, endMs })).toBe(times.filter((ms) => ms >= startMs && ms <= endMs).length);
+    }
   }
 });
 
