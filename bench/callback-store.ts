@@ -13,6 +13,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { type Clock, systemClock } from '../src/base/clock.ts';
+import { bodyFormOf } from '../src/base/media-type.ts';
 import { systemRandom } from '../src/base/random.ts';
 import type { Timers } from '../src/base/timers.ts';
 import type { CallbackHandle, Created } from '../src/callback/callbacks.ts';
@@ -20,7 +21,6 @@ import { retainedHeaders, type Webhook } from '../src/callback/event.ts';
 import { ExpiryMap } from '../src/callback/inbox/expiry-map.ts';
 import { Inbox } from '../src/callback/inbox/inbox.ts';
 import { CLAIM_BYTES, LIFETIME_MS, SWEEP_PAUSE_MS, TOMBSTONE_MS } from '../src/callback/limits.ts';
-import { bodyFormOf } from '../src/base/media-type.ts';
 import { MemoryEventStore } from '../src/storage/memory/event-store.ts';
 import { type Context, type Figure, figureOf, heapBytes, pause, type Size, sized } from './harness.ts';
 

@@ -124,10 +124,7 @@ function questionsOf(app: DataApp, farPage: number, far: string): Question[] {
     {
       title: 'overview',
       path: () => '/v1/metrics/overview',
-      check: says(
-        { active_jobs: snapshot.activeCount, closed_jobs: snapshot.rowCount - snapshot.activeCount },
-        2,
-      ),
+      check: says({ active_jobs: snapshot.activeCount, closed_jobs: snapshot.rowCount - snapshot.activeCount }, 2),
     },
     { title: 'hiring', path: () => '/v1/metrics/hiring', check: says({ no_longer_observed_jobs: 0 }, 5) },
     {
@@ -239,7 +236,10 @@ async function ratio(name: string, size: Size, asked: Ask, constant: Ask): Promi
 
 async function ratios(size: Size, cataloguePath: string): Promise<Figure[]> {
   let text = '';
-  const data = await openDataApp(cataloguePath, withConstant(() => text));
+  const data = await openDataApp(
+    cataloguePath,
+    withConstant(() => text),
+  );
   const far = await cursorAfter(sized(size, 100, 1000) * PAGE, data);
   ({ text } = await data.ask(PAGE_PATH));
   const answer = await data.ask('/constant');

@@ -1,12 +1,12 @@
 /** The server in this process with a key and credits enough for a bench, asked through its handler. */
 import { ok } from 'node:assert/strict';
+import { AMOUNT_MAX } from '../src/accounts/limits.ts';
+import { SCOPES } from '../src/accounts/scopes.ts';
 import { type App, openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
 import type { SurfaceDefinition } from '../src/app/modules.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
-import { AMOUNT_MAX } from '../src/accounts/limits.ts';
-import { SCOPES } from '../src/accounts/scopes.ts';
 import { isBun } from './harness.ts';
 import { NOW_MS } from './synthetic-catalogue.ts';
 

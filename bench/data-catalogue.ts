@@ -1,5 +1,5 @@
 /**
- * The catalogue behind the benches of the Jobs Data API: synthetic jobs with descriptions, one company with 20,000 of them, and
+ * The catalogue behind the benches of the lists and of the Jobs Data API: synthetic jobs with descriptions, one company with 20,000 of them, and
  * three recorded events a job.
  *
  *   node bench/data-catalogue.ts FILE JOBS
@@ -10,13 +10,15 @@ import { writeSnapshotFile } from '../src/adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../src/adapters/files/spill-file.ts';
 import type { CompanyDomain } from '../src/catalogue/company-domain.ts';
 import type { Job } from '../src/catalogue/job.ts';
-import { HISTORY_KINDS, type HistoryKind } from '../src/catalogue/packed/history-event.ts';
 import type { EventJob, RecordedEvent } from '../src/catalogue/packed/history-build.ts';
+import { HISTORY_KINDS, type HistoryKind } from '../src/catalogue/packed/history-event.ts';
 import { SnapshotBuilder } from '../src/catalogue/snapshot/build.ts';
 import { NOW_MS, syntheticJobs } from './synthetic-catalogue.ts';
 
 export const LARGE = 'large.example.com' as CompanyDomain;
-/** Of a million; a fifth of a small catalogue. */
+/** The smallest in which the large company has as many jobs as in a million. */
+export const SMALL_DATA_JOB_COUNT = 100_000;
+/** A fifth of a catalogue that has fewer than five times as many. */
 export const LARGE_JOBS = 20_000;
 export const EVENTS_A_JOB = 3;
 /** Events of one import, which all have its time. */

@@ -6,11 +6,11 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { systemClock } from '../src/base/clock.ts';
+import { bodyFormOf } from '../src/base/media-type.ts';
 import { systemRandom } from '../src/base/random.ts';
 import { retainedHeaders } from '../src/callback/event.ts';
 import { Inbox } from '../src/callback/inbox/inbox.ts';
 import { CLAIM_BYTES, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../src/callback/limits.ts';
-import { bodyFormOf } from '../src/base/media-type.ts';
 import type { Reply } from '../src/http/answers.ts';
 import { BodyPieces } from '../src/http/answers.ts';
 import { BodyStreams } from '../src/http/body-stream.ts';

@@ -14,7 +14,7 @@ import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { writeDataCatalogue } from './data-catalogue.ts';
+import { SMALL_DATA_JOB_COUNT, writeDataCatalogue } from './data-catalogue.ts';
 import { type Context, type Figure, type Measure, RUNTIME, type Size } from './harness.ts';
 import { FULL_JOB_COUNT, SMALL_JOB_COUNT, writeSyntheticCatalogue } from './synthetic-catalogue.ts';
 
@@ -25,6 +25,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   company: () => import('./company.ts'),
   companies: () => import('./companies.ts'),
   search: () => import('./search.ts'),
+  listing: () => import('./listing.ts'),
   'data-api': () => import('./data-api.ts'),
   'data-memory': () => import('./data-memory.ts'),
   'snapshot-load': () => import('./snapshot-load.ts'),
@@ -40,7 +41,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   skills: () => import('./skills.ts'),
 };
 const NEED_CATALOGUE = ['signals', 'company', 'companies', 'search', 'snapshot-load', 'offer'];
-const NEED_DATA_CATALOGUE = ['data-api', 'data-memory'];
+const NEED_DATA_CATALOGUE = ['listing', 'data-api', 'data-memory'];
 
 /** Files that are there already. */
 interface Given {
@@ -113,7 +114,7 @@ async function contextFor(size: Size, names: readonly string[], given: Given, fo
   const dataCataloguePath = given.dataCatalogue ?? join(folder, 'data.snapshot');
   if (given.dataCatalogue === undefined && names.some((name) => NEED_DATA_CATALOGUE.includes(name))) {
     console.error(`making one with descriptions and history (--data-catalogue FILE uses an existing one)`);
-    writeDataCatalogue(dataCataloguePath, jobCount);
+    writeDataCatalogue(dataCataloguePath, size === 'small' ? SMALL_DATA_JOB_COUNT : FULL_JOB_COUNT);
   }
   return { size, cataloguePath, dataCataloguePath };
 }

@@ -23,10 +23,7 @@ export const NOW_MS = Date.UTC(2026, 6, 15);
 export const SMALL_JOB_COUNT = 20_000;
 export const FULL_JOB_COUNT = 1_000_000;
 
-export function* syntheticJobs(
-  jobCount: number,
-  descriptions: SynthOptions['descriptions'] = false,
-): Generator<Job> {
+export function* syntheticJobs(jobCount: number, descriptions: SynthOptions['descriptions'] = false): Generator<Job> {
   const skills = loadSkillExtractor();
   for (const record of synthRecords({ jobs: jobCount, seed: SEED, asOfMs: NOW_MS, descriptions })) {
     const parsed = parseNative(record, skills);

@@ -1,15 +1,16 @@
 // @ts-check
 /**
- * Renders the API reference: swagger-ui shows `/openapi.json` for reading only. The page sends no requests, because they cost
- * money, so it removes swagger-ui's controls for trying them out. It also repairs markup that confuses screen readers.
+ * Renders the API reference: swagger-ui shows the `openapi.json` of the chosen surface for reading only. The page sends no
+ * requests, because they cost money or credits, so it removes swagger-ui's controls for trying them out. It also repairs markup
+ * that confuses screen readers.
  */
 
 /**
  * @typedef {{ description: string, headers?: Record<string, unknown>, content?: Record<string, { schema?: {
  *   properties?: { error?: { properties?: { code?: { enum?: string[] } } } } } }> }} Response
- * @typedef {{ 'x-payment-info'?: { price: string, currency: string }, summary?: string,
- *   responses: Record<string, Response> }} Operation
- * @typedef {{ React: { createElement(component: unknown, props?: object | null): unknown } }} System
+ * @typedef {{ 'x-payment-info'?: { price: string, currency: string }, 'x-credits'?: { per_record?: number, per_answer?: number },
+ *   security?: Record<string, string[]>[], summary?: string, responses: Record<string, Response> }} Operation
+ * @typedef {{ React: { createElement(component: unknown, props?: object | null, ...children: unknown[]): unknown } }} System
  */
 
 const { SwaggerUIBundle } = /** @type {{ SwaggerUIBundle?: (options: object) => void }} */ (
@@ -32,16 +33,29 @@ function shortenError(response) {
 }
 
 /**
- * Prepares the contract for reading: prices beside the summaries, errors by their codes.
- * @param {{ paths: Record<string, Record<string, Operation | undefined>> }} contract
+ * What an operation asks for: its price, or the scope and the credits.
+ * @param {Operation} operation
+ */
+function termsOf({ 'x-payment-info': payment, 'x-credits': credits, security = [] }) {
+  const terms = security.flatMap((schemes) => Object.values(schemes).flat());
+  if (payment !== undefined) terms.push(`${payment.price} ${payment.currency}`);
+  const { per_record: perRecord, per_answer: perAnswer } = credits ?? {};
+  if (perRecord !== undefined) terms.push(`${perRecord} credit a record`);
+  if (perAnswer !== undefined) terms.push(`${perAnswer} credit${perAnswer === 1 ? '' : 's'}`);
+  return terms;
+}
+
+/**
+ * Prepares the contract for reading: terms beside the summaries, errors by their codes.
+ * @template {{ paths: Record<string, Record<string, Operation | undefined>> }} T
+ * @param {T} contract
  */
 function prepareForReading(contract) {
   for (const methods of Object.values(contract.paths)) {
     for (const method of METHODS) {
       const operation = methods[method];
       if (operation === undefined) continue;
-      const payment = operation['x-payment-info'];
-      if (payment !== undefined) operation.summary = `${operation.summary} · ${payment.price} ${payment.currency}`;
+      operation.summary = [operation.summary, ...termsOf(operation)].join(' · ');
       for (const [status, response] of Object.entries(operation.responses)) {
         delete response.headers?.['X-Request-Id'];
         if (Number(status) >= 400) shortenError(response);
@@ -53,17 +67,25 @@ function prepareForReading(contract) {
 
 const nothing = () => null;
 
-/** @param {System} system */
-const readingOnly = ({ React }) => ({
-  components: {
-    /** Only the operations, because the page has its own frame and title. @param {{ getComponent(name: string, isContainer: boolean): unknown }} props */
-    OperationsLayout: ({ getComponent }) => React.createElement(getComponent('operations', true)),
-    // The page sends nothing, so it shows no controls to fill in.
-    authorizeOperationBtn: nothing,
-    JsonSchemaForm: nothing,
-    CopyToClipboardBtn: nothing,
-  },
-});
+/** @param {string} description of the contract, Markdown @returns {(system: System) => object} */
+const readingOnly =
+  (description) =>
+  ({ React }) => ({
+    components: {
+      /** Only description and operations, because the page has its own frame and title. @param {{ getComponent(name: string, isContainer: boolean): unknown }} props */
+      OperationsLayout: ({ getComponent }) =>
+        React.createElement(
+          'div',
+          null,
+          React.createElement(getComponent('Markdown', true), { source: description }),
+          React.createElement(getComponent('operations', true)),
+        ),
+      // The page sends nothing, so it shows no controls to fill in.
+      authorizeOperationBtn: nothing,
+      JsonSchemaForm: nothing,
+      CopyToClipboardBtn: nothing,
+    },
+  });
 
 /** Makes blocks that scroll reachable by keyboard and gives controls their names. */
 function repairMarkup() {
@@ -87,9 +109,22 @@ function openLinkedOperation() {
   block?.scrollIntoView();
 }
 
+/** The address of the contract that the page's own address chooses; the page's links say which there are. */
+function chosenContract() {
+  const wanted = new URLSearchParams(location.search).get('surface') ?? '';
+  const choices = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('[data-surface]')]);
+  const chosen = choices.find(({ dataset }) => dataset.surface === wanted);
+  if (chosen === undefined) return './openapi.json';
+  for (const choice of choices) choice.removeAttribute('aria-current');
+  chosen.setAttribute('aria-current', 'page');
+  return chosen.dataset.contract ?? './openapi.json';
+}
+
 try {
+  const address = chosenContract();
+  /** @type {HTMLAnchorElement} */ (document.getElementById('contract')).href = address;
   if (SwaggerUIBundle === undefined) throw new Error('its library (swagger-ui-dist) is not installed on this server');
-  const answer = await fetch('./openapi.json', { credentials: 'omit' });
+  const answer = await fetch(address, { credentials: 'omit' });
   if (!answer.ok) throw new Error(`openapi.json answered with status ${answer.status}`);
   const spec = prepareForReading(await answer.json());
   new MutationObserver(repairMarkup).observe(root, { childList: true, subtree: true });
@@ -97,7 +132,7 @@ try {
     spec,
     dom_id: '#reference',
     layout: 'OperationsLayout',
-    plugins: [readingOnly],
+    plugins: [readingOnly(spec.info.description)],
     validatorUrl: null,
     supportedSubmitMethods: [],
     syntaxHighlight: false,

@@ -85,7 +85,10 @@ async function compare(contest: Contest, app: DataApp): Promise<void> {
     const own = await ours.ask(call);
     endMs = Date.parse(dataIn(own).observation_period?.end ?? '') || NOW_MS;
     const other = await theirs.ask(call);
-    const [{ next_cursor: ownNext, ...ownData }, { next_cursor: otherNext, ...otherData }] = [dataIn(own), dataIn(other)];
+    const [{ next_cursor: ownNext, ...ownData }, { next_cursor: otherNext, ...otherData }] = [
+      dataIn(own),
+      dataIn(other),
+    ];
     deepStrictEqual(otherData, ownData, contest.title);
     deepStrictEqual(otherNext == null, ownNext == null, contest.title);
     ours.seen(own);
@@ -155,12 +158,18 @@ function contestsOf(app: DataApp, sql: SqlAnswers, far: { ours: string; theirs: 
   const jobAt = (call: number) => snapshot.cold.rowAt(rows[call % rows.length]!);
   const wordsAt = (call: number): string[] => {
     const title = snapshot.titles.textOf(snapshot.title[rows[call % rows.length]!]!);
-    const words = comparedText(title).split(' ').filter((word) => /^[a-z]{3,}$/.test(word));
+    const words = comparedText(title)
+      .split(' ')
+      .filter((word) => /^[a-z]{3,}$/.test(word));
     return words.length === 0 ? ['engineer'] : words;
   };
   const placeAt = (call: number): string => {
     const location = snapshot.locations.textOf(snapshot.location[rows[call % rows.length]!]!);
-    return comparedText(location).split(/[ ,]+/).find((word) => word.length >= 3) ?? 'germany';
+    return (
+      comparedText(location)
+        .split(/[ ,]+/)
+        .find((word) => word.length >= 3) ?? 'germany'
+    );
   };
   const encoded = (words: readonly string[]): string => words.map(encodeURIComponent).join('+');
   const page = ({ cursor }: Asked) => ({ limit: PAGE, cursor });

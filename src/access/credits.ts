@@ -5,7 +5,7 @@
  */
 import type { Accounts, Charge } from '../accounts/accounts.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
-import type { Access } from '../http/access.ts';
+import { type Access, type WayIn, waysIn } from '../http/access.ts';
 import { AfterSettlement, type HeaderRecord, type JsonText } from '../http/answers.ts';
 import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
@@ -73,8 +73,18 @@ const header = (description: string) => ({
 const sentenceOf = (cost: CreditCost): string =>
   cost === 'record' ? 'Costs 1 credit for each record of the answer' : `Costs ${cost} credit${cost === 1 ? '' : 's'}`;
 
+/** A way in that costs credits. */
+interface CreditAccess extends Access<object, CreditServices> {
+  readonly cost: CreditCost;
+}
+
+/** What an operation costs in credits, or undefined for one that costs none. */
+export const creditsOf = (access: readonly WayIn[]): CreditCost | undefined =>
+  waysIn(access).flatMap((way) => (way as Partial<CreditAccess>).cost ?? [])[0];
+
 /** Charges the organization of the key. The handler of such an operation answers with a {@link ChargedAnswer}. */
-export const costs = (cost: CreditCost): Access<object, CreditServices> => ({
+export const costs = (cost: CreditCost): CreditAccess => ({
+  cost,
   errors: [INSUFFICIENT_CREDITS, STATE_UNAVAILABLE],
   documentation: {
     sentence: sentenceOf(cost),

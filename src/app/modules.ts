@@ -25,11 +25,24 @@ export interface SurfaceDefinition {
   readonly isUndocumented?: boolean;
 }
 
+/** What the base has of each product, for its description. */
+const BASE_HAS: Readonly<Partial<Record<SurfaceName, string>>> = {
+  jobs: 'answers about hiring, one paid request at a time',
+  callbacks: 'webhook addresses for ten minutes',
+};
+
+/** The description of a base with the products that were chosen. */
+function baseDescription(chosen: readonly SurfaceName[]): string {
+  const has = SURFACE_NAMES.filter((name) => chosen.includes(name)).flatMap((name) => BASE_HAS[name] ?? []);
+  const [first = 'the operations about this server itself', ...others] = has;
+  return `${first.charAt(0).toUpperCase()}${[first.slice(1), ...others].join(', and ')}.`;
+}
+
 export const SURFACES = [
   {
     name: null,
     title: 'paygrade',
-    description: 'Answers about hiring, one paid request at a time, and webhook addresses for ten minutes.',
+    description: baseDescription(SURFACE_NAMES),
     path: '',
     modules: [jobs, callbacks, payments, admin, service, pages],
   },
@@ -63,7 +76,8 @@ export function chosenSurfaces(
     .map((definition) => {
       if (definition.name !== null) return definition;
       if (chosen.length === 0) return { ...definition, modules: [processOnly], isUndocumented: true };
-      return { ...definition, modules: definition.modules.filter(({ tag }) => isOn(SWITCHED[tag], chosen)) };
+      const modules = definition.modules.filter(({ tag }) => isOn(SWITCHED[tag], chosen));
+      return { ...definition, modules, description: baseDescription(chosen) };
     });
 }
 

@@ -14,7 +14,7 @@ export async function openSurface(
   parts: SurfaceParts,
   server: Server,
 ): Promise<Surface> {
-  const { name, title, description, modules, isUndocumented = false } = definition;
+  const { name, title, description, path, modules, isUndocumented = false } = definition;
   const tags = Object.fromEntries(
     modules.flatMap(({ tag, summary }) => (summary === undefined ? [] : [[tag, summary]])),
   );
@@ -31,7 +31,16 @@ export async function openSurface(
     opened.push({ ...open, isPublished: module.summary !== undefined });
   }
   const published = opened.filter(({ isPublished }) => isPublished).flatMap(({ operations }) => operations);
-  view = { title, description, mount, tags: { ...tags, service: SERVICE_SUMMARY }, operations: [...published, ...own] };
+  view = {
+    title,
+    description,
+    path,
+    mount,
+    guide: modules.flatMap(({ guide = [] }) => guide),
+    tags: { ...tags, service: SERVICE_SUMMARY },
+    operations: [...published, ...own],
+  };
+  if (path !== '' && !isUndocumented) server.publish(view);
   const all = [...opened.flatMap(({ operations }) => operations), ...own];
   const surface = new Surface(name, mount, all, parts);
   server.measure(surface.meters);

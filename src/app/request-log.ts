@@ -34,6 +34,11 @@ function notifySafely(listener: () => void): void {
   }
 }
 
+/** The secrets that this server gives out begin alike: a client may put one where it does not belong. */
+const SECRET = /svc_(?:[a-z]+_)+[A-Za-z0-9_-]*/g;
+
+const withoutSecrets = (path: string): string => (path.includes('svc_') ? path.replace(SECRET, 'svc_…') : path);
+
 export class RequestLog {
   readonly #ports: RequestLogPorts;
 
@@ -54,7 +59,7 @@ export class RequestLog {
       onRequest({
         requestId: request.requestId,
         method: request.method,
-        path: request.path,
+        path: withoutSecrets(request.path),
         surface,
         operation,
         status,

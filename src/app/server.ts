@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { Exposition } from '../base/prometheus.ts';
 import { API_VERSION, VERSION } from '../base/version.ts';
 import type { OperationMeter } from '../http/meter.ts';
-import type { Component, ServerView } from '../modules/module.ts';
+import type { Component, ServerView, SurfaceView } from '../modules/module.ts';
 
 export class Server implements ServerView {
   readonly version = VERSION;
@@ -16,6 +16,7 @@ export class Server implements ServerView {
   /** In the order of opening. */
   readonly #components: Component[] = [];
   readonly #meters: OperationMeter[] = [];
+  readonly #otherSurfaces: SurfaceView[] = [];
 
   /** @param onFailure receives what components throw at shutdown; must not throw */
   constructor(clock: Clock, componentNames: readonly string[], onFailure: (failure: unknown) => void) {
@@ -33,7 +34,14 @@ export class Server implements ServerView {
     this.#meters.push(...meters);
   }
 
+  /** A surface beside the base, for the base's documents. */
+  publish(surface: SurfaceView): void {
+    this.#otherSurfaces.push(surface);
+  }
+
   // Handlers take these without their object.
+  readonly otherSurfaces = (): readonly SurfaceView[] => this.#otherSurfaces;
+
   readonly uptimeMs = (): number => this.#clock.monotonicMs() - this.#startedMs;
 
   /** A name that several components report is ready when all of them are. */

@@ -8,7 +8,7 @@ import type { Random } from '../base/random.ts';
 import type { Mount } from '../http/access.ts';
 import { Answer, type HeaderRecord, type Outcome, outcomeOf } from '../http/answers.ts';
 import type { Variant } from '../http/contract.ts';
-import { INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, Refusal, refuse } from '../http/errors.ts';
+import { type ErrorCode, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, Refusal, refuse } from '../http/errors.ts';
 import { type Execute, executorOf } from '../http/execute.ts';
 import { type AnswerRecipient, DeferredAnswer } from '../http/hot/deferred-answer.ts';
 import { OperationMeter } from '../http/meter.ts';
@@ -44,7 +44,10 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 function meterOf(operation: Operation, mount: Mount): OperationMeter {
   const others = Object.keys(operation.otherAnswers ?? {}).map(Number);
   if (operation.isConditional === true) others.push(304);
-  const codes = errorsOf(operation).filter((code) => code !== METHOD_NOT_ALLOWED); // the unmatched meter counts 405
+  // The unmatched meter counts what no operation is run for.
+  const unmatched: readonly ErrorCode[] =
+    operation.decodesParams === true ? [METHOD_NOT_ALLOWED, NOT_FOUND] : [METHOD_NOT_ALLOWED];
+  const codes = errorsOf(operation).filter((code) => !unmatched.includes(code));
   const labels = { operation: operation.operation, ...mount.labels };
   return new OperationMeter(labels, [operation.status ?? 200, ...others], codes);
 }

@@ -3,6 +3,7 @@
  * one JSON object a line, as in the request log, so that a collector of both streams reads nothing else. The level of the log
  * does not hide them. `listening on http://HOST:PORT` is none of them (decisions §2).
  */
+import { DEMO_CREDITS, DEMO_ORGANIZATION } from '../accounts/organization.ts';
 import type { Clock } from '../base/clock.ts';
 import { grouped } from '../base/grouped.ts';
 import { printableLines } from '../base/printable.ts';
@@ -60,6 +61,17 @@ export class OperatorLines {
       'info',
       { message: 'the server has started', version, pid: processId, ...countsOf(catalogue), docs },
     );
+  }
+
+  /** The key of the organization that this start has made: here once, and never in the log of requests. */
+  demoKey(key: string): void {
+    const message = `key of the organization ${DEMO_ORGANIZATION}, shown once`;
+    this.#line(`${message} (${grouped(DEMO_CREDITS)} credits, with SETTLEMENT=local only): ${key}`, 'info', {
+      message,
+      organization: DEMO_ORGANIZATION,
+      credits: DEMO_CREDITS,
+      key,
+    });
   }
 
   reloaded(catalogue: CatalogueFacts | undefined): void {

@@ -2,7 +2,6 @@
  * `paygrade serve`: runs the server on a socket until SIGTERM. Every variable of the operator's contract is a flag too.
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
-import { DEMO_CREDITS, DEMO_ORGANIZATION } from '../accounts/organization.ts';
 import { SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
 import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
@@ -110,10 +109,6 @@ async function reloadCatalogue(app: App, lines: OperatorLines): Promise<void> {
   }
 }
 
-/** Written by the start itself and only now; the log never has it. */
-const demoLine = (key: string): string =>
-  `key of the organization ${DEMO_ORGANIZATION}, shown once (${DEMO_CREDITS} credits, SETTLEMENT=local only): ${key}\n`;
-
 export const serve = command({
   name: 'serve',
   summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
@@ -164,12 +159,12 @@ export const serve = command({
     const opened = app;
     const lines = new OperatorLines(io);
     for (const notice of opened.notices) lines.notice(notice);
+    if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
     lines.started({ version: VERSION, processId: io.processId, baseUrl: addresses.baseUrl, catalogue });
     onHangUp = () => void reloadCatalogue(opened, lines);
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
     const shutdown = shutdownSignal(io);
-    if (opened.demoKey !== undefined) io.stdout.write(demoLine(opened.demoKey));
     io.stdout.write(`listening on ${address}\n`);
 
     await shutdown;

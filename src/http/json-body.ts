@@ -79,18 +79,22 @@ function jsonOf(bytes: Uint8Array): unknown {
   }
 }
 
+const NO_OBJECT = 'the body must be a JSON object';
+
 /** A JSON value as the schema understands it, or the refusal that names the first fault. */
 export function bodyOf<const S extends BodySchema>(
   schema: S,
   value: unknown,
 ): v.InferOutput<S> | Refusal<'INVALID_BODY'> {
+  // The library takes an array for an object without the names.
+  if (Array.isArray(value)) return refuse(INVALID_BODY, NO_OBJECT);
   const parsed = v.safeParse(schema, value, { abortEarly: true });
   return parsed.success ? parsed.output : refuse(INVALID_BODY, faultOf(schema, parsed.issues[0]));
 }
 
 function faultOf(schema: BodySchema, issue: v.BaseIssue<unknown>): string {
   const keys = (issue.path ?? []).map(({ key }) => key);
-  if (keys.length === 0) return 'the body must be a JSON object';
+  if (keys.length === 0) return NO_OBJECT;
   const path = pathText(keys);
   // Of a strict object itself, `expected` is the missing name in quotes, or `never` for a name too many.
   if (issue.type === 'strict_object' && issue.expected === 'never') return `unknown field ${path}`;

@@ -12,6 +12,7 @@ import {
   INVALID_PARAMETER,
   METHOD_NOT_ALLOWED,
   MISSING_PARAMETER,
+  NOT_FOUND,
   type Refusal,
   UNKNOWN_PARAMETER,
 } from './errors.ts';
@@ -129,6 +130,7 @@ export function errorsOf(route: Contract & { readonly access: readonly WayIn[] }
     for (const one of added) if (!codes.has(one.code)) codes.set(one.code, one);
   };
   add(...route.errors, METHOD_NOT_ALLOWED, INTERNAL_ERROR);
+  if (route.decodesParams === true) add(NOT_FOUND);
   if (route.query !== undefined) {
     add(...QUERY_ERRORS);
     for (const { isRequired, code } of parametersOf(route.query)) {

@@ -48,9 +48,13 @@ export type SharedConfig = ValuesOf<typeof SERVER_SETTINGS> &
 export interface SurfaceView {
   readonly title: string;
   readonly description: string;
+  /** Path below the base address at which the surface always answers; empty for the base. */
+  readonly path: '' | `/${string}`;
   readonly mount: Mount;
   /** The published operations; pages for browsers are not among them. */
   readonly operations: readonly Operation[];
+  /** What a client has to know of all operations together: the paragraphs of its modules, Markdown. */
+  readonly guide: readonly string[];
   /** Description of each tag, in the order of the sections. */
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -67,6 +71,8 @@ export interface ServerView {
   readiness(): Readonly<Record<string, boolean>>;
   /** All metrics, Prometheus text. */
   metricsText(): string;
+  /** The surfaces beside the base that have a contract. Complete when every surface is open. */
+  otherSurfaces(): readonly SurfaceView[];
 }
 
 /** The parts that modules share. */
@@ -106,6 +112,8 @@ export interface Module<S extends SettingsTable = SettingsTable> {
   /** Name of its section in documents, and the section's description; a module without a summary publishes nothing. */
   readonly tag: string;
   readonly summary?: string;
+  /** What a client has to know of all its operations together, for documents: paragraphs of Markdown. */
+  readonly guide?: readonly string[];
   readonly settings: S;
   /** Names that its readiness reports. */
   readonly componentNames?: readonly string[];

@@ -203,6 +203,16 @@ describe('a balance', () => {
     expect(balance.remaining(renewsAtMs)).toBe(10);
   });
 
+  it('takes the subscription before onboarding credits that lapse at the same moment', () => {
+    const monthMs = Date.UTC(2027, 5, 1);
+    const balance = new Balance();
+    balance.addOnboarding({ serial: 1, amount: 10, remaining: 10, expiresAtMs: monthMs });
+    balance.addOnboarding({ serial: 2, amount: 10, remaining: 10, expiresAtMs: monthMs - 1 });
+    balance.setSubscription(10);
+    expect(balance.charge(15, monthMs - 2)).toMatchObject({ subscription: 5, onboarding: [{ serial: 2, amount: 10 }] });
+    expect(balance.grants(monthMs - 2).map(({ remaining }) => remaining)).toEqual([0, 5, 10]);
+  });
+
   it('renews nothing twice for a clock that is set back', () => {
     const monthMs = Date.UTC(2027, 5, 1);
     const balance = new Balance();

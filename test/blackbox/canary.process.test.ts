@@ -7,8 +7,23 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bearer, createCallback, eventsOf, post } from '../support/callback-client.ts';
 import { RUNTIMES } from '../support/server.ts';
+import type { Transport } from '../support/transport.ts';
 import { encodeHeader, wallet } from '../support/wallet.ts';
 import { FACILITATOR_TOKEN, openFacilitated } from './facilitated-server.ts';
+
+const ADMIN_TOKEN = 'operator-canary-of-at-least-32-characters';
+const OPERATOR = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+
+/** An organization with credits, and a key that may read jobs. */
+async function organizationWithKey(server: Transport): Promise<{ id: string; key: string }> {
+  const post = async (path: string, body: object): Promise<unknown> =>
+    (await server.fetch(path, { method: 'POST', headers: OPERATOR, body: JSON.stringify(body) })).json();
+  await post('/admin/v1/grants', { organization: 'canary', kind: 'onboarding', amount: 100 });
+  return (await post('/admin/v1/keys', { organization: 'canary', scopes: ['jobs:read'] })) as {
+    id: string;
+    key: string;
+  };
+}
 
 /** Everything under a folder, as Latin-1, so that bytes are found as text. */
 function contentOf(folder: string): string {
@@ -18,8 +33,15 @@ function contentOf(folder: string): string {
 
 describe.each(RUNTIMES)('a whole run under %s', (runtime) => {
   it('leaves no secret in its log, its metrics or its state (reliability 277)', async () => {
-    const run = await openFacilitated(runtime, wallet().address, { LOG_LEVEL: 'debug' });
+    const run = await openFacilitated(runtime, wallet().address, { LOG_LEVEL: 'debug', ADMIN_TOKEN });
     const { server } = run.jobs;
+    const { id, key } = await organizationWithKey(server);
+    for (const path of ['/v1/jobs?limit=1', `/v1/jobs?cursor=${key}`, `/v1/jobs/${key}`, '/v1/metrics/overview']) {
+      await server.fetch(`/data${path}`, { headers: { authorization: `Bearer ${key}` } });
+    }
+    await server.fetch(`/data/v1/jobs?key=${key}`, { headers: { authorization: `Bearer ${key}x` } });
+    await server.fetch(`/admin/v1/keys/${id}`, { method: 'DELETE', headers: OPERATOR });
+    await server.fetch('/data/v1/jobs', { headers: { authorization: `Bearer ${key}` } });
     const payment = await run.payment(wallet());
     expect((await run.jobs.pay('/v1/jobs/search?keyword=question-canary', payment)).status).toBe(200);
     const callback = await createCallback(server);
@@ -37,11 +59,21 @@ describe.each(RUNTIMES)('a whole run under %s', (runtime) => {
     expect(state).toContain('kept-body');
     expect(state).toContain('kept-header');
     expect(log).toContain(callback.id);
-    const secrets = [FACILITATOR_TOKEN, callback.read_token, callback.read_token.slice(10), 'sender-canary'];
+    expect(state).toContain(id);
+    const secrets = [
+      FACILITATOR_TOKEN,
+      callback.read_token,
+      callback.read_token.slice(10),
+      'sender-canary',
+      key,
+      key.slice(8),
+      ADMIN_TOKEN,
+    ];
     const unwanted = [
       ...secrets,
       'cookie-canary',
       'wrong-canary',
+      callback.read_token,
       'question-canary',
       encodeHeader(payment).slice(0, 200),
     ];

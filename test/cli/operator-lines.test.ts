@@ -11,6 +11,7 @@ function told(isTerminal: boolean): { stdout: string; lines: string[] } {
   lines.notice('play money');
   lines.started(started);
   lines.started({ ...started, catalogue: undefined });
+  lines.demoKey('svc_key_made-up');
   lines.reloaded(catalogue);
   lines.reloadFailed('x.snap: is damaged');
   return { stdout: written.stdout, lines: written.stderr.trimEnd().split('\n') };
@@ -25,6 +26,7 @@ describe('what the server tells its operator', () => {
         'paygrade 1.2.3, pid 4711: 12,345 active jobs of 1 company; reference: https://pay.example/docs; ' +
           '`kill -HUP 4711` or `paygrade reload` loads the catalogue again',
         expect.stringMatching(/^paygrade 1\.2\.3, pid 4711: no catalogue; /),
+        'key of the organization demo, shown once (10,000 credits, with SETTLEMENT=local only): svc_key_made-up',
         'the catalogue was reloaded: 12,345 active jobs of 1 company',
         'catalogue reload failed; still serving the previous one: x.snap: is damaged',
       ],
@@ -41,6 +43,14 @@ describe('what the server tells its operator', () => {
       { time, level: 'info', message: 'play money' },
       { time, level: 'info', message: 'the server has started', ...about, ...counts },
       { time, level: 'info', message: 'the server has started', ...about },
+      {
+        time,
+        level: 'info',
+        message: 'key of the organization demo, shown once',
+        organization: 'demo',
+        credits: 10_000,
+        key: 'svc_key_made-up',
+      },
       { time, level: 'info', message: 'the catalogue was reloaded', ...counts },
       {
         time,

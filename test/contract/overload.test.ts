@@ -147,6 +147,18 @@ describe(`overload, under ${RUNTIME}`, () => {
     expectError(await jobs.pay(jobs.search, 'rubbish'), 402, 'PAYMENT_INVALID');
   });
 
+  it('answers keyed requests at the first level, and refuses them at the second, uncharged', async () => {
+    const { app } = jobs.opened;
+    const keyed = async (): Promise<Answer> =>
+      jobs.get('/data/v1/metrics/overview', { authorization: `Bearer ${app.demoKey}` });
+    press(0.86 * LIMIT_BYTES);
+    expect((await keyed()).headers.get('x-credits-remaining')).toBe('9998');
+    press(0.93 * LIMIT_BYTES);
+    expectShed(await keyed());
+    press(0.5 * LIMIT_BYTES);
+    expect((await keyed()).headers.get('x-credits-remaining')).toBe('9996');
+  });
+
   it('never touches the free routes and an existing callback', async () => {
     const callback = await createCallback(jobs.transport);
     const payment = await jobs.payment(jobs.search, account);

@@ -80,6 +80,7 @@ async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promi
 /** Audits what the killed processes left; the one before this start completely. @throws BrokenPromise */
 export async function audit(harness: CrashHarness, chance: Chance): Promise<AuditCounts> {
   const counts = emptyCounts();
+  await harness.charges.audit();
   const { oracle, cycle } = harness;
   const isLast = (one: { readonly cycle: number }): boolean => one.cycle >= cycle - 1;
   const known = oracle.authorizations.filter((one) => one.sentCount > 0 && isRemembered(one));

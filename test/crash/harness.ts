@@ -12,6 +12,7 @@ import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
 import type { Chance } from '../support/chance.ts';
 import type { Runtime } from '../support/server.ts';
 import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor } from '../support/wallet.ts';
+import { ADMIN_TOKEN, ChargeNotes } from './charges.ts';
 import { CountingFacilitator, type Stage as FacilitatorStage, hashOf } from './facilitator.ts';
 import {
   type Authorization,
@@ -41,7 +42,8 @@ export type Stage =
   | 'webhook-written'
   | 'webhook-acknowledged'
   | 'deletion-sent'
-  | 'deletion-acknowledged';
+  | 'deletion-acknowledged'
+  | 'charged';
 
 export interface Answer {
   readonly status: number;
@@ -86,6 +88,7 @@ export class CrashHarness {
   readonly oracle = new Oracle();
   readonly facilitator: CountingFacilitator | undefined;
   readonly payers: readonly PrivateKeyAccount[];
+  readonly charges = new ChargeNotes((path, init) => this.ask(path, init));
   /** Number of answers of all server processes by operation, status and code; `lost` counts requests without an answer. */
   readonly outcomes = new Map<string, number>();
   onStage: (stage: Stage) => void = () => {};
@@ -127,6 +130,8 @@ export class CrashHarness {
     this.#server = new ServerProcess(runtime, entry, {
       STATE_DIR: stateDir,
       BASE_URL,
+      ADMIN_TOKEN,
+      KEY_RATE_LIMIT_PER_MINUTE: '0',
       [ARMED_FILE_VARIABLE]: this.armedFile,
       ...(this.facilitator === undefined
         ? { LOCAL_BALANCE }
@@ -146,6 +151,7 @@ export class CrashHarness {
     if (ready?.status !== 200 && this.facilitator === undefined) {
       throw new BrokenPromise(`not ready after a restart: ${ready?.text}\n${server.output}`);
     }
+    await this.charges.open();
     for (const { method, path } of PAID_OPERATIONS) {
       const answer = await this.#askPatiently(path, { method });
       if (answer?.status !== 402) throw new BrokenPromise(`no offer for ${path}: ${answer?.status} ${answer?.text}`);
@@ -525,6 +531,13 @@ export class CrashHarness {
       throw new BrokenPromise(`the deletion of ${callback.id} is ${answer.status} ${answer.text}`);
     callback.isDeleted = true;
     this.onStage('deletion-acknowledged');
+  }
+
+  /** Asks for a page that costs credits. @throws BrokenPromise */
+  async charge(chance: Chance): Promise<void> {
+    const isAnswered = await this.charges.charge(chance);
+    this.#count(isAnswered ? 'charge' : 'charge without an answer');
+    if (isAnswered) this.onStage('charged');
   }
 
   /** Waits for the first event after `after`. An event that the answer shows must never disappear again. */

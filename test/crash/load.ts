@@ -33,6 +33,7 @@ const WORK = {
   webhook: 60,
   wait: 8,
   delete: 5,
+  charge: 20,
 } as const;
 /** Fills the log fast, so that the server starts a new one while clients wait. */
 const HEAVY_WORK = { ...WORK, webhook: 300 };
@@ -113,6 +114,9 @@ async function once(harness: CrashHarness, chance: Chance, load: LoadKind): Prom
       if (callback !== undefined) await harness.remove(callback);
       return;
     }
+    case 'charge':
+      await harness.charge(chance);
+      return;
     default:
       kind satisfies never;
   }

@@ -50,6 +50,7 @@ const AIMS = {
   'webhook-acknowledged': 6,
   'deletion-sent': 4,
   'deletion-acknowledged': 3,
+  charged: 4,
   ...(Object.fromEntries(STEPS.map((step) => [step, STEP_WEIGHT])) as Record<StepName, number>),
 } as const satisfies Record<string, number>;
 type AimName = keyof typeof AIMS;

@@ -31,7 +31,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     settlement: 'facilitator',
     aim: 'paid',
     changes: [['payment/checkout.ts', 'await reservations.recordSettled(', 'void reservations.recordSettled(']],
-    found: /was settled and is unknown|settled again after it was on record|is settled and not in the books/,
+    found:
+      /was settled and is unknown|settled again after it was on record|is settled and not in the books|asks for the answer of/,
   },
   {
     what: 'an authorization under way is given to a second request',
@@ -87,6 +88,19 @@ export const SABOTAGES: readonly Sabotage[] = [
     aim: 'deletion-acknowledged',
     changes: [['storage/sqlite/books.ts', '    this.#delivered.push(serial);\n', '']],
     found: /as undelivered what a client got/,
+  },
+  {
+    what: 'an answer leaves before its charge is on disk',
+    settlement: 'local',
+    aim: 'charged',
+    changes: [
+      [
+        'storage/memory/accounts.ts',
+        "await journal.write({ kind: 'charge', organization, taken });",
+        "void journal.write({ kind: 'charge', organization, taken }).catch(() => {});",
+      ],
+    ],
+    found: /a charge was answered and is lost/,
   },
   {
     what: 'an identifier reserves again after a restart',

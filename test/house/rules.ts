@@ -30,6 +30,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   catalogue: ['base'],
   payment: ['base'],
   callback: ['base'],
+  accounts: ['base'],
   ingest: ['base', 'catalogue'],
   http: ['base'],
   config: ['base', 'payment'],

@@ -9,6 +9,7 @@ const find = pathFinder([
   { method: 'DELETE', path: '/v1/callbacks/:id' },
   { method: 'POST', path: '/hooks/:id' },
   { method: 'PUT', path: '/hooks/:id' },
+  { method: 'GET', path: '/v1/records/:id/history', decodesParams: true },
 ]);
 
 describe('finding a path', () => {
@@ -18,6 +19,8 @@ describe('finding a path', () => {
     ['/v1/callbacks/cb_1/events', 'GET', { id: 'cb_1' }],
     ['/v1/callbacks/cb_1', 'DELETE', { id: 'cb_1' }],
     ['/hooks/cb_%41', 'POST, PUT', { id: 'cb_%41' }],
+    ['/v1/records/a%2Fb%25%C3%A9/history', 'GET', { id: 'a/b%é' }],
+    ['/v1/records/a+b/history', 'GET', { id: 'a+b' }],
   ])('%s allows %s', (path, allow, params) => {
     const match = find(path);
     expect(match?.table.allow).toBe(allow);
@@ -36,6 +39,8 @@ describe('finding a path', () => {
     '/v1/jobs%2Fsearch',
     '/v1/%6aobs/search',
     '/v1/jobs/search;x',
+    '/v1/records/%zz/history',
+    '/v1/records/%C3/history',
     '/v1/jobs/search%00',
     '/v1/x/../jobs/search',
     '/v1/callbacks/',

@@ -63,7 +63,7 @@ function expectRequestId(answer: Answer, id: string): void {
 }
 
 /**
- * Checks an error answer of any status: exactly the Error object and, on a 402 alone, the offer's members beside it.
+ * Checks an error answer of any status: exactly the Error object and, on a 402 for a payment alone, the offer's members beside it.
  * @param code one code, or those of which it must be one
  */
 export function expectError(answer: Answer, status: number, code: string | readonly string[]): ErrorObject {
@@ -71,14 +71,15 @@ export function expectError(answer: Answer, status: number, code: string | reado
   expect(answer.headers.get('content-type')).toBe('application/json');
   expect(answer.headers.get('cache-control')).toBe('no-store');
   const body = JSON.parse(answer.text) as { error: ErrorObject };
+  const isOffer = status === 402 && body.error.code !== 'INSUFFICIENT_CREDITS';
   expect(Object.keys(body)).toEqual(
-    status === 402 ? ['error', 'x402Version', 'resource', 'accepts', 'extensions'] : ['error'],
+    isOffer ? ['error', 'x402Version', 'resource', 'accepts', 'extensions'] : ['error'],
   );
   expect(Object.keys(body.error)).toEqual(['code', 'message', 'request_id']);
   expect(typeof code === 'string' ? [code] : code).toContain(body.error.code);
   expect(body.error.message).toMatch(/\S/);
   expectRequestId(answer, body.error.request_id);
-  if (status === 402) expectOffer(answer);
+  if (isOffer) expectOffer(answer);
   else expect(answer.headers.get('payment-required')).toBeNull();
   if (status === 429) expect(answer.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/);
   if (status === 405) expect(answer.headers.get('allow')).toMatch(/^[A-Z]+(?:, [A-Z]+)*$/);

@@ -4,7 +4,7 @@ import type { Job } from '../../src/catalogue/job.ts';
 import { SnapshotBuilder } from '../../src/catalogue/snapshot/build.ts';
 import { openSnapshot, type Snapshot } from '../../src/catalogue/snapshot/snapshot.ts';
 import type { BuildFacts } from '../../src/catalogue/snapshot/snapshot-file.ts';
-import { memorySource } from '../../src/catalogue/snapshot/source.ts';
+import { memorySource, type SnapshotSource } from '../../src/catalogue/snapshot/source.ts';
 
 export const FACTS = { builtAtMs: 1_700_000_000_000, sourceRows: 7, rejectedRows: 1, skillsVersion: 'test-1' };
 
@@ -15,5 +15,19 @@ export function bytesOfJobs(jobs: Iterable<Job>, facts: BuildFacts = FACTS): Buf
 }
 
 export function openedJobs(jobs: Iterable<Job>): Snapshot {
-  return openSnapshot(memorySource('test', bytesOfJobs(jobs)));
+  return openSnapshot(forgetfulSource(bytesOfJobs(jobs)));
+}
+
+/** Bytes in memory as a source that overwrites a transient read at the next one, as a file's does. */
+export function forgetfulSource(bytes: Uint8Array): SnapshotSource {
+  const source = memorySource('test', bytes);
+  let last = new Uint8Array(0);
+  return {
+    ...source,
+    readTransient: (offset, length) => {
+      last.fill(0xff);
+      last = Uint8Array.from(source.read(offset, length));
+      return last;
+    },
+  };
 }

@@ -6,7 +6,6 @@ import type { ObservationPeriod } from '../questions/period.ts';
 import { scoreHundredths, scoreOf } from '../questions/score.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { CompanyHiring, CompanySummary } from './listing-answers.ts';
-import { countInside } from './observed-times.ts';
 import { shownCompany } from './shown-company.ts';
 
 /** `undefined` when no job, active or closed, has the domain, and no company has it as an alias. */
@@ -51,8 +50,8 @@ export function companyHiring(
     lastObservedMs: rows.length === 0 ? null : snapshot.lastObserved[rows[0]!]!,
     jobsWithoutDepartment: facts.jobsWithoutDepartment,
     assignedDomainJobs: facts.assignedDomainJobs,
-    firstObservedJobs: countInside(facts.times.firstObserved, period),
-    noLongerObservedJobs: countInside(facts.times.closed, period),
+    firstObservedJobs: facts.firstObserved.inside(period),
+    noLongerObservedJobs: facts.closed.inside(period),
     hiringActivityScore: scoreOf(scoreHundredths(recentlyObserved(snapshot, rows, period), rows.length)),
   };
 }

@@ -8,8 +8,8 @@ import { type CodeCounts, type CountedCode, mostFrequent } from '../questions/to
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { topDepartments } from './department-counts.ts';
 import type { DepartmentCount } from './listing-answers.ts';
-import { type ObservedTimes, observedTimesOf } from './observed-times.ts';
 import type { TextGroups } from './text-groups.ts';
+import { TimeCounts } from './time-counts.ts';
 
 export interface CompanyFacts {
   readonly activeCount: number;
@@ -25,7 +25,8 @@ export interface CompanyFacts {
   /** Over active and closed jobs. */
   readonly firstObservedMs: number;
   readonly lastObservedMs: number;
-  readonly times: ObservedTimes;
+  readonly firstObserved: TimeCounts;
+  readonly closed: TimeCounts;
 }
 
 /** What counting needs beside the columns; the catalogue has it. */
@@ -62,7 +63,8 @@ export function companyFactsOf(
   const recorded = departmentCounts.take();
   let engineeringJobs = 0;
   for (const { code, count } of recorded) if (code !== 0 && tools.isEngineering(code)) engineeringJobs += count;
-  const times = observedTimesOf(snapshot, rows);
+  const firstObserved = firstObservedOf(snapshot, rows);
+  const closings = Float64Array.from(rows.subarray(activeCount), (row) => snapshot.closedAt(row)!);
   return {
     activeCount,
     closedCount: rows.length - activeCount,
@@ -75,8 +77,16 @@ export function companyFactsOf(
     engineeringJobs,
     jobsWithoutDepartment: recorded.find(({ code }) => code === 0)?.count ?? 0,
     assignedDomainJobs,
-    firstObservedMs: times.firstObserved[0]!,
+    firstObservedMs: firstObserved.firstMs,
     lastObservedMs,
-    times,
+    firstObserved,
+    closed: new TimeCounts(closings),
   };
+}
+
+/** When some jobs were first observed. */
+export function firstObservedOf({ firstObserved }: Snapshot, rows: Uint32Array): TimeCounts {
+  const times = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) times[i] = firstObserved[rows[i]!]!;
+  return new TimeCounts(times);
 }

@@ -4,11 +4,13 @@
  *
  * Memory: 17 bytes for 1024 events. Building reads all times and kinds once.
  */
-import type { History } from '../packed/history.ts';
+import type { CompanyEvents, History } from '../packed/history.ts';
 
 const BLOCK_EVENTS = 1024;
 /** Blocks that are read together while the summary is built. */
 const READ_BLOCKS = 64;
+/** Places of a company's list that are read together. */
+const READ_POSITIONS = 4096;
 
 /** `undefined` asks nothing. */
 export interface EventFilter {
@@ -79,18 +81,23 @@ export class FeedBlocks {
     return matches;
   }
 
-  /** The first `limit` of some ascending positions whose events match. As `matchesFrom`. */
-  matchesAmong(positions: Iterable<number>, filter: EventFilter, limit: number): number[] {
+  /** The first `limit` events of a company, from a place in its list on, that match. As `matchesFrom`. */
+  matchesAmong(events: CompanyEvents, firstPlace: number, filter: EventFilter, limit: number): number[] {
     const matches: number[] = [];
-    let block = -1;
-    let matchesAt: (position: number) => boolean = NEVER;
-    for (const position of positions) {
-      const own = Math.floor(position / BLOCK_EVENTS);
-      if (own !== block) {
-        block = own;
-        matchesAt = this.#mayMatch(block, filter) ? this.#matcherIn(block, filter) : NEVER;
+    /** Where the current block ends, and what says which of its events match; undefined = none does. */
+    let blockEnd = 0;
+    let matchesAt: ((position: number) => boolean) | undefined;
+    for (let place = firstPlace; place < events.count; place += READ_POSITIONS) {
+      const positions = events.positionsAt(place, Math.min(READ_POSITIONS, events.count - place));
+      for (let i = 0; i < positions.length; i++) {
+        const position = positions[i]!;
+        if (position >= blockEnd) {
+          const block = Math.floor(position / BLOCK_EVENTS);
+          blockEnd = (block + 1) * BLOCK_EVENTS;
+          matchesAt = this.#mayMatch(block, filter) ? this.#matcherIn(block, filter) : undefined;
+        }
+        if (matchesAt?.(position) === true && matches.push(position) === limit) return matches;
       }
-      if (matchesAt(position) && matches.push(position) === limit) break;
     }
     return matches;
   }
@@ -122,5 +129,3 @@ export class FeedBlocks {
     };
   }
 }
-
-const NEVER = (): boolean => false;

@@ -86,13 +86,13 @@ export function feedPositionAt(snapshot: Snapshot, position: number): Uint8Array
     return bytes;
   }
   const row = rowAt(history, position);
-  const id = snapshot.cold.idBytesOf(row);
+  const id = Uint8Array.from(snapshot.cold.idBytesOf(row));
   const isShort = id.length <= ID_BYTES_MAX;
   const bytes = new Uint8Array(isShort ? ID_START + id.length : POSITION_BYTES_MAX);
   const view = new DataView(bytes.buffer);
   bytes[0] = isShort ? 2 : 3;
-  view.setFloat64(1, history.timesAt(position, 1)[0]!);
-  bytes[9] = history.kindsAt(position, 1)[0]!;
+  view.setFloat64(1, history.timeAt(position));
+  bytes[9] = history.kindAt(position);
   if (isShort) {
     bytes.set(id, ID_START);
     return bytes;
@@ -119,7 +119,7 @@ export function firstEventAfter(snapshot: Snapshot, position: FeedPosition): num
     const { id, kind } = position;
     return firstByKey(snapshot, position.timeMs, (event) => {
       const order = snapshot.cold.compareIdTo(rowAt(history, event), id);
-      return order > 0 || (order === 0 && history.kindsAt(event, 1)[0]! > kind);
+      return order > 0 || (order === 0 && history.kindAt(event) > kind);
     });
   }
   return firstAfterDigest(snapshot, position);
@@ -139,13 +139,13 @@ function firstAfterDigest(snapshot: Snapshot, position: Extract<FeedPosition, { 
     const rank = idRank[known]!;
     return firstWhere(first, past, (event) => {
       const own = idRank[rowAt(history, event)]!;
-      return own > rank || (own === rank && history.kindsAt(event, 1)[0]! > kind);
+      return own > rank || (own === rank && history.kindAt(event) > kind);
     });
   }
   const searched = Math.min(past, first + SEARCHED_EVENTS_MAX);
   for (let event = first; event < searched; event++) {
     if (!digestOf(snapshot, rowAt(history, event)).startsWith(digest)) continue;
-    return history.kindsAt(event, 1)[0]! > kind ? event : event + 1;
+    return history.kindAt(event) > kind ? event : event + 1;
   }
   return first;
 }
@@ -170,7 +170,7 @@ function rowOfDigest(
 /** The first event of derived ones that is later than a time, or is of that time and `isPast`. */
 const firstByKey = ({ history }: Snapshot, timeMs: number, isPast: (event: number) => boolean): number =>
   firstWhere(0, history.count, (event) => {
-    const time = history.timesAt(event, 1)[0]!;
+    const time = history.timeAt(event);
     return time > timeMs || (time === timeMs && isPast(event));
   });
 

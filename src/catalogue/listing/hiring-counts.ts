@@ -2,21 +2,21 @@
  * What the hiring metrics of the whole catalogue are counted from (siblings §4, `GET /v1/metrics/hiring`): when jobs were first
  * observed, in order, and what does not depend on the period. Closings stand in order in the snapshot.
  *
- * Memory: 8 bytes a job. Cost of an answer: a few binary searches; which companies are first is found again when a job enters or
+ * Memory: 8 bytes a job, and as much for each job of the ten largest companies. Cost of an answer: a few binary searches; which companies are first is found again when a job enters or
  * leaves the period.
  */
 import { firstWhere } from '../../base/first-where.ts';
 import { keepTop } from '../../base/top-list.ts';
 import { KEPT_ROWS_MIN, TOP_ENTRIES_MAX } from '../limits.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
+import { type CountedCode, mostFrequent } from '../questions/top-codes.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { CompanyFacts } from './company-facts.ts';
+import { firstObservedOf } from './company-facts.ts';
 import { topDepartments } from './department-counts.ts';
 import type { HiringMetrics } from './listing-answers.ts';
-import { countInside } from './observed-times.ts';
 import { shownCompany } from './shown-company.ts';
-import type { SkillTable } from './skill-table.ts';
 import type { TextGroups } from './text-groups.ts';
+import { TimeCounts } from './time-counts.ts';
 
 interface RankedCompany {
   readonly company: number;
@@ -26,37 +26,28 @@ interface RankedCompany {
 
 export class HiringCounts {
   readonly #snapshot: Snapshot;
-  readonly #factsOf: (company: number) => CompanyFacts;
-  /** Ascending, one element a row. */
-  readonly #firstObserved: Float64Array;
+  readonly #firstObserved: TimeCounts;
   /** Those with an active job that may be among the first ten whatever the period is. */
   readonly #candidates: Uint32Array;
+  /** Of the large ones among them, once they were compared. */
+  readonly #ofCompanies = new Map<number, TimeCounts>();
   readonly topDepartments: HiringMetrics['topDepartments'];
   readonly topSkills: HiringMetrics['topSkills'];
-  /** The last answer, and the places in `#firstObserved` that it is for. */
-  #topCompanies: { start: number; end: number; companies: HiringMetrics['topCompanies'] } | undefined;
+  /** The last answer, and how many jobs were first observed before the period that it is for, and before its end. */
+  #topCompanies: { before: number; beforeEnd: number; companies: HiringMetrics['topCompanies'] } | undefined;
 
-  constructor(
-    snapshot: Snapshot,
-    departmentGroups: TextGroups,
-    { codes, jobCounts }: SkillTable,
-    factsOf: (company: number) => CompanyFacts,
-  ) {
-    const { activeCount, firstObserved, skillNames } = snapshot;
+  constructor(snapshot: Snapshot, departmentGroups: TextGroups) {
+    const { activeCount, firstObserved } = snapshot;
     this.#snapshot = snapshot;
-    this.#factsOf = factsOf;
-    this.#firstObserved = firstObserved.slice().sort();
+    this.#firstObserved = new TimeCounts(firstObserved);
     this.#candidates = candidatesIn(snapshot);
     this.topDepartments = topDepartments(snapshot, departmentGroups, activeCount);
-    this.topSkills = Array.from(codes.subarray(0, TOP_ENTRIES_MAX), (code, place) => ({
-      skill: skillNames.textOf(code),
-      activeJobCount: jobCounts[place]!,
-    }));
+    this.topSkills = topSkills(snapshot);
   }
 
   /** Jobs, active and closed, that were first observed inside a period. */
   firstObservedIn(period: ObservationPeriod): number {
-    return countInside(this.#firstObserved, period);
+    return this.#firstObserved.inside(period);
   }
 
   /** Jobs that closed inside a period. */
@@ -68,12 +59,11 @@ export class HiringCounts {
   }
 
   topCompaniesIn(period: ObservationPeriod): HiringMetrics['topCompanies'] {
-    const times = this.#firstObserved;
-    const start = firstWhere(0, times.length, (place) => times[place]! >= period.startMs);
-    const end = firstWhere(start, times.length, (place) => times[place]! > period.endMs);
+    const before = this.#firstObserved.before(period.startMs);
+    const beforeEnd = this.#firstObserved.before(period.endMs + 1);
     let known = this.#topCompanies;
-    if (known?.start !== start || known.end !== end) {
-      known = { start, end, companies: this.#rank(period) };
+    if (known?.before !== before || known.beforeEnd !== beforeEnd) {
+      known = { before, beforeEnd, companies: this.#rank(period) };
       this.#topCompanies = known;
     }
     return known.companies;
@@ -100,16 +90,31 @@ export class HiringCounts {
 
   #firstObservedOf(company: number, period: ObservationPeriod): number {
     const { companyOffsets, companyRows, firstObserved } = this.#snapshot;
-    const start = companyOffsets[company]!;
-    const end = companyOffsets[company + 1]!;
-    if (end - start >= KEPT_ROWS_MIN) return countInside(this.#factsOf(company).times.firstObserved, period);
+    const rows = companyRows.subarray(companyOffsets[company]!, companyOffsets[company + 1]!);
+    if (rows.length >= KEPT_ROWS_MIN) {
+      const known = this.#ofCompanies.get(company) ?? firstObservedOf(this.#snapshot, rows);
+      this.#ofCompanies.set(company, known);
+      return known.inside(period);
+    }
     let count = 0;
-    for (let i = start; i < end; i++) {
-      const time = firstObserved[companyRows[i]!]!;
+    for (let i = 0; i < rows.length; i++) {
+      const time = firstObserved[rows[i]!]!;
       if (time >= period.startMs && time <= period.endMs) count++;
     }
     return count;
   }
+}
+
+function topSkills({ activeCount, skillNames, skillOffsets, skills }: Snapshot): HiringMetrics['topSkills'] {
+  const counts = new Uint32Array(skillNames.size);
+  const end = skillOffsets[activeCount]!;
+  for (let i = 0; i < end; i++) counts[skills[i]!]!++;
+  const counted: CountedCode[] = [];
+  for (let code = 0; code < counts.length; code++) if (counts[code]! > 0) counted.push({ code, count: counts[code]! });
+  return mostFrequent(counted, TOP_ENTRIES_MAX).map(({ code, count }) => ({
+    skill: skillNames.textOf(code),
+    activeJobCount: count,
+  }));
 }
 
 /** The ten companies with the most active jobs, and all that have as many as the tenth. */

@@ -5,7 +5,7 @@
  *   byte 0   last observation, Float64, big-endian
  *        8   SHA-256 of the id's UTF-8
  *
- * Cost: a binary search over times, and where several jobs share one, another that reads some twenty ids from the file.
+ * Cost: a binary search over times, and where several jobs share one, a search that reads some ids from the file.
  */
 import { sha256Latin1 } from '../../base/digest.ts';
 import { firstWhere } from '../../base/first-where.ts';
@@ -58,10 +58,44 @@ export function firstRowAfter(snapshot: Snapshot, start: number, end: number, po
   const first = firstRowBefore(snapshot, start, end, lastObservedMs + 1);
   const past = firstRowBefore(snapshot, first, end, lastObservedMs);
   if (first === past) return first;
-  const found = firstWhere(first, past, (row) => digestOf(snapshot, row) > position.digest);
+  const found = firstDigestAfter(snapshot, first, past, position.digest);
   // Checked afterwards: a write before or between the reads shows by now.
   snapshot.cold.requireUnchanged();
   return found;
+}
+
+/**
+ * The first of rows in the order of their digests that comes after a digest. Digests are spread evenly, so every other step goes
+ * to where the digest should be: some five steps in place of twenty. The steps between halve what is left, whatever the ids are.
+ */
+function firstDigestAfter(snapshot: Snapshot, start: number, end: number, digest: string): number {
+  const wanted = keyOf(digest);
+  let low = start;
+  let high = end;
+  let lowKey = 0;
+  let highKey = KEY_LIMIT;
+  for (let step = 0; low < high; step++) {
+    const share = step % 2 === 0 && highKey > lowKey ? (wanted - lowKey) / (highKey - lowKey) : 0.5;
+    const row = Math.min(low + Math.floor(share * (high - low)), high - 1);
+    const own = digestOf(snapshot, row);
+    if (own > digest) {
+      high = row;
+      highKey = keyOf(own);
+    } else {
+      low = row + 1;
+      lowKey = keyOf(own);
+    }
+  }
+  return low;
+}
+
+const KEY_LIMIT = 2 ** 32;
+
+/** The first 32 bits of a digest. */
+function keyOf(digest: string): number {
+  let key = 0;
+  for (let i = 0; i < 4; i++) key = key * 256 + digest.charCodeAt(i);
+  return key;
 }
 
 /** The first of such rows that was last observed before a moment; `end` when none was. */

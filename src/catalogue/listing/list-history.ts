@@ -15,9 +15,6 @@ import { isTime } from './job-positions.ts';
 import type { HistoryFilters, HistoryPage, ListedEvent } from './listing-answers.ts';
 import { shownCompany } from './shown-company.ts';
 
-/** Places of a company's list that are read together while they are filtered. */
-const READ_POSITIONS = 1024;
-
 /**
  * A page of the feed. At its end `next` is the end of the feed, from where what is recorded later goes on; null only when
  * `untilMs` is given and nothing before it follows.
@@ -66,16 +63,12 @@ function matchesFrom(
     if (isFiltered) return listing.feedBlocks.matchesFrom(start, filter, count);
     return Array.from({ length: Math.min(count, history.count - start) }, (_, i) => start + i);
   }
-  const own = history.eventsOfCompany(company, snapshot.companyOf(company));
-  if (own === undefined) return [];
+  const code = snapshot.companyOf(company);
+  if (code === undefined) return [];
+  const own = history.eventsOfCompany(code);
   const first = firstWhere(0, own.count, (place) => own.positionsAt(place, 1)[0]! >= start);
   if (!isFiltered) return [...own.positionsAt(first, Math.min(count, own.count - first))];
-  function* positions(): Generator<number> {
-    for (let place = first; place < own!.count; place += READ_POSITIONS) {
-      yield* own!.positionsAt(place, Math.min(READ_POSITIONS, own!.count - place));
-    }
-  }
-  return listing.feedBlocks.matchesAmong(positions(), filter, count);
+  return listing.feedBlocks.matchesAmong(own, first, filter, count);
 }
 
 function listedEvents(snapshot: Snapshot, positions: readonly number[]): ListedEvent[] {
@@ -115,8 +108,7 @@ export function listJobHistory(
   limit: number,
 ): HistoryPage | undefined {
   const { history } = snapshot;
-  const orderOf = (event: number): number =>
-    history.isRecorded ? history.serialAt(event) : history.kindsAt(event, 1)[0]!;
+  const orderOf = (event: number): number => (history.isRecorded ? history.serialAt(event) : history.kindAt(event));
   const positions = history.positionsOfJob(row);
   let first = 0;
   if (after !== undefined) {
@@ -126,7 +118,7 @@ export function listJobHistory(
     const order = history.isRecorded ? view.getUint32(TIME_BYTES) : view.getUint8(TIME_BYTES);
     if (!isTime(timeMs) || (!history.isRecorded && order >= HISTORY_KINDS.length)) return undefined;
     first = firstWhere(0, positions.length, (place) => {
-      const time = history.timesAt(positions[place]!, 1)[0]!;
+      const time = history.timeAt(positions[place]!);
       return time > timeMs || (time === timeMs && orderOf(positions[place]!) > order);
     });
   }
@@ -136,7 +128,7 @@ export function listJobHistory(
   const last = page.at(-1)!;
   const next = new Uint8Array(TIME_BYTES + (history.isRecorded ? 4 : 1));
   const view = new DataView(next.buffer);
-  view.setFloat64(0, history.timesAt(last, 1)[0]!);
+  view.setFloat64(0, history.timeAt(last));
   if (history.isRecorded) view.setUint32(TIME_BYTES, orderOf(last));
   else view.setUint8(TIME_BYTES, orderOf(last));
   history.requireUnchanged();

@@ -103,7 +103,7 @@ function matchesIn(
   return selectRows(snapshot, finder, filter, { start, end }, { rows: count, count }, among).rows;
 }
 
-/** The first `count` rows of both, in order. Rows of one time are told apart by their digests, which needs their ids. */
+/** The first `count` rows of both, in order. Rows of one time differ in their digests, which needs their ids. */
 function mergedRows(snapshot: Snapshot, active: number[], closed: number[], count: number): number[] {
   if (active.length === 0 || closed.length === 0) return [...active, ...closed].slice(0, count);
   const { lastObserved } = snapshot;

@@ -16,7 +16,7 @@ import type { Catalogue } from '../catalogue.ts';
 import { POSITION_BYTES_MAX } from '../limits.ts';
 import type { TextColumn } from '../snapshot/text-column.ts';
 import { compareText } from '../snapshot/text-order.ts';
-import { comparedText } from '../terms.ts';
+import { comparedText, termsOf } from '../terms.ts';
 import type { SkillCount, SkillFilters, SkillPage } from './listing-answers.ts';
 import { NO_SKILLS, type SkillTable } from './skill-table.ts';
 
@@ -45,10 +45,14 @@ export function listSkillCounts(
   const table = isUnknown ? NO_SKILLS : listing.skillTableOf(code, compared);
   const start = after === undefined ? 0 : firstAfter(table, skillNames, after);
   if (start === undefined) return undefined;
-  const wanted = q === undefined ? undefined : comparedText(q);
+  const terms = q === undefined ? [] : termsOf(q);
   const places: number[] = [];
   for (let place = start; place < table.codes.length && places.length <= limit; place++) {
-    if (wanted === undefined || skillNames.comparedOf(table.codes[place]!).includes(wanted)) places.push(place);
+    if (terms.length === 0) places.push(place);
+    else {
+      const compared = skillNames.comparedOf(table.codes[place]!);
+      if (terms.every((term) => compared.includes(term))) places.push(place);
+    }
   }
   const skills = places.slice(0, limit).map(
     (place): SkillCount => ({

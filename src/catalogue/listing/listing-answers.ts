@@ -2,7 +2,6 @@
 import type { CompanyDomain } from '../company-domain.ts';
 import type { EmploymentType, JobStatus, RemoteStatus } from '../job.ts';
 import type { HistoryChange, HistoryKind } from '../packed/history-event.ts';
-import type { CompanyActivity } from '../questions/company.ts';
 import type { FoundJob } from '../questions/found-jobs.ts';
 
 /** As shown now: the name on its most recent active job, else on its most recent closed one (decisions §3). */
@@ -85,10 +84,20 @@ export interface CompanySummary {
   readonly lastObservedMs: number | null;
 }
 
-/** The company question over every active job of the company, so that each count is a total, and what the period brought. */
-export interface CompanyHiring extends Omit<CompanyActivity, 'cohort' | 'activeJobCount' | 'engineeringJobCount'> {
+/** The paid company question's counts over every active job of the company, so that each is a total, and what the period brought. */
+export interface CompanyHiring {
+  readonly company: ShownCompany;
   readonly activeJobCount: number;
+  /** The same: all of them are looked at. */
+  readonly observedSampleJobs: number;
+  /** Jobs whose recorded department contains `engineering`, in compared form. */
+  readonly engineeringJobsInSample: number;
   readonly engineeringJobCount: number;
+  /** At most ten each, count descending, then text ascending by code unit; as recorded. */
+  readonly topDepartments: readonly { readonly department: string; readonly jobCount: number }[];
+  readonly topSkills: readonly { readonly skill: string; readonly jobCount: number }[];
+  /** Of active jobs; null when there is none. */
+  readonly lastObservedMs: number | null;
   /** Active jobs without a recorded department, and with a domain that was assigned and not stated. */
   readonly jobsWithoutDepartment: number;
   readonly assignedDomainJobs: number;
@@ -101,7 +110,7 @@ export interface CompanyHiring extends Omit<CompanyActivity, 'cohort' | 'activeJ
 }
 
 export interface SkillFilters {
-  /** Found in the skill, compared as text. */
+  /** Of at most eight terms, each found in the skill. */
   q?: string | undefined;
   company?: CompanyDomain | undefined;
   department?: string | undefined;

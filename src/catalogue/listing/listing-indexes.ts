@@ -13,7 +13,7 @@ import { FeedBlocks } from './feed-blocks.ts';
 import { HiringCounts } from './hiring-counts.ts';
 import type { Overview } from './listing-answers.ts';
 import { rowsBetween } from './rows-between.ts';
-import { NO_SKILLS, type SkillTable, skillsOfAll, skillsOfCompany, skillsOfDepartment } from './skill-table.ts';
+import { NO_SKILLS, type SkillTable, skillsOfCompany, skillsOfRows } from './skill-table.ts';
 import { TextGroups } from './text-groups.ts';
 
 export class ListingIndexes {
@@ -65,9 +65,7 @@ export class ListingIndexes {
   }
 
   get hiring(): HiringCounts {
-    this.#hiring ??= new HiringCounts(this.#snapshot, this.departments, this.skillTable, (company) =>
-      this.companyFacts(company),
-    );
+    this.#hiring ??= new HiringCounts(this.#snapshot, this.departments);
     return this.#hiring;
   }
 
@@ -84,7 +82,7 @@ export class ListingIndexes {
 
   /** Of all active jobs. */
   get skillTable(): SkillTable {
-    this.#skillTable ??= skillsOfAll(this.#snapshot);
+    this.#skillTable ??= skillsOfRows(this.#snapshot, this.#snapshot.activeCount);
     return this.#skillTable;
   }
 
@@ -105,12 +103,13 @@ export class ListingIndexes {
     const key = `${company} ${group}`;
     let table = this.#skillTables.get(key);
     if (table === undefined) {
-      if (company === -1) {
-        const { activeCount, department: codes } = this.#snapshot;
-        const { groupOf } = this.departments;
-        const rows = rowsBetween(this.departments.rowsOf(department!), 0, activeCount);
-        table = skillsOfDepartment(this.#snapshot, rows, (row) => groupOf[codes[row]!] === group);
-      } else table = this.#skillsIn(this.#snapshot.activeRowsIn(company), group);
+      table =
+        company === -1
+          ? skillsOfRows(
+              this.#snapshot,
+              rowsBetween(this.departments.rowsOf(department!), 0, this.#snapshot.activeCount),
+            )
+          : this.#skillsIn(this.#snapshot.activeRowsIn(company), group);
       this.#skillTables.set(key, table);
     }
     return table;

@@ -2,6 +2,7 @@
  * Skills of some active jobs with how many of these jobs have each, and how many companies: as recorded, most jobs first, then
  * text ascending by code unit, which is the order of codes.
  */
+import { BitSet } from '../../base/bitset.ts';
 import type { CodeCounts } from '../questions/top-codes.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
@@ -18,8 +19,8 @@ export const NO_SKILLS: SkillTable = {
   companyCounts: new Uint32Array(0),
 };
 
-/** A department's share of the rows below which they are sorted by company rather than searched for in all rows. */
-const SORTED_SHARE = 1 / 16;
+/** Bits of the bitmap in which company and skill are marked, while they are counted: 32 MiB. */
+const MARKED_PAIRS_MAX = 2 ** 28;
 
 /** Of one company. @param rows active, of that company @param counts empty between uses */
 export function skillsOfCompany({ skillOffsets, skills }: Snapshot, rows: Uint32Array, counts: CodeCounts): SkillTable {
@@ -32,62 +33,80 @@ export function skillsOfCompany({ skillOffsets, skills }: Snapshot, rows: Uint32
   };
 }
 
-/** Of the whole catalogue. */
-export function skillsOfAll(snapshot: Snapshot): SkillTable {
-  const { activeCount, companyCount, companyOffsets, companyRows } = snapshot;
-  const counter = new CompanySkills(snapshot);
-  for (let company = 0; company < companyCount; company++) {
-    for (let i = companyOffsets[company]!; i < companyOffsets[company + 1]! && companyRows[i]! < activeCount; i++) {
-      counter.add(companyRows[i]!, company);
-    }
-  }
-  return counter.finish();
+/**
+ * Of several companies. Which company has which skill is marked in a bitmap while the rows are read in their order. Where it
+ * would be too large, all rows are read company after company, which takes several times as long.
+ * @param rows active ones, ascending; a number = that many from row 0 on
+ * @param markedPairsMax bits of the largest bitmap; another than the usual only for comparison
+ */
+export function skillsOfRows(
+  snapshot: Snapshot,
+  rows: Uint32Array | number,
+  markedPairsMax = MARKED_PAIRS_MAX,
+): SkillTable {
+  const counts = new SkillCounts(snapshot);
+  const isMarked = snapshot.companyCount * snapshot.skillNames.size <= markedPairsMax;
+  if (isMarked) counts.addMarking(rows);
+  else counts.addByCompany(rows);
+  return counts.finish();
 }
 
-/** Of a department. @param rows all active ones of it, ascending @param isIn whether a row is among them */
-export function skillsOfDepartment(snapshot: Snapshot, rows: Uint32Array, isIn: (row: number) => boolean): SkillTable {
-  const { activeCount, companyCount, companyOffsets, companyRows, employer, employerCompany } = snapshot;
-  const counter = new CompanySkills(snapshot);
-  if (rows.length < activeCount * SORTED_SHARE) {
-    // Company and row in one number: 2^24 rows at most (limits.ts).
-    const keys = Float64Array.from(rows, (row) => employerCompany[employer[row]!]! * 2 ** 24 + row).sort();
-    for (const key of keys) counter.add(key % 2 ** 24, Math.floor(key / 2 ** 24));
-    return counter.finish();
-  }
-  for (let company = 0; company < companyCount; company++) {
-    for (let i = companyOffsets[company]!; i < companyOffsets[company + 1]! && companyRows[i]! < activeCount; i++) {
-      if (isIn(companyRows[i]!)) counter.add(companyRows[i]!, company);
-    }
-  }
-  return counter.finish();
-}
-
-/** Counts skills of rows that come company after company. */
-class CompanySkills {
+class SkillCounts {
   readonly #snapshot: Snapshot;
   // By code.
   readonly #jobs: Uint32Array;
   readonly #companies: Uint32Array;
-  /** The company that had the skill last, plus 1. */
-  readonly #last: Uint32Array;
 
   constructor(snapshot: Snapshot) {
     const { size } = snapshot.skillNames;
     this.#snapshot = snapshot;
     this.#jobs = new Uint32Array(size);
     this.#companies = new Uint32Array(size);
-    this.#last = new Uint32Array(size);
   }
 
-  add(row: number, company: number): void {
-    const { skillOffsets, skills } = this.#snapshot;
-    const past = skillOffsets[row + 1]!;
-    for (let i = skillOffsets[row]!; i < past; i++) {
-      const code = skills[i]!;
-      this.#jobs[code]!++;
-      if (this.#last[code] === company + 1) continue;
-      this.#last[code] = company + 1;
-      this.#companies[code]!++;
+  addMarking(rows: Uint32Array | number): void {
+    const { companyCount, employer, employerCompany, skillNames, skillOffsets, skills } = this.#snapshot;
+    const jobs = this.#jobs;
+    const companies = this.#companies;
+    const skillCount = skillNames.size;
+    const marks = new Int32Array(Math.ceil((companyCount * skillCount) / 32));
+    const count = typeof rows === 'number' ? rows : rows.length;
+    for (let i = 0; i < count; i++) {
+      const row = typeof rows === 'number' ? i : rows[i]!;
+      const first = employerCompany[employer[row]!]! * skillCount;
+      const past = skillOffsets[row + 1]!;
+      for (let place = skillOffsets[row]!; place < past; place++) {
+        const code = skills[place]!;
+        jobs[code]!++;
+        const pair = first + code;
+        const bit = 1 << (pair & 31);
+        const word = marks[pair >>> 5]!;
+        if ((word & bit) !== 0) continue;
+        marks[pair >>> 5] = word | bit;
+        companies[code]!++;
+      }
+    }
+  }
+
+  addByCompany(rows: Uint32Array | number): void {
+    const { activeCount, companyCount, companyOffsets, companyRows, skillOffsets, skills } = this.#snapshot;
+    const isIn = new BitSet(activeCount);
+    if (typeof rows === 'number') isIn.fill();
+    else for (let i = 0; i < rows.length; i++) isIn.add(rows[i]!);
+    /** By code: the company that had the skill last, plus 1. */
+    const last = new Uint32Array(this.#jobs.length);
+    for (let company = 0; company < companyCount; company++) {
+      for (let i = companyOffsets[company]!; i < companyOffsets[company + 1]! && companyRows[i]! < activeCount; i++) {
+        const row = companyRows[i]!;
+        if (((isIn.words[row >>> 5]! >>> (row & 31)) & 1) === 0) continue;
+        for (let place = skillOffsets[row]!; place < skillOffsets[row + 1]!; place++) {
+          const code = skills[place]!;
+          this.#jobs[code]!++;
+          if (last[code] === company + 1) continue;
+          last[code] = company + 1;
+          this.#companies[code]!++;
+        }
+      }
     }
   }
 

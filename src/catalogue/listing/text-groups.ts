@@ -6,12 +6,14 @@
  */
 import type { TextColumn } from '../snapshot/text-column.ts';
 
+type Codes = Uint16Array | Uint32Array;
+
 export interface CodedRows {
   readonly texts: TextColumn;
   /** The first code that is a text: 1 where code 0 is "not recorded". */
   readonly firstCode: 0 | 1;
   /** Codes of row r are `codes[offsets[r]] .. codes[offsets[r + 1] - 1]`; without offsets it is `codes[r]`. */
-  readonly codes: Uint16Array | Uint32Array;
+  readonly codes: Codes;
   readonly offsets?: Uint32Array;
 }
 
@@ -54,40 +56,68 @@ export class TextGroups {
     return this.#rows.subarray(this.#ends[group - 1]!, this.#ends[group]!);
   }
 
-  /** @returns by group: where its rows end */
+  /** Sorts the rows by group. @returns by group: where its rows end */
   #sort(): Uint32Array {
-    const { codes, offsets } = this.#of;
+    const { codes, firstCode, offsets } = this.#of;
     const { groupCount, groupOf } = this;
-    const rowCount = offsets === undefined ? codes.length : offsets.length - 1;
     const starts = new Uint32Array(groupCount + 1);
     for (let i = 0; i < codes.length; i++) starts[groupOf[codes[i]!]! + 1]!++;
+    // Group 0 is no text.
     starts[1] = 0;
     for (let group = 1; group <= groupCount; group++) starts[group]! += starts[group - 1]!;
     const rows = new Uint32Array(starts[groupCount]!);
     const ends = starts.slice(0, groupCount);
-    for (let row = 0; row < rowCount; row++) {
-      const past = offsets === undefined ? row + 1 : offsets[row + 1]!;
-      for (let i = offsets === undefined ? row : offsets[row]!; i < past; i++) {
-        const group = groupOf[codes[i]!]!;
-        const end = ends[group]!;
-        // Two spellings of one skill on one job count once.
-        if (group === 0 || (end > starts[group]! && rows[end - 1] === row)) continue;
-        rows[end] = row;
-        ends[group] = end + 1;
-      }
-    }
-    return this.#closeGaps(rows, starts, ends);
+    if (offsets === undefined) placeRows(codes, groupOf, ends, rows);
+    else placeListedRows(codes, offsets, groupOf, ends, rows);
+    this.#rows = rows;
+    const hasSpellings = groupCount - 1 < groupOf.length - firstCode;
+    if (offsets !== undefined && hasSpellings) this.#rows = onceEach(rows, starts, ends);
+    return ends;
   }
+}
 
-  #closeGaps(rows: Uint32Array, starts: Uint32Array, ends: Uint32Array): Uint32Array {
-    const closed = new Uint32Array(ends.length);
-    let end = 0;
-    for (let group = 1; group < ends.length; group++) {
-      if (end !== starts[group]) rows.copyWithin(end, starts[group]!, ends[group]!);
-      end += ends[group]! - starts[group]!;
-      closed[group] = end;
-    }
-    this.#rows = rows.subarray(0, end);
-    return closed;
+/** Puts each row where the rows of its group end. @param ends by group; moved */
+function placeRows(codes: Codes, groupOf: Uint32Array, ends: Uint32Array, rows: Uint32Array): void {
+  for (let row = 0; row < codes.length; row++) {
+    const group = groupOf[codes[row]!]!;
+    if (group === 0) continue;
+    const end = ends[group]!;
+    rows[end] = row;
+    ends[group] = end + 1;
   }
+}
+
+/** The same for rows that have several codes each. */
+function placeListedRows(
+  codes: Codes,
+  offsets: Uint32Array,
+  groupOf: Uint32Array,
+  ends: Uint32Array,
+  rows: Uint32Array,
+): void {
+  const rowCount = offsets.length - 1;
+  let i = 0;
+  for (let row = 0; row < rowCount; row++) {
+    for (const past = offsets[row + 1]!; i < past; i++) {
+      const group = groupOf[codes[i]!]!;
+      const end = ends[group]!;
+      rows[end] = row;
+      ends[group] = end + 1;
+    }
+  }
+}
+
+/** Drops the repeats of rows that have two spellings of one text. @param ends by group; moved @returns a part of `rows`, overwritten */
+function onceEach(rows: Uint32Array, starts: Uint32Array, ends: Uint32Array): Uint32Array {
+  let kept = 0;
+  for (let group = 1; group < ends.length; group++) {
+    const first = kept;
+    const past = ends[group]!;
+    for (let i = starts[group]!; i < past; i++) {
+      const row = rows[i]!;
+      if (kept === first || rows[kept - 1] !== row) rows[kept++] = row;
+    }
+    ends[group] = kept;
+  }
+  return rows.subarray(0, kept);
 }

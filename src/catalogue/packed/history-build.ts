@@ -5,7 +5,6 @@
 import { EVENT_COUNT_MAX } from '../limits.ts';
 import { gathered, grown } from '../snapshot/column-arrays.ts';
 import { SnapshotError } from '../snapshot/snapshot-error.ts';
-import { textSections } from '../snapshot/text-codes.ts';
 import { TextTable } from '../snapshot/text-table.ts';
 import {
   type AbsentJob,
@@ -34,8 +33,8 @@ export interface EventJob extends AbsentJob {
   readonly title: string;
 }
 
-/** In place of a company: an absent job without a domain. */
-const NO_SLOT = 0xffffffff;
+/** In place of a company: no job of the snapshot has the domain of an absent job. */
+const NO_COMPANY = 0xffffffff;
 
 /** Texts of the events of one job are put one after the other; a text starts where its event says. */
 const NO_TEXT = -1;
@@ -49,16 +48,11 @@ export interface HistorySections {
   readonly historyPositions: Uint32Array<ArrayBuffer>;
   readonly historyCompanyOffsets: Uint32Array<ArrayBuffer>;
   readonly historyCompanyPositions: Uint32Array<ArrayBuffer>;
-  readonly historyDomainOffsets: Uint32Array<ArrayBuffer>;
-  readonly historyDomainText: Uint8Array<ArrayBuffer>;
   readonly historyPlaces: Uint32Array<ArrayBuffer>;
   readonly historyBlocks: PackedBlocks;
 }
 
-type CompanySections = Pick<
-  HistorySections,
-  'historyCompanyOffsets' | 'historyCompanyPositions' | 'historyDomainOffsets' | 'historyDomainText'
->;
+type CompanySections = Pick<HistorySections, 'historyCompanyOffsets' | 'historyCompanyPositions'>;
 
 /** What the events of jobs without a recorded history follow from; one element a job, in any order. */
 export interface DerivedFrom {
@@ -74,7 +68,7 @@ export interface EventCompanies {
   readonly companyCount: number;
   /** By row: its company. */
   readonly companyOf: Uint32Array;
-  /** The company that a domain finds, its own or an alias. */
+  /** By domain; aliases are not among them. */
   readonly companyOfDomain: ReadonlyMap<string, number>;
 }
 
@@ -147,31 +141,17 @@ export class HistoryEvents {
     };
   }
 
-  #byCompany(rows: Uint32Array, companies: EventCompanies): CompanySections {
+  #byCompany(rows: Uint32Array, { companyCount, companyOf, companyOfDomain }: EventCompanies): CompanySections {
     const domains = this.#absentDomains;
-    const { companyCount, companyOfDomain } = companies;
-    // Domains are ASCII, so their order by code unit is that of `sort`.
-    const unknown = Array.from({ length: domains.size }, (_, number) => domains.textOf(number))
-      .filter((domain) => !companyOfDomain.has(domain))
-      .sort();
-    const slotOf = new Map(unknown.map((domain, i) => [domain, companyCount + i]));
-    const slots = Uint32Array.from({ length: domains.size }, (_, number) => {
-      const domain = domains.textOf(number);
-      return companyOfDomain.get(domain) ?? slotOf.get(domain)!;
-    });
-    const texts = new TextTable();
-    const dictionary = Uint32Array.from(unknown, (domain) => texts.numberOf(domain));
-    const { offsets, text } = textSections(texts, dictionary, 0);
-    const slotAt = (position: number): number => {
-      if (rows[position] !== NO_ROW) return companies.companyOf[rows[position]!]!;
+    const ofDomain = Uint32Array.from(
+      { length: domains.size },
+      (_, number) => companyOfDomain.get(domains.textOf(number)) ?? NO_COMPANY,
+    );
+    return eventsByCompany(rows.length, companyCount, (position) => {
+      if (rows[position] !== NO_ROW) return companyOf[rows[position]!]!;
       const domain = this.#domains[position]!;
-      return domain === 0 ? NO_SLOT : slots[domain - 1]!;
-    };
-    return {
-      ...eventsBySlot(rows.length, companyCount + unknown.length, slotAt),
-      historyDomainOffsets: offsets,
-      historyDomainText: text,
-    };
+      return domain === 0 ? NO_COMPANY : ofDomain[domain - 1]!;
+    });
   }
 
   #packedTexts(): Pick<HistorySections, 'historyPlaces' | 'historyBlocks'> {
@@ -229,9 +209,7 @@ export function derivedHistory(
     historyKinds: Uint8Array.from(events, (event) => (event % 2 === 0 ? opening : closing)),
     historySerials: new Uint32Array(0),
     ...eventsByRow(rows, times, rowOf.length),
-    ...eventsBySlot(count, companyCount, (position) => companyOf[rows[position]!]!),
-    historyDomainOffsets: new Uint32Array(1),
-    historyDomainText: new Uint8Array(0),
+    ...eventsByCompany(count, companyCount, (position) => companyOf[rows[position]!]!),
     historyPlaces: new Uint32Array(0),
     historyBlocks: new TextPacker(spill).finish(),
   };
@@ -263,25 +241,27 @@ function eventsByRow(
   return { historyOffsets: offsets, historyPositions: positions };
 }
 
-/** The positions of each slot's events, as recorded. @param slotAt by position; NO_SLOT = in none */
-function eventsBySlot(
+/** The positions of each company's events, as recorded. @param companyAt by position; NO_COMPANY = of none */
+function eventsByCompany(
   count: number,
-  slotCount: number,
-  slotAt: (position: number) => number,
-): Pick<HistorySections, 'historyCompanyOffsets' | 'historyCompanyPositions'> {
-  const offsets = new Uint32Array(slotCount + 1);
+  companyCount: number,
+  companyAt: (position: number) => number,
+): CompanySections {
+  const offsets = new Uint32Array(companyCount + 1);
   for (let position = 0; position < count; position++) {
-    const slot = slotAt(position);
-    if (slot !== NO_SLOT) offsets[slot + 1] = offsets[slot + 1]! + 1;
+    const company = companyAt(position);
+    if (company !== NO_COMPANY) offsets[company + 1] = offsets[company + 1]! + 1;
   }
-  for (let slot = 0; slot < slotCount; slot++) offsets[slot + 1] = offsets[slot + 1]! + offsets[slot]!;
-  const ends = offsets.slice(0, slotCount);
-  const positions = new Uint32Array(offsets[slotCount]!);
+  for (let company = 0; company < companyCount; company++) {
+    offsets[company + 1] = offsets[company + 1]! + offsets[company]!;
+  }
+  const ends = offsets.slice(0, companyCount);
+  const positions = new Uint32Array(offsets[companyCount]!);
   for (let position = 0; position < count; position++) {
-    const slot = slotAt(position);
-    if (slot === NO_SLOT) continue;
-    positions[ends[slot]!] = position;
-    ends[slot] = ends[slot]! + 1;
+    const company = companyAt(position);
+    if (company === NO_COMPANY) continue;
+    positions[ends[company]!] = position;
+    ends[company] = ends[company]! + 1;
   }
   return { historyCompanyOffsets: offsets, historyCompanyPositions: positions };
 }

@@ -19,7 +19,7 @@ export function checkHistory(
   const { historyBlockOffsets, historyBlocks, historyKinds, historyOffsets, historyPlaces, historyPositions } =
     sections;
   const { historyRows, historySerials, historyTimes } = sections;
-  const { historyCompanyOffsets, historyCompanyPositions, historyDomainOffsets, historyDomainText } = sections;
+  const { historyCompanyOffsets, historyCompanyPositions } = sections;
   const count = historyKinds.byteLength;
   const checked = (section: Section, valuesIn: (bytes: Uint8Array) => Values, take: (value: number) => void): void => {
     requireChecked(
@@ -62,19 +62,15 @@ export function checkHistory(
     serial = value;
   });
 
-  /** @returns the last offset */
-  const requireOffsets = (offsets: Section): number => {
-    let before = -1;
-    checked(offsets, uint32sIn, (offset) => {
-      if (offset < before || (before === -1 && offset !== 0)) throw refuse(`has ${offsets.name} out of order`);
-      before = offset;
-    });
-    if (before === -1) throw refuse(`has a wrong number of elements in ${offsets.name}`);
-    return before;
-  };
   const requireIndex = (offsets: Section, positions: Section, itemCount: number): void => {
     requireCount(offsets, (itemCount + 1) * 4);
-    const end = requireOffsets(offsets);
+    let end = 0;
+    let isFirst = true;
+    checked(offsets, uint32sIn, (offset) => {
+      if (offset < end || (isFirst && offset !== 0)) throw refuse(`has ${offsets.name} out of order`);
+      isFirst = false;
+      end = offset;
+    });
     if (end * 4 !== positions.byteLength) throw refuse(`has wrong ends in ${offsets.name}`);
     checked(positions, uint32sIn, (position) => {
       if (position >= count) throw refuse(`has ${positions.name} out of range`);
@@ -82,15 +78,7 @@ export function checkHistory(
   };
   requireIndex(historyOffsets, historyPositions, rowCount);
   requireCount(historyPositions, withRow * 4);
-  if (requireOffsets(historyDomainOffsets) !== historyDomainText.byteLength) {
-    throw refuse('has wrong ends in historyDomainOffsets');
-  }
-  requireIndex(historyCompanyOffsets, historyCompanyPositions, companyCount + historyDomainOffsets.byteLength / 4 - 1);
-  checked(
-    historyDomainText,
-    (bytes) => bytes,
-    () => {},
-  );
+  requireIndex(historyCompanyOffsets, historyCompanyPositions, companyCount);
   checkPacked(
     source,
     { places: historyPlaces, blockOffsets: historyBlockOffsets, blocks: historyBlocks },

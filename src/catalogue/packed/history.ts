@@ -2,12 +2,10 @@
  * The history in a snapshot: its events in the order in which they were recorded, read from the file an event at a time, and
  * by job. `columnsAt` reads many events without their texts, for a reader that looks for some of them.
  */
-import type { CompanyDomain } from '../company-domain.ts';
 import type { Section, SectionName } from '../snapshot/layout.ts';
-import { float64sIn, uint32At, uint32sIn } from '../snapshot/numbers-at.ts';
+import { float64At, float64sIn, uint32At, uint32sIn } from '../snapshot/numbers-at.ts';
 import { SnapshotChangedError } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
-import { compareText } from '../snapshot/text-order.ts';
 import {
   decodedEventTexts,
   derivedEventId,
@@ -45,8 +43,6 @@ export interface EventColumns {
   /** Numbers in the catalogue, ascending; empty where the events follow from the jobs themselves. */
   readonly serials: Uint32Array;
 }
-
-const encoder = new TextEncoder();
 
 const NOTHING: EventTexts = { title: null, changes: [], absentJob: null };
 
@@ -130,46 +126,18 @@ export class History {
     return this.#positionsIn(historyPositions, start, end - start);
   }
 
-  /**
-   * Where the list of a company's events is. @param domain of the company, or an alias of it
-   * @param company with that domain, where the snapshot has one; otherwise only absent jobs may have it
-   * @returns undefined when no event is of such a company
-   */
-  eventsOfCompany(domain: CompanyDomain, company: number | undefined): CompanyEvents | undefined {
-    const { historyCompanyOffsets, historyCompanyPositions, historyDomainOffsets } = this.#sections;
-    const domainCount = historyDomainOffsets.byteLength / 4 - 1;
-    const companyCount = historyCompanyOffsets.byteLength / 4 - 1 - domainCount;
-    const absent = company === undefined ? this.#absentDomain(domain, domainCount) : undefined;
-    const slot = company ?? (absent === undefined ? undefined : companyCount + absent);
-    if (slot === undefined) return undefined;
-    const { end, start } = this.#placesIn(historyCompanyOffsets, historyCompanyPositions, slot);
+  /** The events of a company's jobs, and of absent jobs with its domain. Errors as `eventAt`. */
+  eventsOfCompany(company: number): CompanyEvents {
+    const { historyCompanyOffsets, historyCompanyPositions } = this.#sections;
+    const { end, start } = this.#placesIn(historyCompanyOffsets, historyCompanyPositions, company);
     return {
       count: end - start,
       positionsAt: (first, count) => this.#positionsIn(historyCompanyPositions, start + first, count),
     };
   }
 
-  #absentDomain(domain: CompanyDomain, domainCount: number): number | undefined {
-    const { historyDomainOffsets, historyDomainText } = this.#sections;
-    const wanted = encoder.encode(domain);
-    let low = 0;
-    let high = domainCount;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const ends = this.#read(historyDomainOffsets, middle * 4, 8);
-      const length = uint32At(ends, 4) - uint32At(ends, 0);
-      if (length < 0) throw this.changed();
-      const text = this.#read(historyDomainText, uint32At(ends, 0), length);
-      const order = compareText(text, 0, length, wanted, 0, wanted.length);
-      if (order === 0) return middle;
-      if (order < 0) low = middle + 1;
-      else high = middle;
-    }
-    return undefined;
-  }
-
   #placesIn(offsets: Section, positions: Section, item: number): { start: number; end: number } {
-    const ends = this.#read(offsets, item * 4, 8);
+    const ends = this.#readTransient(offsets, item * 4, 8);
     const start = uint32At(ends, 0);
     const end = uint32At(ends, 4);
     if (start > end || end * 4 > positions.byteLength) throw this.changed();
@@ -236,19 +204,37 @@ export class History {
     return this.#read(this.#sections.historyKinds, start, count);
   }
 
-  /** The number of an event in its catalogue, where it was recorded. Does not look whether the file changed. */
-  serialAt(position: number): number {
-    return uint32At(this.#read(this.#sections.historySerials, position * 4, 4), 0);
+  // Single values, for a search. They do not look whether the file changed.
+
+  timeAt(position: number): number {
+    return float64At(this.#readTransient(this.#sections.historyTimes, position * 8, 8), 0);
   }
 
-  /** The row of an event's job; NO_ROW = the snapshot does not hold it. Does not look whether the file changed. */
+  kindAt(position: number): number {
+    return this.#readTransient(this.#sections.historyKinds, position, 1)[0]!;
+  }
+
+  /** Its number in the catalogue, where it was recorded. */
+  serialAt(position: number): number {
+    return uint32At(this.#readTransient(this.#sections.historySerials, position * 4, 4), 0);
+  }
+
+  /** The row of its job; NO_ROW = the snapshot does not hold it. */
   rowAt(position: number): number {
-    return uint32At(this.#read(this.#sections.historyRows, position * 4, 4), 0);
+    return uint32At(this.#readTransient(this.#sections.historyRows, position * 4, 4), 0);
   }
 
   /** For after the reads: a write before or between them shows by then. @throws SnapshotChangedError when the file changed after it was opened */
   requireUnchanged(): void {
     if (!this.#source.isUnchanged()) throw this.changed();
+  }
+
+  /** Valid until the next call. */
+  #readTransient(section: Section, at: number, length: number): Uint8Array {
+    if (at + length > section.byteLength) throw this.changed();
+    const bytes = this.#source.readTransient(section.offset + at, length);
+    if (bytes.length !== length) throw this.changed();
+    return bytes;
   }
 
   #read(section: Section, at: number, length: number): Uint8Array {

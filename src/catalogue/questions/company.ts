@@ -16,8 +16,8 @@ export interface CompanyActivity {
   /** `null` when the cohort is a sample. */
   readonly engineeringJobCount: number | null;
   /** At most ten, count descending, then text ascending by code unit; as recorded. */
-  readonly topDepartments: { readonly department: string; readonly jobCount: number }[];
-  readonly topSkills: { readonly skill: string; readonly jobCount: number }[];
+  readonly topDepartments: readonly { readonly department: string; readonly jobCount: number }[];
+  readonly topSkills: readonly { readonly skill: string; readonly jobCount: number }[];
   /** Newest last observation of the cohort, milliseconds; `null` when no job is active. */
   readonly lastObservedMs: number | null;
 }

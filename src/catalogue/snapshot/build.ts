@@ -87,7 +87,7 @@ export class SnapshotBuilder {
   #skillCount = 0;
   #activeCount = 0;
   #disputedAliases: readonly string[] = [];
-  /** By domain, own or alias; once the columns are made. */
+  /** By domain, once the columns are made. */
   #companyOfDomain: ReadonlyMap<string, number> = new Map();
 
   constructor({ blockBytes, keepsDescriptions = true, spill = new MemorySpill() }: BuilderSettings = {}) {

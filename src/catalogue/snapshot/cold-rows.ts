@@ -101,15 +101,15 @@ export class ColdRows {
   }
 
   /**
-   * UTF-8 of the id of a row. Does not look whether the file changed.
+   * UTF-8 of the id of a row, valid until the next call. Does not look whether the file changed.
    * @throws SnapshotChangedError when it finds that the file changed
    */
   idBytesOf(row: number): Uint8Array {
-    const offsets = this.#read(this.#offsetsStart + row * 8, 8);
+    const offsets = this.#readTransient(this.#offsetsStart + row * 8, 8);
     const start = uint32At(offsets, 0);
     const end = uint32At(offsets, 4);
     if (start > end || end > this.#textLength) throw this.changed();
-    return this.#read(this.#textStart + start, end - start);
+    return this.#readTransient(this.#textStart + start, end - start);
   }
 
   /** @throws SnapshotChangedError when the file changed after it was opened */
@@ -131,6 +131,12 @@ export class ColdRows {
     const bytes = this.#read(this.#textStart, length);
     this.requireUnchanged();
     return { count, offsets, bytes };
+  }
+
+  #readTransient(offset: number, length: number): Uint8Array {
+    const bytes = this.#source.readTransient(offset, length);
+    if (bytes.length !== length) throw this.changed();
+    return bytes;
   }
 
   #read(offset: number, length: number): Buffer {

@@ -99,12 +99,10 @@ export const SECTIONS = [
   // Events of row r are `historyPositions[historyOffsets[r]] ..`, by observed time, then as recorded.
   { name: 'historyOffsets', types: ['u32'] },
   { name: 'historyPositions', types: ['u32'] },
-  // Events of company c are `historyCompanyPositions[historyCompanyOffsets[c]] ..`, as recorded; after the companies come the
-  // domains that only absent jobs have, ascending by text.
+  // Events of company c are `historyCompanyPositions[historyCompanyOffsets[c]] ..`, as recorded; those of absent jobs with its
+  // domain are among them.
   { name: 'historyCompanyOffsets', types: ['u32'] },
   { name: 'historyCompanyPositions', types: ['u32'] },
-  { name: 'historyDomainOffsets', types: ['u32'] },
-  { name: 'historyDomainText', types: ['u8'] },
   { name: 'historyPlaces', types: ['u32'] },
   { name: 'historyBlockOffsets', types: ['f64'] },
   { name: 'historyBlocks', types: ['u8'] },

@@ -121,7 +121,7 @@ export function aliasSections(
   offsets: Uint32Array<ArrayBuffer>;
   text: Uint8Array<ArrayBuffer>;
   disputed: readonly string[];
-  /** By domain, own or alias. */
+  /** By domain; aliases are not among them. */
   companyOfDomain: ReadonlyMap<string, number>;
 } {
   const companyOf = new Map<string, number>();
@@ -134,6 +134,5 @@ export function aliasSections(
   const sorted = [...domainOf].sort(([a], [b]) => (a < b ? -1 : 1));
   const dictionary = Uint32Array.from(sorted, ([alias]) => aliases.numberOf(alias));
   const company = Uint32Array.from(sorted, ([, domain]) => companyOf.get(domain)!);
-  for (const [i, [alias]] of sorted.entries()) companyOf.set(alias, company[i]!);
   return { company, ...textSections(aliases, dictionary, 0), disputed, companyOfDomain: companyOf };
 }

@@ -5,17 +5,8 @@
 import type { RowFilter } from '../index/row-filter.ts';
 import { RowScan } from '../index/row-scan.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import {
-  type FoundRows,
-  hasMember,
-  type RowFinder,
-  type RowRange,
-  type RowUnion,
-  unionOfRows,
-  unionOfSets,
-  unionOfTerm,
-  type Wanted,
-} from './row-finder.ts';
+import { type FoundRows, hasMember, type RowFinder, type RowRange, type Wanted } from './row-finder.ts';
+import { type RowUnion, unionOfRows, unionOfSets, unionOfTerm } from './row-union.ts';
 import type { TokenIndex } from './token-index.ts';
 
 /** The parts of a filter that the index answers. */

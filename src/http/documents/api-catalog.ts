@@ -1,6 +1,7 @@
 /**
- * Builds the API catalogue of RFC 9727 as a link set (RFC 9264 §4.2) from the declarations. The catalogue lists the
- * operations whose address is fixed; operations with a `relation` are the documents that describe the API.
+ * Builds the API catalogue of RFC 9727 as a link set (RFC 9264 §4.2) from the declarations: the base and the other surfaces of
+ * the server, each an API with a context of its own. The catalogue lists the operations whose address is fixed; operations
+ * with a `relation` are the documents that describe an API.
  */
 import type { ServiceRelation } from '../contract.ts';
 import type { Operation } from '../operation.ts';
@@ -12,23 +13,40 @@ interface Link {
   readonly type?: string;
 }
 
-/** @param baseUrl public address without a trailing slash */
-export function apiCatalogOf(operations: readonly Operation[], baseUrl: string): Record<string, unknown> {
+/** One API of the catalogue. */
+export interface CataloguedApi {
+  /** Public address without a trailing slash. */
+  readonly baseUrl: string;
+  readonly operations: readonly Operation[];
+}
+
+const anchorOf = ({ baseUrl }: CataloguedApi): string => `${baseUrl}/`;
+
+/** The addresses of its products that have no parameter in their path. */
+function itemsOf({ operations, baseUrl }: CataloguedApi): readonly Link[] {
+  const paths = operations.filter(({ tag, path }) => tag !== 'service' && !path.includes(':')).map(({ path }) => path);
+  return [...new Set(paths)].map((path) => ({ href: baseUrl + path }));
+}
+
+function relationsOf({ operations, baseUrl }: CataloguedApi): Partial<Record<ServiceRelation, Link[]>> {
   const relations: Partial<Record<ServiceRelation, Link[]>> = {};
-  const paths = new Set<string>();
-  for (const { path, method, relation, tag, answerType = 'application/json' } of operations) {
-    if (relation !== undefined && method === 'GET') {
-      relations[relation] = [...(relations[relation] ?? []), { href: baseUrl + path, type: answerType }];
-    }
-    if (tag !== 'service' && !path.includes(':')) paths.add(path);
+  for (const { path, method, relation, answerType = 'application/json' } of operations) {
+    if (relation === undefined || method !== 'GET') continue;
+    relations[relation] = [...(relations[relation] ?? []), { href: baseUrl + path, type: answerType }];
   }
+  return relations;
+}
+
+/** @param base the API that serves the catalogue */
+export function apiCatalogOf(base: CataloguedApi, others: readonly CataloguedApi[]): Record<string, unknown> {
+  const apis = [base, ...others];
   return {
     linkset: [
       {
-        anchor: baseUrl + API_CATALOG_PATH,
-        item: [{ href: `${baseUrl}/` }, ...[...paths].map((path) => ({ href: baseUrl + path }))],
+        anchor: base.baseUrl + API_CATALOG_PATH,
+        item: [{ href: anchorOf(base) }, ...apis.flatMap(itemsOf)],
       },
-      { anchor: `${baseUrl}/`, ...relations },
+      ...apis.map((api) => ({ anchor: anchorOf(api), ...relationsOf(api) })),
     ],
   };
 }

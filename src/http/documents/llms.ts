@@ -1,6 +1,7 @@
 /**
  * Writes `/llms.txt` (llmstxt.org): title, description, guides to the ways in, then one section for each tag with one line
- * for each operation.
+ * for each operation. Every other surface of the server has a section of its own, because a reader of this text often fetches
+ * no second one.
  */
 import type { GenericSchema } from 'valibot';
 import { waysIn } from '../access.ts';
@@ -9,13 +10,17 @@ import type { Operation } from '../operation.ts';
 import { ruleOf } from '../query.ts';
 import { pathTemplateOf } from './openapi.ts';
 
+/** One surface of the server. */
 export interface LlmsFacts {
   readonly title: string;
   readonly description: string;
   /** Public address without a trailing slash. */
   readonly baseUrl: string;
+  /** What concerns all operations, in paragraphs. */
+  readonly guide: readonly string[];
   /** Description of each tag, in the order of the sections. */
   readonly tags: Readonly<Record<string, string>>;
+  readonly operations: readonly Operation[];
 }
 
 const ERRORS = 'Errors are `{"error": {"code", "message", "request_id"}}`.';
@@ -39,7 +44,7 @@ function accessIn({ access }: Operation): string {
   return sentences.length === 0 ? ' Free.' : ` ${sentences.join('. ')}.`;
 }
 
-function lineOf(operation: Operation, { baseUrl }: LlmsFacts): string {
+function lineOf(operation: Operation, baseUrl: string): string {
   const { method, path, publicUrl = baseUrl, summary, description } = operation;
   const template = pathTemplateOf(path);
   const more = description === undefined ? '' : ` ${description}`;
@@ -47,16 +52,42 @@ function lineOf(operation: Operation, { baseUrl }: LlmsFacts): string {
   return `- [${method} ${template}](${url}): ${summary}.${accessIn(operation)}${more}${queryIn(operation)}`;
 }
 
-export function llmsTextOf(operations: readonly Operation[], facts: LlmsFacts): string {
-  const { title, description, baseUrl, tags } = facts;
-  const guides = operations.flatMap(({ access }) =>
-    waysIn(access).flatMap(({ documentation }) => documentation.guide ?? []),
-  );
-  const sections = Object.entries(tags).map(([tag, meaning]) => {
-    const lines = operations.filter((operation) => operation.tag === tag).map((operation) => lineOf(operation, facts));
-    return `## ${tag}\n\n${meaning}.\n\n${lines.join('\n')}\n`;
-  });
-  const contract = `The whole contract with closed schemas: [openapi.json](${baseUrl}/openapi.json).`;
-  const paragraphs = [...new Set(guides), `${ERRORS} ${contract}`].map((paragraph) => `${paragraph}\n`);
-  return [`# ${title}\n`, `> ${description}\n`, ...paragraphs, ...sections].join('\n');
+const linesOf = (tag: string, { baseUrl, operations }: LlmsFacts): string =>
+  operations
+    .filter((operation) => operation.tag === tag)
+    .map((operation) => lineOf(operation, baseUrl))
+    .join('\n');
+
+/** How to use the ways in of the surface, each once, and what concerns all of its operations. */
+const guidesOf = ({ operations, guide }: LlmsFacts): readonly string[] => [
+  ...new Set(
+    operations.flatMap(({ access }) => waysIn(access).flatMap(({ documentation }) => documentation.guide ?? [])),
+  ),
+  ...guide,
+];
+
+const contractOf = ({ baseUrl }: LlmsFacts): string =>
+  `The whole contract with closed schemas: [openapi.json](${baseUrl}/openapi.json).`;
+
+/** The section of another surface: what its own operations are, without those about the server. */
+function sectionOf(surface: LlmsFacts): string {
+  const { title, description, tags } = surface;
+  const products = Object.entries(tags).filter(([tag]) => tag !== 'service');
+  return [
+    `## ${title}`,
+    description,
+    ...guidesOf(surface),
+    `Its paths are below ${surface.baseUrl}. ${contractOf(surface)}`,
+    ...products.flatMap(([tag, meaning]) => [`${meaning}:`, linesOf(tag, surface)]),
+  ]
+    .map((paragraph) => `${paragraph}\n`)
+    .join('\n');
+}
+
+/** @param others the surfaces beside the base */
+export function llmsTextOf(base: LlmsFacts, others: readonly LlmsFacts[]): string {
+  const { title, description, tags } = base;
+  const paragraphs = [...guidesOf(base), `${ERRORS} ${contractOf(base)}`].map((paragraph) => `${paragraph}\n`);
+  const sections = Object.entries(tags).map(([tag, meaning]) => `## ${tag}\n\n${meaning}.\n\n${linesOf(tag, base)}\n`);
+  return [`# ${title}\n`, `> ${description}\n`, ...paragraphs, ...sections, ...others.map(sectionOf)].join('\n');
 }

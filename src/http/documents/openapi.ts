@@ -23,7 +23,7 @@ export interface DocumentFacts {
 const REASONS: Readonly<Record<number, string>> = {
   400: 'The input is invalid. Nothing was charged.',
   401: 'The credentials are missing or wrong.',
-  402: 'A payment is required, or the payment was invalid or did not settle. The response contains no data.',
+  402: 'The answer is not paid for: nothing was paid or the payment failed, or the credits do not suffice. The response contains no data.',
   403: 'The credentials do not permit this operation.',
   404: 'Not found. Nothing was charged.',
   405: 'The path does not support this method.',
@@ -86,9 +86,9 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
     if (status === METHOD_NOT_ALLOWED.status) {
       headers.Allow = { description: 'The methods that this path supports', required: true, schema: { const: allow } };
     }
-    // A bug after the settlement answers with the receipt: the customer has paid.
+    // A bug after the settlement answers with the receipt: the customer has paid, by a payment or with credits.
     if (status === INTERNAL_ERROR.status)
-      Object.assign(headers, receiptsOf(operation, 'only when the payment has settled'));
+      Object.assign(headers, receiptsOf(operation, 'only when the answer was charged'));
     const members = Object.assign({}, ...documentationOf(operation).map((one) => one.errorMembers?.[status]));
     const content = { 'application/json': { schema: errorSchema(codes, members) } };
     responses[String(status)] = {

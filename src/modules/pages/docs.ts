@@ -1,15 +1,44 @@
-/** GET /docs: the API reference. swagger-ui, which this server serves too, renders it in the browser from `/openapi.json`. */
+/**
+ * GET /docs: the API reference. swagger-ui, which this server serves too, renders it in the browser from the `openapi.json` of
+ * the surface that `?surface=` names, else of the base.
+ */
+import type { SurfaceView } from '../module.ts';
 import { pageRoute } from './document.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
+import type { PageServices } from './services.ts';
 
-const MAIN = html`<h1>API reference</h1>
-<p class="lead">Rendered from <a href="./openapi.json">openapi.json</a>, which the server generates from the declarations of its operations.</p>
+/** The script reads the choice from these links. Each surface answers below its path, so its contract is of this origin. */
+const choiceOf = (others: readonly SurfaceView[]): Html | undefined =>
+  others.length === 0
+    ? undefined
+    : html`<nav class="choice" aria-label="APIs of this server">
+<a href="./docs" data-surface="" data-contract="./openapi.json" aria-current="page">Base</a>
+${others.map(
+  ({ title, path }) =>
+    html`<a href="./docs?surface=${path.slice(1)}" data-surface="${path.slice(1)}" data-contract=".${path}/openapi.json">${title}</a>\n`,
+)}</nav>
+`;
+
+function main({ otherSurfaces, has }: PageServices): Html {
+  const others = otherSurfaces();
+  return html`<h1>API reference</h1>
+<p class="lead">Rendered from <a href="./openapi.json" id="contract">openapi.json</a>, which the server generates from the declarations of its operations.</p>
 <p>Every answer carries <code>X-Request-Id</code>. Every error is <code>{"error": {"code", "message", "request_id"}}</code> with one
-of the codes listed beside its status; a 402 also carries the offer. A paid operation takes two requests: without
-<code>PAYMENT-SIGNATURE</code> the answer is the offer. This page sends no requests to the operations.</p>
-<h2>Operations</h2>
+of the codes listed beside its status.${
+    has('jobs') || has('callbacks')
+      ? html` A paid operation takes two requests: without <code>PAYMENT-SIGNATURE</code> the answer is 402 with the offer.`
+      : undefined
+  }${
+    has('data')
+      ? html` An operation with a scope takes an API key of the operator's, in <code>Authorization: Bearer svc_key_…</code>.`
+      : undefined
+  } This page sends no requests to the operations.</p>
+${choiceOf(others)}<h2>Operations</h2>
 <div id="reference"><p id="reference-state" role="status">Loading the reference…</p></div>
-<noscript><p class="note">A script renders the reference. You can read the same contract without it: <a href="./openapi.json">openapi.json</a>.</p></noscript>`;
+<noscript><p class="note">A script renders the reference. You can read the same contract without it: <a href="./openapi.json">openapi.json</a>${others.map(
+    ({ title, path }) => html`, <a href=".${path}/openapi.json">openapi.json of the ${title}</a>`,
+  )}.</p></noscript>`;
+}
 
 export const docs = pageRoute('docsPage', '/docs', 'The API reference, for people', {
   title: 'API reference – paygrade',
@@ -17,5 +46,5 @@ export const docs = pageRoute('docsPage', '/docs', 'The API reference, for peopl
   styles: ['docs.css'],
   library: 'reference.js',
   scripts: ['docs.js'],
-  main: () => MAIN,
+  main,
 });

@@ -43,14 +43,14 @@ interface Page {
   main(services: PageServices): Html;
 }
 
-const NAVIGATION = [
-  ['/', 'Overview'],
-  ['/docs', 'API reference'],
-  ['/inbox', 'Inbox'],
-] as const;
+type PagePath = '/' | '/docs' | '/inbox' | '/sales';
 
 /** The operator's page is in no navigation. */
-type PagePath = (typeof NAVIGATION)[number][0] | '/sales';
+const navigationOf = ({ has }: PageServices): readonly (readonly [PagePath, string])[] => [
+  ['/', 'Overview'],
+  ['/docs', 'API reference'],
+  ...(has('callbacks') ? ([['/inbox', 'Inbox']] as const) : []),
+];
 
 /** Address of a page file, relative to any page. */
 const fileUrl = (name: string, { files }: PageServices): string => `pages/${files.digest}/${name}`;
@@ -73,7 +73,7 @@ ${['style.css', ...styles].map((name) => html`<link rel="stylesheet" href="${fil
 <header class="site-header">
 <a class="wordmark" href="./"><img src="${file('icon.svg')}" alt="" width="22" height="22">paygrade</a>
 <nav aria-label="Pages">
-${NAVIGATION.map(
+${navigationOf(services).map(
   ([target, name]) =>
     html`<a href=".${target}"${target === path ? html` aria-current="page"` : undefined}>${name}</a>\n`,
 )}</nav>

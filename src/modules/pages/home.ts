@@ -8,8 +8,10 @@ import { type ObservationDays, observationDays } from '../../catalogue/questions
 import { percentOf, type Reach, reachOf } from '../../catalogue/questions/reach.ts';
 import type { Operation } from '../../http/operation.ts';
 import { pageRoute } from './document.ts';
+import { exampleUrl } from './example-url.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
+import { surfaceSection } from './surface-section.ts';
 
 /** Days that the chart shows. */
 const CHART_DAY_COUNT = 30;
@@ -65,13 +67,6 @@ export function ageOf(ms: number, nowMs: number): string {
   return ageMs < 0 ? 'in the future' : 'less than a minute ago';
 }
 
-/** The URL of the declaration's example, such as `/v1/jobs/search?keyword=data+engineer&limit=3`. */
-function exampleUrl({ path, examples }: Operation, baseUrl: string): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(examples?.query ?? {})) query.append(name, String(value));
-  return `${baseUrl}${path}${query.size === 0 ? '' : `?${query}`}`;
-}
-
 function priceRow(operation: Operation): Html {
   const names = Object.keys(operation.query?.entries ?? {});
   return html`<tr>
@@ -113,10 +108,22 @@ ${rows}</tbody></table>
 </figure>`;
 }
 
-function catalogueSection(served: ServedCatalogue | undefined, nowMs: number): Html {
+const cohortFigure = ({
+  cohortShare,
+  observationDays: days,
+}: Reach): Html => html`<div><dt>In the cohort</dt><dd>${percentOf(cohortShare)}<small>of the active jobs, last observed on ${grouped(days)} day${days === 1 ? '' : 's'}</small></dd></div>
+`;
+
+const COHORT_TEXT = html`Search looks at every active job. Counts of paid answers are over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active
+jobs of the whole catalogue or of one company. Each such answer states its coverage and its freshness; where there are more jobs than the cohort holds, totals are
+<code>null</code> instead of guesses. `;
+
+function catalogueSection(served: ServedCatalogue | undefined, nowMs: number, { has }: PageServices): Html {
   if (served === undefined) {
     return html`<section aria-labelledby="catalogue"><h2 id="catalogue">What the catalogue holds</h2>
-<p>This server has no catalogue: the answer to questions about jobs is 503 and costs nothing. You can buy callbacks.</p>
+<p>This server has no catalogue: the answer to questions about jobs is 503 and costs nothing.${
+      has('callbacks') ? ' You can buy callbacks.' : undefined
+    }</p>
 </section>`;
   }
   const facts = factsOf(served);
@@ -138,13 +145,12 @@ ${
       ? 'none'
       : html`<time datetime="${new Date(newestObservedMs).toISOString()}">${ageOf(newestObservedMs, nowMs)}</time><small>${minuteOf(newestObservedMs)}</small>`
   }</dd></div>
-<div><dt>Can be asked for by company</dt><dd>${percentOf(facts.reach.domainShare)}<small>of the active jobs; <a href="./v1/companies?q=example">/v1/companies</a> finds the domain of a company</small></dd></div>
-<div><dt>In the cohort</dt><dd>${percentOf(facts.reach.cohortShare)}<small>of the active jobs, last observed on ${grouped(facts.reach.observationDays)} day${facts.reach.observationDays === 1 ? '' : 's'}</small></dd></div>
-</dl>
+<div><dt>Can be asked for by company</dt><dd>${percentOf(facts.reach.domainShare)}<small>of the active jobs${
+    has('jobs') ? html`; <a href="./v1/companies?q=example">/v1/companies</a> finds the domain of a company` : undefined
+  }</small></dd></div>
+${has('jobs') ? cohortFigure(facts.reach) : undefined}</dl>
 ${facts.observed === undefined ? undefined : chart(facts.observed)}
-<p>Search looks at every active job. Counts are over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active jobs
-of the whole catalogue or of one company. Every answer states its coverage and its freshness; where there are more jobs than the cohort holds, totals are
-<code>null</code> instead of guesses. The figures describe this catalogue, not the labour market.</p>
+<p>${has('jobs') ? COHORT_TEXT : undefined}The figures describe this catalogue, not the labour market.</p>
 </section>`;
 }
 
@@ -208,8 +214,58 @@ function firstPurchase(paid: readonly Operation[], hasJobs: boolean): Operation 
   return ofJobs[0] ?? paid[0];
 }
 
+/** The heading of the page by what the server has. */
+function hero({ facts, has }: PageServices, first: Operation | undefined): Html {
+  const isPaid = has('jobs') || has('callbacks');
+  return html`<div class="hero">
+<h1>${has('jobs') ? 'Answers about hiring, one request at a time' : has('data') ? 'Jobs, companies and history over HTTP' : 'Webhook addresses for ten minutes'}</h1>
+<p class="lead">${
+    isPaid
+      ? html`Send an HTTP request, get its price, sign a USDC transfer, and receive ${
+          has('jobs') ? 'JSON that states how much of the catalogue it covers' : 'an address for webhooks'
+        }. No account, no key, no subscription.`
+      : undefined
+  }${isPaid && has('data') ? ' ' : undefined}${
+    has('data')
+      ? html`${isPaid ? 'To read' : 'Read'} the whole catalogue page by page${isPaid ? ', there are API keys' : ' with an API key'}: <a href="#surface-data">the Jobs Data API</a>.`
+      : undefined
+  }</p>
+${
+  facts.isPlay && isPaid
+    ? html`<p class="note"><strong>Play money.</strong> This server verifies signatures, but payments move play money and nothing reaches a chain.</p>`
+    : undefined
+}
+<p class="actions">${first === undefined ? undefined : html`<a class="button" href="#buy">Buy a first answer</a>`} <a href="./docs">Read the reference</a></p>
+</div>
+`;
+}
+
+function pricesSection(
+  paid: readonly Operation[],
+  free: readonly Operation[],
+  { has }: PageServices,
+): Html | undefined {
+  if (paid.length === 0) return undefined;
+  return html`<section aria-labelledby="prices">
+<h2 id="prices">What is sold</h2>
+<table class="prices">
+<thead><tr><th scope="col">Request</th><th scope="col" class="price">Price</th></tr></thead>
+<tbody>
+${paid.map(priceRow)}</tbody>
+</table>
+<p>Free: ${free.map((operation, i) => html`${i === 0 ? undefined : ', '}<a href="${exampleUrl(operation, '.')}"><code>${operation.path}</code></a>`)}.
+${
+  has('callbacks')
+    ? html`A callback is a webhook address for ten minutes; after you pay for it, receiving and reading cost nothing.
+Watch one in the <a href="./inbox">inbox</a>.`
+    : undefined
+}</p>
+</section>
+`;
+}
+
 function main(services: PageServices): Html {
-  const { catalogue, clock, facts } = services;
+  const { catalogue, clock, has, otherSurfaces } = services;
   const operations = services.operations();
   const served = catalogue.current();
   const paid = operations.filter((operation) => priceOf(operation.access) !== undefined);
@@ -218,35 +274,15 @@ function main(services: PageServices): Html {
     ({ access, method, path }) => access.every((way) => way === perClient) && method === 'GET' && !path.includes(':'),
   );
   const first = firstPurchase(paid, served !== undefined);
-  return html`<div class="hero">
-<h1>Answers about hiring, one request at a time</h1>
-<p class="lead">Send an HTTP request, get its price, sign a USDC transfer, and receive JSON that states how much of the catalogue it
-covers. No account, no key, no subscription.</p>
-${
-  facts.isPlay
-    ? html`<p class="note"><strong>Play money.</strong> This server verifies signatures, but payments move play money and nothing reaches a chain.</p>`
-    : undefined
-}
-<p class="actions">${first === undefined ? undefined : html`<a class="button" href="#buy">Buy a first answer</a>`} <a href="./docs">Read the reference</a></p>
-</div>
-<section aria-labelledby="prices">
-<h2 id="prices">What is sold</h2>
-<table class="prices">
-<thead><tr><th scope="col">Request</th><th scope="col" class="price">Price</th></tr></thead>
-<tbody>
-${paid.map(priceRow)}</tbody>
-</table>
-<p>Free: ${free.map((operation, i) => html`${i === 0 ? undefined : ', '}<a href="${exampleUrl(operation, '.')}"><code>${operation.path}</code></a>`)}.
-A callback is a webhook address for ten minutes; after you pay for it, receiving and reading cost nothing.
-Watch one in the <a href="./inbox">inbox</a>.</p>
-</section>
-${catalogueSection(served, clock.nowMs())}
-${first === undefined ? undefined : buyingSection(first, services)}`;
+  return html`${hero(services, first)}${pricesSection(paid, free, services)}${
+    has('jobs') || has('data') ? catalogueSection(served, clock.nowMs(), services) : undefined
+  }
+${first === undefined ? undefined : buyingSection(first, services)}${otherSurfaces().map(surfaceSection)}`;
 }
 
 export const home = pageRoute('homePage', '/', 'What this server sells, for people', {
-  title: 'paygrade: answers about hiring, one request at a time',
-  description: 'Bounded, deterministic answers about hiring for USDC, paid with x402. No account, no key.',
+  title: 'paygrade: answers over HTTP',
+  description: 'What this server has, what it costs, and how to ask.',
   scripts: ['copy.js'],
   main,
 });

@@ -2,6 +2,8 @@
  * The pages module: pages for people. They are not operations of the API and appear in no document for programs; for a request
  * that does not ask for HTML their paths are unknown.
  */
+
+import type { SurfaceName } from '../../config/settings.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { docs } from './docs.ts';
@@ -11,20 +13,25 @@ import { inbox } from './inbox.ts';
 import { sales } from './sales.ts';
 import type { PageServices } from './services.ts';
 
-const ROUTES = [home, docs, inbox, pageFile];
+const ROUTES = [home, docs, pageFile];
+/** Pages of the callbacks. */
+const CALLBACK_ROUTES = [inbox];
 /** Pages of the operator: unknown paths without `ADMIN_TOKEN`. */
 const OPERATOR_ROUTES = [sales];
 
 export const pages = defineModule({
   tag: 'pages',
   settings: {},
-  routes: [...ROUTES, ...OPERATOR_ROUTES],
+  routes: [...ROUTES, ...CALLBACK_ROUTES, ...OPERATOR_ROUTES],
   open({ config, server, surface, catalogue, clock, paid, pageFiles, hookBaseUrl }) {
+    const has = (product: SurfaceName): boolean => config.surfaces.includes(product);
     const services: PageServices = {
       catalogue,
       clock,
       files: pageFiles,
       operations: () => surface.view().operations,
+      otherSurfaces: server.otherSurfaces,
+      has,
       facts: {
         version: server.version,
         baseUrl: surface.mount.baseUrl,
@@ -34,7 +41,11 @@ export const pages = defineModule({
         payTo: paid.seller.payTo,
       },
     };
-    const routes = config.adminToken === null ? ROUTES : [...ROUTES, ...OPERATOR_ROUTES];
+    const routes = [
+      ...ROUTES,
+      ...(has('callbacks') ? CALLBACK_ROUTES : []),
+      ...(config.adminToken === null ? [] : OPERATOR_ROUTES),
+    ];
     return { operations: bind('pages', routes, services) };
   },
 });

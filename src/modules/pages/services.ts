@@ -1,8 +1,10 @@
 /** The services of the pages. */
 import type { CatalogueHolder } from '../../catalogue/holder.ts';
+import type { SurfaceName } from '../../config/settings.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { StaticFiles } from '../../http/static-files.ts';
 import type { Network } from '../../payment/protocol/network.ts';
+import type { SurfaceView } from '../module.ts';
 
 export interface PageServices {
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
@@ -10,6 +12,10 @@ export interface PageServices {
   readonly files: StaticFiles;
   /** Every published operation; the declarations tell which are paid and which are free. */
   operations(): readonly Operation[];
+  /** The surfaces beside the base. */
+  otherSurfaces(): readonly SurfaceView[];
+  /** Whether this server has a product; pages name no other. */
+  has(product: SurfaceName): boolean;
   readonly facts: PageFacts;
 }
 

@@ -1,7 +1,7 @@
 /** The service module: operations about the server itself. Every surface has `/health` and `/openapi.json`. */
 import { x402ListingOf } from '../../access/x402-listing.ts';
 import { apiCatalogLinkOf, apiCatalogOf } from '../../http/documents/api-catalog.ts';
-import { llmsTextOf } from '../../http/documents/llms.ts';
+import { type LlmsFacts, llmsTextOf } from '../../http/documents/llms.ts';
 import { openApiOf } from '../../http/documents/openapi.ts';
 import { bind, type Operation } from '../../http/operation.ts';
 import { defineModule, type ServerView, type SurfaceView } from '../module.ts';
@@ -30,17 +30,27 @@ function once(make: () => string): () => string {
   };
 }
 
+const linkOf = ({ title, description, mount }: SurfaceView): string =>
+  `[${title}](${mount.baseUrl}/openapi.json): ${description}`;
+
+/** The description in a surface's contract, Markdown. @param others surfaces that it links */
+const descriptionOf = ({ description, guide }: SurfaceView, others: readonly SurfaceView[]): string =>
+  [description, ...guide, ...others.map(linkOf)].join('\n\n');
+
+const apiOf = (view: SurfaceView): LlmsFacts => ({ ...view, baseUrl: view.mount.baseUrl });
+
 /** The operations that every surface has without listing this module. */
 export function surfaceOperations(
   view: () => SurfaceView,
-  { version, apiVersion, uptimeMs }: ServerView,
+  { version, apiVersion, uptimeMs, otherSurfaces }: ServerView,
   isUndocumented: boolean,
 ): readonly Operation[] {
   const services: SurfaceServices = {
     version,
     uptimeMs,
     openApi: once(() => {
-      const { title, description, mount, tags, operations } = view();
+      const { title, path, mount, tags, operations } = view();
+      const description = descriptionOf(view(), path === '' ? otherSurfaces() : []);
       const facts = { title, description, tags, version: apiVersion, serverUrl: mount.baseUrl };
       return JSON.stringify(openApiOf(operations, facts));
     }),
@@ -65,14 +75,13 @@ export const service = defineModule({
   routes: routesWith(COMPONENT_NAMES),
   open({ server, surface, paid, shedding }) {
     const { mount, view } = surface;
-    const { baseUrl } = mount;
+    const { otherSurfaces, readiness, metricsText } = server;
     const documents: Documents = {
       x402Listing: once(() => JSON.stringify(x402ListingOf(view().operations, paid.seller, mount))),
-      apiCatalog: once(() => JSON.stringify(apiCatalogOf(view().operations, baseUrl))),
-      apiCatalogLink: () => apiCatalogLinkOf(baseUrl),
-      llms: once(() => llmsTextOf(view().operations, { ...view(), baseUrl })),
+      apiCatalog: once(() => JSON.stringify(apiCatalogOf(apiOf(view()), otherSurfaces().map(apiOf)))),
+      apiCatalogLink: () => apiCatalogLinkOf(mount.baseUrl),
+      llms: once(() => llmsTextOf(apiOf(view()), otherSurfaces().map(apiOf))),
     };
-    const { readiness, metricsText } = server;
     const services: ServiceServices = { documents, readiness, metricsText, shedding };
     return { operations: bind(TAG, routesWith(server.componentNames), services) };
   },

@@ -1,8 +1,13 @@
 /** What one record, a full file or a disk that fails does to the others, and what comes back. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemRandom } from '../../../src/base/random.ts';
 import type { EventPart, EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
+import { RecordInDoubtError } from '../../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
+import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
 import { StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
 import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
@@ -166,6 +171,65 @@ describe('a file that cannot grow', () => {
     const keptCount = outcomes.filter(({ status }) => status === 'fulfilled').length;
     expect(keptCount).toBe(128);
     await append(1, eventOf(200, new Uint8Array(MIB), false));
+  });
+});
+
+describe('a charge', () => {
+  const accountsOf = ({ persistence }: SqliteState): MemoryAccounts =>
+    new MemoryAccounts(
+      { clock: systemClock, timers: systemTimers, random: systemRandom },
+      { isPlay: true, ...persistence.accounts },
+    );
+  const remaining = async (accounts: MemoryAccounts): Promise<number | undefined> =>
+    (await accounts.organization('acme'))?.remaining;
+
+  it('that the state refuses takes nothing, and the next one is charged once the state can be written', {
+    timeout: 15_000,
+  }, async () => {
+    const accounts = accountsOf(state);
+    await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 10, expiresAtMs: null });
+    journal.limitPages(1);
+    const refused = append(1, eventOf(2, new Uint8Array(200_000))).catch((failure: unknown) => failure);
+    expect(await accounts.charge('acme', 4)).toEqual({ kind: 'unavailable' });
+    expect(await refused).toBeInstanceOf(StateRefusedError);
+    expect(await remaining(accounts)).toBe(10);
+    expect(await accounts.charge('acme', 4)).toEqual({ kind: 'unavailable' });
+    expect(await accounts.charge('acme', 0)).toEqual({ kind: 'charged', remaining: 10 });
+    journal.limitPages(1_000_000);
+    await expect.poll(() => state.fault(), { timeout: 10_000 }).toBeUndefined();
+    expect(await accounts.charge('acme', 4)).toEqual({ kind: 'charged', remaining: 6 });
+    const again = accountsOf(await folder.killed().open());
+    expect(await again.usage('acme')).toMatchObject({ charged: 4, remaining: 6 });
+  });
+
+  it('that may be on record stays taken, and a revocation that may be on record holds', async () => {
+    const outcomes: (() => void)[] = [];
+    let isFailing = false;
+    const accounts = new MemoryAccounts(
+      { clock: systemClock, timers: systemTimers, random: systemRandom },
+      {
+        isPlay: true,
+        journal: {
+          fault: () => undefined,
+          write: () =>
+            new Promise((resolve, reject) => {
+              outcomes.push(() => (isFailing ? reject(new RecordInDoubtError('the disk failed')) : resolve()));
+            }),
+        },
+      },
+    );
+    const end = async <T>(result: T | Promise<T>): Promise<T> => {
+      for (const finish of outcomes.splice(0)) finish();
+      return result;
+    };
+    await end(accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 10, expiresAtMs: null }));
+    const created = await end(accounts.createKey({ organization: 'acme', scopes: ['jobs:read'], expiresAtMs: null }));
+    if (created.kind !== 'created') throw new Error('no key');
+    isFailing = true;
+    expect(await end(accounts.charge('acme', 4))).toEqual({ kind: 'unavailable' });
+    expect(await remaining(accounts)).toBe(6);
+    expect(await end(accounts.revokeKey(created.key.id))).toMatchObject({ kind: 'unavailable' });
+    expect(accounts.authenticate(created.text)).toBeUndefined();
   });
 });
 

@@ -3,11 +3,16 @@
  * that cut or damage the files. The files are those of a process that was killed after the last step.
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { KeyRecord } from '../../../src/accounts/accounts.ts';
+import { Balance, type GrantKind } from '../../../src/accounts/balance.ts';
+import { keyDigestOf } from '../../../src/accounts/key.ts';
 import type { EventPart, EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import type { LoadedCallback } from '../../../src/callback/inbox/event-store.ts';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import type { Reservation } from '../../../src/payment/reservations.ts';
+import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
+import { type LoadedAccounts, NO_ACCOUNTS } from '../../../src/storage/memory/accounts-journal.ts';
 import type { RecordedCase } from '../../../src/storage/memory/reservation-journal.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import type { UsedAuthorization } from '../../../src/storage/memory/used-authorizations.ts';
@@ -15,9 +20,11 @@ import { DamagedError } from '../../../src/storage/sqlite/checksum.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import { isDamagedLogFile } from '../../../src/storage/sqlite/log-check.ts';
 import { type SqliteState, STATE_FILE } from '../../../src/storage/sqlite/state.ts';
+import { loadAccounts } from '../../../src/storage/sqlite/tables/accounts.ts';
 import { CALLBACKS, loadCallbacks, readEvent } from '../../../src/storage/sqlite/tables/callbacks.ts';
 import { loadCases, loadEnds, loadSpent } from '../../../src/storage/sqlite/tables/payments.ts';
 import { orderFor } from '../../payment/fixture.ts';
+import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { SALE } from '../../support/sale.ts';
 import { Folder } from './folder.ts';
@@ -35,6 +42,8 @@ export interface Content {
   readonly payments: Readonly<Record<string, string>>;
   /** Payer: atomic units in the play ledger. */
   readonly spent: Readonly<Record<string, string>>;
+  /** Key by id, and organization by name: everything about it. */
+  readonly accounts: Readonly<Record<string, string>>;
   /** Callback by id: its events in order, each with its bytes. */
   readonly callbacks: Readonly<Record<string, readonly string[]>>;
 }
@@ -47,6 +56,7 @@ interface Found {
   readonly cases: readonly Pick<RecordedCase, 'order' | 'transaction'>[];
   readonly spent: Iterable<readonly [payer: string, atomic: bigint]>;
   readonly callbacks: readonly LoadedCallback[];
+  readonly accounts: LoadedAccounts;
   read(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | undefined>;
 }
 
@@ -66,8 +76,33 @@ async function contentOf(found: Found): Promise<Content> {
     }
     callbacks[`${callback.id} ${bytesText(callback.tokenDigest)} ${callback.expiresAtMs}`] = shown;
   }
-  return { payments, spent, callbacks };
+  return { payments, spent, accounts: accountsContent(found.accounts), callbacks };
 }
+
+/** What the stores would do with them. */
+function accountsContent(loaded: LoadedAccounts): Record<string, string> {
+  const content: Record<string, string> = {};
+  for (const { digest, ...key } of loaded.keys) content[key.id] = keyContent(key, digest);
+  for (const [name, record] of loaded.organizations) content[name] = balanceContent(new Balance(record));
+  return content;
+}
+
+function keyContent(key: KeyRecord, digest: Uint8Array): string {
+  const { id, organization, scopes, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = key;
+  return JSON.stringify([
+    id,
+    organization,
+    scopes,
+    createdAtMs,
+    expiresAtMs,
+    revokedAtMs,
+    lastUsedAtMs,
+    bytesText(digest),
+  ]);
+}
+
+const balanceContent = (balance: Pick<Balance, 'grants' | 'usage'>): string =>
+  JSON.stringify([balance.grants(NOW_MS), balance.usage(NOW_MS)]);
 
 /** All bytes of an event that is not inline; undefined when one of its parts is missing. */
 async function wholeOf(
@@ -86,11 +121,12 @@ async function wholeOf(
 
 /** What a start has found. */
 export async function contentOfState(state: SqliteState): Promise<Content> {
-  const { reservations: loaded, ledger, events } = state.persistence;
+  const { reservations: loaded, ledger, events, accounts } = state.persistence;
   return contentOf({
     ends: loaded.ends,
     cases: loaded.cases,
     spent: ledger.spent,
+    accounts: accounts?.loaded ?? NO_ACCOUNTS,
     callbacks: await events.load(NOW_MS, HOUR_MS),
     read: (id, eventId, index) => events.read(id, eventId, index),
   });
@@ -107,6 +143,7 @@ export async function contentOfFolder(folder: Folder): Promise<Content> {
       ends: loadEnds(connection, NOW_MS / 1000),
       cases: loadCases(connection),
       spent: loadSpent(connection),
+      accounts: loadAccounts(connection, NOW_MS),
       callbacks: loadCallbacks(connection, NOW_MS, NOW_MS - HOUR_MS),
       read: async (callback, eventId, index) => readEvent(connection, { table: CALLBACKS, callback, eventId, index }),
     });
@@ -144,9 +181,14 @@ export class History {
     const payments: Record<string, string> = {};
     const spent: Record<string, string> = {};
     const callbacks: Record<string, string[]> = {};
+    const kept: Record<string, string> = {};
     const logBytes = (): number => statSync(place.file(LOG), { throwIfNoEntry: false })?.size ?? 0;
     const note = (step: string): void => {
-      moments.push({ step, logBytes: logBytes(), content: structuredClone({ payments, spent, callbacks }) });
+      moments.push({
+        step,
+        logBytes: logBytes(),
+        content: structuredClone({ payments, spent, accounts: kept, callbacks }),
+      });
     };
     note('start');
 
@@ -192,11 +234,43 @@ export class History {
       note(`event of ${length} bytes`);
     };
 
+    const accounts = new MemoryAccounts(
+      { clock: time, timers: time, random: new Chance(1) },
+      { isPlay: true, ...state.persistence.accounts },
+    );
+    const noteAccount = async (step: string): Promise<void> => {
+      const [credits, usage] = [accounts.organization('acme'), accounts.usage('acme')];
+      if (credits !== undefined && usage !== undefined) kept.acme = JSON.stringify([credits.grants, usage]);
+      for (const key of accounts.listKeys()) kept[key.id] = keyContent(key, digests.get(key.id) ?? new Uint8Array());
+      note(step);
+    };
+    const digests = new Map<string, Uint8Array>();
+    const newKey = async (expiresAtMs: number | null): Promise<string> => {
+      const created = await accounts.createKey({ organization: 'acme', scopes: ['jobs:read'], expiresAtMs });
+      if (created.kind !== 'created') throw new Error('no key');
+      digests.set(created.key.id, keyDigestOf(created.text) ?? new Uint8Array());
+      await noteAccount('key');
+      return created.key.id;
+    };
+    const grant = async (kind: GrantKind, amount: number, expiresAtMs: number | null): Promise<void> => {
+      await accounts.grant({ organization: 'acme', kind, amount, expiresAtMs });
+      await noteAccount(`grant of ${kind}`);
+    };
+    const charge = async (amount: number): Promise<void> => {
+      await accounts.charge('acme', amount);
+      await noteAccount('charge');
+    };
+
     const first = await intent();
     await settled(first, 1);
-    const kept = await callback(1);
-    await event(kept, 1, SHORT_BYTES);
-    await event(kept, 2, LONG_BYTES);
+    const live = await callback(1);
+    const revoked = await newKey(null);
+    await newKey(NOW_MS + HOUR_MS);
+    await grant('onboarding', 50, NOW_MS + HOUR_MS);
+    await event(live, 1, SHORT_BYTES);
+    await grant('subscription', 1000, null);
+    await event(live, 2, LONG_BYTES);
+    await charge(60);
     const open = await intent();
     await reservations.recordUnknown(open.reservation, hash(2));
     payments[keyText(open.order.key)] = `open ${hash(2)}`;
@@ -210,9 +284,12 @@ export class History {
     await store.delete(gone);
     delete callbacks[nameOf(gone)];
     note('deleted');
+    await accounts.revokeKey(revoked);
+    await noteAccount('revoked');
     await settled(open, 2);
+    await charge(7);
     await intent();
-    await event(kept, 4, SHORT_BYTES);
+    await event(live, 4, SHORT_BYTES);
 
     const killed = place.killed();
     await place.remove();

@@ -1,0 +1,55 @@
+/** Bodies that are input: which are accepted, and what the refusal of every other names. */
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/http/errors.ts';
+import { bodyOf } from '../../src/http/json-body.ts';
+import { rule } from '../../src/modules/parameter-rules.ts';
+
+const schema = v.strictObject({
+  name: v.pipe(v.string(), v.minLength(2), rule({ rule: 'a text of two characters' })),
+  tags: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.picklist(['a', 'b']), rule({ rule: 'a or b' }))),
+      v.maxLength(2),
+      rule({ rule: 'a list of two at most' }),
+    ),
+    [],
+  ),
+  inner: v.optional(v.nullable(v.strictObject({ count: v.pipe(v.number(), rule({ rule: 'a number' })) })), null),
+});
+
+describe('a body', () => {
+  it('becomes what the schema makes of it', () => {
+    expect(bodyOf(schema, { name: 'ab' })).toEqual({ name: 'ab', tags: [], inner: null });
+    expect(bodyOf(schema, { name: 'ab', tags: ['b'], inner: { count: 1 } })).toEqual({
+      name: 'ab',
+      tags: ['b'],
+      inner: { count: 1 },
+    });
+  });
+
+  it.each<readonly [unknown, string]>([
+    [[], 'the body must be a JSON object'],
+    [null, 'the body must be a JSON object'],
+    ['text', 'the body must be a JSON object'],
+    [{}, '`name` is required: a text of two characters'],
+    [{ name: 'a' }, '`name` must be a text of two characters'],
+    [{ name: null }, '`name` must be a text of two characters'],
+    [{ name: 'ab', tags: 'a' }, '`tags` must be a list of two at most'],
+    [{ name: 'ab', tags: null }, '`tags` must be a list of two at most'],
+    [{ name: 'ab', tags: ['a', 'c'] }, '`tags[1]` must be a or b'],
+    [{ name: 'ab', tags: ['a', 'b', 'a'] }, '`tags` must be a list of two at most'],
+    [{ name: 'ab', inner: 1 }, '`inner` must be valid'],
+    [{ name: 'ab', inner: {} }, '`inner.count` is required: a number'],
+    [{ name: 'ab', inner: { count: '1' } }, '`inner.count` must be a number'],
+    [{ name: 'ab', inner: { count: 1, more: 1 } }, 'unknown field `inner.more`'],
+    [{ name: 'ab', Name: 'ab' }, 'unknown field `Name`'],
+    [JSON.parse('{"name":"ab","__proto__":1}'), 'unknown field `__proto__`'],
+    [{ name: 'ab', '`\n\u202e': 1 }, 'unknown field "`\\n\u202e"'],
+    [{ name: 'ab', ['x'.repeat(500)]: 1 }, `unknown field ${JSON.stringify(`${'x'.repeat(64)}…`)}`],
+  ])('%j is refused: %s', (value, message) => {
+    const refusal = bodyOf(schema, value);
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(refusal).toMatchObject({ code: 'INVALID_BODY', status: 400, message });
+  });
+});
