@@ -169,7 +169,9 @@ describe.each(oneRuntime('bun'))('paygrade load on a server under %s', (runtime)
   });
 
   it('asks the Jobs Data API with a key, page after page', async () => {
-    const key = /svc_key_[A-Za-z0-9_-]{43}/.exec(server.stdout())?.[0] ?? '';
+    const keyShown = (): string | undefined => /svc_key_[A-Za-z0-9_-]{43}/.exec(server.stderr())?.[0];
+    await expect.poll(keyShown).toBeDefined(); // another pipe than the line that says that the server listens
+    const key = keyShown() ?? '';
     const { exitCode, result } = await short('data', '--rate', '80', '--key', key);
     expect(exitCode).toBe(0);
     expect(JSON.stringify(result)).not.toContain(key);
