@@ -25,7 +25,7 @@ const FAR_PAGE = 10_000;
 const COMPARED = 8;
 /** Of a side in all its rounds; fewer where it takes longer than its time. */
 const CALLS = 1000;
-const SIDE_MS = 8_000;
+const SIDE_MS = 4_000;
 const CALLS_MIN = 20;
 
 interface Asked {

@@ -165,12 +165,12 @@ export interface Postgres {
  * @param core the core that it runs on
  */
 export async function startPostgres(folder: string, binaries = BUNDLED, core = 0): Promise<Postgres> {
-  const user = unprivilegedUser() ?? {};
+  const user = unprivilegedUser();
   const [cluster, host] = [join(folder, 'cluster'), join(folder, 'socket')];
   chmodSync(folder, 0o755);
   for (const path of [cluster, host]) {
     mkdirSync(path);
-    if ('uid' in user) chownSync(path, user.uid, user.gid);
+    if (user !== undefined) chownSync(path, user.uid, user.gid);
   }
   const options = { ...user, cwd: folder, encoding: 'utf8' as const };
   execFileSync(join(binaries, 'initdb'), ['-D', cluster, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--locale=C'], {
