@@ -151,7 +151,7 @@ async function cursorsAfter(count: number, app: DataApp, sql: SqlAnswers): Promi
   return { ours: ours!, theirs: theirs! };
 }
 
-function contestsOf(app: DataApp, sql: SqlAnswers, far: { ours: string; theirs: string }): Contest[] {
+function contestsOf(app: DataApp, sql: SqlAnswers, farPage: number, far: { ours: string; theirs: string }): Contest[] {
   const { snapshot } = app.app.catalogue.current()!.catalogue;
   const random = new SeededRandom(SEED, 9);
   const rows = Array.from({ length: 20_000 }, () => Math.floor(random.unit() * snapshot.activeCount));
@@ -189,7 +189,7 @@ function contestsOf(app: DataApp, sql: SqlAnswers, far: { ours: string; theirs: 
       sql: () => sql.list(first),
     },
     {
-      title: `page ${FAR_PAGE.toLocaleString('en-US')} and on`,
+      title: `page ${farPage.toLocaleString('en-US')} and on`,
       isWalk: true,
       start: far,
       path: (asked) => `/v1/jobs?limit=${PAGE}${andCursor(asked)}`,
@@ -252,9 +252,10 @@ if (values.catalogue === undefined || values.host === undefined) throw new Error
 const app = await openDataApp(values.catalogue);
 const sql = await SqlAnswers.open(values.host);
 const { activeCount, rowCount } = app.app.catalogue.current()!.catalogue.snapshot;
-const far = await cursorsAfter(Math.min((FAR_PAGE - 1) * PAGE, Math.floor(activeCount / 2)), app, sql);
+const farPage = Math.min(FAR_PAGE, Math.floor(activeCount / PAGE / 2));
+const far = await cursorsAfter((farPage - 1) * PAGE, app, sql);
 const rows: Row[] = [];
-for (const contest of contestsOf(app, sql, far)) {
+for (const contest of contestsOf(app, sql, farPage, far)) {
   if (!contest.title.includes(values.only)) continue;
   rows.push(await measured(contest, app, Number(values.rounds)));
 }
