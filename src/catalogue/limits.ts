@@ -114,7 +114,7 @@ export const MERGED_BYTES_A_ROW = 24;
 export const PUBLIC_POOL_SIZE = 12;
 
 /** Bytes of a position in a list: it stands in a cursor of at most 300 characters (siblings §4) with what authenticates it. */
-export const POSITION_BYTES_MAX = 64;
+export const POSITION_BYTES_MAX = 200;
 
 /** Rows of all companies together whose counts are kept: 8 bytes each for when they were first observed, and 8 more if closed. */
 export const KEPT_COMPANY_ROWS_MAX = 2 ** 19;

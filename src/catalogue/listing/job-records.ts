@@ -1,4 +1,4 @@
-/** Jobs as the Jobs Data API shows them (siblings §4, `JobRecord`). */
+/** Jobs as the Jobs Data API shows them (`JobRecord`, siblings §4). */
 import type { Catalogue } from '../catalogue.ts';
 import type { JobRecord } from './listing-answers.ts';
 

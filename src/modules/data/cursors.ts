@@ -1,7 +1,7 @@
 /**
  * Cursors (siblings §4): a position by order key and a code that binds it to its question, as base64url. The code is a keyed
- * digest (HMAC-SHA-256, RFC 2104, the first half), so a cursor of another route, of other filters, or one that was altered is
- * told from one that this server gave out.
+ * digest (HMAC-SHA-256, RFC 2104, the first half), so a cursor of another route, of other filters, or one that was altered differs
+ * from every one that this server gave out.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
