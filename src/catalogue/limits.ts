@@ -70,6 +70,9 @@ export const CHECKED_CHUNK_BYTES = 2 ** 20;
 /** A dictionary of at most this many texts memoizes their compared forms: about 5 MB when it has all. */
 export const MEMOIZED_TEXTS_MAX = 65_536;
 
+/** A dictionary of at most this many texts keeps those that it has decoded: less than a megabyte when it has all. */
+export const DECODED_TEXTS_MAX = 8192;
+
 /** The newest jobs are in most answers: this many stay as objects once an answer showed them. */
 export const CACHED_JOBS_MAX = 1000;
 

@@ -10,11 +10,12 @@ export function jobRecords({ foundJobs, snapshot }: Catalogue, rows: readonly nu
   const { activeCount, department, departments, firstObserved, skillNames, skillOffsets, skills } = snapshot;
   return foundJobs.at(rows).map((job, i): JobRecord => {
     const row = rows[i]!;
-    const codes = skills.subarray(skillOffsets[row]!, skillOffsets[row + 1]!);
+    const names: string[] = [];
+    for (let at = skillOffsets[row]!; at < skillOffsets[row + 1]!; at++) names.push(skillNames.textOf(skills[at]!));
     return {
       ...job,
       department: department[row] === 0 ? null : departments.textOf(department[row]!),
-      skills: Array.from(codes, (code) => skillNames.textOf(code)),
+      skills: names,
       firstObservedMs: firstObserved[row]!,
       status: row < activeCount ? 'active' : 'closed',
     };
