@@ -21,9 +21,11 @@ const blocksOf = (language: string): readonly string[] =>
 const [script = ''] = blocksOf('js');
 const [pythonScript = ''] = blocksOf('python');
 
-const { error, status } = spawnSync('python3', ['-c', 'import requests']);
-const hasPython = error === undefined && status === 0;
-if (!hasPython) {
+/** That of the path, or that for which Debian packages requests. */
+const python = ['python3', '/usr/bin/python3'].find(
+  (binary) => spawnSync(binary, ['-c', 'import requests']).status === 0,
+);
+if (python === undefined) {
   console.log(
     'skipping the Python script of docs/data-api.md: no python3 with requests (apt-get install python3-requests)',
   );
@@ -32,7 +34,7 @@ if (!hasPython) {
 const FOLLOWERS = [
   { name: 'node', binary: binaryOf('node'), file: 'follow.mjs', text: script },
   { name: 'bun', binary: binaryOf('bun'), file: 'follow.mjs', text: script },
-  ...(hasPython ? [{ name: 'python', binary: 'python3', file: 'follow.py', text: pythonScript }] : []),
+  ...(python === undefined ? [] : [{ name: 'python', binary: python, file: 'follow.py', text: pythonScript }]),
 ];
 type Follower = (typeof FOLLOWERS)[number];
 
@@ -88,7 +90,7 @@ describe('the guide to the Jobs Data API', () => {
   };
 
   it('gets from the commands to a first answer', async () => {
-    const [, commands = ''] = blocksOf('sh');
+    const commands = blocksOf('sh').find((block) => block.includes('keys create')) ?? '';
     const run = startProcess('sh', ['-euc', `${commands}\nprintf '\\n%s' "$KEY"`], {
       PAYGRADE_URL: server.url,
       ADMIN_TOKEN,
