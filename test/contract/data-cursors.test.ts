@@ -40,6 +40,9 @@ describe(`cursors, under ${RUNTIME}`, () => {
     const rest = await ask(`/v1/jobs?limit=6&cursor=${cursor}`);
     expect([...first.ids!, ...rest.ids!]).toEqual(whole.ids);
     expect((await ask(`/v1/jobs?status=active&cursor=${cursor}`)).status).toBe(200);
+    const filtered = await ask('/v1/jobs?status=any&observed_since=2020-01-01&limit=1');
+    const turned = `/v1/jobs?cursor=${filtered.cursor}&observed_since=2020-01-01T00:00:00Z&status=any`;
+    expect((await ask(turned)).status).toBe(200);
     const strangers = [
       `/v1/jobs?status=any&cursor=${cursor}`,
       `/v1/jobs?observed_since=2020-01-01&cursor=${cursor}`,
