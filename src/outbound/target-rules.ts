@@ -39,7 +39,6 @@ const TEXT_RULES: readonly TextRule[] = [
   {
     name: 'characters',
     reason: 'the address has a blank, a control character or a backslash',
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
     refuses: (text) => /[\u0000-\u0020\u007f-\u00a0\\]/.test(text),
   },
   {
