@@ -8,7 +8,7 @@ import type { Source } from './source.ts';
  * Area -> areas that it may import from besides itself. An area is a folder of `src`, a folder of `src/modules`, or a file
  * that stands in `src` itself.
  */
-const DOMAINS = ['catalogue', 'payment', 'callback', 'accounts'] as const;
+const DOMAINS = ['catalogue', 'payment', 'callback', 'accounts', 'outbound'] as const;
 const MODULE = ['base', 'http', 'access', 'config', ...DOMAINS, 'modules'] as const;
 const EVERYTHING = [
   'base',
@@ -31,9 +31,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   payment: ['base'],
   callback: ['base'],
   accounts: ['base'],
+  outbound: ['base'],
   ingest: ['base', 'catalogue'],
   http: ['base'],
-  config: ['base', 'payment'],
+  config: ['base', 'payment', 'outbound'],
   access: ['base', 'http', 'payment', 'callback', 'accounts'],
   modules: MODULE,
   'modules/*': MODULE,

@@ -1,0 +1,53 @@
+/** Opens the guarded client for requests to addresses of customers' choosing (siblings §5), and what it must know of the server. */
+import { OutboundClient } from '../adapters/outbound/outbound-client.ts';
+import { type OwnFetch, OwnHooks } from '../adapters/outbound/own-hooks.ts';
+import { listeningRanges } from '../adapters/outbound/own-listening.ts';
+import { type NameResolver, SystemResolver } from '../adapters/outbound/resolver.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Timers } from '../base/timers.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import { OutboundPolicy } from '../outbound/policy.ts';
+import { NOTHING_ALLOWED, parseTargetAllow } from '../outbound/target-allow.ts';
+import type { Config } from './configuration.ts';
+import type { SurfaceMount } from './mounts.ts';
+import type { Server } from './server.ts';
+
+export interface OutboundPorts {
+  /** Looks up the names of targets, in place of the system's resolver. */
+  readonly resolver?: NameResolver | undefined;
+  /** Certificates of the authorities that targets are checked with, PEM, in place of the system's. */
+  readonly targetAuthorities?: string | undefined;
+}
+
+/**
+ * @param mounts their public addresses are no targets
+ * @param ownFetch the app's handler, for webhook addresses of this server
+ * @param server receives the client's metrics
+ */
+export function openOutbound(
+  config: Config & { readonly hookBaseUrl: string },
+  mounts: readonly SurfaceMount[],
+  ownFetch: OwnFetch,
+  ports: OutboundPorts & { readonly clock: Clock; readonly timers: Timers },
+  server: Server,
+): Outbound {
+  const { host, port, hookBaseUrl, outboundConcurrency, targetAllow } = config;
+  const { clock, timers, resolver = new SystemResolver({ clock, timers }), targetAuthorities } = ports;
+  const parsed = parseTargetAllow(targetAllow);
+  const listening = { ranges: listeningRanges(host), port };
+  const policy = new OutboundPolicy({
+    own: { urls: mounts.map(({ mount }) => mount.baseUrl), hookBaseUrl, listening },
+    allow: parsed.ok ? parsed.allow : NOTHING_ALLOWED, // the setting's parser has accepted it
+  });
+  const client = new OutboundClient({
+    policy,
+    concurrency: outboundConcurrency,
+    resolver,
+    ownHooks: new OwnHooks(ownFetch, hookBaseUrl),
+    clock,
+    timers,
+    ca: targetAuthorities,
+  });
+  server.add({ metrics: (page) => client.metrics(page) });
+  return client;
+}
