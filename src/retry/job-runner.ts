@@ -45,13 +45,29 @@ const NOTHING: JobSecrets = { request: null, callback: null };
 
 export class JobRunner {
   readonly #ports: RunnerPorts;
+  /** Jobs with an attempt or a try on record that has not ended. */
+  readonly #underWay = new Set<RetryId>();
+  /** True: nothing further goes out. */
+  isDraining = false;
 
   constructor(ports: RunnerPorts) {
     this.#ports = ports;
   }
 
+  isUnderWay(id: RetryId): boolean {
+    return this.#underWay.has(id);
+  }
+
   /** Does what is due of a job that this process holds. @param signal aborts what is under way, at a cancel and at shutdown */
   async run(id: RetryId, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#steps(id, signal);
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+
+  async #steps(id: RetryId, signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#ports;
     while (!signal.aborted) {
       const record = await store.find(id);
@@ -105,8 +121,7 @@ export class JobRunner {
     const { url, method, body } = request;
     let isOnRecord = false;
     const start = async (): Promise<void> => {
-      const started = await store.update(id, (record) => this.#started(record.job));
-      if (started === undefined) throw new NotSent('the record permits no attempt');
+      await this.#record(id, (record) => this.#started(record.job));
       isOnRecord = true;
       meter.running++;
     };
@@ -128,7 +143,17 @@ export class JobRunner {
     }
     const { end, body: answerBody } = attemptEndOf(answered, clock.nowMs());
     await this.#end(id, end, answerBody);
+    this.#underWay.delete(id);
     return true;
+  }
+
+  /** Puts on record what is about to be sent. @throws NotSent when it must not be */
+  async #record(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<void> {
+    if (this.isDraining) throw new NotSent('the server stops');
+    this.#underWay.add(id);
+    if ((await this.#ports.store.update(id, decide)) !== undefined) return;
+    this.#underWay.delete(id);
+    throw new NotSent('the record does not permit it');
   }
 
   #started(job: RetryJob): RetryChange | undefined {
@@ -164,17 +189,16 @@ export class JobRunner {
   }
 
   async #deliver({ job, secrets, resultBody }: RetryRecord, signal: AbortSignal): Promise<boolean> {
-    const { store, clock, sealer } = this.#ports;
+    const { clock, sealer } = this.#ports;
     const { callback } = this.#secretsOf(job, secrets);
     if (callback === null) throw new Error('a delivery without its address');
     const event = completionEvent(job, resultBody === null ? null : sealer.open(job.id, resultBody));
     let isOnRecord = false;
     const start = async (): Promise<void> => {
-      const started = await store.update(job.id, (record) => {
+      await this.#record(job.id, (record) => {
         const delivery = record.job.delivery && startDelivery(record.job.delivery, clock.nowMs());
         return delivery ? { job: withDelivery(record.job, delivery) } : undefined;
       });
-      if (started === undefined) throw new NotSent('the record permits no try');
       isOnRecord = true;
     };
     const answered = await this.#send('delivery', callback.url, {
@@ -192,6 +216,7 @@ export class JobRunner {
       await start();
     }
     await this.#endDelivery(job.id, answered.kind === 'answer' ? answered.status : null);
+    this.#underWay.delete(job.id);
     return true;
   }
 

@@ -29,7 +29,7 @@ export const DELIVERY_PAUSES_MS = [0, 5_000, 30_000, 120_000, 600_000] as const;
 export const DELIVERY_TIMEOUT_MS = 15_000;
 
 // The tries of a delivery end while its job is still readable.
-const DELIVERY_MS = DELIVERY_PAUSES_MS.reduce((sum, pauseMs) => sum + pauseMs + DELIVERY_TIMEOUT_MS, 0);
+const DELIVERY_MS = DELIVERY_PAUSES_MS.reduce<number>((sum, pauseMs) => sum + pauseMs + DELIVERY_TIMEOUT_MS, 0);
 if (DELIVERY_MS > KEPT_MS) throw new Error('deliveries would outlive their jobs');
 
 /** What is in a customer's answer of a target: bodies that nest deeper than this are shown as text. */
@@ -38,7 +38,7 @@ export const RESULT_DEPTH_MAX = 64;
 /** Jobs that the worker holds, each with its request in memory: they wait for a turn, or their attempt is under way. */
 export const HELD_COUNT_MAX = 16_384;
 /** Bytes of their requests, sealed. */
-export const HELD_BYTES_MAX = 64 * 1_048_576;
+export const HELD_BYTES_MAX = 32 * 1_048_576;
 /** Jobs of one look at what is due. */
 export const TAKEN_COUNT_MAX = 512;
 

@@ -80,9 +80,9 @@ export class Retries {
     this.#claims.set(key, ended);
     try {
       const job = await store.findByKey(key);
-      if (job === undefined || !isReadable(job, clock.nowMs())) {
-        return { kind: 'claimed', claim: { key, fingerprint }, release };
-      }
+      const isGone = job !== undefined && !isReadable(job, clock.nowMs());
+      if (isGone) await store.remove(job.id);
+      if (job === undefined || isGone) return { kind: 'claimed', claim: { key, fingerprint }, release };
       release();
       return job.idempotency?.fingerprint === fingerprint ? { kind: 'existing', job } : { kind: 'conflict' };
     } catch (failure) {

@@ -47,6 +47,8 @@ export interface DueJob {
 export interface DueQuery {
   readonly nowMs: number;
   readonly countMax: number;
+  /** Bytes of their secrets together; one job at least comes, whatever it has. */
+  readonly bytesMax: number;
   /** Customers whose jobs are passed over. */
   readonly without: readonly string[];
 }
@@ -75,7 +77,7 @@ export interface RetryStore {
    * @returns what was recorded; undefined for an unknown job and where `decide` gave nothing
    */
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined>;
-  /** Forgets a job that is held. */
+  /** Forgets a job, held or not. */
   remove(id: RetryId): Promise<void>;
   takeDue(query: DueQuery): Promise<Taken>;
   /**

@@ -84,10 +84,12 @@ export class RetryWorker {
     this.#held.get(id)?.abort.abort();
   }
 
-  /** Takes no further jobs. */
+  /** Takes no further jobs, and lets those go that wait for a turn. */
   drain(): void {
     this.#state = 'draining';
     this.#cancelWake();
+    this.runner.isDraining = true;
+    for (const { id, abort } of this.#held.values()) if (!this.runner.isUnderWay(id)) abort.abort();
   }
 
   /** Lets attempts end for a moment, interrupts those that are still under way, and records how they ended. Never rejects. */
@@ -125,13 +127,14 @@ export class RetryWorker {
   async #takeAll(): Promise<void> {
     const { store, clock } = this.#ports;
     for (;;) {
-      const countMax = Math.min(TAKEN_COUNT_MAX, this.#freeCount());
-      if (countMax <= 0) {
+      const countMax = Math.min(TAKEN_COUNT_MAX, HELD_COUNT_MAX - this.#held.size);
+      const bytesMax = HELD_BYTES_MAX - this.#heldBytes;
+      if (countMax <= 0 || bytesMax <= 0) {
         this.#isBehind = true;
         return;
       }
       const without = this.#crowdedCustomers();
-      const { jobs, nextDueMs } = await store.takeDue({ nowMs: clock.nowMs(), countMax, without });
+      const { jobs, nextDueMs } = await store.takeDue({ nowMs: clock.nowMs(), countMax, bytesMax, without });
       for (const job of jobs) this.#hold(job);
       this.#isBehind = without.length > 0;
       if (nextDueMs !== undefined) {
@@ -140,10 +143,6 @@ export class RetryWorker {
       }
       if (this.#state !== 'working') return;
     }
-  }
-
-  #freeCount(): number {
-    return this.#heldBytes >= HELD_BYTES_MAX ? 0 : HELD_COUNT_MAX - this.#held.size;
   }
 
   /** Customers who hold as many jobs as there is room left: one of them never fills it, and a newcomer always finds some. */
