@@ -4,6 +4,9 @@
 export const REQUEST_BYTES_MAX = 262_144;
 export const RESPONSE_BYTES_MAX = 262_144;
 
+/** Arrays and objects in one another that a creation's body may have (decisions §5). */
+export const REQUEST_DEPTH_MAX = 256;
+
 /** A creation's body that has not arrived after this time is 408 (decisions §5). */
 export const BODY_DEADLINE_MS = 30_000;
 
@@ -49,5 +52,3 @@ export const FAULT_PAUSE_MS = 1_000;
 /** At shutdown attempts that are under way have this long to end; later ones are interrupted. */
 export const CLOSE_GRACE_MS = 5_000;
 
-/** Uncharged outcomes of one payer or key in any minute (siblings §5). */
-export const UNCHARGED_COUNT_MAX = 30;

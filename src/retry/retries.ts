@@ -54,8 +54,8 @@ export interface RetriesPorts {
 
 export class Retries {
   readonly #ports: RetriesPorts;
-  /** Idempotency keys whose request is under way, each with a promise of its end. */
-  readonly #claims = new Map<string, Promise<void>>();
+  /** Idempotency keys whose request is under way. */
+  readonly #claims = new Map<string, { readonly ended: Promise<void>; release(): void }>();
 
   constructor(ports: RetriesPorts) {
     this.#ports = ports;
@@ -69,15 +69,8 @@ export class Retries {
     const { store, clock } = this.#ports;
     const key = sha256Base64Url(`${customer}\n${keyText}`);
     const fingerprint = Buffer.from(sha256Latin1(body), 'latin1').toString('base64url');
-    for (let other = this.#claims.get(key); other !== undefined; other = this.#claims.get(key)) await other;
-    let release = (): void => {};
-    const ended = new Promise<void>((resolve) => {
-      release = () => {
-        if (this.#claims.get(key) === ended) this.#claims.delete(key);
-        resolve();
-      };
-    });
-    this.#claims.set(key, ended);
+    for (let other = this.#claims.get(key); other !== undefined; other = this.#claims.get(key)) await other.ended;
+    const release = this.#claimed(key);
     try {
       const job = await store.findByKey(key);
       const isGone = job !== undefined && !isReadable(job, clock.nowMs());
@@ -89,6 +82,19 @@ export class Retries {
       release();
       throw failure;
     }
+  }
+
+  #claimed(key: string): () => void {
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const release = (): void => {
+      if (this.#claims.get(key)?.ended === ended) this.#claims.delete(key);
+      end();
+    };
+    this.#claims.set(key, { ended, release });
+    return release;
   }
 
   draft({ organization }: RetryCustomer, { callbackUrl }: RetryOrder): RetryDraft {
@@ -124,9 +130,13 @@ export class Retries {
       clock.nowMs(),
     );
     const secrets = sealer.seal(id, secretsText({ request, callback }));
-    const created = await store.create({ job, secrets, resultBody: null });
-    worker.wake();
-    return created.kind === 'existing' ? created.job : job;
+    try {
+      const created = await store.create({ job, secrets, resultBody: null });
+      return created.kind === 'existing' ? created.job : job;
+    } finally {
+      if (idempotency !== null) this.#claims.get(idempotency.key)?.release();
+      worker.wake();
+    }
   }
 
   /** A job that its customer can still read. */
