@@ -126,7 +126,9 @@ export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => 
             throw new Error('an operation that costs credits gave no ChargedAnswer');
           const charging = accounts.charge(organization, answer.cost);
           const { record } = answer;
-          return chain(record === undefined ? charging : recorded(charging, record), (charge) => settled(answer, charge));
+          return chain(record === undefined ? charging : recorded(charging, record), (charge) =>
+            settled(answer, charge),
+          );
         },
       };
     },

@@ -61,7 +61,10 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
         case 'claimed':
           return { principal: { idempotency: claimed.claim }, release: () => claimed.release() };
         case 'existing':
-          return new Answer(new Reply(repeatedAnswer(claimed.job), { 'content-type': 'application/json' }, 200), undefined);
+          return new Answer(
+            new Reply(repeatedAnswer(claimed.job), { 'content-type': 'application/json' }, 200),
+            undefined,
+          );
         case 'conflict':
           return refuse(IDEMPOTENCY_CONFLICT, 'this Idempotency-Key was used with another body');
         default:

@@ -3,10 +3,10 @@
  * `Authorization`, existence, token, and then the rest (what a key permits). A job of another organization does not exist for a key.
  */
 import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
-import type { Scope } from '../accounts/scopes.ts';
 import { KEY_PREFIX } from '../accounts/key.ts';
+import type { Scope } from '../accounts/scopes.ts';
 import type { Access, Admission } from '../http/access.ts';
-import { type ErrorCode, defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
+import { defineErrors, type ErrorCode, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
 import { isTokenOf, parseRetryId, READ_TOKEN_PREFIX, RETRY_ID_FORM } from '../retry/identifier.ts';
 import type { RetryJob } from '../retry/job.ts';

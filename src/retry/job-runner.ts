@@ -101,7 +101,10 @@ export class JobRunner {
   }
 
   /** Ends a job at its customer's word. @returns undefined when it has ended already, or is unknown */
-  async cancel(id: RetryId, cancelled: (job: RetryJob, nowMs: number) => RetryJob | undefined): Promise<RetryJob | undefined> {
+  async cancel(
+    id: RetryId,
+    cancelled: (job: RetryJob, nowMs: number) => RetryJob | undefined,
+  ): Promise<RetryJob | undefined> {
     const { store, clock, meter } = this.#ports;
     let isInterrupted = false;
     const recorded = await store.update(id, ({ job, secrets }) => {

@@ -256,10 +256,7 @@ export function cancel(job: RetryJob, nowMs: number): RetryJob | undefined {
   const attempts =
     open === undefined
       ? job.attempts
-      : [
-          ...job.attempts.slice(0, -1),
-          { ...open, ...interrupted, durationMs: Math.max(0, nowMs - open.startedAtMs) },
-        ];
+      : [...job.attempts.slice(0, -1), { ...open, ...interrupted, durationMs: Math.max(0, nowMs - open.startedAtMs) }];
   return endJob({ ...job, attempts }, 'cancelled', null, null, nowMs);
 }
 
@@ -280,6 +277,7 @@ function endJob(
 /** An ended job with another state of its delivery. */
 export function withDelivery(job: RetryJob, delivery: Delivery | null): RetryJob {
   const removedAtMs = (job.endedAtMs ?? 0) + KEPT_MS;
-  const nextMs = delivery === null || isDeliveryOver(delivery) ? removedAtMs : (delivery.nextAttemptAtMs ?? removedAtMs);
+  const nextMs =
+    delivery === null || isDeliveryOver(delivery) ? removedAtMs : (delivery.nextAttemptAtMs ?? removedAtMs);
   return { ...job, delivery, dueAtMs: Math.min(nextMs, removedAtMs) };
 }

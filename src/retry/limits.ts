@@ -51,4 +51,3 @@ export const LOOK_PAUSE_MS_MAX = 30_000;
 export const FAULT_PAUSE_MS = 1_000;
 /** At shutdown attempts that are under way have this long to end; later ones are interrupted. */
 export const CLOSE_GRACE_MS = 5_000;
-

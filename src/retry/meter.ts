@@ -33,7 +33,11 @@ export class RetryMeter {
       .single('paygrade_retries_running', 'gauge', 'Attempts of retry jobs that are under way.', this.running)
       .family('paygrade_retry_attempts_total', 'counter', 'Ended attempts of retry jobs, by outcome.');
     for (const outcome of OUTCOMES) page.sample(this.#attempts[outcome], { outcome });
-    page.family('paygrade_retry_deliveries_total', 'counter', 'Tries to deliver a completion event, by how they ended.');
+    page.family(
+      'paygrade_retry_deliveries_total',
+      'counter',
+      'Tries to deliver a completion event, by how they ended.',
+    );
     for (const end of ENDS) page.sample(this.#deliveries[end], { end });
   }
 }

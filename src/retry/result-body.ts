@@ -17,7 +17,10 @@ const JSON_SUFFIX = /^application\/[!#$%&'*+\-.^_`|~0-9a-z]+\+json$/;
 
 const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
 
-type Form = { readonly kind: 'json' } | { readonly kind: 'text'; readonly charset: string } | { readonly kind: 'other' };
+type Form =
+  | { readonly kind: 'json' }
+  | { readonly kind: 'text'; readonly charset: string }
+  | { readonly kind: 'other' };
 
 function formOf(contentType: string | null): Form {
   if (contentType === null) return { kind: 'text', charset: 'utf-8' };

@@ -10,9 +10,9 @@ import { perKey } from '../../access/key-rate.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { fewUncharged } from '../../access/uncharged.ts';
-import { paid } from '../../access/x402.ts';
-import { AfterSettlement } from '../../http/answers.ts';
+import { type Payer, paid } from '../../access/x402.ts';
 import { anyOf } from '../../http/access.ts';
+import { AfterSettlement } from '../../http/answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import { BODY_ERRORS, jsonBody } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
@@ -74,7 +74,7 @@ export const createRetry = route<RetryServices>()({
   async handle({ body: checked }, { outbound, retries, baseUrl }, _request, principal) {
     const { order } = checked;
     const customer = customerOf(principal);
-    const sold = principal.draft as RetryDraft | undefined;
+    const sold = (principal as Partial<Payer>).draft as RetryDraft | undefined;
     // What was paid for before is created again without another look at its names.
     const refused = sold === undefined ? await refusalOfNames(checked, outbound) : undefined;
     if (refused !== undefined) return refused;

@@ -7,8 +7,7 @@ import { decodeUtf8 } from '../../base/codec.ts';
 import { memberText } from '../../base/json-member.ts';
 import { defineErrors, INVALID_BODY, type Refusal, refuse } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
-import type { Purpose } from '../../outbound/target.ts';
-import type { Target, TargetPolicy } from '../../outbound/target.ts';
+import type { Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
 import { isIdempotencyKey } from '../../retry/identifier.ts';
 import { ATTEMPT_COUNT_MAX, RETRY_STATUS_COUNT_MAX } from '../../retry/limits.ts';
 import { BACKOFFS, DEFAULT_POLICY, type RetryPolicy } from '../../retry/policy.ts';
@@ -49,9 +48,7 @@ const policyBody = v.strictObject({
   attempt_timeout_seconds: whole(1, 30, DEFAULT_POLICY.attemptTimeoutSeconds),
   retry_statuses: v.optional(
     v.pipe(
-      v.array(
-        v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599), rule({ rule: STATUS_RULE })),
-      ),
+      v.array(v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599), rule({ rule: STATUS_RULE }))),
       v.maxLength(RETRY_STATUS_COUNT_MAX),
       rule({ rule: `a list of at most ${RETRY_STATUS_COUNT_MAX} statuses, each ${STATUS_RULE}` }),
     ),

@@ -6,7 +6,6 @@ import { RetryMeter } from '../../retry/meter.ts';
 import { Retries } from '../../retry/retries.ts';
 import { Sealer } from '../../retry/sealer.ts';
 import { RetryWorker } from '../../retry/worker.ts';
-import { DATA_SETTINGS } from '../data/settings.ts';
 import { defineModule } from '../module.ts';
 import { createdOf } from './answers.ts';
 import { cancelRetry } from './cancel.ts';

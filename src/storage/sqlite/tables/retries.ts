@@ -85,7 +85,8 @@ function recordOf(row: Row): RetryRecord {
   const customer = row.customer as string;
   const state = row.state as string;
   const key = row.key_digest as string | null;
-  if (checksumOf(id, customer, key, row.next_ms as number, state) !== row.checksum) throw new DamagedError(`retry ${id}`);
+  if (checksumOf(id, customer, key, row.next_ms as number, state) !== row.checksum)
+    throw new DamagedError(`retry ${id}`);
   return {
     job: decodeJob(id, customer, key, row.next_ms as number, state),
     secrets: bytesOrNull(row.secrets),
