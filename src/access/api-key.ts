@@ -28,8 +28,8 @@ export interface KeyPrincipal {
 
 const RETRY_SECONDS = 5;
 
-/** A key that cannot be looked up is not said to be wrong. */
-function unknownKey(accounts: Accounts): Refusal {
+/** The refusal of a key that was not found. One that cannot be looked up is not said to be wrong. */
+export function unknownKey(accounts: Accounts): Refusal {
   const detail = accounts.unreadable();
   if (detail === undefined) return refuse(INVALID_API_KEY, 'this is no valid API key of this server', CHALLENGE);
   return refuse(STATE_UNAVAILABLE, 'API keys cannot be looked up now; try again later', {

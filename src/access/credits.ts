@@ -30,16 +30,29 @@ const NOT_CHARGED = (): never => {
 /** An answer with its cost in credits, written once it is charged. */
 export class ChargedAnswer<T> extends AfterSettlement<T> {
   readonly cost: number;
+  readonly record: (() => Promise<void>) | undefined;
   charged: CreditsCharged | undefined;
 
-  /** @param write makes the body; everything that can fail has happened before */
-  constructor(cost: number, write: (credits: CreditsCharged) => T | JsonText) {
+  /**
+   * @param write makes the body; everything that can fail has happened before
+   * @param record puts on record what is bought. It is called in the turn of the charge, so that both share a commit, and not at
+   *   all when the charge is refused
+   */
+  constructor(cost: number, write: (credits: CreditsCharged) => T | JsonText, record?: () => Promise<void>) {
     super(undefined, () => write(this.charged ?? NOT_CHARGED()));
     this.cost = cost;
+    this.record = record;
   }
 }
 
 const RETRY_SECONDS = 5;
+
+/** A charge that has been decided, with the record that belongs to it. */
+async function recorded(charging: MaybePromise<Charge>, record: () => Promise<void>): Promise<Charge> {
+  if (!(charging instanceof Promise) && charging.kind !== 'charged') return charging;
+  const [charge] = await Promise.all([charging, record()]);
+  return charge;
+}
 
 function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord | Refusal {
   const { cost } = answer;
@@ -64,10 +77,10 @@ function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord |
 /** What an operation costs: a number of credits for an answer, or `record`: one for each record of it. */
 export type CreditCost = number | 'record';
 
-const header = (description: string) => ({
+const header = (description: string, isAlwaysSent: boolean) => ({
   description,
   schema: { type: 'integer', minimum: 0 },
-  isAlwaysSent: true,
+  isAlwaysSent,
 });
 
 const sentenceOf = (cost: CreditCost): string =>
@@ -82,29 +95,40 @@ interface CreditAccess extends Access<object, CreditServices> {
 export const creditsOf = (access: readonly WayIn[]): CreditCost | undefined =>
   waysIn(access).flatMap((way) => (way as Partial<CreditAccess>).cost ?? [])[0];
 
-/** Charges the organization of the key. The handler of such an operation answers with a {@link ChargedAnswer}. */
-export const costs = (cost: CreditCost): CreditAccess => ({
+/**
+ * Charges the organization of the key. The handler of such an operation answers with a {@link ChargedAnswer}.
+ * @param isKeyOptional the operation has other ways in, whose requests cost no credits
+ */
+export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => ({
   cost,
   errors: [INSUFFICIENT_CREDITS, STATE_UNAVAILABLE],
   documentation: {
-    sentence: sentenceOf(cost),
+    sentence: isKeyOptional ? `With an API key: ${sentenceOf(cost).toLowerCase()}` : sentenceOf(cost),
     guide:
       'Only successes are charged, before the answer leaves. `X-Credits-Charged` and `X-Credits-Remaining` say what an answer ' +
       'cost and what is left; an empty list costs nothing. Without enough credits the answer is 402 `INSUFFICIENT_CREDITS`.',
     operation: { 'x-credits': cost === 'record' ? { per_record: 1 } : { per_answer: cost } },
     answerHeaders: {
-      'X-Credits-Charged': header('Credits that this answer cost'),
-      'X-Credits-Remaining': header('Credits that the organization has left'),
+      'X-Credits-Charged': header('Credits that this answer cost', !isKeyOptional),
+      'X-Credits-Remaining': header('Credits that the organization has left', !isKeyOptional),
     },
   },
   open: ({ accounts }) => ({
     admit(_, principal) {
-      const { organization } = principal as KeyPrincipal;
+      const { organization } = principal as Partial<KeyPrincipal>;
+      if (organization === undefined) {
+        if (isKeyOptional) return undefined;
+        throw new Error('an operation that costs credits admitted a request without a key');
+      }
       return {
         settle(answer): MaybePromise<HeaderRecord | Refusal> {
           if (!(answer instanceof ChargedAnswer))
             throw new Error('an operation that costs credits gave no ChargedAnswer');
-          return chain(accounts.charge(organization, answer.cost), (charge) => settled(answer, charge));
+          const charging = accounts.charge(organization, answer.cost);
+          const { record } = answer;
+          return chain(record === undefined ? charging : recorded(charging, record), (charge) =>
+            settled(answer, charge),
+          );
         },
       };
     },

@@ -1,6 +1,6 @@
 /**
  * Limits the requests of one API key in any sliding minute (siblings §3, `KEY_RATE_LIMIT_PER_MINUTE`). Only requests with a
- * valid key and valid input count. The operations of a module that list it share one count.
+ * valid key and valid input count; where an operation has other ways in, those pass. The operations of a module that list it share one count.
  */
 import { chain } from '../base/maybe-promise.ts';
 import type { Access } from '../http/access.ts';
@@ -13,7 +13,7 @@ export interface KeyRatedServices {
   readonly keyRate: ClientRate;
 }
 
-/** Admits a limited number of requests a minute with one key. Stands after an API key. */
+/** Admits a limited number of requests a minute with one key. Stands after an API key, or after alternatives with one. */
 export const perKey: Access<object, KeyRatedServices> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
@@ -25,6 +25,11 @@ export const perKey: Access<object, KeyRatedServices> = {
         : refuse(RATE_LIMIT_EXCEEDED, `at most ${limitPerMinute} requests a minute with one API key`, {
             headers: retryAfterMs(waitMs),
           });
-    return { admit: (_, principal) => chain(limiter.tryPass((principal as KeyPrincipal).keyId), decisionOf) };
+    return {
+      admit(_, principal) {
+        const { keyId } = principal as Partial<KeyPrincipal>;
+        return keyId === undefined ? undefined : chain(limiter.tryPass(keyId), decisionOf);
+      },
+    };
   },
 };

@@ -12,12 +12,13 @@ import { WAITING_BODY_BYTES } from '../http/limits.ts';
 import { Responder } from '../http/respond.ts';
 import type { Component } from '../modules/module.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
 import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
 import { openDemoOrganization } from './demo-organization.ts';
-import { chosenSurfaces, SURFACES, type SurfaceDefinition } from './modules.ts';
+import { chosenSurfaces, SURFACES, type SurfaceDefinition, surfaceNotices } from './modules.ts';
 import { type HandleRequest, type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
 import { type OutboundPorts, openOutbound } from './outbound.ts';
@@ -37,6 +38,8 @@ export interface AppPorts extends PartsPorts, OutboundPorts, OverloadPorts, Requ
   readonly buffersBodies?: boolean;
   /** What runs beside the app and shows its metrics and readiness with it, such as the listener. */
   readonly components?: readonly Component[];
+  /** Sends requests to targets, in place of the guarded client. */
+  readonly outbound?: Outbound | undefined;
   /** The surfaces to serve; the list of modules.ts when not given. */
   readonly surfaces?: readonly SurfaceDefinition[];
 }
@@ -171,12 +174,14 @@ async function openOn(
     rateLimits,
     paid,
     books: backend.books,
-    outbound,
+    retryStore: backend.retries,
+    outbound: ports.outbound ?? outbound,
     shedding,
     paymentStatusOf,
     pageFiles: openPageFiles(),
     hookBaseUrl: config.hookBaseUrl,
     server,
+    onFailure: (failure: unknown, source: string) => log.failed(failure, source),
     config,
   };
   const mounted: MountedSurface[] = [];
@@ -188,7 +193,7 @@ async function openOn(
   server.start();
   return {
     catalogue: parts.catalogue.holder,
-    notices: parts.notices,
+    notices: [...parts.notices, ...surfaceNotices(config)],
     demoKey,
     counts: () => ({
       reservations: reservations.count,

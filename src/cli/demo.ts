@@ -8,6 +8,7 @@ import { usdcAtomicOf, usdcTextOf } from '../payment/protocol/amount.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import { answerLines } from './demo/answer-lines.ts';
 import { type Purchase, Purchases, priceOf } from './demo/purchases.ts';
+import { demoRetry } from './demo/retry.ts';
 import type { Io } from './io.ts';
 import { serverOf, URL_OPTION } from './paying-client.ts';
 
@@ -46,6 +47,10 @@ export const demo = command({
     url: URL_OPTION,
     role: { type: 'text', value: 'WORDS', help: 'job role to ask about', default: 'data engineer' },
     spend: { type: 'text', value: 'USDC', help: 'most that all answers may cost in real money, for example 0.20' },
+    retry: {
+      type: 'flag',
+      help: 'instead show a retry whose completion event lands in a callback of the same server',
+    },
     json: { type: 'flag', help: 'print the purchases, whole, as one JSON document' },
   },
   async run({ options }, io) {
@@ -59,6 +64,11 @@ export const demo = command({
       wallet ??= address;
       io.stderr.write(`${isThrowaway ? 'throwaway wallet' : 'wallet of PRIVATE_KEY'}: ${address}\n`);
     });
+    if (options.retry) {
+      const shown = await demoRetry(serverOf(options.url, io.env), shop, io);
+      if (options.json) io.stdout.write(`${JSON.stringify({ wallet, ...shown }, null, 2)}\n`);
+      return EXIT_OK;
+    }
     const buy = async (path: string): Promise<Purchase> => {
       const purchase = await shop.buy(path);
       purchases.push(purchase);

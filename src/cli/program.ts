@@ -107,6 +107,38 @@ const callback: CommandGroup = {
   ],
 };
 
+const retry: CommandGroup = {
+  kind: 'group',
+  name: 'retry',
+  summary: 'Requests that a server sends until they work',
+  commands: [
+    {
+      kind: 'stub',
+      name: 'create',
+      summary: 'Has a request sent until it works, and prints the job',
+      load: async () => (await import('./retry/create.ts')).createRetry,
+    },
+    {
+      kind: 'stub',
+      name: 'status',
+      summary: 'Shows how a retry stands',
+      load: async () => (await import('./retry/status.ts')).showRetry,
+    },
+    {
+      kind: 'stub',
+      name: 'wait',
+      summary: 'Waits until a retry has ended, and shows it',
+      load: async () => (await import('./retry/wait.ts')).waitForRetry,
+    },
+    {
+      kind: 'stub',
+      name: 'cancel',
+      summary: 'Cancels a retry; an attempt under way is abandoned',
+      load: async () => (await import('./retry/cancel.ts')).cancelRetry,
+    },
+  ],
+};
+
 const keys: CommandGroup = {
   kind: 'group',
   name: 'keys',
@@ -186,6 +218,7 @@ export const PROGRAM: CommandGroup = {
     companies,
     snapshot,
     callback,
+    retry,
     {
       kind: 'stub',
       name: 'sales',

@@ -19,8 +19,17 @@ import {
 import { setting, when } from './setting.ts';
 
 /** Products that a server can have; `SURFACES` chooses among them. */
-export const SURFACE_NAMES = ['jobs', 'callbacks', 'data'] as const;
+export const SURFACE_NAMES = ['jobs', 'callbacks', 'data', 'retry'] as const;
 export type SurfaceName = (typeof SURFACE_NAMES)[number];
+
+/** Products that send requests to addresses of customers' choosing: play money must not buy them from a public server. */
+export const OUTBOUND_SURFACES: readonly SurfaceName[] = ['retry'];
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
+
+/** Whether only this machine can reach a server with these settings. */
+export const isLocalOnly = (host: string, baseUrl: string | null): boolean =>
+  LOOPBACK.test(host) && (baseUrl === null || LOOPBACK.test(new URL(baseUrl).hostname));
 
 /** From the quietest to the most talkative. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -36,42 +45,66 @@ export const originOf = (host: string, port: number): string =>
 /** Smallest `BODY_BYTES`: four webhooks of the greatest size, so that one client's half of it holds two. */
 const BODY_BYTES_MIN = 1_048_576;
 
+const settlement = setting({
+  variable: 'SETTLEMENT',
+  parse: oneOf(['local', 'facilitator']),
+  default: 'local',
+  help: '`local`: a play ledger in this process, nothing on chain; `facilitator`: an x402 facilitator over HTTP',
+  detail: 'With `local` the server still verifies every signature.',
+});
+
+const host = setting({
+  variable: 'HOST',
+  parse: notBlank,
+  default: '127.0.0.1',
+  help: 'address to listen on',
+  detail: 'The library does not listen; it uses `HOST` and `PORT` only for the default of the public addresses.',
+});
+
+const baseUrl = setting({
+  variable: 'BASE_URL',
+  parse: webAddress,
+  default: null,
+  shownDefault: 'http://HOST:PORT',
+  help: 'public address of the API; every URL that the server gives out starts with it',
+  detail: 'The server never takes its address from a request. A path is allowed.',
+});
+
 export const SERVER_SETTINGS = {
-  host: setting({
-    variable: 'HOST',
-    parse: notBlank,
-    default: '127.0.0.1',
-    help: 'address to listen on',
-    detail: 'The library does not listen; it uses `HOST` and `PORT` only for the default of the public addresses.',
-  }),
+  host,
   port: setting({
     variable: 'PORT',
     parse: wholeNumber(0, 65_535),
     default: '8402',
     help: 'port to listen on; 0 picks a free port',
   }),
-  baseUrl: setting({
-    variable: 'BASE_URL',
-    parse: webAddress,
-    default: null,
-    shownDefault: 'http://HOST:PORT',
-    help: 'public address of the API; every URL that the server gives out starts with it',
-    detail: 'The server never takes its address from a request. A path is allowed.',
-  }),
+  baseUrl,
   surfaces: setting({
     variable: 'SURFACES',
     parse: wordList(SURFACE_NAMES),
-    default: SURFACE_NAMES.join(','),
+    default: (read) => {
+      const isPlayInPublic = read(settlement) === 'local' && !isLocalOnly(read(host), read(baseUrl));
+      return SURFACE_NAMES.filter((name) => !isPlayInPublic || !OUTBOUND_SURFACES.includes(name)).join(',');
+    },
+    shownDefault: SURFACE_NAMES.join(','),
     help: `products that this server has, comma-separated: ${SURFACE_NAMES.map((name) => `\`${name}\``).join(', ')}; or \`none\``,
     detail:
-      'The paths of the others are 404, and no document names them. `none` leaves `/health`, `/ready` and `/metrics`.',
+      'The paths of the others are 404, and no document names them. `none` leaves `/health`, `/ready` and `/metrics`. With `SETTLEMENT=local` and a `HOST` or `BASE_URL` that is not loopback, ' +
+      `${OUTBOUND_SURFACES.map((name) => `\`${name}\``).join(' and ')} is on only when it is named: play money must not buy outbound requests.`,
   }),
   rateLimitPerMinute: setting({
     variable: 'RATE_LIMIT_PER_MINUTE',
     parse: wholeNumber(0, 100_000),
     default: '600',
-    help: 'jobs requests, and public requests of the data surface, that a client address may make in any minute; 0 is off',
+    help: 'jobs requests, public requests of the data surface and creations of retries that a client address may make in any minute; 0 is off',
     detail: 'Counts requests that passed validation, in a sliding minute, on each surface by itself.',
+  }),
+  keyRateLimitPerMinute: setting({
+    variable: 'KEY_RATE_LIMIT_PER_MINUTE',
+    parse: wholeNumber(0, 1_000_000),
+    default: '600',
+    help: 'requests that one API key may make in any minute; 0 turns the limit off',
+    detail: 'Counts requests with a valid key and valid input, in a sliding minute, on each surface by itself.',
   }),
   trustProxy: setting({
     variable: 'TRUST_PROXY',
@@ -205,14 +238,6 @@ export const OUTBOUND_SETTINGS = {
       'For tests and private networks, over http too. `host:port` is compared with what the address says, `cidr:port` with what its host resolves to: `hooks.corp.example:9000,10.1.0.0/16:8443,[::1]/128:8080`. Every customer can reach what is listed.',
   }),
 };
-
-const settlement = setting({
-  variable: 'SETTLEMENT',
-  parse: oneOf(['local', 'facilitator']),
-  default: 'local',
-  help: '`local`: a play ledger in this process, nothing on chain; `facilitator`: an x402 facilitator over HTTP',
-  detail: 'With `local` the server still verifies every signature.',
-});
 
 export const PAYMENT_SETTINGS = {
   settlement,

@@ -48,8 +48,13 @@ const BYTE_ORDER_MARK = '\ufeff';
 /**
  * The `readBody` of a route whose body is required. Keep it in a constant before the declaration: written inside it, its type is lost.
  * @param bounds bytes and time; {@link INPUT_BYTES_MAX} when not given
+ * @param depthMax arrays and objects in one another
  */
-export function jsonBody<const S extends BodySchema>(schema: S, bounds: BodyBounds = BOUNDS) {
+export function jsonBody<const S extends BodySchema>(
+  schema: S,
+  bounds: BodyBounds = BOUNDS,
+  depthMax: number = INPUT_DEPTH_MAX,
+) {
   const decode = (request: RequestView, read: BodyRead): v.InferOutput<S> | BodyRefusal => {
     if (!read.ok) return unreadBody(read, bounds);
     request.bodyBytes = read.bytes;
@@ -57,7 +62,7 @@ export function jsonBody<const S extends BodySchema>(schema: S, bounds: BodyBoun
     if (read.bytes.length > 0 && !isTyped) {
       return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
     }
-    const value = jsonOf(read.bytes);
+    const value = jsonOf(read.bytes, depthMax);
     if (value === undefined) return refuse(INVALID_JSON, 'the body must be JSON in UTF-8');
     return bodyOf(schema, value);
   };
@@ -69,9 +74,9 @@ const isJsonType = (contentType: string | null): boolean =>
   contentType !== null && bodyFormOf(contentType)?.kind === 'json';
 
 /** undefined for bytes that are no JSON, or nest too deep. */
-function jsonOf(bytes: Uint8Array): unknown {
+function jsonOf(bytes: Uint8Array, depthMax: number): unknown {
   const text = decodeUtf8(bytes);
-  if (text === undefined || isDeeperThan(INPUT_DEPTH_MAX, text)) return undefined;
+  if (text === undefined || isDeeperThan(depthMax, text)) return undefined;
   try {
     return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch {

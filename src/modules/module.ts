@@ -24,6 +24,7 @@ import type { Outbound } from '../outbound/outbound.ts';
 import type { Books } from '../payment/books.ts';
 import type { Network } from '../payment/protocol/network.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
+import type { RetryStore } from '../retry/store.ts';
 
 /** A part of the running server with readiness, metrics and a lifecycle. */
 export interface Component {
@@ -92,6 +93,7 @@ export interface ModuleContext {
   /** Services of paid operations. */
   readonly paid: PaidServices['paid'];
   readonly books: Books;
+  readonly retryStore: RetryStore;
   /** Sends requests to addresses of customers' choosing. */
   readonly outbound: Outbound;
   /** The server's overload, and what it has shed. */
@@ -103,6 +105,8 @@ export interface ModuleContext {
   /** Public address of the webhook host, no trailing slash. */
   readonly hookBaseUrl: string;
   readonly server: ServerView;
+  /** Receives a failure in the background, where no request waits for it; `source` names the part. */
+  onFailure(failure: unknown, source: string): void;
   /** The surface of this module. `view` throws until every module of the surface is open. */
   readonly surface: { readonly mount: Mount; view(): SurfaceView };
 }

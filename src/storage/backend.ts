@@ -11,6 +11,7 @@ import type { Callbacks } from '../callback/callbacks.ts';
 import type { Books } from '../payment/books.ts';
 import type { Reservations } from '../payment/reservations.ts';
 import type { PlayLedger } from '../payment/settlement/play-ledger.ts';
+import type { RetryStore } from '../retry/store.ts';
 
 /** Commits since the start; both are 0 for a backend that commits nothing. */
 export interface Commits {
@@ -27,6 +28,7 @@ export interface Backend {
   readonly accounts: Accounts;
   readonly rateLimits: RateLimits;
   readonly books: Books;
+  readonly retries: RetryStore;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;

@@ -45,9 +45,9 @@ export function priceOf({ accepts: [wanted] }: Offer): bigint {
   return price;
 }
 
-async function exchange(url: string, send: typeof fetch): Promise<Response> {
+async function exchange(url: string, init: RequestInit, send: typeof fetch): Promise<Response> {
   try {
-    return await send(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    return await send(url, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
   } catch (failure) {
     throw failure instanceof CommandError ? failure : noAnswer(url, failure);
   }
@@ -87,9 +87,9 @@ export class Purchases {
   }
 
   /** Asks for the price, pays and asks again. @throws CommandError, UsageError before anything is paid */
-  async buy(path: string): Promise<Purchase> {
+  async buy(path: string, init: RequestInit = {}): Promise<Purchase> {
     const url = this.#base + path;
-    const unpaid = await exchange(url, fetch);
+    const unpaid = await exchange(url, init, fetch);
     const offer = fromBase64<Offer>(unpaid.headers.get('payment-required'));
     if (unpaid.status !== 402 || offer === null) {
       const said = printable(await unpaid.text(), 200);
@@ -97,7 +97,7 @@ export class Purchases {
     }
     const isPlayMoney = offer.resource?.description?.startsWith(PLAY_MARK) === true;
     const { payingFetch } = isPlayMoney ? await this.#playClient() : await this.#realClient(priceOf(offer), path);
-    const paid = await exchange(url, payingFetch);
+    const paid = await exchange(url, init, payingFetch);
     const receipt = fromBase64<Receipt>(paid.headers.get('payment-response'));
     return { path, status: paid.status, offer, isPlayMoney, receipt, body: await jsonIn(paid) };
   }

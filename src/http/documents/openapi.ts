@@ -21,6 +21,7 @@ export interface DocumentFacts {
 
 /** Descriptions of error responses by status. */
 const REASONS: Readonly<Record<number, string>> = {
+  200: 'An answer that was given before.',
   400: 'The input is invalid. Nothing was charged.',
   401: 'The credentials are missing or wrong.',
   402: 'The answer is not paid for; the code says why. The response contains no data.',
@@ -28,7 +29,7 @@ const REASONS: Readonly<Record<number, string>> = {
   404: 'Not found. Nothing was charged.',
   405: 'The path does not support this method.',
   408: 'The body did not arrive in time.',
-  409: 'The payment authorization was already used, or another request is using it.',
+  409: 'The request conflicts with another one, such as one that used the same payment authorization.',
   410: 'The resource has expired or has reached its limit.',
   413: 'The body is too large.',
   415: 'The server does not support the media type.',
@@ -78,6 +79,18 @@ function headersOf(codes: readonly ErrorCode[]): Record<string, unknown> {
   return headers;
 }
 
+/** The body of one status: with the members that a way in adds to its own codes, and without them for all others. */
+function errorSchemaOf({ access }: Operation, status: number, codes: readonly ErrorCode[]): JsonSchema {
+  const adding = waysIn(access).filter(({ documentation }) => documentation.errorMembers?.[status] !== undefined);
+  const members = Object.assign({}, ...adding.map(({ documentation }) => documentation.errorMembers?.[status]));
+  const isAdded = ({ code }: ErrorCode): boolean =>
+    adding.some(({ errors }) => errors.some((one) => one.code === code));
+  const [added, plain] = [codes.filter(isAdded), codes.filter((code) => !isAdded(code))];
+  if (added.length === 0) return errorSchema(plain, {});
+  if (plain.length === 0) return errorSchema(added, members);
+  return { anyOf: [errorSchema(added, members), errorSchema(plain, {})] };
+}
+
 function errorResponses(operation: Operation, allow: string): Record<string, unknown> {
   const byStatus = Map.groupBy(errorsOf(operation), ({ status }) => status);
   const responses: Record<string, unknown> = {};
@@ -89,8 +102,7 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
     // A bug after the settlement answers with the receipt: the customer has paid, by a payment or with credits.
     if (status === INTERNAL_ERROR.status)
       Object.assign(headers, receiptsOf(operation, 'only when the answer was charged'));
-    const members = Object.assign({}, ...documentationOf(operation).map((one) => one.errorMembers?.[status]));
-    const content = { 'application/json': { schema: errorSchema(codes, members) } };
+    const content = { 'application/json': { schema: errorSchemaOf(operation, status, codes) } };
     responses[String(status)] = {
       description: REASONS[status] ?? 'Error',
       headers,
@@ -192,11 +204,14 @@ const receiptsOf = (operation: Operation, when: string): Record<string, unknown>
   );
 
 function successOf(operation: Operation): unknown {
-  const ofAccess = documentationOf(operation).flatMap(({ answerHeaders = {} }) =>
-    Object.entries(answerHeaders).map(([name, { description, schema, isAlwaysSent }]) => [
-      name,
-      { description, schema, required: isAlwaysSent },
-    ]),
+  // A request uses one of several alternatives, and its answer carries the headers of that one.
+  const ofAccess = operation.access.flatMap((entry) =>
+    waysIn([entry]).flatMap(({ documentation: { answerHeaders = {} } }) =>
+      Object.entries(answerHeaders).map(([name, { description, schema, isAlwaysSent }]) => [
+        name,
+        { description, schema, required: isAlwaysSent && !('anyOf' in entry) },
+      ]),
+    ),
   );
   const ofHandler = Object.entries(operation.answerHeaders ?? {}).map(
     ([name, { description, schema, optional = false }]) => [

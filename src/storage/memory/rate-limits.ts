@@ -35,6 +35,10 @@ class MemoryRateLimiter implements RateLimiter {
     }
     return window.tryPass(this.#clock.monotonicMs());
   }
+
+  peek(key: string): number {
+    return this.#windows.get(key)?.peek(this.#clock.monotonicMs()) ?? 0;
+  }
 }
 
 export class MemoryRateLimits implements RateLimits {

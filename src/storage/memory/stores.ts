@@ -5,6 +5,7 @@
 import type { EventStore } from '../../callback/inbox/event-store.ts';
 import { Inbox } from '../../callback/inbox/inbox.ts';
 import type { Books } from '../../payment/books.ts';
+import type { RetryStore } from '../../retry/store.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { MemoryAccounts } from './accounts.ts';
 import type { AccountsJournal, LoadedAccounts } from './accounts-journal.ts';
@@ -20,12 +21,13 @@ export interface Persistence {
   readonly ledger: LoadedLedger;
   readonly events: EventStore;
   readonly books: Books;
+  readonly retries: RetryStore;
   /** undefined: nothing outlives the process. */
   readonly accounts: { readonly journal: AccountsJournal; readonly loaded: LoadedAccounts } | undefined;
 }
 
 export interface MemoryStores
-  extends Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits' | 'books'> {
+  extends Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits' | 'books' | 'retries'> {
   readonly accounts: MemoryAccounts;
 }
 
@@ -33,7 +35,7 @@ export interface MemoryStores
 export async function openMemoryStores(
   { callbackBytes, play }: StoreOptions,
   ports: BackendPorts,
-  { journal, reservations: loaded, ledger, events, books, accounts: lasting }: Persistence,
+  { journal, reservations: loaded, ledger, events, books, retries, accounts: lasting }: Persistence,
 ): Promise<MemoryStores> {
   const { clock, random, timers } = ports;
   const reservations = new MemoryReservations(
@@ -54,5 +56,6 @@ export async function openMemoryStores(
   });
   const accounts = new MemoryAccounts(ports, { isPlay: play !== undefined, ...lasting });
   await inbox.load();
-  return { reservations, playLedger, callbacks: inbox, accounts, rateLimits: new MemoryRateLimits(clock), books };
+  const rateLimits = new MemoryRateLimits(clock);
+  return { reservations, playLedger, callbacks: inbox, accounts, rateLimits, books, retries };
 }

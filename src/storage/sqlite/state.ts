@@ -39,10 +39,12 @@ import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
 import { ReaderThread, type StateReader } from './reader-thread.ts';
 import { SqliteReservationJournal } from './reservation-journal.ts';
+import { SqliteRetryStore } from './retry-store.ts';
 import { ACCOUNTS, type AccountOperation, loadAccounts } from './tables/accounts.ts';
 import { loadAnswers } from './tables/answers.ts';
 import { loadCallbacks } from './tables/callbacks.ts';
 import { loadCases, loadEnds, loadSpent } from './tables/payments.ts';
+import { freeHeldRetries } from './tables/retries.ts';
 import { type BooksStart, loadBooks } from './tables/sales.ts';
 import type { DatabaseOptions } from './writer-messages.ts';
 
@@ -140,7 +142,7 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
         `${failure.message}: clients could use their payments again; restore it, or discard the state with STATE_RESET=true`,
       );
     } else {
-      return damagedState(path, `${path} is damaged (${firstLineOf(failure)})`, release);
+      return damagedState(path, `${path} is damaged (${firstLineOf(failure)})`, ports.clock, release);
     }
   }
   const database: DatabaseOptions = { path, sync: options.sync, commitDelayMs: options.commitDelayMs };
@@ -185,6 +187,11 @@ export function stateOver(
       reservations,
       ledger,
       events: new SqliteEventStore(journal, clock, callbacks),
+      retries: new SqliteRetryStore({
+        clock,
+        read: (query) => journal.read(query),
+        write: (operation) => journal.write(operation),
+      }),
       accounts: {
         journal: {
           fault: () => journal.fault(),
@@ -240,6 +247,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
   const ends = loadEnds(connection, Math.floor(nowMs / 1000) - RETENTION_SECONDS);
   const cases = loadCases(connection).map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
   const spent = isPlay ? loadSpent(connection) : [];
+  freeHeldRetries(connection);
   const books = loadBooks(connection, () => systemRandom.bytes(DIGEST_KEY_BYTES));
   return {
     reservations: {
@@ -286,7 +294,7 @@ function putAside(path: string, nowMs: number): string {
 }
 
 /** A damaged state: the server neither reads nor writes it. */
-function damagedState(path: string, why: string, release: () => void): SqliteState {
+function damagedState(path: string, why: string, clock: Clock, release: () => void): SqliteState {
   const fault = `${why}: the server accepts no payments; restore a sound copy, or discard the state with STATE_RESET=true`;
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
   const unreadable = (): Promise<never> => Promise.reject(new BooksUnreadableError(`${path} is damaged`));
@@ -322,6 +330,7 @@ function damagedState(path: string, why: string, release: () => void): SqliteSta
         expire: refuse,
         load: async () => [],
       },
+      retries: new SqliteRetryStore({ clock, read: refuse, write: refuse }),
       accounts: { journal: { fault: () => fault, write: refuse }, loaded: { ...NO_ACCOUNTS, damage: fault } },
     },
     fault: () => fault,

@@ -9,6 +9,7 @@ import { describeCallbacks } from '../../suites/callbacks.ts';
 import { describeIdentifiers } from '../../suites/identifiers.ts';
 import { describePlayLedger } from '../../suites/play-ledger.ts';
 import { describeRateLimits } from '../../suites/rate-limits.ts';
+import { describeRetries } from '../../suites/retries.ts';
 import { Chance } from '../../support/chance.ts';
 import type { ManualTime } from '../../support/manual-time.ts';
 
@@ -59,6 +60,15 @@ describePlayLedger('the play ledger in memory', async (time, openingAtomic) => {
   const backend = await open(time, openingAtomic);
   return { store: backend.playLedger!, close: () => backend.close() };
 });
+
+describeRetries(
+  'in memory',
+  async (time) => {
+    const backend = await open(time);
+    return { store: backend.retries, remove: () => backend.close() };
+  },
+  false,
+);
 
 describeRateLimits('rate limits in memory', async (time) => {
   const backend = await open(time);

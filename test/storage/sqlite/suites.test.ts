@@ -12,6 +12,7 @@ import { describeIdentifiers } from '../../suites/identifiers.ts';
 import { describePlayLedger } from '../../suites/play-ledger.ts';
 import { describeRateLimits } from '../../suites/rate-limits.ts';
 import { describeReservations } from '../../suites/reservations.ts';
+import { describeRetries } from '../../suites/retries.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { Folder } from './folder.ts';
 
@@ -111,6 +112,15 @@ describeCallbacks('callbacks over a state file', (time, capacityCount) =>
 
 describePlayLedger('the play ledger over a state file', (time, openingAtomic) =>
   opening(time, ({ playLedger }) => playLedger!, openingAtomic),
+);
+
+describeRetries(
+  'over a state file',
+  async (time) => {
+    const { backend, reopen, remove } = await inFolder(time);
+    return { store: backend.retries, reopen: async () => (await reopen()).retries, remove };
+  },
+  true,
 );
 
 describeRateLimits('rate limits beside a state file', (time) => opening(time, ({ rateLimits }) => rateLimits));

@@ -1,0 +1,75 @@
+/**
+ * `Idempotency-Key` of a creation (siblings §6), by organization or payer: the same key with the same body gives the first answer
+ * again, without secrets and without a charge; with another body it is a conflict. Requests that race with one key wait for the
+ * first. Stands after the payment and the key; what it claims is free again when the request ends without a job.
+ */
+import type { Access, Admission } from '../http/access.ts';
+import { Answer, Reply } from '../http/answers.ts';
+import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
+import type { IdempotencyClaim, RetryJob } from '../retry/job.ts';
+import type { Retries, RetryCustomer } from '../retry/retries.ts';
+import type { KeyPrincipal } from './api-key.ts';
+import type { Payer } from './x402.ts';
+
+export const { IDEMPOTENCY_CONFLICT } = defineErrors({ IDEMPOTENCY_CONFLICT: { status: 409 } });
+
+/** The services that a module needs for operations with this header. */
+export interface IdempotencyServices {
+  readonly retries: Pick<Retries, 'claim'>;
+  /** JSON text of the answer to a repeated creation. */
+  repeatedAnswer(job: RetryJob): string;
+}
+
+/** The principal of a creation. */
+export interface IdempotencyPrincipal {
+  /** undefined without the header. */
+  readonly idempotency?: IdempotencyClaim;
+}
+
+/** Who creates a job, by key or payment. */
+export function customerOf({ organization, payer }: Partial<KeyPrincipal & Payer>): RetryCustomer {
+  if (organization !== undefined) return { customer: `org:${organization}`, organization };
+  if (payer === undefined) throw new Error('a creation without a key or a payer');
+  return { customer: `payer:${payer}`, organization: null };
+}
+
+const NO_BYTES = new Uint8Array();
+
+export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> = {
+  errors: [IDEMPOTENCY_CONFLICT],
+  documentation: {
+    parameters: [
+      {
+        name: 'Idempotency-Key',
+        in: 'header',
+        required: false,
+        description:
+          'The same key with the same body gives the first answer again with 200, without secrets and without a charge.',
+        schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{16,128}$' },
+      },
+    ],
+  },
+  open: ({ retries, repeatedAnswer }) => ({
+    async admit(request, principal): Promise<Admission<IdempotencyPrincipal> | Refusal | Answer | undefined> {
+      const key = request.header('idempotency-key');
+      const { draft } = principal as Partial<Payer>;
+      // A purchase that is answered again is judged by its payment identifier alone.
+      if (key === null || draft !== undefined) return undefined;
+      const { customer } = customerOf(principal);
+      const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES);
+      switch (claimed.kind) {
+        case 'claimed':
+          return { principal: { idempotency: claimed.claim }, release: () => claimed.release() };
+        case 'existing':
+          return new Answer(
+            new Reply(repeatedAnswer(claimed.job), { 'content-type': 'application/json' }, 200),
+            undefined,
+          );
+        case 'conflict':
+          return refuse(IDEMPOTENCY_CONFLICT, 'this Idempotency-Key was used with another body');
+        default:
+          return claimed satisfies never;
+      }
+    },
+  }),
+};

@@ -1,0 +1,143 @@
+/**
+ * Ways in to one retry job (siblings §6): its read token, or a key of the organization that made it. The order: form of the id,
+ * `Authorization`, existence, token, and then the rest (what a key permits). A job of another organization does not exist for a key.
+ */
+import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
+import { KEY_PREFIX } from '../accounts/key.ts';
+import type { Scope } from '../accounts/scopes.ts';
+import type { Access, Admission } from '../http/access.ts';
+import { defineErrors, type ErrorCode, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
+import type { RequestView } from '../http/request-view.ts';
+import { isTokenOf, parseRetryId, READ_TOKEN_PREFIX, RETRY_ID_FORM } from '../retry/identifier.ts';
+import type { RetryJob } from '../retry/job.ts';
+import type { Retries } from '../retry/retries.ts';
+import { INSUFFICIENT_SCOPE, INVALID_API_KEY, type KeyPrincipal, unknownKey } from './api-key.ts';
+import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
+
+export const { INVALID_RETRY_ID, RETRY_NOT_FOUND, API_KEY_REQUIRED } = defineErrors({
+  INVALID_RETRY_ID: { status: 400 },
+  RETRY_NOT_FOUND: { status: 404 },
+  API_KEY_REQUIRED: { status: 403 },
+});
+
+/** The services that a module needs for operations on retry jobs. */
+export interface RetryAccessServices {
+  readonly accounts: Accounts;
+  readonly retries: Pick<Retries, 'find'>;
+}
+
+/** The principal of a request that may see a job; with a key also its key and organization. */
+export interface RetryReader extends Partial<KeyPrincipal> {
+  readonly job: RetryJob;
+}
+
+export const noRetry = (): Refusal<'RETRY_NOT_FOUND'> => refuse(RETRY_NOT_FOUND, 'there is no such retry');
+
+const keyRequired = (): Refusal => refuse(API_KEY_REQUIRED, 'this needs an API key; a read token only reads');
+
+const isKey = (token: string): boolean => token.startsWith(KEY_PREFIX);
+
+const permits = (holder: KeyHolder, scopes: readonly Scope[]): Refusal | undefined =>
+  scopes.some((scope) => holder.scopes.includes(scope))
+    ? undefined
+    : refuse(INSUFFICIENT_SCOPE, `this API key does not have the scope ${scopes.join(' or ')}`);
+
+const SECURITY = {
+  name: 'retryToken',
+  scheme: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      "The read token of one paid job, `svc_rt_sk_` and 43 characters, or an organization's API key, `svc_key_` and 43 characters.",
+  },
+} as const;
+
+const KEY_ERRORS: readonly ErrorCode[] = [
+  MISSING_AUTHORIZATION,
+  INVALID_AUTHORIZATION,
+  INVALID_API_KEY,
+  INSUFFICIENT_SCOPE,
+  STATE_UNAVAILABLE,
+];
+
+async function admitByKey(
+  token: string,
+  scopes: readonly Scope[],
+  find: () => Promise<RetryJob | undefined>,
+  accounts: Accounts,
+): Promise<Admission<RetryReader> | Refusal> {
+  const holder = await accounts.authenticate(token);
+  if (holder === undefined) return unknownKey(accounts);
+  const job = await find();
+  if (job === undefined || job.organization !== holder.organization) return noRetry();
+  return permits(holder, scopes) ?? { principal: { ...holder, job } };
+}
+
+async function admitByToken(
+  token: string,
+  isKeyRequired: boolean,
+  find: () => Promise<RetryJob | undefined>,
+): Promise<Admission<RetryReader> | Refusal> {
+  const job = await find();
+  if (job === undefined) return noRetry();
+  if (job.tokenDigest === null || !isTokenOf(token, job.tokenDigest)) {
+    return refuse(INVALID_TOKEN, 'this is not the read token of this retry', CHALLENGE);
+  }
+  return isKeyRequired ? keyRequired() : { principal: { job } };
+}
+
+const jobAccess = (scopes: readonly Scope[], isKeyRequired: boolean): Access<RetryReader, RetryAccessServices> => ({
+  errors: [
+    INVALID_RETRY_ID,
+    ...KEY_ERRORS,
+    RETRY_NOT_FOUND,
+    INVALID_TOKEN,
+    ...(isKeyRequired ? [API_KEY_REQUIRED] : []),
+  ],
+  documentation: {
+    sentence: isKeyRequired
+      ? `Needs a key of the job's organization with the scope ${scopes.join(' or ')}`
+      : "Needs the job's read token, or a key of its organization with the scope retries:read or retries:write",
+    security: SECURITY,
+  },
+  isPrivate: true,
+  isPresented: (request) => request.header('authorization') !== null,
+  open: ({ accounts, retries }) => ({
+    admit(request: RequestView) {
+      const id = parseRetryId(request.params.id ?? '');
+      if (id === undefined) return refuse(INVALID_RETRY_ID, RETRY_ID_FORM);
+      const token = bearerToken(request.header('authorization'));
+      if (typeof token !== 'string') return token;
+      const find = (): Promise<RetryJob | undefined> => retries.find(id);
+      return isKey(token) ? admitByKey(token, scopes, find, accounts) : admitByToken(token, isKeyRequired, find);
+    },
+  }),
+});
+
+/** Reads of one job. */
+export const retryReader = jobAccess(['retries:read', 'retries:write'], false);
+
+/** Changes of one job. */
+export const retryWriter = jobAccess(['retries:write'], true);
+
+/** What an organization may know of all its jobs: a key with `retries:read`. */
+export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'accounts'>> = {
+  errors: [...KEY_ERRORS, API_KEY_REQUIRED],
+  documentation: {
+    sentence: 'Needs an API key with the scope retries:read',
+    security: SECURITY,
+  },
+  isBeforeInput: true,
+  isPrivate: true,
+  isPresented: (request) => request.header('authorization') !== null,
+  open: ({ accounts }) => ({
+    async admit(request) {
+      const token = bearerToken(request.header('authorization'));
+      if (typeof token !== 'string') return token;
+      if (token.startsWith(READ_TOKEN_PREFIX)) return keyRequired();
+      const holder = await accounts.authenticate(token);
+      if (holder === undefined) return unknownKey(accounts);
+      return permits(holder, ['retries:read']) ?? { principal: holder };
+    },
+  }),
+};

@@ -1,0 +1,20 @@
+/** `retry cancel`: ends a job, with a key of its organization. */
+
+import { oneLine } from '../callback/event-line.ts';
+import { command, EXIT_OK } from '../command.ts';
+import { addressOf, asked, ID, json, key, keyOf, url } from './retry-client.ts';
+
+export const cancelRetry = command({
+  name: 'cancel',
+  summary: 'Cancels a retry; an attempt under way is abandoned',
+  arguments: [ID],
+  options: { url, key, json },
+  async run({ options, arguments: [id] }, io) {
+    const credential = keyOf(options.key, io);
+    const address = addressOf(id as string, options.url, io.env);
+    const answer = await asked(`${address}/cancel`, credential, { method: 'POST' });
+    if (options.json) io.stdout.write(`${oneLine(answer.text)}\n`);
+    else io.stderr.write('cancelled\n');
+    return EXIT_OK;
+  },
+});

@@ -1,0 +1,88 @@
+/** What the `retry` commands share: their options, the job that they name, and how a job is shown to people. */
+import { printable } from '../../base/printable.ts';
+import { type Answer, exchange, refused } from '../callback/callback-client.ts';
+import { oneLine } from '../callback/event-line.ts';
+import { type TextOption, UsageError } from '../command.ts';
+import type { Io } from '../io.ts';
+import { serverOf, URL_OPTION } from '../paying-client.ts';
+
+export const url = URL_OPTION;
+export const json = { type: 'flag', help: 'the answer as one line of JSON' } as const;
+export const token: TextOption = {
+  type: 'text',
+  value: 'TOKEN',
+  help: 'read token of the job, or API key; READ_TOKEN or API_KEY in the environment hides it from other users',
+};
+export const key: TextOption = {
+  type: 'text',
+  value: 'KEY',
+  help: 'API key of the organization; API_KEY in the environment hides it from other users',
+};
+export const ID = { name: 'RETRY', help: 'id of the job, rt_…, or its status_url', count: 'one' } as const;
+
+/** Where the Retry API of a server is. @throws UsageError */
+export const retryApiOf = (given: string | undefined, env: Io['env']): string => `${serverOf(given, env)}/retry`;
+
+/** @throws UsageError when neither the option nor the environment gives one */
+export function credentialOf(given: string | undefined, { env }: Io): string {
+  const found = given || env.READ_TOKEN || env.API_KEY;
+  if (!found) throw new UsageError('the credential is missing: set READ_TOKEN or API_KEY, or --token');
+  return found;
+}
+
+/** @throws UsageError when neither the option nor the environment gives one */
+export function keyOf(given: string | undefined, { env }: Io): string {
+  const found = given || env.API_KEY;
+  if (!found) throw new UsageError('the API key is missing: set API_KEY, or --key');
+  return found;
+}
+
+/** The job's own address. @param named an id, or the address that its creation gave @throws UsageError */
+export function addressOf(named: string, given: string | undefined, env: Io['env']): string {
+  if (/^https?:/i.test(named)) {
+    const end = /\/v1\/retries\/[^/?#]+/.exec(named);
+    if (end === null) throw new UsageError(`${ID.name} must be an id such as rt_… or the job's status_url`);
+    return named.slice(0, end.index + end[0].length);
+  }
+  return `${retryApiOf(given, env)}/v1/retries/${encodeURIComponent(named)}`;
+}
+
+/** An authorized request that must succeed. @throws CommandError */
+export async function asked(target: string, credential: string, init: RequestInit = {}): Promise<Answer> {
+  const answer = await exchange(target, { ...init, headers: { authorization: `Bearer ${credential}` } });
+  if (answer.status !== 200) throw refused(answer);
+  return answer;
+}
+
+export interface ShownRetry {
+  readonly id: string;
+  readonly status: string;
+  readonly attempt_count: number;
+  readonly max_attempts: number;
+  readonly next_attempt_at: string | null;
+  readonly result: { readonly status_code: number } | null;
+  readonly failure: { readonly code: string; readonly message: string } | null;
+  readonly callback_status: string;
+}
+
+export const ENDED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'expired']);
+
+/** A job for people: one line a fact. */
+export function retryLines(retry: ShownRetry): string {
+  const { id, status, attempt_count: count, max_attempts: most, next_attempt_at: next, result, failure } = retry;
+  const lines: (readonly [string, string])[] = [
+    ['id', id],
+    ['status', status],
+    ['attempts', `${count} of ${most}`],
+    ['callback', retry.callback_status],
+  ];
+  if (next !== null) lines.push(['next attempt', next]);
+  if (result !== null) lines.push(['answer', String(result.status_code)]);
+  if (failure !== null) lines.push(['failure', `${failure.code}: ${failure.message}`]);
+  return lines.map(([name, value]) => `${name.padEnd(14)}${printable(value)}\n`).join('');
+}
+
+/** Prints a job as the server sent it. */
+export function show({ text }: Answer, isJson: boolean, { stdout }: Io): void {
+  stdout.write(isJson ? `${oneLine(text)}\n` : retryLines(JSON.parse(text) as ShownRetry));
+}

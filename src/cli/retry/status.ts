@@ -1,0 +1,15 @@
+/** `retry status`: how a job stands. */
+import { command, EXIT_OK } from '../command.ts';
+import { addressOf, asked, credentialOf, ID, json, show, token, url } from './retry-client.ts';
+
+export const showRetry = command({
+  name: 'status',
+  summary: 'Shows how a retry stands',
+  arguments: [ID],
+  options: { url, token, json },
+  async run({ options, arguments: [id] }, io) {
+    const credential = credentialOf(options.token, io);
+    show(await asked(addressOf(id as string, options.url, io.env), credential), options.json, io);
+    return EXIT_OK;
+  },
+});

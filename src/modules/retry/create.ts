@@ -1,0 +1,98 @@
+/**
+ * POST /v1/retries: takes a request that is sent until it works (siblings §6). A key or a payment buys it; with an `Authorization`
+ * header the key decides. The order: key -> input (400, 413, 415) -> rates (429) -> overload (503) -> payment (402, 409) -> uncharged
+ * outcomes (429) -> idempotency -> look-up of the names (400) -> settlement or credits (402) -> 201.
+ */
+import { apiKey } from '../../access/api-key.ts';
+import { ChargedAnswer, costs } from '../../access/credits.ts';
+import { customerOf, idempotencyKey } from '../../access/idempotency-key.ts';
+import { perKey } from '../../access/key-rate.ts';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { perClient } from '../../access/rate-limit.ts';
+import { fewUncharged } from '../../access/uncharged.ts';
+import { type Payer, paid } from '../../access/x402.ts';
+import { anyOf } from '../../http/access.ts';
+import { AfterSettlement } from '../../http/answers.ts';
+import { Refusal } from '../../http/errors.ts';
+import { BODY_ERRORS, jsonBody } from '../../http/json-body.ts';
+import type { RequestView } from '../../http/request-view.ts';
+import { route } from '../../http/route.ts';
+import type { Outbound } from '../../outbound/outbound.ts';
+import type { RetryJob } from '../../retry/job.ts';
+import { BODY_DEADLINE_MS, REQUEST_BYTES_MAX, REQUEST_DEPTH_MAX } from '../../retry/limits.ts';
+import type { RetryDraft } from '../../retry/retries.ts';
+import { createdAnswer, createdOf } from './answers.ts';
+import { EXAMPLE_BODY, EXAMPLE_CREATED } from './examples.ts';
+import { type CheckedOrder, checkedOrder, createBody, notAllowed, TARGET_NOT_ALLOWED } from './input.ts';
+import type { RetryServices } from './services.ts';
+
+/** Credits of one job. */
+const COST = 1;
+
+const decodeBody = jsonBody(
+  createBody,
+  { bytesMax: REQUEST_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS },
+  REQUEST_DEPTH_MAX,
+);
+
+async function readOrder(request: RequestView, services: RetryServices) {
+  const body = await decodeBody(request, services);
+  return body instanceof Refusal ? body : checkedOrder(body, request, services.outbound.policy);
+}
+
+/** Looks the names up. One that does not resolve is no refusal: it may, at a later attempt. */
+async function refusalOfNames({ targets }: CheckedOrder, outbound: Outbound) {
+  const found = await Promise.all(targets.map(({ target }) => outbound.lookUp(target)));
+  const blocked = targets[found.indexOf('blocked')];
+  return blocked && notAllowed(blocked.field, 'its name has an address that is not public');
+}
+
+export const createRetry = route<RetryServices>()({
+  operation: 'createRetry',
+  method: 'POST',
+  path: '/v1/retries',
+  summary: 'Send a request until it works',
+  description:
+    'The first attempt goes out at once. Timeouts, connection errors and the statuses of `policy.retry_statuses` are tried again; ' +
+    'any other answer ends the job. When it ends, a signed event goes to `callback_url`.',
+  access: [
+    perClient,
+    unlessOverloaded,
+    anyOf(apiKey('retries:write'), paid('0.02', 'retry')),
+    perKey,
+    fewUncharged,
+    idempotencyKey,
+    costs(COST, true),
+  ],
+  bodies: { 'application/json': createBody },
+  status: 201,
+  answer: createdAnswer,
+  otherAnswers: { 200: createdAnswer },
+  errors: [...BODY_ERRORS, TARGET_NOT_ALLOWED],
+  examples: { bodies: { 'application/json': EXAMPLE_BODY }, answer: EXAMPLE_CREATED },
+  readBody: readOrder,
+  async handle({ body: checked }, { outbound, retries, baseUrl }, _request, principal) {
+    const { order } = checked;
+    const customer = customerOf(principal);
+    const sold = (principal as Partial<Payer>).draft as RetryDraft | undefined;
+    // What was paid for before is created again without another look at its names.
+    const refused = sold === undefined ? await refusalOfNames(checked, outbound) : undefined;
+    if (refused !== undefined) return refused;
+    const draft = sold ?? retries.draft(customer, order);
+    const create = (): Promise<RetryJob> => retries.create(draft, customer, order, principal.idempotency ?? null);
+    if (customer.organization === null) {
+      return new AfterSettlement(draft, async () => createdOf(await create(), draft, baseUrl));
+    }
+    let job: RetryJob | undefined;
+    return new ChargedAnswer(
+      COST,
+      () => {
+        if (job === undefined) throw new Error('a charged retry without its record');
+        return createdOf(job, draft, baseUrl);
+      },
+      async () => {
+        job = await create();
+      },
+    );
+  },
+});

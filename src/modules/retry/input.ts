@@ -1,0 +1,166 @@
+/**
+ * The input of a creation (siblings §6): a closed object whose faults name their field by its path, a request as RFC 9110 has it,
+ * and addresses that are judged without a look-up. All of it comes before payment.
+ */
+import * as v from 'valibot';
+import { decodeUtf8 } from '../../base/codec.ts';
+import { memberText } from '../../base/json-member.ts';
+import { defineErrors, INVALID_BODY, type Refusal, refuse } from '../../http/errors.ts';
+import type { RequestView } from '../../http/request-view.ts';
+import type { Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
+import { isIdempotencyKey } from '../../retry/identifier.ts';
+import { ATTEMPT_COUNT_MAX, RETRY_STATUS_COUNT_MAX } from '../../retry/limits.ts';
+import { BACKOFFS, DEFAULT_POLICY, type RetryPolicy } from '../../retry/policy.ts';
+import { faultOfHeaders, type HeaderPairs, hasHeader } from '../../retry/request-headers.ts';
+import type { RetryOrder } from '../../retry/retries.ts';
+import { METHODS } from '../../retry/secrets.ts';
+import { rule } from '../parameter-rules.ts';
+
+export const { TARGET_NOT_ALLOWED } = defineErrors({ TARGET_NOT_ALLOWED: { status: 400 } });
+
+const whole = (min: number, max: number, fallback: number) =>
+  v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(min),
+      v.maxValue(max),
+      rule({ rule: `a whole number from ${min} to ${max}` }),
+    ),
+    fallback,
+  );
+
+const flag = (fallback: boolean) => v.optional(v.pipe(v.boolean(), rule({ rule: '`true` or `false`' })), fallback);
+
+const oneOf = <const T extends readonly string[]>(values: T) =>
+  v.pipe(v.picklist(values), rule({ rule: `one of ${values.join(', ')}` }));
+
+const STATUS_RULE = 'a whole number from 100 to 599';
+
+const text = v.pipe(v.string(), rule({ rule: 'a string' }));
+
+const policyBody = v.strictObject({
+  max_attempts: whole(1, ATTEMPT_COUNT_MAX, DEFAULT_POLICY.maxAttempts),
+  backoff: v.optional(oneOf(BACKOFFS), DEFAULT_POLICY.backoff),
+  initial_delay_seconds: whole(1, 3600, DEFAULT_POLICY.initialDelaySeconds),
+  max_delay_seconds: whole(1, 86_400, DEFAULT_POLICY.maxDelaySeconds),
+  jitter: flag(DEFAULT_POLICY.jitter),
+  attempt_timeout_seconds: whole(1, 30, DEFAULT_POLICY.attemptTimeoutSeconds),
+  retry_statuses: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599), rule({ rule: STATUS_RULE }))),
+      v.maxLength(RETRY_STATUS_COUNT_MAX),
+      rule({ rule: `a list of at most ${RETRY_STATUS_COUNT_MAX} statuses, each ${STATUS_RULE}` }),
+    ),
+    [...DEFAULT_POLICY.retryStatuses],
+  ),
+  respect_retry_after: flag(DEFAULT_POLICY.respectRetryAfter),
+});
+
+export const createBody = v.strictObject({
+  request: v.pipe(
+    v.strictObject({
+      method: oneOf(METHODS),
+      url: v.pipe(v.string(), rule({ rule: 'an https address' })),
+      headers: v.optional(
+        v.pipe(v.record(v.string(), text), rule({ rule: 'an object of header names and text values' })),
+      ),
+      body: v.optional(v.unknown()),
+    }),
+    rule({ rule: 'an object with `method` and `url`' }),
+  ),
+  policy: v.optional(v.pipe(policyBody, rule({ rule: 'an object' }))),
+  callback_url: v.optional(v.pipe(v.string(), rule({ rule: 'an https address' }))),
+  deadline_seconds: whole(60, 86_400, 86_400),
+});
+
+type CreateBody = v.InferOutput<typeof createBody>;
+type InputRefusal = Refusal<'INVALID_BODY' | 'TARGET_NOT_ALLOWED'>;
+
+/** A creation that may be made, with its addresses as they were judged. */
+export interface CheckedOrder {
+  readonly order: RetryOrder;
+  /** The target, and the callback's where there is one, each with the name of its field. */
+  readonly targets: readonly { readonly field: string; readonly target: Target }[];
+}
+
+const policyOf = (given: NonNullable<CreateBody['policy']>): RetryPolicy => ({
+  maxAttempts: given.max_attempts,
+  backoff: given.backoff,
+  initialDelaySeconds: given.initial_delay_seconds,
+  maxDelaySeconds: given.max_delay_seconds,
+  jitter: given.jitter,
+  attemptTimeoutSeconds: given.attempt_timeout_seconds,
+  retryStatuses: given.retry_statuses,
+  respectRetryAfter: given.respect_retry_after,
+});
+
+const invalid = (message: string): InputRefusal => refuse(INVALID_BODY, message);
+
+export const notAllowed = (field: string, reason: string): Refusal<'TARGET_NOT_ALLOWED'> =>
+  refuse(TARGET_NOT_ALLOWED, `\`${field}\` is not allowed: ${reason}`);
+
+/** A name of a header in a message: as it stands where that is safe to read. */
+const pathOf = (name: string): string =>
+  /^[\w-]{1,64}$/.test(name) ? `\`request.headers.${name}\`` : JSON.stringify(`request.headers.${name.slice(0, 64)}`);
+
+interface Body {
+  /** null: none. */
+  readonly text: string | null;
+  readonly type: string | undefined;
+}
+
+/** The body as it goes out: text as it is, any other JSON as it was written. */
+function bodyOf({ request }: CreateBody, bytes: Uint8Array): Body {
+  if (!('body' in request)) return { text: null, type: undefined };
+  if (typeof request.body === 'string') return { text: request.body, type: 'text/plain; charset=utf-8' };
+  const whole = (decodeUtf8(bytes) ?? '').replace(/^\ufeff/, '');
+  return { text: memberText(whole, ['request', 'body']) ?? 'null', type: 'application/json' };
+}
+
+function judged(policy: TargetPolicy, field: string, url: string, purpose: Purpose) {
+  const found = policy.judge(url, purpose);
+  return found.ok ? { field, target: found.target } : notAllowed(field, found.reason);
+}
+
+/** Judges what the schema cannot. @param given accepted by {@link createBody} */
+export function checkedOrder(
+  given: CreateBody,
+  request: RequestView,
+  policy: TargetPolicy,
+): CheckedOrder | InputRefusal {
+  const { method, url, headers: record = {} } = given.request;
+  if (method === 'GET' && 'body' in given.request) {
+    return invalid('`request.body` must be left out with GET, null included');
+  }
+  const headers: HeaderPairs = Object.entries(record);
+  const fault = faultOfHeaders(headers);
+  if (fault !== undefined) {
+    return invalid(`${fault.name === undefined ? '`request.headers`' : pathOf(fault.name)} must ${fault.rule}`);
+  }
+  const key = request.header('idempotency-key');
+  if (key !== null && !isIdempotencyKey(key)) {
+    return invalid('the header Idempotency-Key must have 16 to 128 of the characters A-Z a-z 0-9 _ -');
+  }
+  const target = judged(policy, 'request.url', url, 'retry');
+  if (!('target' in target)) return target;
+  const callbackUrl = given.callback_url ?? null;
+  const callback = callbackUrl === null ? undefined : judged(policy, 'callback_url', callbackUrl, 'delivery');
+  if (callback !== undefined && !('target' in callback)) return callback;
+  const body = bodyOf(given, request.bodyBytes ?? new Uint8Array());
+  const isTyped = body.type === undefined || hasHeader(headers, 'content-type');
+  return {
+    order: {
+      request: {
+        method,
+        url,
+        headers: isTyped ? headers : [...headers, ['content-type', body.type as string]],
+        body: body.text,
+      },
+      policy: given.policy === undefined ? DEFAULT_POLICY : policyOf(given.policy),
+      callbackUrl,
+      deadlineSeconds: given.deadline_seconds,
+    },
+    targets: callback === undefined ? [target] : [target, callback],
+  };
+}

@@ -1,0 +1,55 @@
+/** Reads of one job (siblings §6): its status, its attempts, and the delivery of its completion event. */
+import { perKey } from '../../access/key-rate.ts';
+import { noRetry, RETRY_NOT_FOUND, retryReader } from '../../access/retry-access.ts';
+import { route } from '../../http/route.ts';
+import { attemptsAnswer, attemptsOf, callbackAnswer, callbackOf, retryAnswer, retryId, retryOf } from './answers.ts';
+import { EXAMPLE_ATTEMPTS, EXAMPLE_CALLBACK, EXAMPLE_ID, EXAMPLE_RETRY } from './examples.ts';
+import type { RetryServices } from './services.ts';
+
+const PARAMS = { id: EXAMPLE_ID };
+
+/** GET /v1/retries/{id} */
+export const getRetry = route<RetryServices>()({
+  operation: 'getRetry',
+  method: 'GET',
+  path: '/v1/retries/:id',
+  summary: 'How a retry stands, and its result',
+  description: 'An ended job stays readable for 24 hours.',
+  access: [retryReader, perKey],
+  params: { id: retryId },
+  answer: retryAnswer,
+  errors: [RETRY_NOT_FOUND],
+  examples: { params: PARAMS, answer: EXAMPLE_RETRY },
+  async handle(_, { retries }, _request, { job }) {
+    const found = await retries.read(job.id);
+    return found === undefined ? noRetry() : retryOf(found.job, found.resultBody);
+  },
+});
+
+/** GET /v1/retries/{id}/attempts */
+export const listAttempts = route<RetryServices>()({
+  operation: 'listRetryAttempts',
+  method: 'GET',
+  path: '/v1/retries/:id/attempts',
+  summary: 'The attempts of a retry',
+  access: [retryReader, perKey],
+  params: { id: retryId },
+  answer: attemptsAnswer,
+  errors: [],
+  examples: { params: PARAMS, answer: EXAMPLE_ATTEMPTS },
+  handle: (_, _services, _request, { job }) => attemptsOf(job),
+});
+
+/** GET /v1/retries/{id}/callback: without address, headers and bodies, so it is safe to show. */
+export const getCallbackStatus = route<RetryServices>()({
+  operation: 'getRetryCallback',
+  method: 'GET',
+  path: '/v1/retries/:id/callback',
+  summary: 'How the delivery of the completion event stands',
+  access: [retryReader, perKey],
+  params: { id: retryId },
+  answer: callbackAnswer,
+  errors: [],
+  examples: { params: PARAMS, answer: EXAMPLE_CALLBACK },
+  handle: (_, _services, _request, { job }) => callbackOf(job),
+});

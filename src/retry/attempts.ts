@@ -1,0 +1,55 @@
+/** Turns an attempt into a request that goes out, and what came of it into the end of the attempt (siblings §5, §6). */
+import type { OutboundFailureKind, OutboundResult } from '../outbound/outbound.ts';
+import type { AttemptEnd, Outcome, Result } from './job.ts';
+import { retryAfterSecondsOf } from './policy.ts';
+import { type HeaderPairs, hasHeader } from './request-headers.ts';
+import { resultBodyOf } from './result-body.ts';
+import type { CustomerRequest } from './secrets.ts';
+
+/** The headers of attempt `number`: the customer's, and those that name job and attempt. */
+export function attemptHeaders(id: string, number: number, { headers }: CustomerRequest): HeaderPairs {
+  const own: [string, string][] = [
+    ['x-retry-id', id],
+    ['x-retry-attempt', String(number)],
+  ];
+  if (!hasHeader(headers, 'idempotency-key')) own.push(['idempotency-key', id]);
+  return [...headers, ...own];
+}
+
+const OUTCOMES: Readonly<Record<Exclude<OutboundFailureKind, 'aborted'>, Outcome>> = {
+  blocked: 'blocked',
+  timeout: 'timeout',
+  unreachable: 'connection_error',
+  'tls-error': 'connection_error',
+  'too-large': 'response_too_large',
+};
+
+export interface EndedAttempt {
+  readonly end: AttemptEnd;
+  /** JSON text of the answer's body; null without an answer. */
+  readonly body: string | null;
+}
+
+const headerOf = (headers: HeaderPairs, name: string): string | undefined =>
+  headers.find(([given]) => given.toLowerCase() === name)?.[1];
+
+/** @param nowMs for a `Retry-After` that is a date */
+export function attemptEndOf(answered: OutboundResult, nowMs: number): EndedAttempt {
+  const durationMs = Math.max(0, Math.round(answered.durationMs));
+  if (answered.kind !== 'answer') {
+    const outcome = answered.kind === 'aborted' ? 'interrupted' : OUTCOMES[answered.kind];
+    return { end: { outcome, durationMs, statusCode: null, retryAfterSeconds: null, result: null }, body: null };
+  }
+  const { status, headers, body, isTruncated: isCut } = answered;
+  const contentType = headerOf(headers, 'content-type') ?? null;
+  const { json, isTruncated } = resultBodyOf(body, contentType, isCut);
+  const result: Result = { statusCode: status, contentType, sizeBytes: body.length, isTruncated };
+  const end: AttemptEnd = {
+    outcome: status >= 200 && status < 300 ? 'success' : 'http_error',
+    durationMs,
+    statusCode: status,
+    retryAfterSeconds: retryAfterSecondsOf(headerOf(headers, 'retry-after'), nowMs),
+    result,
+  };
+  return { end, body: json };
+}

@@ -1,0 +1,52 @@
+/**
+ * Identifiers and secrets of retries (siblings §6): ids, read tokens of paid jobs, and the secrets that sign completion events.
+ * The server keeps of a token only its SHA-256 digest.
+ */
+import { alphanumerics } from '../base/alphanumerics.ts';
+import type { Brand } from '../base/brand.ts';
+import { isSameDigest, sha256, sha256Base64Url } from '../base/digest.ts';
+import type { Random } from '../base/random.ts';
+
+export type RetryId = Brand<string, 'RetryId'>;
+
+const RETRY_ID = /^rt_[A-Za-z0-9]{24}$/;
+const RETRY_ID_LENGTH = 27; // `$` also matches before a final line feed; the length does not
+
+/** The form of a retry id, for the message of INVALID_RETRY_ID. */
+export const RETRY_ID_FORM = 'a retry id is `rt_` and 24 letters or digits';
+
+export const READ_TOKEN_PREFIX = 'svc_rt_sk_';
+/** 43 letters of an alphabet of 62 carry 256.03 bits. */
+const TOKEN_LETTER_COUNT = 43;
+
+const SECRET_PREFIX = 'whsec_';
+/** Standard Webhooks permits 24 to 64 bytes. */
+const SECRET_BYTES = 32;
+
+export const newRetryId = (random: Random): RetryId => `rt_${alphanumerics(random, 24)}` as RetryId;
+
+/** Parses a retry id; undefined for any other text. */
+export const parseRetryId = (text: string): RetryId | undefined =>
+  text.length === RETRY_ID_LENGTH && RETRY_ID.test(text) ? (text as RetryId) : undefined;
+
+export const newReadToken = (random: Random): string => READ_TOKEN_PREFIX + alphanumerics(random, TOKEN_LETTER_COUNT);
+
+/** What is kept of a token: base64url. */
+export const tokenDigestOf = (token: string): string => sha256Base64Url(token);
+
+/** Compares in constant time. @param digest of {@link tokenDigestOf} */
+export const isTokenOf = (token: string, digest: string): boolean =>
+  isSameDigest(sha256(token), new Uint8Array(Buffer.from(digest, 'base64url')));
+
+/** `whsec_` and standard base64, as the libraries of Standard Webhooks take it. */
+export const newCallbackSecret = (random: Random): string =>
+  SECRET_PREFIX + Buffer.from(random.bytes(SECRET_BYTES)).toString('base64');
+
+/** The key of a secret. */
+export const secretBytesOf = (secret: string): Uint8Array =>
+  new Uint8Array(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'));
+
+/** An `Idempotency-Key`: 16 to 128 of the characters that are safe everywhere. */
+const IDEMPOTENCY_KEY = /^[A-Za-z0-9_-]{16,128}$/;
+
+export const isIdempotencyKey = (text: string): boolean => IDEMPOTENCY_KEY.exec(text)?.[0] === text;

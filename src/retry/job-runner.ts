@@ -1,0 +1,274 @@
+/**
+ * Carries one held job through its due steps: attempts, tries of its delivery, its expiry and its removal. An attempt is on
+ * record before its first byte leaves ({@link OutboundRequest.onSent}), and the record decides whether it may leave at all: what
+ * was cancelled meanwhile, has expired or has had its attempts is not sent.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { Outbound, OutboundRequest, OutboundResult } from '../outbound/outbound.ts';
+import type { Purpose } from '../outbound/target.ts';
+import { attemptEndOf, attemptHeaders } from './attempts.ts';
+import { completionEvent, eventIdOf, signedHeaders } from './completion-event.ts';
+import { endDelivery, startDelivery } from './delivery.ts';
+import type { RetryId } from './identifier.ts';
+import {
+  type AttemptEnd,
+  endAttempt,
+  expire,
+  hasEnded,
+  INTERRUPTED,
+  openAttempt,
+  type RetryJob,
+  startAttempt,
+  stepOf,
+  withDelivery,
+} from './job.ts';
+import { DELIVERY_TIMEOUT_MS, UNPACKED_BYTES_MAX, WIRE_BYTES_MAX } from './limits.ts';
+import type { RetryMeter } from './meter.ts';
+import type { Sealer } from './sealer.ts';
+import { type JobSecrets, secretsOf, secretsText } from './secrets.ts';
+import type { RetryChange, RetryRecord, RetryStore } from './store.ts';
+
+export interface RunnerPorts {
+  readonly store: RetryStore;
+  readonly outbound: Outbound;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly meter: RetryMeter;
+}
+
+/** The record does not permit what was about to be sent. */
+class NotSent extends Error {}
+
+const NOTHING: JobSecrets = { request: null, callback: null };
+
+export class JobRunner {
+  readonly #ports: RunnerPorts;
+  /** Jobs with an attempt or a try on record that has not ended. */
+  readonly #underWay = new Set<RetryId>();
+  /** True: nothing further goes out. */
+  isDraining = false;
+
+  constructor(ports: RunnerPorts) {
+    this.#ports = ports;
+  }
+
+  isUnderWay(id: RetryId): boolean {
+    return this.#underWay.has(id);
+  }
+
+  /** Does what is due of a job that this process holds. @param signal aborts what is under way, at a cancel and at shutdown */
+  async run(id: RetryId, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#steps(id, signal);
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+
+  async #steps(id: RetryId, signal: AbortSignal): Promise<void> {
+    const { store, clock } = this.#ports;
+    while (!signal.aborted) {
+      const record = await store.find(id);
+      if (record === undefined) return;
+      const step = stepOf(record.job, clock.nowMs());
+      switch (step) {
+        case 'attempt':
+          if (!(await this.#attempt(record, signal))) return;
+          break;
+        case 'deliver':
+          if (!(await this.#deliver(record, signal))) return;
+          break;
+        case 'interrupt':
+          await this.#end(id, INTERRUPTED, null);
+          break;
+        case 'interrupt-delivery':
+          await this.#endDelivery(id, null);
+          break;
+        case 'expire':
+          await store.update(id, ({ job, secrets }) => this.#ended(job, expire(job, clock.nowMs()), secrets));
+          break;
+        case 'remove':
+          await store.remove(id);
+          return;
+        case 'none':
+          return;
+        default:
+          step satisfies never;
+      }
+    }
+  }
+
+  /** Ends a job at its customer's word. @returns undefined when it has ended already, or is unknown */
+  async cancel(
+    id: RetryId,
+    cancelled: (job: RetryJob, nowMs: number) => RetryJob | undefined,
+  ): Promise<RetryJob | undefined> {
+    const { store, clock, meter } = this.#ports;
+    let isInterrupted = false;
+    const recorded = await store.update(id, ({ job, secrets }) => {
+      isInterrupted = openAttempt(job) !== undefined;
+      return this.#ended(job, cancelled(job, clock.nowMs()), secrets);
+    });
+    if (recorded !== undefined && isInterrupted) meter.countAttempt('interrupted');
+    return recorded?.job;
+  }
+
+  /** @returns false when nothing went out because of the signal or the record, so that there is nothing more to do now */
+  async #attempt({ job, secrets }: RetryRecord, signal: AbortSignal): Promise<boolean> {
+    const { store, clock, meter } = this.#ports;
+    const { id, customer, policy } = job;
+    const { request } = this.#secretsOf(job, secrets);
+    if (request === null) throw new Error('a job that goes on without its request');
+    const { url, method, body } = request;
+    let isOnRecord = false;
+    const start = async (): Promise<void> => {
+      await this.#record(id, (record) => this.#started(record.job));
+      isOnRecord = true;
+      meter.running++;
+    };
+    const answered = await this.#send('retry', url, {
+      method,
+      headers: attemptHeaders(id, job.attempts.length + 1, request),
+      body: body === null ? null : new TextEncoder().encode(body),
+      timeoutMs: policy.attemptTimeoutSeconds * 1000,
+      customer,
+      signal,
+      onSent: start,
+    });
+    if (isOnRecord) meter.running--;
+    if (answered === undefined) return false;
+    if (!isOnRecord) {
+      if (answered.kind === 'aborted') return false;
+      // It ended before anything could be sent: a name that does not resolve, an address that is not allowed.
+      if ((await store.update(id, (record) => this.#started(record.job))) === undefined) return false;
+    }
+    const { end, body: answerBody } = attemptEndOf(answered, clock.nowMs());
+    await this.#end(id, end, answerBody);
+    this.#underWay.delete(id);
+    return true;
+  }
+
+  /** Puts on record what is about to be sent. @throws NotSent when it must not be */
+  async #record(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<void> {
+    if (this.isDraining) throw new NotSent('the server stops');
+    this.#underWay.add(id);
+    if ((await this.#ports.store.update(id, decide)) !== undefined) return;
+    this.#underWay.delete(id);
+    throw new NotSent('the record does not permit it');
+  }
+
+  #started(job: RetryJob): RetryChange | undefined {
+    const started = startAttempt(job, this.#ports.clock.nowMs());
+    return started && { job: started, attemptsMade: 1 };
+  }
+
+  async #end(id: RetryId, end: AttemptEnd, body: string | null): Promise<void> {
+    const { store, clock, meter } = this.#ports;
+    const draw = this.#draw();
+    const ended = await store.update(id, ({ job, secrets }) =>
+      this.#ended(job, endAttempt(job, end, clock.nowMs(), draw), secrets, body),
+    );
+    if (ended !== undefined) meter.countAttempt(end.outcome);
+  }
+
+  /** The change to a job that may have ended: then its request goes, and the body of its result is kept. */
+  #ended(
+    before: RetryJob,
+    after: RetryJob | undefined,
+    secrets: Uint8Array | null,
+    body: string | null = null,
+  ): RetryChange | undefined {
+    if (after === undefined) return undefined;
+    if (!hasEnded(after)) return { job: after };
+    const { callback } = this.#secretsOf(before, secrets);
+    const { sealer } = this.#ports;
+    return {
+      job: after,
+      secrets: callback === null ? null : sealer.seal(after.id, secretsText({ request: null, callback })),
+      resultBody: after.result === null || body === null ? null : sealer.seal(after.id, body),
+    };
+  }
+
+  async #deliver({ job, secrets, resultBody }: RetryRecord, signal: AbortSignal): Promise<boolean> {
+    const { clock, sealer } = this.#ports;
+    const { callback } = this.#secretsOf(job, secrets);
+    if (callback === null) throw new Error('a delivery without its address');
+    const event = completionEvent(job, resultBody === null ? null : sealer.open(job.id, resultBody));
+    let isOnRecord = false;
+    const start = async (): Promise<void> => {
+      await this.#record(job.id, (record) => {
+        const delivery = record.job.delivery && startDelivery(record.job.delivery, clock.nowMs());
+        return delivery ? { job: withDelivery(record.job, delivery) } : undefined;
+      });
+      isOnRecord = true;
+    };
+    const answered = await this.#send('delivery', callback.url, {
+      method: 'POST',
+      headers: signedHeaders(eventIdOf(job), callback.secret, event, clock.nowMs()),
+      body: new TextEncoder().encode(event),
+      timeoutMs: DELIVERY_TIMEOUT_MS,
+      customer: job.customer,
+      signal,
+      onSent: start,
+    });
+    if (answered === undefined) return false;
+    if (!isOnRecord) {
+      if (answered.kind === 'aborted') return false;
+      await start();
+    }
+    await this.#endDelivery(job.id, answered.kind === 'answer' ? answered.status : null);
+    this.#underWay.delete(job.id);
+    return true;
+  }
+
+  async #endDelivery(id: RetryId, statusCode: number | null): Promise<void> {
+    const { store, clock, meter } = this.#ports;
+    const ended = await store.update(id, ({ job }) => {
+      const delivery = job.delivery && endDelivery(job.delivery, statusCode, clock.nowMs());
+      if (!delivery) return undefined;
+      const isDelivered = delivery.status === 'delivered';
+      const isOver = isDelivered || delivery.status === 'failed';
+      return {
+        job: withDelivery(job, delivery),
+        ...(isOver && { secrets: null }),
+        ...(isDelivered && { callbacksDelivered: 1 }),
+      };
+    });
+    if (ended?.job.delivery) meter.countDelivery(ended.job.delivery.status);
+  }
+
+  /** @returns undefined when the record did not permit it */
+  async #send(
+    purpose: Purpose,
+    url: string,
+    request: Omit<OutboundRequest, 'target' | 'wireBytesMax' | 'unpackedBytesMax'>,
+  ): Promise<OutboundResult | undefined> {
+    const { outbound } = this.#ports;
+    const judged = outbound.policy.judge(url, purpose);
+    if (!judged.ok) return { kind: 'blocked', detail: judged.reason, durationMs: 0 };
+    const { target } = judged;
+    try {
+      return await outbound.send({
+        ...request,
+        target,
+        wireBytesMax: WIRE_BYTES_MAX,
+        unpackedBytesMax: UNPACKED_BYTES_MAX,
+      });
+    } catch (failure) {
+      if (failure instanceof NotSent) return undefined;
+      throw failure;
+    }
+  }
+
+  #secretsOf({ id }: RetryJob, secrets: Uint8Array | null): JobSecrets {
+    return secrets === null ? NOTHING : secretsOf(this.#ports.sealer.open(id, secrets));
+  }
+
+  /** Evenly from 0 (included) to 1 (excluded). */
+  #draw(): number {
+    const bytes = this.#ports.random.bytes(4);
+    return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0) / 2 ** 32;
+  }
+}

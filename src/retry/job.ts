@@ -1,0 +1,283 @@
+/**
+ * One retry job as its record has it, and the steps that change it (siblings §6). Steps are pure: each takes a record and gives
+ * the next one, or undefined where it does not apply.
+ *
+ *   scheduled -> running -> succeeded | failed | expired
+ *                running -> waiting -> running
+ *   scheduled, running, waiting -> cancelled; scheduled, waiting -> expired
+ *
+ * Invariants: at most one attempt is open, and only while the status is `running`; there are never more attempts than
+ * `policy.maxAttempts`; a terminal status never changes; {@link RetryJob.dueAtMs} is the moment of the next step, whatever it is,
+ * so a store needs one index to find all work. Times are milliseconds since 1970.
+ */
+import { type Delivery, isDeliveryOver, NEW_DELIVERY } from './delivery.ts';
+import type { RetryId } from './identifier.ts';
+import { KEPT_MS } from './limits.ts';
+import { pauseMs, type RetryPolicy } from './policy.ts';
+
+export const STATUSES = ['scheduled', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
+export type Status = (typeof STATUSES)[number];
+
+export const OUTCOMES = [
+  'success',
+  'http_error',
+  'timeout',
+  'connection_error',
+  'blocked',
+  'response_too_large',
+  'interrupted',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export interface Attempt {
+  /** From 1. */
+  readonly number: number;
+  readonly startedAtMs: number;
+  /** null while it is open, and when a kill interrupted it. */
+  readonly durationMs: number | null;
+  /** null while it is open. */
+  readonly outcome: Outcome | null;
+  readonly statusCode: number | null;
+  readonly retryAfterSeconds: number | null;
+  readonly nextAttemptAtMs: number | null;
+}
+
+/** The answer that ended a job, without its body. */
+export interface Result {
+  readonly statusCode: number;
+  readonly contentType: string | null;
+  /** Of the unpacked body as read. */
+  readonly sizeBytes: number;
+  readonly isTruncated: boolean;
+}
+
+export const FAILURE_CODES = [
+  'HTTP_ERROR',
+  'ATTEMPTS_EXHAUSTED',
+  'TARGET_NOT_ALLOWED',
+  'RESPONSE_TOO_LARGE',
+  'DEADLINE_EXCEEDED',
+] as const;
+
+export interface Failure {
+  readonly code: (typeof FAILURE_CODES)[number];
+  readonly message: string;
+}
+
+export interface RetryJob {
+  readonly id: RetryId;
+  /** `org:` and the organization's name, or `payer:` and an address: who takes turns, and owns idempotency keys. */
+  readonly customer: string;
+  /** null for a job that was paid for. */
+  readonly organization: string | null;
+  /** Digest of the read token of a paid job, as `tokenDigestOf` gives it; null for a job of an organization. */
+  readonly tokenDigest: string | null;
+  readonly idempotency: IdempotencyClaim | null;
+  readonly policy: RetryPolicy;
+  readonly status: Status;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly expiresAtMs: number;
+  /** null while the job goes on. */
+  readonly endedAtMs: number | null;
+  readonly attempts: readonly Attempt[];
+  readonly nextAttemptAtMs: number | null;
+  readonly result: Result | null;
+  readonly failure: Failure | null;
+  /** null without a callback address. */
+  readonly delivery: Delivery | null;
+  /** When the next step is due. */
+  readonly dueAtMs: number;
+}
+
+/** What an `Idempotency-Key` claims: digests, so the state holds neither key nor body of it. */
+export interface IdempotencyClaim {
+  /** Of the customer and the key. */
+  readonly key: string;
+  /** Of the body. */
+  readonly fingerprint: string;
+}
+
+export interface JobDraft
+  extends Pick<RetryJob, 'id' | 'customer' | 'organization' | 'tokenDigest' | 'idempotency' | 'policy'> {
+  readonly deadlineSeconds: number;
+  readonly hasCallback: boolean;
+}
+
+export function newJob({ deadlineSeconds, hasCallback, ...draft }: JobDraft, nowMs: number): RetryJob {
+  return {
+    ...draft,
+    status: 'scheduled',
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    expiresAtMs: nowMs + deadlineSeconds * 1000,
+    endedAtMs: null,
+    attempts: [],
+    nextAttemptAtMs: nowMs,
+    result: null,
+    failure: null,
+    delivery: hasCallback ? NEW_DELIVERY : null,
+    dueAtMs: nowMs,
+  };
+}
+
+export const hasEnded = ({ endedAtMs }: RetryJob): boolean => endedAtMs !== null;
+
+/** Whether a customer can still read it: 24 hours from its end, whether or not anything has removed it. */
+export const isReadable = ({ endedAtMs }: RetryJob, nowMs: number): boolean =>
+  endedAtMs === null || nowMs < endedAtMs + KEPT_MS;
+
+export const openAttempt = ({ attempts }: RetryJob): Attempt | undefined => {
+  const last = attempts.at(-1);
+  return last?.outcome === null ? last : undefined;
+};
+
+/** What a job needs of the process that holds it. */
+export type Step = 'attempt' | 'interrupt' | 'expire' | 'deliver' | 'interrupt-delivery' | 'remove' | 'none';
+
+/** The step that is due, for a process that has nothing of this job under way. */
+export function stepOf(job: RetryJob, nowMs: number): Step {
+  const { delivery } = job;
+  if (hasEnded(job)) {
+    if (!isReadable(job, nowMs)) return 'remove';
+    if (delivery === null || isDeliveryOver(delivery)) return 'none';
+    if (delivery.isUnderWay) return 'interrupt-delivery';
+    return (delivery.nextAttemptAtMs ?? 0) <= nowMs ? 'deliver' : 'none';
+  }
+  if (openAttempt(job) !== undefined) return 'interrupt';
+  if (nowMs >= job.expiresAtMs) return 'expire';
+  return job.nextAttemptAtMs !== null && job.nextAttemptAtMs <= nowMs ? 'attempt' : 'none';
+}
+
+/** Puts the next attempt on record; undefined when the job has ended, has an attempt under way or has had all of them. */
+export function startAttempt(job: RetryJob, nowMs: number): RetryJob | undefined {
+  const { attempts, policy, expiresAtMs } = job;
+  if (hasEnded(job) || openAttempt(job) !== undefined) return undefined;
+  if (nowMs >= expiresAtMs || attempts.length >= policy.maxAttempts) return undefined;
+  const attempt: Attempt = {
+    number: attempts.length + 1,
+    startedAtMs: nowMs,
+    durationMs: null,
+    outcome: null,
+    statusCode: null,
+    retryAfterSeconds: null,
+    nextAttemptAtMs: null,
+  };
+  // Due at once: a process that finds it without holding it finds an attempt that a kill interrupted.
+  return {
+    ...job,
+    status: 'running',
+    updatedAtMs: nowMs,
+    attempts: [...attempts, attempt],
+    nextAttemptAtMs: null,
+    dueAtMs: nowMs,
+  };
+}
+
+/** How an attempt ended. */
+export interface AttemptEnd {
+  readonly outcome: Outcome;
+  readonly durationMs: number | null;
+  readonly statusCode: number | null;
+  readonly retryAfterSeconds: number | null;
+  /** The answer; null without one. */
+  readonly result: Result | null;
+}
+
+export const INTERRUPTED: AttemptEnd = {
+  outcome: 'interrupted',
+  durationMs: null,
+  statusCode: null,
+  retryAfterSeconds: null,
+  result: null,
+};
+
+const FAILURES = {
+  http_error: (statusCode: number | null): Failure => ({
+    code: 'HTTP_ERROR',
+    message: `the target answered ${statusCode}, which the policy does not retry`,
+  }),
+  blocked: (): Failure => ({ code: 'TARGET_NOT_ALLOWED', message: 'the address of the target is not allowed' }),
+  response_too_large: (): Failure => ({
+    code: 'RESPONSE_TOO_LARGE',
+    message: 'the answer of the target is too large when it is unpacked',
+  }),
+};
+
+const EXHAUSTED: Failure = { code: 'ATTEMPTS_EXHAUSTED', message: 'the last permitted attempt did not succeed' };
+const EXPIRED: Failure = { code: 'DEADLINE_EXCEEDED', message: 'the deadline passed before an attempt succeeded' };
+
+/** Why the end of this attempt ends its job with a failure, whatever number it has; undefined: the policy decides. */
+function finalFailureOf({ policy }: RetryJob, { outcome, statusCode }: AttemptEnd): Failure | undefined {
+  if (outcome === 'blocked' || outcome === 'response_too_large') return FAILURES[outcome]();
+  if (outcome !== 'http_error' || policy.retryStatuses.includes(statusCode ?? 0)) return undefined;
+  return FAILURES.http_error(statusCode);
+}
+
+/**
+ * Ends the open attempt and decides how the job goes on; undefined when none is open (a cancelled job).
+ * @param draw evenly from 0 (included) to 1 (excluded), for the jitter
+ */
+export function endAttempt(job: RetryJob, end: AttemptEnd, nowMs: number, draw: number): RetryJob | undefined {
+  const open = openAttempt(job);
+  if (open === undefined) return undefined;
+  const { result, ...ended } = end;
+  const withEnd = (nextAttemptAtMs: number | null): RetryJob => ({
+    ...job,
+    attempts: [...job.attempts.slice(0, -1), { ...open, ...ended, nextAttemptAtMs }],
+  });
+  if (end.outcome === 'success') return endJob(withEnd(null), 'succeeded', null, result, nowMs);
+  const failure = finalFailureOf(job, end);
+  if (failure !== undefined) return endJob(withEnd(null), 'failed', failure, result, nowMs);
+  if (open.number >= job.policy.maxAttempts) return endJob(withEnd(null), 'failed', EXHAUSTED, result, nowMs);
+  if (nowMs >= job.expiresAtMs) return endJob(withEnd(null), 'expired', EXPIRED, result, nowMs);
+  const nextMs = nowMs + pauseMs(job.policy, open.number, end.retryAfterSeconds, draw);
+  const isInTime = nextMs < job.expiresAtMs;
+  return {
+    ...withEnd(isInTime ? nextMs : null),
+    status: 'waiting',
+    updatedAtMs: nowMs,
+    nextAttemptAtMs: isInTime ? nextMs : null,
+    dueAtMs: Math.min(nextMs, job.expiresAtMs),
+  };
+}
+
+/** Ends a job whose deadline has passed; undefined for one that has ended or has an attempt under way. */
+export function expire(job: RetryJob, nowMs: number): RetryJob | undefined {
+  if (hasEnded(job) || openAttempt(job) !== undefined || nowMs < job.expiresAtMs) return undefined;
+  return endJob(job, 'expired', EXPIRED, null, nowMs);
+}
+
+/** Ends a job at its customer's word; an attempt under way is recorded as interrupted. undefined for one that has ended. */
+export function cancel(job: RetryJob, nowMs: number): RetryJob | undefined {
+  if (hasEnded(job)) return undefined;
+  const open = openAttempt(job);
+  const { result: _, ...interrupted } = INTERRUPTED;
+  const attempts =
+    open === undefined
+      ? job.attempts
+      : [...job.attempts.slice(0, -1), { ...open, ...interrupted, durationMs: Math.max(0, nowMs - open.startedAtMs) }];
+  return endJob({ ...job, attempts }, 'cancelled', null, null, nowMs);
+}
+
+function endJob(
+  job: RetryJob,
+  status: Status,
+  failure: Failure | null,
+  result: Result | null,
+  nowMs: number,
+): RetryJob {
+  const delivery = job.delivery === null ? null : { ...job.delivery, nextAttemptAtMs: nowMs };
+  return withDelivery(
+    { ...job, status, failure, result, updatedAtMs: nowMs, endedAtMs: nowMs, nextAttemptAtMs: null },
+    delivery,
+  );
+}
+
+/** An ended job with another state of its delivery. */
+export function withDelivery(job: RetryJob, delivery: Delivery | null): RetryJob {
+  const removedAtMs = (job.endedAtMs ?? 0) + KEPT_MS;
+  const nextMs =
+    delivery === null || isDeliveryOver(delivery) ? removedAtMs : (delivery.nextAttemptAtMs ?? removedAtMs);
+  return { ...job, delivery, dueAtMs: Math.min(nextMs, removedAtMs) };
+}

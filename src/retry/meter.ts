@@ -1,0 +1,43 @@
+/** Counts attempts by outcome and tries of deliveries by how they ended, for the metrics. */
+import type { Exposition } from '../base/prometheus.ts';
+import type { Delivery } from './delivery.ts';
+import { OUTCOMES, type Outcome } from './job.ts';
+
+const ENDS = ['delivered', 'again', 'failed'] as const;
+type End = (typeof ENDS)[number];
+
+export class RetryMeter {
+  /** Attempts that are under way. */
+  running = 0;
+  /** Jobs that are due and wait for their turn. */
+  due = 0;
+  readonly #attempts: Record<Outcome, number>;
+  readonly #deliveries: Record<End, number> = { delivered: 0, again: 0, failed: 0 };
+
+  constructor() {
+    this.#attempts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  }
+
+  countAttempt(outcome: Outcome): void {
+    this.#attempts[outcome]++;
+  }
+
+  /** @param status of the delivery after the try */
+  countDelivery(status: Delivery['status']): void {
+    this.#deliveries[status === 'delivered' || status === 'failed' ? status : 'again']++;
+  }
+
+  write(page: Exposition): void {
+    page
+      .single('paygrade_retries_due', 'gauge', 'Retry jobs that are due and wait for their turn.', this.due)
+      .single('paygrade_retries_running', 'gauge', 'Attempts of retry jobs that are under way.', this.running)
+      .family('paygrade_retry_attempts_total', 'counter', 'Ended attempts of retry jobs, by outcome.');
+    for (const outcome of OUTCOMES) page.sample(this.#attempts[outcome], { outcome });
+    page.family(
+      'paygrade_retry_deliveries_total',
+      'counter',
+      'Tries to deliver a completion event, by how they ended.',
+    );
+    for (const end of ENDS) page.sample(this.#deliveries[end], { end });
+  }
+}

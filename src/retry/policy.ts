@@ -1,0 +1,86 @@
+/**
+ * When a job is tried again (siblings §6): `initial * 2^(n-1)` or `initial` after attempt n, at most `max_delay`; with jitter
+ * drawn evenly from half to whole. `Retry-After` stretches the pause up to `max_delay` and never shortens it.
+ */
+
+export const BACKOFFS = ['exponential', 'fixed'] as const;
+
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly backoff: (typeof BACKOFFS)[number];
+  readonly initialDelaySeconds: number;
+  readonly maxDelaySeconds: number;
+  readonly jitter: boolean;
+  readonly attemptTimeoutSeconds: number;
+  readonly retryStatuses: readonly number[];
+  readonly respectRetryAfter: boolean;
+}
+
+/** What stands in place of members that a request leaves out. */
+export const DEFAULT_POLICY: RetryPolicy = {
+  maxAttempts: 5,
+  backoff: 'exponential',
+  initialDelaySeconds: 5,
+  maxDelaySeconds: 3600,
+  jitter: true,
+  attemptTimeoutSeconds: 15,
+  retryStatuses: [408, 425, 429, 500, 502, 503, 504],
+  respectRetryAfter: true,
+};
+
+/**
+ * The pause after an attempt, whole milliseconds.
+ * @param number of the attempt, from 1
+ * @param retryAfterSeconds what its answer asked for, or null
+ * @param draw evenly from 0 (included) to 1 (excluded)
+ */
+export function pauseMs(policy: RetryPolicy, number: number, retryAfterSeconds: number | null, draw: number): number {
+  const { backoff, initialDelaySeconds, maxDelaySeconds, jitter, respectRetryAfter } = policy;
+  const grown = backoff === 'fixed' ? initialDelaySeconds : initialDelaySeconds * 2 ** (number - 1);
+  const wholeMs = Math.min(grown, maxDelaySeconds) * 1000;
+  const ownMs = jitter ? Math.round(wholeMs * (0.5 + draw / 2)) : wholeMs;
+  if (retryAfterSeconds === null || !respectRetryAfter) return ownMs;
+  return Math.max(ownMs, Math.min(retryAfterSeconds, maxDelaySeconds) * 1000);
+}
+
+const DELAY_SECONDS = /^[0-9]{1,15}$/;
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+/** IMF-fixdate, the form that servers send; the obsolete forms follow. */
+const FIXED_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d\d) ([A-Z][a-z][a-z]) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
+const RFC_850_DATE = /^[A-Z][a-z]+day, (\d\d)-([A-Z][a-z][a-z])-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/;
+const ASCTIME_DATE = /^[A-Z][a-z][a-z] ([A-Z][a-z][a-z]) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/;
+
+function timeOf(year: number, month: string, day: number, clock: readonly string[]): number | undefined {
+  const index = MONTHS.indexOf(month);
+  const [hours, minutes, seconds] = clock.map(Number) as [number, number, number];
+  if (index < 0 || hours > 23 || minutes > 59 || seconds > 60) return undefined;
+  const timeMs = Date.UTC(year, index, day, hours, minutes, seconds);
+  return new Date(Date.UTC(year, index, day)).getUTCDate() === day ? timeMs : undefined;
+}
+
+/** RFC 9110 §5.6.7: a two-digit year more than 50 years ahead is in the past century. */
+function fullYear(twoDigits: number, nowMs: number): number {
+  const thisYear = new Date(nowMs).getUTCFullYear();
+  const year = thisYear - (thisYear % 100) + twoDigits;
+  return year > thisYear + 50 ? year - 100 : year;
+}
+
+/** An HTTP-date (RFC 9110 §5.6.7) as milliseconds since 1970; undefined for any other text. */
+export function parseHttpDate(text: string, nowMs: number): number | undefined {
+  const fixed = FIXED_DATE.exec(text);
+  if (fixed !== null) return timeOf(Number(fixed[3]), fixed[2] as string, Number(fixed[1]), fixed.slice(4));
+  const old = RFC_850_DATE.exec(text);
+  if (old !== null) return timeOf(fullYear(Number(old[3]), nowMs), old[2] as string, Number(old[1]), old.slice(4));
+  const plain = ASCTIME_DATE.exec(text);
+  if (plain !== null) return timeOf(Number(plain[6]), plain[1] as string, Number(plain[2]), plain.slice(3, 6));
+  return undefined;
+}
+
+/** `Retry-After` (RFC 9110 §10.2.3) in whole seconds from now, 0 for a time that has passed; null for anything else. */
+export function retryAfterSecondsOf(value: string | undefined, nowMs: number): number | null {
+  const text = value?.trim() ?? '';
+  if (DELAY_SECONDS.test(text)) return Number(text);
+  const timeMs = parseHttpDate(text, nowMs);
+  return timeMs === undefined ? null : Math.max(0, Math.ceil((timeMs - nowMs) / 1000));
+}

@@ -1,0 +1,63 @@
+/**
+ * Headers of a customer's request (siblings §6): field names and values as RFC 9110 §5 has them, at most
+ * {@link HEADER_COUNT_MAX}, and none that belongs to the connection, to this server, or to the signature of its events.
+ */
+import { isFieldValue } from '../base/media-type.ts';
+import { HEADER_BYTES_MAX, HEADER_COUNT_MAX, HEADER_OVERHEAD_BYTES } from './limits.ts';
+
+export type HeaderPairs = readonly (readonly [name: string, value: string])[];
+
+/** RFC 9110 §5.1, §5.6.2: a token. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Hop-by-hop fields (RFC 9110 §7.6.1 and the fields that RFC 2616 §13.5.1 listed), and those that the client sets itself. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'trailers',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'host',
+  'content-length',
+]);
+const REFUSED_PREFIXES = ['x-retry-', 'proxy-', 'webhook-'];
+
+/** What is wrong with a header; `name` is undefined for a fault of all of them together. */
+export interface HeaderFault {
+  readonly name: string | undefined;
+  /** Completes "must". */
+  readonly rule: string;
+}
+
+const isName = (name: string): boolean => NAME.exec(name)?.[0] === name;
+
+const isRefused = (name: string): boolean =>
+  REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix));
+
+/** No blank at an end (RFC 9110 §5.5). */
+const isValue = (value: string): boolean => isFieldValue(value) && value.trim() === value;
+
+/** The first fault, in the order of the headers; undefined when there is none. */
+export function faultOfHeaders(headers: HeaderPairs): HeaderFault | undefined {
+  if (headers.length > HEADER_COUNT_MAX) return { name: undefined, rule: `have at most ${HEADER_COUNT_MAX} fields` };
+  const seen = new Set<string>();
+  let byteCount = 0;
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase();
+    if (!isName(name)) return { name, rule: 'be a field name of RFC 9110' };
+    if (isRefused(lower)) return { name, rule: 'not be set: the server or the connection owns this field' };
+    if (seen.has(lower)) return { name, rule: 'be given once, whatever its case' };
+    if (!isValue(value)) return { name, rule: 'have a field value of RFC 9110, without blanks at its ends' };
+    seen.add(lower);
+    byteCount += name.length + value.length + HEADER_OVERHEAD_BYTES;
+  }
+  if (byteCount <= HEADER_BYTES_MAX) return undefined;
+  return { name: undefined, rule: `take at most ${HEADER_BYTES_MAX} bytes: names, values and 4 bytes each` };
+}
+
+/** Whether a header is among them, whatever its case. @param name lower case */
+export const hasHeader = (headers: HeaderPairs, name: string): boolean =>
+  headers.some(([given]) => given.toLowerCase() === name);

@@ -1,0 +1,56 @@
+/**
+ * The body of a target's answer as customers see it (siblings §6): JSON as it came, numbers and key order unchanged; text by its
+ * charset; null for a type that is neither. What is longer than {@link RESPONSE_BYTES_MAX} is cut, and then JSON is text too.
+ */
+import { decodeUtf8 } from '../base/codec.ts';
+import { isDeeperThan } from '../base/json-depth.ts';
+import { bodyFormOf } from '../base/media-type.ts';
+import { RESPONSE_BYTES_MAX, RESULT_DEPTH_MAX } from './limits.ts';
+
+export interface ResultBody {
+  /** JSON text of the body. */
+  readonly json: string;
+  readonly isTruncated: boolean;
+}
+
+const JSON_SUFFIX = /^application\/[!#$%&'*+\-.^_`|~0-9a-z]+\+json$/;
+
+const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
+
+type Form =
+  | { readonly kind: 'json' }
+  | { readonly kind: 'text'; readonly charset: string }
+  | { readonly kind: 'other' };
+
+function formOf(contentType: string | null): Form {
+  if (contentType === null) return { kind: 'text', charset: 'utf-8' };
+  const essence = essenceOf(contentType);
+  if (JSON_SUFFIX.test(essence)) return { kind: 'json' };
+  if (essence === 'application/xml' || essence.endsWith('+xml')) return { kind: 'text', charset: 'utf-8' };
+  return bodyFormOf(contentType) ?? { kind: 'other' };
+}
+
+const textOf = (bytes: Uint8Array, charset: string): string => JSON.stringify(new TextDecoder(charset).decode(bytes));
+
+/** The text of JSON, without a byte order mark; undefined for other bytes, and for values that nest too deep. */
+function jsonTextOf(bytes: Uint8Array): string | undefined {
+  const text = decodeUtf8(bytes)?.replace(/^\ufeff/, '');
+  if (text === undefined || isDeeperThan(RESULT_DEPTH_MAX, text)) return undefined;
+  try {
+    JSON.parse(text);
+    return text.trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param isCut the body on the wire was longer than what was read */
+export function resultBodyOf(bytes: Uint8Array, contentType: string | null, isCut: boolean): ResultBody {
+  const isTruncated = isCut || bytes.length > RESPONSE_BYTES_MAX;
+  const kept = bytes.subarray(0, RESPONSE_BYTES_MAX);
+  const form = formOf(contentType);
+  if (kept.length === 0 || form.kind === 'other') return { json: 'null', isTruncated };
+  if (form.kind === 'text') return { json: textOf(kept, form.charset), isTruncated };
+  const json = isTruncated ? undefined : jsonTextOf(kept);
+  return { json: json ?? textOf(kept, 'utf-8'), isTruncated };
+}

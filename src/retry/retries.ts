@@ -1,0 +1,170 @@
+/**
+ * Retry jobs as operations see them (siblings §6): creation with its idempotency, reading, cancelling, usage. The worker does the
+ * rest.
+ */
+import type { Clock } from '../base/clock.ts';
+import { sha256Base64Url, sha256Latin1 } from '../base/digest.ts';
+import type { Random } from '../base/random.ts';
+import { newCallbackSecret, newReadToken, newRetryId, type RetryId, tokenDigestOf } from './identifier.ts';
+import { cancel, type IdempotencyClaim, isReadable, newJob, type RetryJob } from './job.ts';
+import type { RetryPolicy } from './policy.ts';
+import type { Sealer } from './sealer.ts';
+import { type CustomerRequest, secretsText } from './secrets.ts';
+import type { RetryStore, RetryUsage } from './store.ts';
+import type { RetryWorker } from './worker.ts';
+
+/** What a customer asks for. */
+export interface RetryOrder {
+  readonly request: CustomerRequest;
+  readonly policy: RetryPolicy;
+  readonly callbackUrl: string | null;
+  readonly deadlineSeconds: number;
+}
+
+/** Who creates a job. */
+export interface RetryCustomer {
+  /** As `RetryJob.customer`. */
+  readonly customer: string;
+  /** null for a payer. */
+  readonly organization: string | null;
+}
+
+/** What a job's answer shows once. Plain JSON: it creates the same job again. */
+export interface RetryDraft {
+  readonly id: RetryId;
+  /** null for a job of an organization. */
+  readonly readToken: string | null;
+  /** null without a callback address. */
+  readonly callbackSecret: string | null;
+}
+
+export type ClaimResult =
+  /** Nothing has this key: it is this request's until {@link Claimed.release}. */
+  | { readonly kind: 'claimed'; readonly claim: IdempotencyClaim; release(): void }
+  | { readonly kind: 'existing'; readonly job: RetryJob }
+  | { readonly kind: 'conflict' };
+
+export interface RetriesPorts {
+  readonly store: RetryStore;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly worker: RetryWorker;
+}
+
+export class Retries {
+  readonly #ports: RetriesPorts;
+  /** Idempotency keys whose request is under way. */
+  readonly #claims = new Map<string, { readonly ended: Promise<void>; release(): void }>();
+
+  constructor(ports: RetriesPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Claims an idempotency key for one request. While another request has it, this one waits for how that ends.
+   * @param body the bytes of the request's body
+   */
+  async claim(customer: string, keyText: string, body: Uint8Array): Promise<ClaimResult> {
+    const { store, clock } = this.#ports;
+    const key = sha256Base64Url(`${customer}\n${keyText}`);
+    const fingerprint = Buffer.from(sha256Latin1(body), 'latin1').toString('base64url');
+    for (let other = this.#claims.get(key); other !== undefined; other = this.#claims.get(key)) await other.ended;
+    const release = this.#claimed(key);
+    try {
+      const job = await store.findByKey(key);
+      const isGone = job !== undefined && !isReadable(job, clock.nowMs());
+      if (isGone) await store.remove(job.id);
+      if (job === undefined || isGone) return { kind: 'claimed', claim: { key, fingerprint }, release };
+      release();
+      return job.idempotency?.fingerprint === fingerprint ? { kind: 'existing', job } : { kind: 'conflict' };
+    } catch (failure) {
+      release();
+      throw failure;
+    }
+  }
+
+  #claimed(key: string): () => void {
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const release = (): void => {
+      if (this.#claims.get(key)?.ended === ended) this.#claims.delete(key);
+      end();
+    };
+    this.#claims.set(key, { ended, release });
+    return release;
+  }
+
+  draft({ organization }: RetryCustomer, { callbackUrl }: RetryOrder): RetryDraft {
+    const { random } = this.#ports;
+    return {
+      id: newRetryId(random),
+      readToken: organization === null ? newReadToken(random) : null,
+      callbackSecret: callbackUrl === null ? null : newCallbackSecret(random),
+    };
+  }
+
+  /** Creates the job of a draft; a draft that has its job already gives that one. Its first attempt is due at once. */
+  async create(
+    { id, readToken, callbackSecret }: RetryDraft,
+    { customer, organization }: RetryCustomer,
+    { request, policy, callbackUrl, deadlineSeconds }: RetryOrder,
+    idempotency: IdempotencyClaim | null,
+  ): Promise<RetryJob> {
+    const { store, sealer, clock, worker } = this.#ports;
+    const callback =
+      callbackUrl === null || callbackSecret === null ? null : { url: callbackUrl, secret: callbackSecret };
+    const job = newJob(
+      {
+        id,
+        customer,
+        organization,
+        tokenDigest: readToken === null ? null : tokenDigestOf(readToken),
+        idempotency,
+        policy,
+        deadlineSeconds,
+        hasCallback: callback !== null,
+      },
+      clock.nowMs(),
+    );
+    const secrets = sealer.seal(id, secretsText({ request, callback }));
+    try {
+      const created = await store.create({ job, secrets, resultBody: null });
+      return created.kind === 'existing' ? created.job : job;
+    } finally {
+      if (idempotency !== null) this.#claims.get(idempotency.key)?.release();
+      worker.wake();
+    }
+  }
+
+  /** A job that its customer can still read. */
+  async find(id: RetryId): Promise<RetryJob | undefined> {
+    const record = await this.#ports.store.find(id);
+    return record !== undefined && isReadable(record.job, this.#ports.clock.nowMs()) ? record.job : undefined;
+  }
+
+  /** The same with the JSON text of its result's body. */
+  async read(id: RetryId): Promise<{ readonly job: RetryJob; readonly resultBody: string | null } | undefined> {
+    const { store, sealer, clock } = this.#ports;
+    const record = await store.find(id);
+    if (record === undefined || !isReadable(record.job, clock.nowMs())) return undefined;
+    const { job, resultBody } = record;
+    return { job, resultBody: resultBody === null ? null : sealer.open(id, resultBody) };
+  }
+
+  /** @returns the cancelled job; undefined for one that has ended */
+  async cancel(id: RetryId): Promise<RetryJob | undefined> {
+    const { worker } = this.#ports;
+    const cancelled = await worker.runner.cancel(id, cancel);
+    if (cancelled === undefined) return undefined;
+    worker.abandon(id);
+    worker.wake();
+    return cancelled;
+  }
+
+  usage(organization: string, monthMs: number): Promise<RetryUsage> {
+    return this.#ports.store.usage(organization, monthMs);
+  }
+}

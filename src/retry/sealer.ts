@@ -1,0 +1,42 @@
+/**
+ * Encrypts what a job carries for its customer (siblings §6, §9): AES-256-GCM (NIST SP 800-38D) under a key that HMAC-SHA-256
+ * derives from the state's. The job's id is authenticated with it, so no record opens in another's place.
+ *
+ *   0   12  nonce, random
+ *  12   16  tag
+ *  28       the text, encrypted
+ */
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import type { Random } from '../base/random.ts';
+import type { RetryId } from './identifier.ts';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const HEAD_BYTES = NONCE_BYTES + 16;
+/** The label under which this key comes from the state's. */
+const PURPOSE = 'paygrade retries';
+
+export class Sealer {
+  readonly #key: Uint8Array;
+  readonly #random: Random;
+
+  /** @param stateKey 32 secret bytes, the same after a restart */
+  constructor(stateKey: Uint8Array, random: Random) {
+    this.#key = createHmac('sha256', stateKey).update(PURPOSE).digest();
+    this.#random = random;
+  }
+
+  seal(id: RetryId, text: string): Uint8Array {
+    const nonce = this.#random.bytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(Buffer.from(id));
+    const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), encrypted]));
+  }
+
+  /** @throws Error when the bytes were sealed for another job or with another key, or were changed */
+  open(id: RetryId, sealed: Uint8Array): string {
+    const decipher = createDecipheriv(CIPHER, this.#key, sealed.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(id));
+    decipher.setAuthTag(sealed.subarray(NONCE_BYTES, HEAD_BYTES));
+    return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8');
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The store of retry jobs (a port; siblings §6). Backends implement it, and test/suites/retries.ts is the suite that every
+ * implementation passes.
+ *
+ * Indivisible: {@link RetryStore.create} with its claim of an idempotency key; {@link RetryStore.update} of one job, from the read
+ * to the record; {@link RetryStore.takeDue} of each job that it gives. What a resolved promise says is on record. A rejection is
+ * an outage: the step may or may not have happened.
+ *
+ * A job that was taken is held by this process until it is released: no other process gets it. What a dead process held is free
+ * again, at the next start where one process owns the state, else when its lease ends.
+ */
+import type { RetryId } from './identifier.ts';
+import type { RetryJob } from './job.ts';
+
+/** A job with what it carries, sealed. */
+export interface RetryRecord {
+  readonly job: RetryJob;
+  /** `JobSecrets`; null when nothing of them is needed any more. */
+  readonly secrets: Uint8Array | null;
+  /** The JSON value of the result's body; null without one. */
+  readonly resultBody: Uint8Array | null;
+}
+
+/** Members that are left out stay as they are. */
+export interface RetryChange {
+  readonly job: RetryJob;
+  readonly secrets?: Uint8Array | null;
+  readonly resultBody?: Uint8Array | null;
+  /** Counts for the usage of the job's organization. */
+  readonly attemptsMade?: number;
+  readonly callbacksDelivered?: number;
+}
+
+export type Created =
+  | { readonly kind: 'created' }
+  /** The id or the idempotency key has a job already; nothing was changed. */
+  | { readonly kind: 'existing'; readonly job: RetryJob };
+
+/** A job that is due, and held from now on. */
+export interface DueJob {
+  readonly id: RetryId;
+  readonly customer: string;
+  /** Bytes of its secrets. */
+  readonly byteCount: number;
+}
+
+export interface DueQuery {
+  readonly nowMs: number;
+  readonly countMax: number;
+  /** Bytes of their secrets together; one job at least comes, whatever it has. */
+  readonly bytesMax: number;
+  /** Customers whose jobs are passed over. */
+  readonly without: readonly string[];
+}
+
+export interface Taken {
+  /** The longest due first. */
+  readonly jobs: readonly DueJob[];
+  /** When the first of the others falls due; null when there is none, undefined when more are due now. */
+  readonly nextDueMs: number | null | undefined;
+}
+
+/** Of one organization in one UTC calendar month. */
+export interface RetryUsage {
+  readonly retriesCreated: number;
+  readonly attemptsMade: number;
+  readonly callbacksDelivered: number;
+}
+
+export interface RetryStore {
+  create(record: RetryRecord): Promise<Created>;
+  find(id: RetryId): Promise<RetryRecord | undefined>;
+  /** The job that a customer's idempotency key made. */
+  findByKey(key: string): Promise<RetryJob | undefined>;
+  /**
+   * Reads a job, decides and records the change. @param decide is pure and may be called again; undefined changes nothing
+   * @returns what was recorded; undefined for an unknown job and where `decide` gave nothing
+   */
+  update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined>;
+  /** Forgets a job, held or not. */
+  remove(id: RetryId): Promise<void>;
+  takeDue(query: DueQuery): Promise<Taken>;
+  /**
+   * Ends the hold of this process; the job is found again when it falls due.
+   * @returns when that is; undefined for a job that was removed
+   */
+  release(id: RetryId): Promise<number | undefined>;
+  usage(organization: string, monthMs: number): Promise<RetryUsage>;
+}
+
+export const NO_USAGE: RetryUsage = { retriesCreated: 0, attemptsMade: 0, callbacksDelivered: 0 };

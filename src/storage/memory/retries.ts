@@ -1,0 +1,35 @@
+/** Retry jobs in the memory of this process: the tables of the state file in a database without a file, outside the heap. */
+import type { Clock } from '../../base/clock.ts';
+import type { RetryStore } from '../../retry/store.ts';
+import { StateDatabase } from '../sqlite/database.ts';
+import { SqliteRetryStore } from '../sqlite/retry-store.ts';
+
+export interface MemoryRetries {
+  readonly store: RetryStore;
+  /** May be repeated. */
+  close(): void;
+}
+
+export function openMemoryRetries(clock: Clock): MemoryRetries {
+  let database: StateDatabase | undefined;
+  // A process without retries has no such database.
+  const opened = (): StateDatabase => {
+    database ??= new StateDatabase({ path: ':memory:', sync: 'normal' });
+    return database;
+  };
+  return {
+    store: new SqliteRetryStore({
+      clock,
+      read: async (query) => opened().read(query),
+      async write(operation) {
+        const result = opened().apply([operation]);
+        const refused = result.kind === 'done' ? result.refused[0] : result;
+        if (refused !== undefined) throw new Error(refused.detail);
+      },
+    }),
+    close() {
+      database?.close();
+      database = undefined;
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * Retry jobs over the tables of a state file. One process owns the file, so what it holds it knows by itself, and steps of one job
+ * take turns here; nothing is kept in memory of a job that no step is under way for.
+ */
+import { monthStartMs } from '../../accounts/month.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { RetryId } from '../../retry/identifier.ts';
+import type { RetryJob } from '../../retry/job.ts';
+import {
+  type Created,
+  type DueQuery,
+  NO_USAGE,
+  type RetryChange,
+  type RetryRecord,
+  type RetryStore,
+  type RetryUsage,
+  type Taken,
+} from '../../retry/store.ts';
+import { type DueRows, RETRIES, type RetryOperation, type RetryQuery, type UsageAdded } from './tables/retries.ts';
+
+export interface RetryStorePorts {
+  readonly clock: Clock;
+  read(query: RetryQuery): Promise<unknown>;
+  /** Resolves when the operation is on record; operations take effect in the order of the calls. */
+  write(operation: RetryOperation): Promise<void>;
+}
+
+export class SqliteRetryStore implements RetryStore {
+  readonly #ports: RetryStorePorts;
+  /** Jobs that this process holds, with their record once it was read. */
+  readonly #held = new Map<RetryId, RetryRecord | undefined>();
+  /** The last step of a job that is under way. */
+  readonly #steps = new Map<RetryId, Promise<unknown>>();
+  /** Jobs that were written since the look for due ones began. */
+  #writtenSinceLook = new Set<RetryId>();
+
+  constructor(ports: RetryStorePorts) {
+    this.#ports = ports;
+  }
+
+  async create(record: RetryRecord): Promise<Created> {
+    const { job } = record;
+    const usage = this.#usageOf(job, { retriesCreated: 1 });
+    try {
+      await this.#ports.write({ table: RETRIES, kind: 'create', ...record, isHeld: false, usage });
+      return { kind: 'created' };
+    } catch (failure) {
+      const existing =
+        (await this.#read({ table: RETRIES, kind: 'find', id: job.id })) ??
+        (job.idempotency && (await this.#read({ table: RETRIES, kind: 'key', key: job.idempotency.key })));
+      if (existing) return { kind: 'existing', job: existing.job };
+      throw failure;
+    }
+  }
+
+  async find(id: RetryId): Promise<RetryRecord | undefined> {
+    return this.#held.get(id) ?? this.#inTurn(id, () => this.#current(id));
+  }
+
+  async findByKey(key: string): Promise<RetryJob | undefined> {
+    return (await this.#read({ table: RETRIES, kind: 'key', key }))?.job;
+  }
+
+  update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
+    return this.#inTurn(id, async () => {
+      const before = await this.#current(id);
+      const change = before && decide(before);
+      if (before === undefined || change === undefined) return undefined;
+      const { attemptsMade, callbacksDelivered, ...changed } = change;
+      const after: RetryRecord = { ...before, ...changed };
+      const usage = this.#usageOf(after.job, { attemptsMade, callbacksDelivered });
+      this.#writtenSinceLook.add(id);
+      await this.#ports.write({ table: RETRIES, kind: 'update', ...changed, isHeld: this.#held.has(id), usage });
+      if (this.#held.has(id)) this.#held.set(id, after);
+      return after;
+    });
+  }
+
+  remove(id: RetryId): Promise<void> {
+    return this.#inTurn(id, async () => {
+      await this.#ports.write({ table: RETRIES, kind: 'remove', id });
+      this.#held.delete(id);
+    });
+  }
+
+  async takeDue(query: DueQuery): Promise<Taken> {
+    this.#writtenSinceLook = new Set();
+    const { records, nextDueMs } = (await this.#ports.read({ table: RETRIES, kind: 'due', ...query })) as DueRows;
+    // A row is found again that is held already: it was released in between, and the record of that is still under way.
+    const fresh = records.filter(({ job }) => !this.#held.has(job.id));
+    for (const record of fresh) {
+      const { id } = record.job;
+      const isCurrent = !this.#steps.has(id) && !this.#writtenSinceLook.has(id);
+      this.#held.set(id, isCurrent ? record : undefined);
+    }
+    if (fresh.length > 0) {
+      try {
+        await this.#ports.write({ table: RETRIES, kind: 'take', ids: fresh.map(({ job }) => job.id) });
+      } catch (failure) {
+        for (const { job } of fresh) this.#held.delete(job.id);
+        throw failure;
+      }
+    }
+    return {
+      jobs: fresh.map(({ job: { id, customer }, secrets }) => ({ id, customer, byteCount: secrets?.length ?? 0 })),
+      nextDueMs,
+    };
+  }
+
+  release(id: RetryId): Promise<number | undefined> {
+    return this.#inTurn(id, async () => {
+      const record = await this.#current(id);
+      this.#held.delete(id);
+      if (record === undefined) return undefined;
+      await this.#ports.write({ table: RETRIES, kind: 'release', id });
+      return record.job.dueAtMs;
+    });
+  }
+
+  async usage(organization: string, monthMs: number): Promise<RetryUsage> {
+    const found = await this.#ports.read({ table: RETRIES, kind: 'usage', organization, monthMs });
+    return (found as RetryUsage | undefined) ?? NO_USAGE;
+  }
+
+  #read(query: RetryQuery): Promise<RetryRecord | undefined> {
+    return this.#ports.read(query) as Promise<RetryRecord | undefined>;
+  }
+
+  async #current(id: RetryId): Promise<RetryRecord | undefined> {
+    const held = this.#held.get(id);
+    if (held !== undefined) return held;
+    const record = await this.#read({ table: RETRIES, kind: 'find', id });
+    if (record !== undefined && this.#held.has(id)) this.#held.set(id, record);
+    return record;
+  }
+
+  #usageOf(
+    { organization }: RetryJob,
+    added: { readonly [K in keyof RetryUsage]?: number | undefined },
+  ): UsageAdded | undefined {
+    const { retriesCreated = 0, attemptsMade = 0, callbacksDelivered = 0 } = added;
+    if (organization === null || retriesCreated + attemptsMade + callbacksDelivered === 0) return undefined;
+    const monthMs = monthStartMs(this.#ports.clock.nowMs());
+    return { organization, monthMs, retriesCreated, attemptsMade, callbacksDelivered };
+  }
+
+  /** Steps of one job, one after another. */
+  #inTurn<T>(id: RetryId, step: () => Promise<T>): Promise<T> {
+    const before = this.#steps.get(id);
+    const running = before === undefined ? step() : before.then(step, step);
+    const forget = (): void => {
+      if (this.#steps.get(id) === running) this.#steps.delete(id);
+    };
+    this.#steps.set(id, running);
+    running.then(forget, forget);
+    return running;
+  }
+}

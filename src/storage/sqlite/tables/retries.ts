@@ -1,0 +1,256 @@
+/**
+ * Retry jobs in the state file (siblings §6). What a start must not read is only here: a million waiting jobs cost it nothing. An
+ * index over `due_ms` finds the next work; a job that a process holds has none, so it is not found twice. What a job carries is
+ * sealed (AES-256-GCM, which also shows a change of it); the rest has a checksum, which every read verifies.
+ */
+import type { RetryId } from '../../../retry/identifier.ts';
+import type { RetryRecord, RetryUsage } from '../../../retry/store.ts';
+import { decodeJob, encodeJob } from '../../retry-record.ts';
+import { checksumOfFields, DamagedError } from '../checksum.ts';
+import type { Connection, Row, SqlValue } from '../connection.ts';
+import type { Table } from './table.ts';
+
+export const RETRIES = 'retries';
+
+interface OfRetries {
+  readonly table: typeof RETRIES;
+}
+
+/** Counts to add to an organization's month. */
+export interface UsageAdded extends RetryUsage {
+  readonly organization: string;
+  readonly monthMs: number;
+}
+
+interface Written extends RetryRecord {
+  readonly isHeld: boolean;
+  readonly usage: UsageAdded | undefined;
+}
+
+export type RetryOperation =
+  | (OfRetries & Written & { readonly kind: 'create' })
+  /** Blobs that did not change are not among its members. */
+  | (OfRetries & { readonly kind: 'update' } & Pick<Written, 'job' | 'isHeld' | 'usage'> &
+      Partial<Pick<Written, 'secrets' | 'resultBody'>>)
+  /** Held from now on. */
+  | (OfRetries & { readonly kind: 'take'; readonly ids: readonly RetryId[] })
+  | (OfRetries & { readonly kind: 'release'; readonly id: RetryId })
+  | (OfRetries & { readonly kind: 'remove'; readonly id: RetryId });
+
+export type RetryQuery =
+  /** Answered by a {@link RetryRecord} or undefined. */
+  | (OfRetries & { readonly kind: 'find'; readonly id: RetryId })
+  /** The same, by the digest of an idempotency key. */
+  | (OfRetries & { readonly kind: 'key'; readonly key: string })
+  /** Answered by {@link DueRows}. */
+  | (OfRetries & {
+      readonly kind: 'due';
+      readonly nowMs: number;
+      readonly countMax: number;
+      readonly bytesMax: number;
+      readonly without: readonly string[];
+    })
+  | (OfRetries & { readonly kind: 'usage'; readonly organization: string; readonly monthMs: number });
+
+export interface DueRows {
+  readonly records: readonly RetryRecord[];
+  /** As `Taken.nextDueMs`. */
+  readonly nextDueMs: number | null | undefined;
+}
+
+/** `next_ms` is when the next step is due; `due_ms` the same, or NULL while a process holds the job. */
+const SCHEMA = `
+  CREATE TABLE retry (
+    id TEXT PRIMARY KEY, customer TEXT NOT NULL, key_digest TEXT, next_ms INTEGER NOT NULL, due_ms INTEGER,
+    state TEXT NOT NULL, secrets BLOB, result_body BLOB, checksum INTEGER NOT NULL
+  );
+  CREATE INDEX retry_due ON retry (due_ms, customer) WHERE due_ms IS NOT NULL;
+  CREATE INDEX retry_held ON retry (id) WHERE due_ms IS NULL;
+  CREATE UNIQUE INDEX retry_key ON retry (key_digest) WHERE key_digest IS NOT NULL;
+  CREATE TABLE retry_usage (
+    organization TEXT NOT NULL, month_ms INTEGER NOT NULL, created INTEGER NOT NULL, attempts INTEGER NOT NULL,
+    delivered INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (organization, month_ms)
+  ) WITHOUT ROWID;
+`;
+
+const checksumOf = (id: string, customer: string, key: string | null, nextMs: number, state: string): number =>
+  checksumOfFields(id, customer, key ?? '', nextMs, state);
+
+const bytesOrNull = (value: unknown): Uint8Array | null =>
+  value === null ? null : new Uint8Array(value as Uint8Array);
+
+/** @throws DamagedError */
+function recordOf(row: Row): RetryRecord {
+  const id = row.id as RetryId;
+  const customer = row.customer as string;
+  const state = row.state as string;
+  const key = row.key_digest as string | null;
+  if (checksumOf(id, customer, key, row.next_ms as number, state) !== row.checksum)
+    throw new DamagedError(`retry ${id}`);
+  return {
+    job: decodeJob(id, customer, key, row.next_ms as number, state),
+    secrets: bytesOrNull(row.secrets),
+    resultBody: bytesOrNull(row.result_body),
+  };
+}
+
+function create(connection: Connection, { job, secrets, isHeld }: Written): void {
+  const state = encodeJob(job);
+  const key = job.idempotency?.key ?? null;
+  connection.run(
+    `INSERT INTO retry (id, customer, key_digest, next_ms, due_ms, state, secrets, result_body, checksum)
+     VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`,
+    job.id,
+    job.customer,
+    key,
+    job.dueAtMs,
+    isHeld ? null : job.dueAtMs,
+    state,
+    secrets,
+    checksumOf(job.id, job.customer, key, job.dueAtMs, state),
+  );
+}
+
+function update(connection: Connection, operation: Extract<RetryOperation, { kind: 'update' }>): void {
+  const { job, isHeld, secrets, resultBody } = operation;
+  const state = encodeJob(job);
+  const values: SqlValue[] = [
+    job.dueAtMs,
+    isHeld ? null : job.dueAtMs,
+    state,
+    checksumOf(job.id, job.customer, job.idempotency?.key ?? null, job.dueAtMs, state),
+  ];
+  let blobs = '';
+  if (secrets !== undefined) {
+    blobs += ', secrets = ?';
+    values.push(secrets);
+  }
+  if (resultBody !== undefined) {
+    blobs += ', result_body = ?';
+    values.push(resultBody);
+  }
+  const sql = `UPDATE retry SET next_ms = ?, due_ms = ?, state = ?, checksum = ?${blobs} WHERE id = ?`;
+  if (connection.run(sql, ...values, job.id) !== 1) throw new Error(`no retry ${job.id}`);
+}
+
+const checksumOfUsage = (organization: string, monthMs: number, usage: RetryUsage): number =>
+  checksumOfFields(organization, monthMs, usage.retriesCreated, usage.attemptsMade, usage.callbacksDelivered);
+
+/** @throws DamagedError */
+function usageIn(connection: Connection, organization: string, monthMs: number): RetryUsage | undefined {
+  const row = connection
+    .prepared('SELECT * FROM retry_usage WHERE organization = ? AND month_ms = ?')
+    .get(organization, monthMs) as Row | undefined;
+  if (row === undefined) return undefined;
+  const usage = {
+    retriesCreated: row.created as number,
+    attemptsMade: row.attempts as number,
+    callbacksDelivered: row.delivered as number,
+  };
+  if (checksumOfUsage(organization, monthMs, usage) !== row.checksum) {
+    throw new DamagedError(`the retries of ${organization}`);
+  }
+  return usage;
+}
+
+function addUsage(connection: Connection, added: UsageAdded | undefined): void {
+  if (added === undefined) return;
+  const { organization, monthMs } = added;
+  const before = usageIn(connection, organization, monthMs);
+  const after = {
+    retriesCreated: (before?.retriesCreated ?? 0) + added.retriesCreated,
+    attemptsMade: (before?.attemptsMade ?? 0) + added.attemptsMade,
+    callbacksDelivered: (before?.callbacksDelivered ?? 0) + added.callbacksDelivered,
+  };
+  connection.run(
+    `INSERT OR REPLACE INTO retry_usage (organization, month_ms, created, attempts, delivered, checksum)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    organization,
+    monthMs,
+    after.retriesCreated,
+    after.attemptsMade,
+    after.callbacksDelivered,
+    checksumOfUsage(organization, monthMs, after),
+  );
+}
+
+const DUE_COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_body, checksum';
+
+/** The due ones in the order of their times. It passes over the entries of the index that belong to other customers. */
+function dueRows(connection: Connection, query: Extract<RetryQuery, { kind: 'due' }>): DueRows {
+  const { nowMs, countMax, bytesMax, without } = query;
+  const wanted = without.length === 0 ? '' : 'AND customer NOT IN (SELECT value FROM json_each(?))';
+  const rows = connection
+    .prepared(`SELECT ${DUE_COLUMNS} FROM retry WHERE due_ms <= ? ${wanted} ORDER BY due_ms LIMIT ?`)
+    .iterate(nowMs, ...(without.length === 0 ? [] : [JSON.stringify(without)]), countMax) as Iterable<Row>;
+  const records: RetryRecord[] = [];
+  let byteCount = 0;
+  let isFull = false;
+  for (const row of rows) {
+    const record = recordOf(row);
+    byteCount += record.secrets?.length ?? 0;
+    if (records.length > 0 && byteCount > bytesMax) {
+      isFull = true;
+      break;
+    }
+    records.push(record);
+  }
+  if (isFull || records.length === countMax) return { records, nextDueMs: undefined };
+  const next = connection.prepared('SELECT MIN(due_ms) AS due FROM retry WHERE due_ms > ?').get(nowMs) as Row;
+  return { records, nextDueMs: next.due as number | null };
+}
+
+export const retries: Table<RetryOperation, RetryQuery> = {
+  name: RETRIES,
+  schema: SCHEMA,
+  apply(connection, operation) {
+    switch (operation.kind) {
+      case 'create':
+        create(connection, operation);
+        addUsage(connection, operation.usage);
+        return;
+      case 'update':
+        update(connection, operation);
+        addUsage(connection, operation.usage);
+        return;
+      case 'take':
+        for (const id of operation.ids) connection.run('UPDATE retry SET due_ms = NULL WHERE id = ?', id);
+        return;
+      case 'release':
+        connection.run('UPDATE retry SET due_ms = next_ms WHERE id = ?', operation.id);
+        return;
+      case 'remove':
+        connection.run('DELETE FROM retry WHERE id = ?', operation.id);
+        return;
+      default:
+        operation satisfies never;
+    }
+  },
+  read(connection, query) {
+    switch (query.kind) {
+      case 'find':
+      case 'key': {
+        const [column, value] = query.kind === 'find' ? ['id', query.id] : ['key_digest', query.key];
+        const row = connection.prepared(`SELECT ${DUE_COLUMNS} FROM retry WHERE ${column} = ?`).get(value) as
+          | Row
+          | undefined;
+        return row && recordOf(row);
+      }
+      case 'due':
+        return dueRows(connection, query);
+      case 'usage':
+        return usageIn(connection, query.organization, query.monthMs);
+      default:
+        return query satisfies never;
+    }
+  },
+  bodyBytesOf(operation) {
+    if (operation.kind !== 'create' && operation.kind !== 'update') return 0;
+    return (operation.secrets?.length ?? 0) + (operation.resultBody?.length ?? 0);
+  },
+};
+
+/** Frees what the process before held. */
+export function freeHeldRetries(connection: Connection): void {
+  connection.run('UPDATE retry SET due_ms = next_ms WHERE due_ms IS NULL');
+}
