@@ -8,7 +8,7 @@ import type { Source } from './source.ts';
  * Area -> areas that it may import from besides itself. An area is a folder of `src`, a folder of `src/modules`, or a file
  * that stands in `src` itself.
  */
-const DOMAINS = ['catalogue', 'payment', 'callback', 'accounts', 'outbound'] as const;
+const DOMAINS = ['catalogue', 'payment', 'callback', 'accounts', 'outbound', 'resolve'] as const;
 const MODULE = ['base', 'http', 'access', 'config', ...DOMAINS, 'modules'] as const;
 const EVERYTHING = [
   'base',
@@ -32,10 +32,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   callback: ['base'],
   accounts: ['base'],
   outbound: ['base'],
+  resolve: ['base', 'outbound'],
   ingest: ['base', 'catalogue'],
   http: ['base'],
   config: ['base', 'payment', 'outbound'],
-  access: ['base', 'http', 'payment', 'callback', 'accounts'],
+  access: ['base', 'http', 'payment', 'callback', 'accounts', 'resolve'],
   modules: MODULE,
   'modules/*': MODULE,
   storage: ['base', ...DOMAINS, 'ingest'],

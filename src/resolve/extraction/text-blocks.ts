@@ -156,8 +156,11 @@ const linesOf = (text: string): string =>
 const preformattedText = (text: string): string =>
   withoutControls(text.replaceAll(LINE_BREAK, '\n'))
     .replace(/\r\n?/g, '\n')
-    .replace(/[^\S\n]+$/gm, '')
-    .replace(/^\n+|\n+$/g, '');
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
 
 /**
  * The run of blocks with the greatest sum of (characters outside links - BLOCK_COST): Kadane's algorithm. Without a positive block

@@ -16,6 +16,7 @@ export async function openMemoryBackend(options: StoreOptions, ports: BackendPor
     ledger: NOTHING_SPENT,
     events: new MemoryEventStore(),
     accounts: undefined,
+    resolves: undefined,
   });
   return {
     ...stores,
@@ -25,6 +26,7 @@ export async function openMemoryBackend(options: StoreOptions, ports: BackendPor
     drain: () => stores.callbacks.drain(),
     async close() {
       stores.callbacks.close();
+      stores.resolves.close();
     },
   };
 }
