@@ -9,6 +9,7 @@ import { jobs } from '../modules/jobs/module.ts';
 import type { Module } from '../modules/module.ts';
 import { pages } from '../modules/pages/module.ts';
 import { payments } from '../modules/payments/module.ts';
+import { resolve } from '../modules/resolve/module.ts';
 import { processOnly, service } from '../modules/service/module.ts';
 
 export interface SurfaceDefinition {
@@ -54,6 +55,14 @@ export const SURFACES = [
     path: '/data',
     urlSetting: 'dataUrl',
     modules: [data],
+  },
+  {
+    name: 'resolve',
+    title: 'paygrade Resolve API',
+    description: 'What is behind an address: metadata, readable text and links, for one payment.',
+    path: '/resolve',
+    urlSetting: 'resolveUrl',
+    modules: [resolve],
   },
 ] as const satisfies readonly SurfaceDefinition[];
 

@@ -6,6 +6,7 @@ import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import { catalogueSource, NO_CATALOGUE } from '../adapters/files/catalogue-source.ts';
+import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { openVerification } from '../adapters/verification/open-verification.ts';
 import type { Clock } from '../base/clock.ts';
@@ -16,6 +17,7 @@ import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
 import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
+import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
 import { keptStateKey } from '../storage/state-key.ts';
@@ -60,12 +62,14 @@ export interface Parts {
   /** 32 secret bytes, the same after a restart. */
   readonly stateKey: Uint8Array;
   readonly payments: OpenPayments;
+  readonly extractor: Extractor;
   readonly recoveryCounts: () => RecoveryCounts;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
 }
 
 const DAY_MS = 86_400_000;
+
 
 function stateComponent(backend: Backend): Component {
   return {
@@ -134,12 +138,19 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     onRepeatedTransaction: (repeated) => ports.onRepeatedTransaction?.(repeated),
   });
   server.add(payments.component);
+  const extractor = new ThreadExtractor({
+    clock,
+    timers,
+    onFailure: (detail) => ports.onFailure(new Error(detail), 'extraction'),
+  });
+  server.add({ metrics: (page) => extractor.writeMetrics(page), close: () => extractor.close() });
   return {
     timers,
     backend,
     catalogue,
     stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
     payments,
+    extractor,
     recoveryCounts: () => verification.queue.counts(),
     notices: [...payments.notices, ...verification.notices, ...backend.notices],
   };

@@ -30,19 +30,25 @@ export class RateWindow {
 
   /** 0 when this try passes; otherwise the milliseconds until the next one can. */
   tryPass(nowMs: number): number {
-    if ((nowMs - this.#lastMs) * 1000 >= this.#windowUs) this.#count = 0;
-    const nowUs = Math.floor(nowMs * 1000);
-    while (this.#count > 0 && this.#ageUs(nowUs) >= this.#windowUs) {
-      this.#head = (this.#head + 1) % this.#times.length;
-      this.#count--;
-    }
-    if (this.#count >= this.#limit) return (this.#windowUs - this.#ageUs(nowUs)) / 1000;
+    const waitMs = this.waitMs(nowMs);
+    if (waitMs > 0) return waitMs;
     if (this.#count === this.#times.length) this.#grow();
     // Rounded up, and the age rounded down: a pass never stops counting early.
     this.#times[(this.#head + this.#count) % this.#times.length] = Math.ceil(nowMs * 1000);
     this.#lastMs = Math.ceil(nowMs);
     this.#count++;
     return 0;
+  }
+
+  /** The same, and counts nothing. */
+  waitMs(nowMs: number): number {
+    if ((nowMs - this.#lastMs) * 1000 >= this.#windowUs) this.#count = 0;
+    const nowUs = Math.floor(nowMs * 1000);
+    while (this.#count > 0 && this.#ageUs(nowUs) >= this.#windowUs) {
+      this.#head = (this.#head + 1) % this.#times.length;
+      this.#count--;
+    }
+    return this.#count >= this.#limit ? (this.#windowUs - this.#ageUs(nowUs)) / 1000 : 0;
   }
 
   /** Microseconds since the oldest pass; -1 for one in the same microsecond. */

@@ -49,6 +49,8 @@ export interface FetchPorts {
 }
 
 export interface FetchOptions {
+  /** Fragment of the address that was asked for, with its `#`, or empty. */
+  readonly hash: string;
   readonly customer: string;
   /** On the monotonic clock; every request ends by then. */
   readonly deadlineMs: number;
@@ -65,19 +67,25 @@ export function redirectTarget(answer: Pick<OutboundAnswer, 'headers' | 'status'
   const location = headerOf(answer, 'location');
   if (location === null) return undefined;
   const next = URL.parse(location.trim(), from);
-  if (next === null || next.href.length > URL_LENGTH_MAX) return null;
-  if (!next.href.includes('#')) next.hash = from.hash;
-  return next;
+  return next === null || next.href.length > URL_LENGTH_MAX ? null : next;
+}
+
+function withHash(url: URL, hash: string): string {
+  const shown = new URL(url);
+  shown.hash = hash;
+  return shown.href;
 }
 
 /** Rejects only for a bug. */
 export async function fetchPage(
   first: Target,
   { outbound, clock }: FetchPorts,
-  { customer, deadlineMs, signal }: FetchOptions,
+  options: FetchOptions,
 ): Promise<FetchedPage> {
+  const { customer, deadlineMs, signal } = options;
   const redirects: Redirect[] = [];
   let target = first;
+  let { hash } = options;
   for (;;) {
     const timeoutMs = deadlineMs - clock.monotonicMs();
     if (timeoutMs <= 0) return { kind: 'failed', code: 'TARGET_TIMEOUT' };
@@ -96,12 +104,13 @@ export async function fetchPage(
     const next = redirectTarget(answer, target.url);
     if (next === undefined || next === null) {
       const warnings = next === null ? ['The redirect names no address that can be followed.'] : [];
-      return { kind: 'page', answer, finalUrl: target.url.href, redirects, warnings };
+      return { kind: 'page', answer, finalUrl: withHash(target.url, hash), redirects, warnings };
     }
     if (redirects.length === REDIRECT_COUNT_MAX) return { kind: 'failed', code: 'TOO_MANY_REDIRECTS' };
-    redirects.push({ url: target.url.href, status_code: answer.status });
+    redirects.push({ url: withHash(target.url, hash), status_code: answer.status });
     const judged = outbound.policy.judge(next.href, 'resolve');
     if (!judged.ok) return { kind: 'failed', code: 'TARGET_NOT_ALLOWED', reason: `a redirect: ${judged.reason}` };
     target = judged.target;
+    hash = next.hash || hash;
   }
 }

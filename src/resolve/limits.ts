@@ -69,8 +69,5 @@ export const STORED_BYTES_IN_MEMORY = 268_435_456;
 /** Expired ids that are still answered 410, about 200 bytes each. Beyond it the oldest is 404 before its hour is over. */
 export const TOMBSTONE_COUNT_MAX = 65_536;
 
-/** siblings §5: uncharged outcomes of one payer in any minute. */
-export const UNCHARGED_COUNT_MAX = 30;
-
 /** Between two sweeps of expired results. */
 export const SWEEP_PAUSE_MS = 30_000;

@@ -92,7 +92,9 @@ export async function resolveAddress(ports: WorkPorts, options: WorkOptions): Pr
   if (options.signal.aborted) end();
   try {
     const { target, customer } = options;
-    const page = await fetchPage(target, { outbound, clock }, { customer, deadlineMs, signal: ending.signal });
+    const { hash } = new URL(options.question.url);
+    const { signal } = ending;
+    const page = await fetchPage(target, { outbound, clock }, { customer, deadlineMs, signal, hash });
     if (page.kind === 'failed') return failedWith(page.code, page.reason);
     return await outcomeOf(page, ports, options, deadlineMs);
   } finally {

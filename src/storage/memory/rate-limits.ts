@@ -35,6 +35,10 @@ class MemoryRateLimiter implements RateLimiter {
     }
     return window.tryPass(this.#clock.monotonicMs());
   }
+
+  waitMs(key: string): number {
+    return this.#windows.get(key)?.waitMs(this.#clock.monotonicMs()) ?? 0;
+  }
 }
 
 export class MemoryRateLimits implements RateLimits {
