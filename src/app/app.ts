@@ -18,8 +18,9 @@ import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
 import { openDemoOrganization } from './demo-organization.ts';
 import { chosenSurfaces, SURFACES, type SurfaceDefinition } from './modules.ts';
-import { type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
+import { type HandleRequest, type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
+import { type OutboundPorts, openOutbound } from './outbound.ts';
 import { type OverloadPorts, openOverload } from './overload.ts';
 import { openParts, type Parts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
@@ -27,7 +28,7 @@ import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
 
 /** The environment of the app; optional members default to the runtime's own. */
-export interface AppPorts extends PartsPorts, OverloadPorts, RequestLogPorts {
+export interface AppPorts extends PartsPorts, OutboundPorts, OverloadPorts, RequestLogPorts {
   /** Whether the runtime's Response copies Headers and bytes in its constructor, as Bun's does. */
   readonly copiesIntoResponse?: boolean;
   /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
@@ -154,6 +155,15 @@ async function openOn(
     trustProxy: config.trustProxy,
     preflightFor: (path) => (isOperatorPath(path) ? undefined : preflightHeaders(config.corsOrigin)),
   };
+  const mounts = mountsOf(definitions, config);
+  let find: HandleRequest = () => Promise.reject(new Error('the surfaces are not open yet'));
+  const { outbound, component: outboundComponent } = openOutbound(
+    config,
+    mounts.map(({ mount }) => mount.baseUrl),
+    (request, client) => find(request, client, clock.monotonicMs()),
+    { ...ports, timers: parts.timers },
+  );
+  server.add(outboundComponent);
   const shared = {
     clock,
     random,
@@ -169,6 +179,7 @@ async function openOn(
     rateLimits,
     paid,
     books: backend.books,
+    outbound,
     shedding,
     paymentStatusOf,
     pageFiles: openPageFiles(),
@@ -176,12 +187,11 @@ async function openOn(
     server,
     config,
   };
-  const mounts = mountsOf(definitions, config);
   const mounted: MountedSurface[] = [];
   for (const mount of mounts) {
     mounted.push({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) });
   }
-  const find = surfaceFinder(mounted);
+  find = surfaceFinder(mounted);
   const demoKey = config.settlement === 'local' ? await openDemoOrganization(backend.accounts) : undefined;
   server.start();
   return {

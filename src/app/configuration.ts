@@ -1,7 +1,13 @@
 /** All settings: those of the whole server, then those of each module. */
 import { type Configuration, defineConfig } from '../config/config.ts';
 import type { SettingsGroup } from '../config/setting.ts';
-import { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
+import {
+  CATALOGUE_SETTINGS,
+  OUTBOUND_SETTINGS,
+  PAYMENT_SETTINGS,
+  SERVER_SETTINGS,
+  STATE_SETTINGS,
+} from '../config/settings.ts';
 import { MODULES } from './modules.ts';
 
 type ModuleSettings = (typeof MODULES)[number]['settings'];
@@ -11,6 +17,7 @@ const SHARED = [
   { owner: 'Catalogue', settings: CATALOGUE_SETTINGS },
   { owner: 'State', settings: STATE_SETTINGS },
   { owner: 'Payments', settings: PAYMENT_SETTINGS },
+  { owner: 'Outbound requests', settings: OUTBOUND_SETTINGS },
 ] as const satisfies readonly SettingsGroup[];
 
 const groupOf = <S>({ tag, settings }: { readonly tag: string; readonly settings: S }) => ({

@@ -9,6 +9,8 @@
  * Cost: one pass without a regular expression; an IPv4 address in plain spelling is returned as it came.
  */
 
+import { groupAt, ipv4Of, readGroups } from './ip-address.ts';
+
 export interface ClientAddress {
   /** Without port, zone and brackets, in lower case. */
   readonly address: string;
@@ -21,109 +23,19 @@ export interface ClientAddress {
 
 /** 45 for the longest IPv6 address, 6 for a port, 2 brackets, and the zone, which is the name of an interface. */
 const TEXT_LENGTH_MAX = 100;
-const GROUP_COUNT = 8;
 /** All ones in an IPv4-mapped address, zeros before it, the IPv4 address behind it. */
 const MAPPED_GROUP = 5;
-const GROUP_DIGITS_MAX = 4;
 const OCTET_COUNT = 4;
 const OCTET_DIGITS_MAX = 3;
 const PORT_DIGITS_MAX = 5;
 
-const DOT = 0x2e;
 const COLON = 0x3a;
 const ZERO = 0x30;
 
-/** Scratch: the groups of 16 bits that {@link readGroups} read. */
-const groups = new Uint16Array(GROUP_COUNT);
-
-const groupAt = (index: number): number => groups[index] as number; // index < GROUP_COUNT
 const hexAt = (index: number): string => groupAt(index).toString(16);
-
-/** Value of a hex digit, or -1. */
-function hexDigitOf(code: number): number {
-  const digit = code - ZERO;
-  if (digit >= 0 && digit <= 9) return digit;
-  const letter = (code | 0x20) - 0x61;
-  return letter >= 0 && letter <= 5 ? letter + 10 : -1;
-}
-
-/** The 32 bits of an IPv4 address in decimal octets, or -1. */
-function ipv4Of(text: string, start: number, end: number): number {
-  let bits = 0;
-  let octet = 0;
-  let octetCount = 0;
-  let digitCount = 0;
-  for (let i = start; i <= end; i++) {
-    const code = i === end ? DOT : text.charCodeAt(i);
-    if (code === DOT) {
-      if (digitCount === 0 || octetCount === OCTET_COUNT) return -1;
-      bits = bits * 256 + octet;
-      octet = 0;
-      octetCount++;
-      digitCount = 0;
-      continue;
-    }
-    const digit = code - ZERO;
-    if (digit < 0 || digit > 9 || digitCount === OCTET_DIGITS_MAX) return -1;
-    octet = octet * 10 + digit;
-    digitCount++;
-    if (octet > 255) return -1;
-  }
-  return octetCount === OCTET_COUNT ? bits : -1;
-}
 
 const ipv4Text = (bits: number): string =>
   `${bits >>> 24}.${(bits >>> 16) & 0xff}.${(bits >>> 8) & 0xff}.${bits & 0xff}`;
-
-/** Moves the groups behind `::` to the end and fills the gap with zeros. @returns false when there is nothing to fill */
-function expand(gap: number, count: number): boolean {
-  if (gap < 0) return count === GROUP_COUNT;
-  if (count === GROUP_COUNT) return false;
-  groups.copyWithin(GROUP_COUNT - (count - gap), gap, count);
-  groups.fill(0, gap, GROUP_COUNT - (count - gap));
-  return true;
-}
-
-/** Reads an IPv6 address without a zone into {@link groups}. */
-function readGroups(text: string, start: number, end: number): boolean {
-  let count = 0;
-  let gap = -1;
-  let i = start;
-  if (text.startsWith('::', start)) {
-    gap = 0;
-    i += 2;
-  }
-  while (i < end) {
-    if (count === GROUP_COUNT) return false;
-    let group = 0;
-    let at = i;
-    for (let digit = 0; at < end; at++) {
-      digit = hexDigitOf(text.charCodeAt(at));
-      if (digit < 0) break;
-      if (at - i === GROUP_DIGITS_MAX) return false;
-      group = group * 16 + digit;
-    }
-    if (at === i) return false;
-    if (at < end && text.charCodeAt(at) === DOT) {
-      // An IPv4 address takes the last two groups.
-      const bits = count > GROUP_COUNT - 2 ? -1 : ipv4Of(text, i, end);
-      if (bits < 0) return false;
-      groups[count++] = bits >>> 16;
-      groups[count++] = bits & 0xffff;
-      break;
-    }
-    groups[count++] = group;
-    if (at === end) break;
-    if (text.charCodeAt(at) !== COLON || at + 1 === end) return false;
-    i = at + 1;
-    if (text.charCodeAt(i) === COLON) {
-      if (gap >= 0) return false;
-      gap = count;
-      i++;
-    }
-  }
-  return expand(gap, count);
-}
 
 function ipv4Address(bits: number): ClientAddress {
   const address = ipv4Text(bits);

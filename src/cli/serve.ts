@@ -141,7 +141,7 @@ export const serve = command({
     const addresses = { baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address };
     try {
       app = await openServed(
-        { ...config, ...addresses },
+        { ...config, ...addresses, port: listener.port },
         {
           clock: io.clock,
           random: systemRandom,

@@ -1,5 +1,6 @@
 /** Parsers of settings. Each refuses with words that complete "VARIABLE must be ...". */
 import { base64Bytes } from '../base/codec.ts';
+import { parseTargetAllow } from '../outbound/target-allow.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
 import { type Address, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
 import { InvalidSetting, type Parse } from './setting.ts';
@@ -30,6 +31,14 @@ export const atomicAmount: Parse<bigint> = (text) =>
 export const priceList: Parse<Prices> = (text) => {
   const parsed = parsePrices(text);
   return parsed.ok ? parsed.prices : refuse(`a list such as search=0.02,company=0.05: ${parsed.fault}`);
+};
+
+/** Entries of `TARGET_ALLOW`, `host:port` or `cidr:port`, as given. */
+export const targetList: Parse<string> = (text) => {
+  const parsed = parseTargetAllow(text);
+  return parsed.ok
+    ? text
+    : refuse(`host:port or cidr:port, comma-separated, IPv6 in brackets; ${JSON.stringify(parsed.entry)} is neither`);
 };
 
 const trueOrFalse = oneOf(['true', 'false']);

@@ -11,6 +11,7 @@ import {
   secretBytes,
   secretText,
   switchOn,
+  targetList,
   webAddress,
   wholeNumber,
   wordList,
@@ -182,6 +183,26 @@ export const STATE_SETTINGS = {
     default: 'false',
     help: '`true`: replace a missing or damaged state with an empty one',
     detail: 'For 150 s after a reset the server refuses payments that the lost state may have recorded as used.',
+  }),
+};
+
+export const OUTBOUND_SETTINGS = {
+  outboundConcurrency: setting({
+    variable: 'OUTBOUND_CONCURRENCY',
+    parse: wholeNumber(1, 10_000),
+    default: '64',
+    help: 'requests that the server makes for customers at a time',
+    detail:
+      'At most 4 of them to one host, and half for one customer while others wait. What waits, waits its turn; see limits.md, "Requests of the server".',
+  }),
+  targetAllow: setting({
+    variable: 'TARGET_ALLOW',
+    parse: targetList,
+    default: '',
+    shownDefault: 'none',
+    help: 'targets that may be reached although they are not public: `host:port` or `cidr:port`, comma-separated',
+    detail:
+      'For tests and private networks, over http too. `host:port` is compared with what the address says, `cidr:port` with what its host resolves to: `hooks.corp.example:9000,10.1.0.0/16:8443,[::1]/128:8080`. Every customer can reach what is listed.',
   }),
 };
 

@@ -20,6 +20,7 @@ import type { BodyReader } from '../http/body.ts';
 import type { Operation } from '../http/operation.ts';
 import type { Route } from '../http/route.ts';
 import type { StaticFiles } from '../http/static-files.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import type { Books } from '../payment/books.ts';
 import type { Network } from '../payment/protocol/network.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
@@ -98,6 +99,8 @@ export interface ModuleContext {
   /** Services of paid operations. */
   readonly paid: PaidServices['paid'];
   readonly books: Books;
+  /** Sends requests to addresses of customers' choosing. */
+  readonly outbound: Outbound;
   /** The server's overload, and what it has shed. */
   readonly shedding: Shedding;
   /** The status of an authorization, by payer (0x and 40 hex digits) and nonce (0x and 64), any case. */

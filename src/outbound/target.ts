@@ -8,15 +8,27 @@ export type Purpose = 'retry' | 'resolve' | 'delivery';
 
 /** An address that was judged without a look-up. */
 export interface Target {
-  /** Normalized as `URL` does it. */
+  /** Normalized as `URL` does it, without a fragment and without the dot of a fully qualified name. */
   readonly url: URL;
   /** A webhook address of this server: it is delivered inside the process. */
   readonly isOwnHook: boolean;
+  /**
+   * What the host may resolve to: `any` address (TARGET_ALLOW has host and port), only a `listed` one (a range of
+   * TARGET_ALLOW; port, scheme or name are not those of a public target), otherwise a public or listed one.
+   */
+  readonly mayResolveTo?: 'any' | 'listed';
 }
 
-/** `reason`: one line, safe to show to a customer. */
-export type Judged = { readonly ok: true; readonly target: Target } | { readonly ok: false; readonly reason: string };
+/** A refusal. `reason`: one line, safe to show to a customer. `rule`: the rule that refused, for metrics. */
+export interface RefusedTarget {
+  readonly ok: false;
+  readonly reason: string;
+  readonly rule?: string;
+}
+
+export type Judged = { readonly ok: true; readonly target: Target } | RefusedTarget;
 
 export interface TargetPolicy {
+  /** Cost: a few microseconds; no look-up. */
   judge(url: string, purpose: Purpose): Judged;
 }

@@ -1,0 +1,192 @@
+/**
+ * One request over node:http or node:https to addresses that were judged: an agent of its own, because the default one reuses
+ * sockets without asking `lookup` and may take a proxy from the environment; `lookup` hands on exactly the judged addresses, so
+ * a second answer of the resolver changes nothing; the name of the certificate stays that of the host. `node:http` under Bun
+ * keeps to all of it (test/adapters/outbound/client.process.test.ts), `fetch` there does not.
+ */
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { LookupFunction, Socket } from 'node:net';
+import { errorCodeOf } from '../../base/failure.ts';
+import type { Timers } from '../../base/timers.ts';
+import { VERSION } from '../../base/version.ts';
+import { ADDRESSES_TRIED_MAX, CONNECT_MS, HEAD_BYTES_MAX } from '../../outbound/limits.ts';
+import type { OutboundAnswer, OutboundFailure, OutboundRequest } from '../../outbound/outbound.ts';
+import { isNotSent } from './connection-failure.ts';
+import { ACCEPTED_CODINGS, BodyTooLarge, codingsOf, readBody } from './unpack.ts';
+
+/** Without its duration, which the client measures. */
+export type ExchangeResult = Omit<OutboundAnswer, 'durationMs'> | Omit<OutboundFailure, 'durationMs'>;
+
+export interface ExchangePorts {
+  readonly timers: Timers;
+  /** The head of the answer is there. */
+  readonly onAnswer: () => void;
+  /** Ends the request: the caller's signal or the deadline. */
+  readonly signal: AbortSignal;
+  /** Certificates of the authorities, PEM, in place of the system's. */
+  readonly ca?: string | undefined;
+}
+
+/** Time for an address before the next one of the same name is tried, milliseconds (RFC 8305 §5 says 250 to 2000). */
+const ATTEMPT_MS = 1000;
+
+const PLAIN_AGENT = new Agent({ keepAlive: false, autoSelectFamilyAttemptTimeout: ATTEMPT_MS });
+const TLS_AGENT = new HttpsAgent({
+  keepAlive: false,
+  maxCachedSessions: 0,
+  autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+});
+
+/** Set here, or about one connection (RFC 9110 §7.6.1). */
+const NOT_PASSED_ON: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+]);
+
+/** Headers of the request, as both ways out send them. */
+export function sentHeadersOf({ headers, body, method }: OutboundRequest): Record<string, string[]> {
+  const sent = new Map<string, [string, string[]]>();
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    if (NOT_PASSED_ON.has(key) || key.startsWith('proxy-')) continue;
+    const values = sent.get(key);
+    if (values === undefined) sent.set(key, [name, [value]]);
+    else values[1].push(value);
+  }
+  const hasBody = body !== null || (method !== 'GET' && method !== 'HEAD');
+  return {
+    ...Object.fromEntries(sent.values()),
+    'User-Agent': [`paygrade/${VERSION}`],
+    'Accept-Encoding': [ACCEPTED_CODINGS],
+    ...(hasBody ? { 'Content-Length': [String(body?.length ?? 0)] } : {}),
+  };
+}
+
+const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4);
+
+function pinned(addresses: readonly string[]): LookupFunction {
+  const all = addresses.slice(0, ADDRESSES_TRIED_MAX).map((address) => ({ address, family: familyOf(address) }));
+  return (_, { all: wantsAll }, callback) => {
+    const [first] = all;
+    if (wantsAll === true || first === undefined) callback(null, all);
+    else callback(null, first.address, first.family);
+  };
+}
+
+/** What ended an exchange before its answer, where the error alone does not say so. */
+interface Progress {
+  isConnected: boolean;
+  isSecured: boolean;
+  isTooSlow: boolean;
+}
+
+/** Codes of a handshake that failed and of verdicts on a certificate (Node's `tls` documentation, OpenSSL). */
+const isTlsCode = (code: string): boolean =>
+  /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH)/.test(
+    code,
+  ) || code === 'EPROTO';
+
+function failureOf(failure: unknown, { isConnected, isSecured, isTooSlow }: Progress, isTls: boolean): ExchangeResult {
+  if (isTooSlow) return { kind: 'timeout', detail: `no connection in ${CONNECT_MS} ms` };
+  if (failure instanceof BodyTooLarge) return { kind: 'too-large', detail: failure.message };
+  const code = errorCodeOf(failure) ?? 'no code';
+  if (code === 'HPE_HEADER_OVERFLOW') return { kind: 'too-large', detail: `a head over ${HEAD_BYTES_MAX} bytes` };
+  if (isTls && !isSecured && (isTlsCode(code) || isConnected)) return { kind: 'tls-error', detail: `TLS (${code})` };
+  if (code === 'ETIMEDOUT') return { kind: 'timeout', detail: 'no connection (ETIMEDOUT)' };
+  const what = isNotSent(failure) ? 'no connection' : 'connection lost';
+  return { kind: 'unreachable', detail: `${what} (${code})` };
+}
+
+/** Pairs of `rawHeaders`, names in lower case; without the codings where the body is unpacked. */
+function headersOf({ rawHeaders }: IncomingMessage, isUnpacked: boolean): (readonly [string, string])[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase();
+    if (!isUnpacked || (name !== 'content-encoding' && name !== 'content-length')) {
+      pairs.push([name, rawHeaders[i + 1] as string]);
+    }
+  }
+  return pairs;
+}
+
+async function answerOf(response: IncomingMessage, request: OutboundRequest): Promise<ExchangeResult> {
+  const codings = codingsOf(String(response.headers['content-encoding'] ?? '')) ?? [];
+  const { bytes, isTruncated } = await readBody(response, codings, request);
+  const headers = headersOf(response, codings.length > 0);
+  return { kind: 'answer', status: response.statusCode as number, headers, body: bytes, isTruncated };
+}
+
+/** Notes how far the connection came, and ends it when it takes too long. */
+function watchConnection(sent: ClientRequest, progress: Progress, isTls: boolean, timers: Timers): () => void {
+  const stop = timers.after(CONNECT_MS, () => {
+    progress.isTooSlow = true;
+    sent.destroy(new Error('connecting took too long'));
+  });
+  sent.once('socket', (socket: Socket) => {
+    socket.once('connect', () => {
+      progress.isConnected = true;
+      if (!isTls) stop();
+    });
+    socket.once('secureConnect', () => {
+      progress.isSecured = true;
+      stop();
+    });
+  });
+  return stop;
+}
+
+/**
+ * Never rejects. What `ports.signal` ended is `aborted`; the caller knows what the signal stood for.
+ * @param addresses judged, at least one
+ */
+export async function exchange(
+  request: OutboundRequest,
+  addresses: readonly string[],
+  { timers, onAnswer, signal, ca }: ExchangePorts,
+): Promise<ExchangeResult> {
+  const { url } = request.target;
+  const isTls = url.protocol === 'https:';
+  const progress: Progress = { isConnected: false, isSecured: false, isTooSlow: false };
+  let sent: ClientRequest | undefined;
+  let stopWatching = (): void => {};
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent = (isTls ? httpsRequest : httpRequest)({
+        agent: isTls ? TLS_AGENT : PLAIN_AGENT,
+        method: request.method,
+        hostname: url.hostname.replace(/^\[|\]$/g, ''),
+        port: url.port === '' ? undefined : Number(url.port),
+        path: `${url.pathname}${url.search}`,
+        headers: sentHeadersOf(request),
+        lookup: pinned(addresses),
+        maxHeaderSize: HEAD_BYTES_MAX,
+        signal,
+        ...(isTls ? { rejectUnauthorized: true, ca } : {}),
+      });
+      stopWatching = watchConnection(sent, progress, isTls, timers);
+      sent.once('response', resolve);
+      // Kept: an error after the answer must not end the process.
+      sent.on('error', reject);
+      sent.once('close', () => reject(new Error('closed without an answer')));
+      sent.end(request.body ?? undefined);
+    });
+    onAnswer();
+    return await answerOf(response, request);
+  } catch (failure) {
+    if (signal.aborted) return { kind: 'aborted', detail: 'the request was ended' };
+    return failureOf(failure, progress, isTls);
+  } finally {
+    stopWatching();
+    sent?.destroy();
+  }
+}

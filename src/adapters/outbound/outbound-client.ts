@@ -1,0 +1,167 @@
+/**
+ * The guarded client (siblings §5): a turn, then one look-up, every address of which is judged, then one exchange with exactly
+ * those addresses. Own webhook addresses are delivered inside the process. Nothing here is logged; a result's detail has codes
+ * and no part of the request.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Exposition } from '../../base/prometheus.ts';
+import type { Timers } from '../../base/timers.ts';
+import { LOOK_UP_MS } from '../../outbound/limits.ts';
+import type { Outbound, OutboundRequest, OutboundResult } from '../../outbound/outbound.ts';
+import type { OutboundPolicy } from '../../outbound/policy.ts';
+import type { Judged, Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
+import { literalOf } from '../../outbound/target-allow.ts';
+import { OutboundTurns, type Turn } from '../../outbound/turns.ts';
+import { type ExchangeResult, exchange } from './exchange.ts';
+import { OutboundCounts } from './outbound-counts.ts';
+import type { OwnHooks } from './own-hooks.ts';
+import type { NameResolver, Resolved } from './resolver.ts';
+
+export interface OutboundClientOptions {
+  readonly policy: OutboundPolicy;
+  /** OUTBOUND_CONCURRENCY. */
+  readonly concurrency: number;
+  readonly resolver: NameResolver;
+  readonly ownHooks: OwnHooks;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Certificates of the authorities, PEM, in place of the system's, for tests. */
+  readonly ca?: string | undefined;
+}
+
+/** A host's addresses as text; IPv6 without brackets. */
+const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+
+type Located =
+  | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
+  | { readonly kind: 'blocked' | 'timeout' | 'unreachable'; readonly detail: string };
+
+export class OutboundClient implements Outbound {
+  readonly policy: TargetPolicy;
+  readonly #options: OutboundClientOptions;
+  readonly #turns: OutboundTurns;
+  readonly #counts = new OutboundCounts();
+
+  constructor(options: OutboundClientOptions) {
+    this.#options = options;
+    this.#turns = new OutboundTurns(options.concurrency, options.clock);
+    this.policy = { judge: (url, purpose) => this.#judge(url, purpose) };
+  }
+
+  async lookUp(target: Target, signal?: AbortSignal): Promise<'allowed' | 'blocked' | 'unreachable' | 'timeout'> {
+    if (target.isOwnHook) return 'allowed';
+    const { kind } = await this.#locate(target, signal);
+    return kind === 'addresses' ? 'allowed' : kind;
+  }
+
+  async send(request: OutboundRequest): Promise<OutboundResult> {
+    const { clock } = this.#options;
+    const turn = await this.#turns.take(request.customer, request.target.url.hostname, request.signal);
+    const startMs = clock.monotonicMs();
+    try {
+      const result: ExchangeResult =
+        turn === undefined ? { kind: 'aborted', detail: 'ended while it waited' } : await this.#run(request, turn);
+      const durationMs = Math.round(clock.monotonicMs() - startMs);
+      this.#counts.noteResult(result.kind, durationMs);
+      return { ...result, durationMs };
+    } finally {
+      turn?.end();
+    }
+  }
+
+  metrics(page: Exposition): void {
+    this.#counts.write(page, this.#turns.counts);
+  }
+
+  #judge(url: string, purpose: Purpose): Judged {
+    const judged = this.#options.policy.judge(url, purpose);
+    if (!judged.ok) this.#counts.noteBlocked(judged.rule);
+    return judged;
+  }
+
+  /** Ends the request at its deadline or with the caller's signal. */
+  async #run(request: OutboundRequest, turn: Turn): Promise<ExchangeResult> {
+    const { timeoutMs } = request;
+    const ending = endingOf(this.#options.timers, timeoutMs, request.signal);
+    try {
+      const result = await this.#exchange(request, turn, ending.signal);
+      if (result.kind === 'answer' || !ending.signal.aborted) return result;
+      return ending.isLate()
+        ? { kind: 'timeout', detail: `no whole answer in ${timeoutMs} ms` }
+        : { kind: 'aborted', detail: 'the request was ended' };
+    } finally {
+      ending.stop();
+    }
+  }
+
+  async #exchange(request: OutboundRequest, turn: Turn, signal: AbortSignal): Promise<ExchangeResult> {
+    const { target } = request;
+    const { ownHooks, timers, ca } = this.#options;
+    const onAnswer = (): void => turn.answered();
+    const located = target.isOwnHook ? undefined : await this.#locate(target, signal);
+    if (located !== undefined && located.kind !== 'addresses') return located;
+    if (!signal.aborted) await request.onSent?.();
+    if (signal.aborted) return { kind: 'aborted', detail: 'ended before it was sent' };
+    return located === undefined
+      ? ownHooks.deliver(request, onAnswer, signal)
+      : exchange(request, located.addresses, { timers, onAnswer, signal, ca });
+  }
+
+  /** The addresses of a target's host, all of them judged. */
+  async #locate(target: Target, signal?: AbortSignal): Promise<Located> {
+    const resolved = await this.#resolve(target.url.hostname, signal);
+    switch (resolved.kind) {
+      case 'timeout':
+        return { kind: 'timeout', detail: `the name was not resolved (${resolved.code})` };
+      case 'unknown':
+        return { kind: 'unreachable', detail: `the name has no address (${resolved.code})` };
+      case 'addresses': {
+        const judged = this.#options.policy.judgeAddresses(target, resolved.addresses);
+        if (judged.ok) return resolved;
+        this.#counts.noteBlocked(judged.rule);
+        return { kind: 'blocked', detail: judged.reason };
+      }
+      default:
+        return resolved satisfies never;
+    }
+  }
+
+  async #resolve(hostname: string, signal?: AbortSignal): Promise<Resolved> {
+    if (literalOf(hostname) !== undefined) return { kind: 'addresses', addresses: [bare(hostname)] };
+    const ending = endingOf(this.#options.timers, LOOK_UP_MS, signal);
+    try {
+      return await this.#options.resolver.resolve(hostname, ending.signal);
+    } finally {
+      ending.stop();
+    }
+  }
+}
+
+/** A signal that a deadline aborts, or another signal before it. */
+interface Ending {
+  readonly signal: AbortSignal;
+  /** Whether it was the deadline. */
+  isLate(): boolean;
+  /** Releases the timer and the other signal. */
+  stop(): void;
+}
+
+function endingOf(timers: Timers, delayMs: number, signal: AbortSignal | undefined): Ending {
+  const ended = new AbortController();
+  const abort = (): void => ended.abort();
+  let isLate = false;
+  const cancel = timers.after(delayMs, () => {
+    isLate = !ended.signal.aborted;
+    abort();
+  });
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  return {
+    signal: ended.signal,
+    isLate: () => isLate,
+    stop: () => {
+      cancel();
+      signal?.removeEventListener('abort', abort);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * Delivers requests to webhook addresses of this server inside the process (siblings §5), so that it works behind any proxy.
+ * They meet the same handler and the same limits as from outside; each customer counts as a client network of its own.
+ */
+import type { OutboundRequest } from '../../outbound/outbound.ts';
+import { type ExchangeResult, sentHeadersOf } from './exchange.ts';
+import { BodyTooLarge, readBody } from './unpack.ts';
+
+/** The app's own handler. `client.address` is no address of IP. */
+export type OwnFetch = (request: Request, client: { readonly address: string }) => Response | Promise<Response>;
+
+/** Says who a client is only when a proxy wrote it. */
+const FORWARDED = new Set(['x-forwarded-for', 'forwarded']);
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+export class OwnHooks {
+  readonly #fetch: OwnFetch;
+  readonly #hook: URL;
+
+  /** @param hookBaseUrl the public address; its path is the proxy's and is not part of what the handler sees */
+  constructor(fetch: OwnFetch, hookBaseUrl: string) {
+    this.#fetch = fetch;
+    this.#hook = new URL(hookBaseUrl);
+  }
+
+  /** Never rejects. What the signal ended is `aborted`. */
+  async deliver(request: OutboundRequest, onAnswer: () => void, signal: AbortSignal): Promise<ExchangeResult> {
+    let stopWaiting = (): void => {};
+    try {
+      const ended = new Promise<never>((_, reject) => {
+        const onAbort = (): void => reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        stopWaiting = () => signal.removeEventListener('abort', onAbort);
+      });
+      return await Promise.race([this.#answer(request, onAnswer, signal), ended]);
+    } catch (failure) {
+      if (signal.aborted) return { kind: 'aborted', detail: 'the request was ended' };
+      if (failure instanceof BodyTooLarge) return { kind: 'too-large', detail: failure.message };
+      return { kind: 'unreachable', detail: 'the webhook address of this server gave no answer' };
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  async #answer(request: OutboundRequest, onAnswer: () => void, signal: AbortSignal): Promise<ExchangeResult> {
+    const { method, body, customer } = request;
+    const headers = Object.entries(sentHeadersOf(request)).flatMap(([name, values]) =>
+      FORWARDED.has(name.toLowerCase()) ? [] : values.map((value): [string, string] => [name, value]),
+    );
+    const own = new Request(this.#innerUrl(request.target.url), {
+      method,
+      headers,
+      body: body?.slice() ?? null,
+      signal,
+    });
+    const response = await this.#fetch(own, { address: `customer ${customer}` });
+    onAnswer();
+    const { bytes, isTruncated } = await readBody(response.body ?? nothing(), [], request);
+    return { kind: 'answer', status: response.status, headers: [...response.headers], body: bytes, isTruncated };
+  }
+
+  #innerUrl({ pathname, search }: URL): string {
+    const path = this.#hook.pathname.replace(/\/$/, '');
+    return `${this.#hook.origin}${pathname.slice(path.length)}${search}`;
+  }
+}

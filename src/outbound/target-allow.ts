@@ -1,0 +1,67 @@
+/**
+ * `TARGET_ALLOW` (siblings §5): addresses that may be reached although they are not public. An entry `host:port` is compared
+ * with host and port as the address has them, an entry `cidr:port` with the addresses that the host resolved to.
+ */
+import { type IpAddress, type IpRange, isInRange, parseIp, parseIpRange } from '../base/ip-address.ts';
+
+export interface TargetAllow {
+  /** `host:port`, the host as `URL` normalizes it. */
+  readonly hosts: ReadonlySet<string>;
+  readonly ranges: readonly { readonly range: IpRange; readonly port: number }[];
+}
+
+export const NOTHING_ALLOWED: TargetAllow = { hosts: new Set(), ranges: [] };
+
+const PORT_MAX = 65_535;
+
+/** `name:1`, `1.2.3.4/8:1`, `[::1]:1` or `[::1]/128:1`: brackets or not, the host, the length, the port. */
+const ENTRY = /^(?:\[([0-9a-f:.]+)\]|([^/:[\]@?#\s]+))(\/[0-9]{1,3})?:([1-9][0-9]{0,4})$/i;
+
+function parseEntry(entry: string): { host: string } | { range: IpRange; port: number } | undefined {
+  const [, bracketed, plain, length, digits] = ENTRY.exec(entry) ?? [];
+  const port = Number(digits);
+  const host = bracketed ?? plain;
+  if (host === undefined || !(port <= PORT_MAX)) return undefined;
+  if (length !== undefined) {
+    const range = parseIpRange(`${host}${length}`);
+    return range === undefined || (range.family === 6) !== (bracketed !== undefined) ? undefined : { range, port };
+  }
+  const text = `http://${bracketed === undefined ? host : `[${host}]`}:${port}`;
+  return URL.canParse(text) ? { host: hostPortOf(new URL(text)) } : undefined;
+}
+
+/** Port that the scheme implies where the address names none. */
+export const portOf = ({ protocol, port }: URL): number =>
+  port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+
+/** Host, in brackets where it is IPv6, and port, without the dot of a fully qualified name. */
+export const hostPortOf = (url: URL): string => `${url.hostname.replace(/\.$/, '')}:${portOf(url)}`;
+
+/** @returns the entry that is none, where there is one */
+export function parseTargetAllow(
+  text: string,
+): { readonly ok: true; readonly allow: TargetAllow } | { readonly ok: false; readonly entry: string } {
+  const hosts = new Set<string>();
+  const ranges: { range: IpRange; port: number }[] = [];
+  for (const entry of text.split(',').map((one) => one.trim())) {
+    if (entry === '') continue;
+    const parsed = parseEntry(entry);
+    if (parsed === undefined) return { ok: false, entry };
+    if ('host' in parsed) hosts.add(parsed.host);
+    else ranges.push(parsed);
+  }
+  return { ok: true, allow: { hosts, ranges } };
+}
+
+export const isHostListed = ({ hosts }: TargetAllow, url: URL): boolean => hosts.has(hostPortOf(url));
+
+export const isAddressListed = ({ ranges }: TargetAllow, ip: IpAddress, port: number): boolean =>
+  ranges.some((entry) => entry.port === port && isInRange(ip, entry.range));
+
+/** Whether addresses behind a name can be listed: whether an entry `cidr:port` has this port. */
+export const isPortListed = ({ ranges }: TargetAllow, port: number): boolean =>
+  ranges.some((entry) => entry.port === port);
+
+/** The address that a host of a `URL` is; undefined for a name. */
+export const literalOf = (hostname: string): IpAddress | undefined =>
+  parseIp(hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);

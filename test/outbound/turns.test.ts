@@ -1,0 +1,249 @@
+/** Turns of outbound requests: the rules one by one, then all of them over seeded load against a model of what may be in flight. */
+import { describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { SILENCE_MS, SILENT_KEPT_MS } from '../../src/outbound/limits.ts';
+import { OutboundTurns, type Turn } from '../../src/outbound/turns.ts';
+
+class ManualClock {
+  nowMs = 0;
+  monotonicMs(): number {
+    return this.nowMs;
+  }
+}
+
+interface Asked {
+  readonly customer: string;
+  readonly host: string;
+  turn: Turn | undefined;
+}
+
+const settled = async (): Promise<void> => {
+  for (let i = 0; i < 4; i++) await Promise.resolve();
+};
+
+class Trial {
+  readonly clock = new ManualClock();
+  readonly turns: OutboundTurns;
+  readonly asked: Asked[] = [];
+
+  constructor(slots: number) {
+    this.turns = new OutboundTurns(slots, this.clock);
+  }
+
+  ask(customer: string, host: string, signal?: AbortSignal): Asked {
+    const one: Asked = { customer, host, turn: undefined };
+    this.asked.push(one);
+    void this.turns.take(customer, host, signal).then((turn) => {
+      one.turn = turn;
+    });
+    return one;
+  }
+
+  /** How many have a turn, of those that `of` chooses. */
+  async granted(of: (one: Asked) => boolean = () => true): Promise<number> {
+    await settled();
+    return this.asked.filter((one) => one.turn !== undefined && of(one)).length;
+  }
+}
+
+const times = (count: number, run: (index: number) => void): void => {
+  for (let i = 0; i < count; i++) run(i);
+};
+
+describe('turns of outbound requests', () => {
+  it('are as many as there are slots, and a slot that is given back goes on', async () => {
+    const trial = new Trial(3);
+    times(5, (i) => trial.ask('a', `h${i}`));
+    expect(await trial.granted()).toBe(3);
+    const first = trial.asked[0]?.turn;
+    first?.end();
+    first?.end();
+    expect(await trial.granted()).toBe(4);
+    expect(trial.turns.counts).toMatchObject({ inUse: 3, waiting: 1 });
+  });
+
+  it('are four to one host at most, whoever asks, and other hosts go on', async () => {
+    const trial = new Trial(64);
+    times(6, (i) => trial.ask(i % 2 === 0 ? 'a' : 'b', 'h'));
+    const other = trial.ask('a', 'other');
+    expect(await trial.granted(({ host }) => host === 'h')).toBe(4);
+    expect(other.turn).toBeDefined();
+    trial.asked[0]?.turn?.end();
+    expect(await trial.granted(({ host }) => host === 'h')).toBe(5);
+  });
+
+  it('go round among customers: one that comes late does not wait for all of another', async () => {
+    const trial = new Trial(2);
+    times(100, (i) => trial.ask('a', `a${i}`));
+    const late = trial.ask('b', 'b');
+    await settled();
+    trial.asked[0]?.turn?.end();
+    trial.asked[1]?.turn?.end();
+    await settled();
+    expect(late.turn).toBeDefined();
+  });
+
+  it('are half of the slots at most for one customer while another waits, and all of them when none does', async () => {
+    const alone = new Trial(10);
+    times(20, (i) => alone.ask('a', `a${i}`));
+    expect(await alone.granted()).toBe(10);
+
+    const trial = new Trial(10);
+    times(4, () => trial.ask('b', 'full'));
+    const waiting = trial.ask('b', 'full');
+    times(20, (i) => trial.ask('a', `a${i}`));
+    expect(await trial.granted(({ customer }) => customer === 'a')).toBe(5);
+    expect(waiting.turn).toBeUndefined();
+    trial.asked[0]?.turn?.end();
+    expect(await trial.granted(({ customer }) => customer === 'a')).toBe(6);
+    expect(waiting.turn).toBeDefined();
+  });
+
+  it('are had by another customer at a host whose turn was that of a customer at its half', async () => {
+    const trial = new Trial(4);
+    times(4, (i) => trial.ask('a', `x${i}`));
+    await settled();
+    const a = trial.ask('a', 'h');
+    const b = trial.ask('b', 'h');
+    trial.asked[0]?.turn?.end();
+    await settled();
+    expect([a.turn === undefined, b.turn === undefined]).toEqual([true, false]);
+  });
+
+  it('are not for a host that has been silent for two seconds, while another could use them', async () => {
+    const trial = new Trial(6);
+    times(20, () => trial.ask('a', 'hangs'));
+    times(20, (i) => trial.ask('a', `h${i}`));
+    expect(await trial.granted(({ host }) => host === 'hangs')).toBe(4);
+    trial.clock.nowMs = SILENCE_MS;
+    trial.asked[0]?.turn?.end();
+    expect(await trial.granted(({ host }) => host === 'hangs')).toBe(4);
+    trial.clock.nowMs = 2 * SILENCE_MS;
+    for (const { host, turn } of trial.asked) if (host !== 'hangs') turn?.end();
+    expect(await trial.granted(({ host }) => host !== 'hangs')).toBeGreaterThan(4);
+    expect(await trial.granted(({ host }) => host === 'hangs')).toBe(4);
+  });
+
+  it('are for it again when it has answered, when nothing else waits, and after a minute', async () => {
+    const silent = async (): Promise<Trial> => {
+      const trial = new Trial(4);
+      times(20, () => trial.ask('a', 'hangs'));
+      await settled();
+      trial.clock.nowMs = SILENCE_MS;
+      return trial;
+    };
+    const answering = await silent();
+    times(20, (i) => answering.ask('a', `h${i}`));
+    answering.asked[1]?.turn?.answered();
+    answering.asked[0]?.turn?.end();
+    answering.asked[1]?.turn?.end();
+    expect(await answering.granted(({ host }) => host === 'hangs')).toBe(5);
+
+    const alone = await silent();
+    times(4, (i) => alone.asked[i]?.turn?.end());
+    expect(await alone.granted()).toBe(4 + 2); // half of the slots
+
+    const later = await silent();
+    times(200, (i) => later.ask('a', `h${i}`));
+    times(4, (i) => later.asked[i]?.turn?.end());
+    expect(await later.granted(({ host }) => host === 'hangs')).toBe(4);
+    later.clock.nowMs += SILENT_KEPT_MS;
+    for (let round = 0; round < 60; round++) {
+      for (const { host, turn } of later.asked) if (host !== 'hangs') turn?.end();
+      await settled();
+    }
+    expect(await later.granted(({ host }) => host === 'hangs')).toBeGreaterThan(4);
+  });
+
+  it('are no longer waited for after an abort, and the rest is served', async () => {
+    const trial = new Trial(1);
+    const abort = new AbortController();
+    trial.ask('a', 'h');
+    const aborted = trial.ask('b', 'h', abort.signal);
+    const next = trial.ask('c', 'i');
+    abort.abort();
+    await settled();
+    expect(trial.turns.counts.waiting).toBe(1);
+    trial.asked[0]?.turn?.end();
+    await settled();
+    expect([aborted.turn, next.turn === undefined]).toEqual([undefined, false]);
+    expect(await trial.turns.take('d', 'j', AbortSignal.abort())).toBeUndefined();
+  });
+
+  it.each([1, 2, 3])('hold their rules under seeded load, serve everything and forget it (seed %i)', async (seed) => {
+    const random = new SeededRandom(seed);
+    const below = (count: number): number => random.below(count);
+    const slots = 1 + below(20);
+    const trial = new Trial(slots);
+    const customerCount = 1 + below(5);
+    const hostCount = 1 + below(12);
+    let askedCount = 0;
+    const aborts = new Map<Asked, AbortController>();
+    const done = new Set<Asked>();
+    for (let step = 0; step < 3000; step++) {
+      trial.clock.nowMs += below(300);
+      if (askedCount < 800 && below(2) === 0) {
+        askedCount++;
+        const abort = new AbortController();
+        aborts.set(trial.ask(`c${below(customerCount)}`, `h${below(hostCount)}`, abort.signal), abort);
+      }
+      await settled();
+      const running = trial.asked.filter((one) => one.turn !== undefined && !done.has(one));
+      expect(running.length).toBeLessThanOrEqual(slots);
+      const byHost = Map.groupBy(running, ({ host }) => host);
+      for (const ones of byHost.values()) expect(ones.length).toBeLessThanOrEqual(4);
+      expect(trial.turns.counts.inUse).toBe(running.length);
+      // The host of a few is silent for a while.
+      const ended = running.filter(({ host }) => host !== 'h0' || below(20) === 0)[0];
+      if (ended !== undefined && below(2) === 0) {
+        if (ended.host !== 'h0') ended.turn?.answered();
+        ended.turn?.end();
+        done.add(ended);
+      }
+      await settled();
+      const waiting = trial.asked.find((one) => one.turn === undefined && !done.has(one));
+      if (waiting !== undefined && below(15) === 0) {
+        aborts.get(waiting)?.abort();
+        done.add(waiting);
+      }
+    }
+    for (let round = 0; round < 2000 && done.size < trial.asked.length; round++) {
+      await settled();
+      trial.clock.nowMs += 100;
+      for (const one of trial.asked) {
+        if (one.turn === undefined || done.has(one)) continue;
+        one.turn.answered();
+        one.turn.end();
+        done.add(one);
+      }
+    }
+    expect(done.size).toBe(trial.asked.length);
+    trial.clock.nowMs += 2 * SILENT_KEPT_MS;
+    const last = await trial.turns.take('last', 'last');
+    last?.end();
+    expect(trial.turns.counts).toEqual({ inUse: 0, waiting: 0, hosts: 0, customers: 0 });
+  });
+
+  it('cost little with 100,000 waiting, of one customer to one host and of as many customers', async () => {
+    for (const [customers, hosts] of [
+      [100_000, 1],
+      [1, 100_000],
+      [300, 1000],
+    ] as const) {
+      const trial = new Trial(1024);
+      const startMs = performance.now();
+      let servedCount = 0;
+      const run = async (i: number): Promise<void> => {
+        const turn = await trial.turns.take(`c${i % customers}`, `h${i % hosts}`);
+        servedCount++;
+        turn?.answered();
+        await Promise.resolve();
+        turn?.end();
+      };
+      await Promise.all(Array.from({ length: 100_000 }, (_, i) => run(i)));
+      expect(servedCount).toBe(100_000);
+      // A queue that is gone through for every turn takes minutes.
+      expect(performance.now() - startMs, `${customers} customers, ${hosts} hosts`).toBeLessThan(5000);
+    }
+  });
+});
