@@ -10,6 +10,7 @@ import { BodyBudget } from '../http/body-budget.ts';
 import type { BodyStreamPorts } from '../http/body-stream.ts';
 import { WAITING_BODY_BYTES } from '../http/limits.ts';
 import { Responder } from '../http/respond.ts';
+import { surfaceNotices } from '../config/surfaces.ts';
 import type { Component } from '../modules/module.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
@@ -196,7 +197,7 @@ async function openOn(
   server.start();
   return {
     catalogue: parts.catalogue.holder,
-    notices: parts.notices,
+    notices: [...parts.notices, ...surfaceNotices(config)],
     demoKey,
     counts: () => ({
       reservations: reservations.count,

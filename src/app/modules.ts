@@ -1,7 +1,7 @@
 /**
  * The one list of surfaces and of the modules on each. A new module or surface is a folder in `modules/` and a line here.
  */
-import { SURFACE_NAMES, type SurfaceName } from '../config/settings.ts';
+import { SURFACE_NAMES, type SurfaceName } from '../config/surfaces.ts';
 import { admin } from '../modules/admin/module.ts';
 import { callbacks } from '../modules/callbacks/module.ts';
 import { data } from '../modules/data/module.ts';

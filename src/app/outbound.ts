@@ -12,6 +12,8 @@ import { NOTHING_ALLOWED, parseTargetAllow } from '../outbound/target-allow.ts';
 import type { AppConfig } from './app.ts';
 
 export interface OutboundPorts {
+  /** In place of the guarded client. */
+  readonly outbound?: Outbound | undefined;
   /** Looks up the names of targets, in place of the system's resolver. */
   readonly resolver?: NameResolver | undefined;
   /** Certificates of the authorities that targets are checked with, PEM, in place of the system's. */
@@ -45,5 +47,5 @@ export function openOutbound(
     timers,
     ca: targetAuthorities,
   });
-  return { outbound: client, component: { metrics: (page) => client.metrics(page) } };
+  return { outbound: ports.outbound ?? client, component: { metrics: (page) => client.metrics(page) } };
 }

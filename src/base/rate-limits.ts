@@ -10,8 +10,8 @@ export interface RateLimiter {
    * @returns 0 when it passes, otherwise the milliseconds until the next try can
    */
   tryPass(key: string): MaybePromise<number>;
-  /** What {@link tryPass} would answer; counts nothing. */
-  waitMs(key: string): MaybePromise<number>;
+  /** What {@link tryPass} would give now; counts nothing. */
+  peek(key: string): MaybePromise<number>;
 }
 
 export interface RateLimits {

@@ -30,7 +30,7 @@ export class RateWindow {
 
   /** 0 when this try passes; otherwise the milliseconds until the next one can. */
   tryPass(nowMs: number): number {
-    const waitMs = this.waitMs(nowMs);
+    const waitMs = this.peek(nowMs);
     if (waitMs > 0) return waitMs;
     if (this.#count === this.#times.length) this.#grow();
     // Rounded up, and the age rounded down: a pass never stops counting early.
@@ -40,8 +40,8 @@ export class RateWindow {
     return 0;
   }
 
-  /** The same, and counts nothing. */
-  waitMs(nowMs: number): number {
+  /** What {@link tryPass} would give; counts nothing. */
+  peek(nowMs: number): number {
     if ((nowMs - this.#lastMs) * 1000 >= this.#windowUs) this.#count = 0;
     const nowUs = Math.floor(nowMs * 1000);
     while (this.#count > 0 && this.#ageUs(nowUs) >= this.#windowUs) {

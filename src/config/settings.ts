@@ -17,10 +17,7 @@ import {
   wordList,
 } from './parsers.ts';
 import { setting, when } from './setting.ts';
-
-/** Products that a server can have; `SURFACES` chooses among them. */
-export const SURFACE_NAMES = ['jobs', 'callbacks', 'data'] as const;
-export type SurfaceName = (typeof SURFACE_NAMES)[number];
+import { defaultSurfaces, SURFACE_NAMES } from './surfaces.ts';
 
 /** From the quietest to the most talkative. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -36,35 +33,49 @@ export const originOf = (host: string, port: number): string =>
 /** Smallest `BODY_BYTES`: four webhooks of the greatest size, so that one client's half of it holds two. */
 const BODY_BYTES_MIN = 1_048_576;
 
+const settlement = setting({
+  variable: 'SETTLEMENT',
+  parse: oneOf(['local', 'facilitator']),
+  default: 'local',
+  help: '`local`: a play ledger in this process, nothing on chain; `facilitator`: an x402 facilitator over HTTP',
+  detail: 'With `local` the server still verifies every signature.',
+});
+
+const host = setting({
+  variable: 'HOST',
+  parse: notBlank,
+  default: '127.0.0.1',
+  help: 'address to listen on',
+  detail: 'The library does not listen; it uses `HOST` and `PORT` only for the default of the public addresses.',
+});
+
+const baseUrl = setting({
+  variable: 'BASE_URL',
+  parse: webAddress,
+  default: null,
+  shownDefault: 'http://HOST:PORT',
+  help: 'public address of the API; every URL that the server gives out starts with it',
+  detail: 'The server never takes its address from a request. A path is allowed.',
+});
+
 export const SERVER_SETTINGS = {
-  host: setting({
-    variable: 'HOST',
-    parse: notBlank,
-    default: '127.0.0.1',
-    help: 'address to listen on',
-    detail: 'The library does not listen; it uses `HOST` and `PORT` only for the default of the public addresses.',
-  }),
+  host,
   port: setting({
     variable: 'PORT',
     parse: wholeNumber(0, 65_535),
     default: '8402',
     help: 'port to listen on; 0 picks a free port',
   }),
-  baseUrl: setting({
-    variable: 'BASE_URL',
-    parse: webAddress,
-    default: null,
-    shownDefault: 'http://HOST:PORT',
-    help: 'public address of the API; every URL that the server gives out starts with it',
-    detail: 'The server never takes its address from a request. A path is allowed.',
-  }),
+  baseUrl,
   surfaces: setting({
     variable: 'SURFACES',
     parse: wordList(SURFACE_NAMES),
-    default: SURFACE_NAMES.join(','),
+    default: (read) =>
+      defaultSurfaces({ settlement: read(settlement), host: read(host), baseUrl: read(baseUrl) }).join(','),
+    shownDefault: SURFACE_NAMES.join(','),
     help: `products that this server has, comma-separated: ${SURFACE_NAMES.map((name) => `\`${name}\``).join(', ')}; or \`none\``,
     detail:
-      'The paths of the others are 404, and no document names them. `none` leaves `/health`, `/ready` and `/metrics`.',
+      'The paths of the others are 404, and no document names them. `none` leaves `/health`, `/ready` and `/metrics`. With `SETTLEMENT=local` and a `HOST` or `BASE_URL` that is not loopback, `resolve` is on only when it is named here: play money must not buy outbound requests.',
   }),
   rateLimitPerMinute: setting({
     variable: 'RATE_LIMIT_PER_MINUTE',
@@ -205,14 +216,6 @@ export const OUTBOUND_SETTINGS = {
       'For tests and private networks, over http too. `host:port` is compared with what the address says, `cidr:port` with what its host resolves to: `hooks.corp.example:9000,10.1.0.0/16:8443,[::1]/128:8080`. Every customer can reach what is listed.',
   }),
 };
-
-const settlement = setting({
-  variable: 'SETTLEMENT',
-  parse: oneOf(['local', 'facilitator']),
-  default: 'local',
-  help: '`local`: a play ledger in this process, nothing on chain; `facilitator`: an x402 facilitator over HTTP',
-  detail: 'With `local` the server still verifies every signature.',
-});
 
 export const PAYMENT_SETTINGS = {
   settlement,

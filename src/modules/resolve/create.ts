@@ -7,7 +7,7 @@ import type * as v from 'valibot';
 import { freePlace, placeClaim } from '../../access/resolve-place.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
-import { unchargedRate } from '../../access/uncharged-rate.ts';
+import { fewUncharged } from '../../access/uncharged.ts';
 import { paid } from '../../access/x402.ts';
 import { AfterSettlement } from '../../http/answers.ts';
 import { BODY_ERRORS } from '../../http/json-body.ts';
@@ -31,7 +31,7 @@ export const createResolve = route<ResolveServices>()({
   description:
     'Waits at most `max_wait_seconds`. 200 is the result; 202 means that the work goes on for up to 30 seconds, and that ' +
     '`result_url` has what it comes to, which is paid for even if that is a failure. A failure within the wait is an error and costs nothing.',
-  access: [perClient, freePlace, unlessOverloaded, paid('0.03', 'resolve'), unchargedRate, placeClaim],
+  access: [perClient, freePlace, unlessOverloaded, paid('0.03', 'resolve'), fewUncharged, placeClaim],
   bodies: { 'application/json': resolveBody },
   examples: {
     bodies: { 'application/json': { url: 'https://www.example.org/news/first-light', include: ['metadata', 'text'] } },

@@ -1,6 +1,6 @@
 /** The Resolve API (siblings §7): what is behind an address, for a payment; the result is readable for one hour. */
 import { openClientRate } from '../../access/rate-limit.ts';
-import { openUnchargedRate } from '../../access/uncharged-rate.ts';
+import { openUncharged } from '../../access/uncharged.ts';
 import { bind } from '../../http/operation.ts';
 import { Resolver } from '../../resolve/resolver.ts';
 import { defineModule } from '../module.ts';
@@ -46,7 +46,7 @@ export const resolve = defineModule({
       paid,
       shedding,
       clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
-      unchargedRate: openUnchargedRate(rateLimits),
+      uncharged: openUncharged(rateLimits),
     };
     return {
       operations: bind(TAG, ROUTES, services),

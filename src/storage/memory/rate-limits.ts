@@ -36,8 +36,8 @@ class MemoryRateLimiter implements RateLimiter {
     return window.tryPass(this.#clock.monotonicMs());
   }
 
-  waitMs(key: string): number {
-    return this.#windows.get(key)?.waitMs(this.#clock.monotonicMs()) ?? 0;
+  peek(key: string): number {
+    return this.#windows.get(key)?.peek(this.#clock.monotonicMs()) ?? 0;
   }
 }
 

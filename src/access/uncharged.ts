@@ -1,0 +1,45 @@
+/**
+ * Limits what one payer or key gets without paying (siblings §5): each request that passed its payment or key and ended without a
+ * charge counts, whatever the reason, because it cost a look-up or a verification. Stands after the payment and the key.
+ */
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
+import type { Access, Admission } from '../http/access.ts';
+import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
+import type { KeyPrincipal } from './api-key.ts';
+import { MINUTE_MS } from './rate-limit.ts';
+import type { Payer } from './x402.ts';
+
+/** Uncharged outcomes of one payer or key in any minute. */
+export const UNCHARGED_COUNT_MAX = 30;
+
+/** The services that a module needs for operations with this limit. */
+export interface UnchargedServices {
+  readonly uncharged: RateLimiter;
+}
+
+export const openUncharged = (rateLimits: RateLimits): RateLimiter => rateLimits.open(UNCHARGED_COUNT_MAX, MINUTE_MS);
+
+const refused = (waitMs: number): Refusal =>
+  refuse(RATE_LIMIT_EXCEEDED, `at most ${UNCHARGED_COUNT_MAX} requests a minute that end without a charge`, {
+    headers: retryAfterMs(waitMs),
+  });
+
+export const fewUncharged: Access<object, UnchargedServices> = {
+  errors: [RATE_LIMIT_EXCEEDED],
+  documentation: {},
+  open: ({ uncharged }) => ({
+    admit(_, principal): MaybePromise<Admission | Refusal> {
+      const { keyId, payer } = principal as Partial<KeyPrincipal & Payer>;
+      const key = keyId ?? payer;
+      if (key === undefined) throw new Error('a limit on uncharged requests without a payer or key');
+      return chain(uncharged.peek(key), (waitMs) =>
+        waitMs > 0
+          ? refused(waitMs)
+          : {
+              release: () => chain(uncharged.tryPass(key), () => {}),
+            },
+      );
+    },
+  }),
+};
