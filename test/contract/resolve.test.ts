@@ -1,6 +1,6 @@
 /** The Resolve API from outside (siblings §7), paid for in the play ledger, with targets of the test's own; on both runtimes. */
 import { createHash } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PAYER_WORK_COUNT_MAX } from '../../src/resolve/limits.ts';
 import { answerOf, expectError as expectErrorIn } from '../support/answers.ts';
 import { FakeOutbound } from '../support/fake-targets.ts';
@@ -41,10 +41,10 @@ async function expectError(response: Response, status: number, code: string, wor
 const codeIn = async (answer: Response): Promise<string> =>
   ((await answer.json()) as { error: { code: string } }).error.code;
 
-async function balanceLeft(app: OpenedApp, payment: Awaited<ReturnType<typeof resolvePayment>>): Promise<string> {
+async function stateOf(app: OpenedApp, payment: Awaited<ReturnType<typeof resolvePayment>>): Promise<string> {
   const { from, nonce } = payment.payload.authorization;
   const answer = await app.fetch(`/v1/payments/${payment.accepted.network}/${from}/${nonce}`);
-  return answer.status === 404 ? 'unknown' : ((await answer.json()) as { status: string }).status;
+  return answer.status === 404 ? 'unpaid' : ((await answer.json()) as { state: string }).state;
 }
 
 describe(`a resolve, under ${RUNTIME}`, () => {
@@ -130,9 +130,9 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     const payment = await resolvePayment(app);
     const answer = await payWith(app, payment, { url: 'https://bad.example/' });
     expect([answer.status, await codeIn(answer)]).toEqual([status, code]);
-    expect(await balanceLeft(app, payment)).toBe('unknown');
+    expect(await stateOf(app, payment)).toBe('unpaid');
     expect((await payWith(app, payment, { url: PAGE })).status).toBe(200);
-    expect(await balanceLeft(app, payment)).toBe('settled');
+    expect(await stateOf(app, payment)).toBe('settled');
   });
 
   it('of a target that answers 404 is resolved, with the status', async () => {
@@ -148,7 +148,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     const payment = await resolvePayment(app);
     const answer = await payWith(app, payment, { url, max_wait_seconds: 0 });
     expect(answer.status).toBe(202);
-    expect(await balanceLeft(app, payment)).toBe('settled');
+    expect(await stateOf(app, payment)).toBe('settled');
     const created = (await answer.json()) as Created;
     expect(created).toMatchObject({ status: 'pending', result: null, failure: null });
     expect(await (await show(app, created)).json()).toMatchObject({ status: 'pending' });
@@ -168,7 +168,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
       result: null,
       failure: { code: 'TARGET_UNREACHABLE' },
     });
-    expect(await balanceLeft(app, payment)).toBe('settled');
+    expect(await stateOf(app, payment)).toBe('settled');
   });
 
   it('that waits at shutdown settles and answers 202', async () => {
@@ -192,7 +192,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     leaving.abort();
     await expect(answering).rejects.toThrow();
     expect(outbound.sent[0]?.signal?.aborted).toBe(true);
-    expect(await balanceLeft(app, payment)).toBe('unknown');
+    await vi.waitFor(async () => expect(await stateOf(app, payment)).toBe('unpaid'));
   });
 
   it('asks for an authorization that lasts for its wait', async () => {
@@ -248,7 +248,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     }
     const payment = await resolvePayment(app, account);
     await expectError(await payWith(app, payment, { url: PAGE }), 503, 'RESOLVE_CAPACITY_EXCEEDED', 'payer');
-    expect(await balanceLeft(app, payment)).toBe('unknown');
+    expect(await stateOf(app, payment)).toBe('unpaid');
     for (let i = 0; i < PAYER_WORK_COUNT_MAX; i++) {
       expect((await resolve(app, { url: 'https://slow.example/', max_wait_seconds: 0 })).status).toBe(202);
     }
