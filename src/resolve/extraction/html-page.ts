@@ -9,7 +9,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 /** Elements whose content no reader sees as text. */
 const UNREAD = words(
-  `head script style template noscript svg math select datalist textarea iframe noframes noembed object audio video canvas
+  `script style template noscript svg math select datalist textarea iframe noframes noembed object audio video canvas
   button title`,
 );
 
@@ -22,7 +22,7 @@ const BOILERPLATE_ROLES = words(
 /** Elements that begin and end a block. */
 const BREAKING = words(
   `address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form
-  h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol option p pre search section summary table tbody td tfoot
+  h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li main menu nav ol option p pre search section summary table tbody td tfoot
   th thead tr ul`,
 );
 

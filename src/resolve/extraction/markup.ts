@@ -15,10 +15,10 @@ const VALUE_LENGTH_MAX = 8_192;
 
 /**
  * Elements that contain others for a reader's purposes. All others end with whatever comes next: void ones, those whose end tag
- * may be left out (`p`, `li`, `td`), and those within lines, which real pages nest wrongly (`<b><div></b>`).
+ * may be left out (`head`, `p`, `td`), and those within lines, which real pages nest wrongly (`<b><div></b>`).
  */
 const CONTAINERS = new Set(
-  `html head body main article section div nav aside header footer hgroup search form fieldset table ul ol dl menu blockquote
+  `main article section div nav aside header footer hgroup search form fieldset table ul ol dl menu blockquote
   pre figure figcaption details summary dialog address center svg math select datalist template noscript script style title
   textarea iframe noframes noembed object audio video canvas button`.split(/\s+/),
 );

@@ -16,6 +16,8 @@ const LINE_BREAK = '\u0001';
 
 /** A run of blocks loses this many characters for each block, so that lists of short links never extend one. */
 const BLOCK_COST = 25;
+/** Short blocks on each side of a run that belong to it. */
+const NEIGHBOUR_COUNT_MAX = 3;
 /** Fewer characters in a region say that the text is elsewhere, if elsewhere has this many times as much. */
 const REGION_LENGTH_MIN = 200;
 const ELSEWHERE_FACTOR = 4;
@@ -182,9 +184,11 @@ function bestRun(blocks: readonly Block[]): Pick<Region, 'start' | 'end'> {
       best = { start, end: i + 1 };
     }
   }
-  // The heading of the run: a short block right before it.
-  const before = blocks[best.start - 1];
-  if (bestSum > 0 && before !== undefined && own(before) > 0) best.start--;
+  if (bestSum === 0) return best;
+  // A heading before it and short lines after it, as far as nothing in them is a link.
+  const isPlain = (block: Block | undefined): boolean => block !== undefined && own(block) === block.text.length;
+  for (let count = 0; count < NEIGHBOUR_COUNT_MAX && isPlain(blocks[best.start - 1]); count++) best.start--;
+  for (let count = 0; count < NEIGHBOUR_COUNT_MAX && isPlain(blocks[best.end]); count++) best.end++;
   return best;
 }
 
