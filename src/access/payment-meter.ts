@@ -41,6 +41,7 @@ const OUTCOME_OF_SETTLED = {
   settled: 'settled',
   refused: 'refused',
   abandoned: 'refused',
+  lapsed: 'invalid',
   pending: 'unknown',
   unavailable: 'unavailable',
 } as const satisfies Record<Settled['kind'], PaymentOutcome>;

@@ -320,6 +320,8 @@ class PaymentGate implements Gate<Payer> {
           'the client disconnected',
         );
       }
+      case 'lapsed':
+        return this.#invalid(settled.fault, request, settled.fault.error);
       case 'pending':
         return pending(this.#network, settled);
       case 'unavailable':

@@ -5,6 +5,7 @@
 import { openPageFiles } from '../adapters/files/page-files.ts';
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
+import { surfaceNotices } from '../config/surfaces.ts';
 import { BodyReader } from '../http/body.ts';
 import { BodyBudget } from '../http/body-budget.ts';
 import type { BodyStreamPorts } from '../http/body-stream.ts';
@@ -18,7 +19,7 @@ import type { Config } from './configuration.ts';
 import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
 import { openDemoOrganization } from './demo-organization.ts';
-import { chosenSurfaces, SURFACES, type SurfaceDefinition, surfaceNotices } from './modules.ts';
+import { chosenSurfaces, SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type HandleRequest, type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
 import { openSurface } from './open-surface.ts';
 import { type OutboundPorts, openOutbound } from './outbound.ts';
@@ -171,6 +172,9 @@ async function openOn(
     callbacks,
     stateKey: parts.stateKey,
     accounts: backend.accounts,
+    resolves: backend.resolves,
+    extractor: parts.extractor,
+    report: (failure: unknown, source: string) => log.failed(failure, source),
     rateLimits,
     paid,
     books: backend.books,

@@ -1,7 +1,7 @@
 /**
  * The one list of surfaces and of the modules on each. A new module or surface is a folder in `modules/` and a line here.
  */
-import { isLocalOnly, OUTBOUND_SURFACES, SURFACE_NAMES, type SurfaceName } from '../config/settings.ts';
+import { SURFACE_NAMES, type SurfaceName } from '../config/surfaces.ts';
 import { admin } from '../modules/admin/module.ts';
 import { callbacks } from '../modules/callbacks/module.ts';
 import { data } from '../modules/data/module.ts';
@@ -9,6 +9,7 @@ import { jobs } from '../modules/jobs/module.ts';
 import type { Module } from '../modules/module.ts';
 import { pages } from '../modules/pages/module.ts';
 import { payments } from '../modules/payments/module.ts';
+import { resolve } from '../modules/resolve/module.ts';
 import { retry } from '../modules/retry/module.ts';
 import { processOnly, service } from '../modules/service/module.ts';
 
@@ -64,6 +65,14 @@ export const SURFACES = [
     urlSetting: 'retryUrl',
     modules: [retry],
   },
+  {
+    name: 'resolve',
+    title: 'paygrade Resolve API',
+    description: 'What is behind an address: metadata, readable text and links, for one payment.',
+    path: '/resolve',
+    urlSetting: 'resolveUrl',
+    modules: [resolve],
+  },
 ] as const satisfies readonly SurfaceDefinition[];
 
 /** Modules of the base that `SURFACES` switches, by the name of their product. */
@@ -88,25 +97,6 @@ export function chosenSurfaces(
       const modules = definition.modules.filter(({ tag }) => isOn(SWITCHED[tag], chosen));
       return { ...definition, modules, description: baseDescription(chosen) };
     });
-}
-
-/** What the operator should know of surfaces that are off because the money is play money (siblings §1). */
-export function surfaceNotices({
-  settlement,
-  host,
-  baseUrl,
-  surfaces,
-}: {
-  readonly settlement: string;
-  readonly host: string;
-  readonly baseUrl: string | null;
-  readonly surfaces: readonly SurfaceName[];
-}): readonly string[] {
-  const off = OUTBOUND_SURFACES.filter((name) => !surfaces.includes(name));
-  if (settlement !== 'local' || off.length === 0 || isLocalOnly(host, baseUrl)) return [];
-  return [
-    `SETTLEMENT=local at a public address: no ${off.join(' and no ')} surface, because play money must not buy outbound requests; SURFACES can name it`,
-  ];
 }
 
 /** Every module once, in the order of their settings in `--help` and the documents. */

@@ -13,6 +13,8 @@ import type { SurfaceMount } from './mounts.ts';
 import type { Server } from './server.ts';
 
 export interface OutboundPorts {
+  /** In place of the guarded client. */
+  readonly outbound?: Outbound | undefined;
   /** Looks up the names of targets, in place of the system's resolver. */
   readonly resolver?: NameResolver | undefined;
   /** Certificates of the authorities that targets are checked with, PEM, in place of the system's. */
@@ -49,5 +51,5 @@ export function openOutbound(
     ca: targetAuthorities,
   });
   server.add({ metrics: (page) => client.metrics(page) });
-  return client;
+  return ports.outbound ?? client;
 }

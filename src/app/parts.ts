@@ -2,6 +2,8 @@
  * Opens the parts that modules share, in the order of their dependencies: signature verification and stores, the catalogue,
  * payments. Ports that are not given default to the runtime's own.
  */
+
+import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
@@ -16,6 +18,7 @@ import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
 import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
+import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
 import { keptStateKey } from '../storage/state-key.ts';
@@ -60,6 +63,7 @@ export interface Parts {
   /** 32 secret bytes, the same after a restart. */
   readonly stateKey: Uint8Array;
   readonly payments: OpenPayments;
+  readonly extractor: Extractor;
   readonly recoveryCounts: () => RecoveryCounts;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
@@ -134,12 +138,19 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     onRepeatedTransaction: (repeated) => ports.onRepeatedTransaction?.(repeated),
   });
   server.add(payments.component);
+  const extractor = new ThreadExtractor({
+    clock,
+    timers,
+    onFailure: (detail) => ports.onFailure(new Error(detail), 'extraction'),
+  });
+  server.add({ metrics: (page) => extractor.writeMetrics(page), close: () => extractor.close() });
   return {
     timers,
     backend,
     catalogue,
     stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
     payments,
+    extractor,
     recoveryCounts: () => verification.queue.counts(),
     notices: [...payments.notices, ...verification.notices, ...backend.notices],
   };

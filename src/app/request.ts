@@ -40,6 +40,7 @@ export class HttpRequestView implements RequestView, LoggedRequest {
   /** The request itself, as the source of its body. */
   readonly body: Request;
   bodyBytes: Uint8Array | undefined = undefined;
+  answerSeconds?: number;
   readonly requestId: string;
   readonly path: string;
   readonly search: string;

@@ -17,19 +17,7 @@ import {
   wordList,
 } from './parsers.ts';
 import { setting, when } from './setting.ts';
-
-/** Products that a server can have; `SURFACES` chooses among them. */
-export const SURFACE_NAMES = ['jobs', 'callbacks', 'data', 'retry'] as const;
-export type SurfaceName = (typeof SURFACE_NAMES)[number];
-
-/** Products that send requests to addresses of customers' choosing: play money must not buy them from a public server. */
-export const OUTBOUND_SURFACES: readonly SurfaceName[] = ['retry'];
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
-
-/** Whether only this machine can reach a server with these settings. */
-export const isLocalOnly = (host: string, baseUrl: string | null): boolean =>
-  LOOPBACK.test(host) && (baseUrl === null || LOOPBACK.test(new URL(baseUrl).hostname));
+import { defaultSurfaces, SURFACE_NAMES } from './surfaces.ts';
 
 /** From the quietest to the most talkative. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -82,15 +70,12 @@ export const SERVER_SETTINGS = {
   surfaces: setting({
     variable: 'SURFACES',
     parse: wordList(SURFACE_NAMES),
-    default: (read) => {
-      const isPlayInPublic = read(settlement) === 'local' && !isLocalOnly(read(host), read(baseUrl));
-      return SURFACE_NAMES.filter((name) => !isPlayInPublic || !OUTBOUND_SURFACES.includes(name)).join(',');
-    },
+    default: (read) =>
+      defaultSurfaces({ settlement: read(settlement), host: read(host), baseUrl: read(baseUrl) }).join(','),
     shownDefault: SURFACE_NAMES.join(','),
     help: `products that this server has, comma-separated: ${SURFACE_NAMES.map((name) => `\`${name}\``).join(', ')}; or \`none\``,
     detail:
-      'The paths of the others are 404, and no document names them. `none` leaves `/health`, `/ready` and `/metrics`. With `SETTLEMENT=local` and a `HOST` or `BASE_URL` that is not loopback, ' +
-      `${OUTBOUND_SURFACES.map((name) => `\`${name}\``).join(' and ')} is on only when it is named: play money must not buy outbound requests.`,
+      'The paths of the others are 404, and no document names them. `none` leaves `/health`, `/ready` and `/metrics`. With `SETTLEMENT=local` and a `HOST` or `BASE_URL` that is not loopback, `retry` and `resolve` are on only when they are named here: play money must not buy outbound requests.',
   }),
   rateLimitPerMinute: setting({
     variable: 'RATE_LIMIT_PER_MINUTE',

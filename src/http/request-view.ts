@@ -18,6 +18,8 @@ export interface RequestView {
   readonly body: BodySource;
   /** The body as it arrived, once it was read as input; undefined for a request without one. */
   bodyBytes: Uint8Array | undefined;
+  /** Seconds that the answer may take before anything is settled, set while the input is read; undefined = no time to speak of. */
+  answerSeconds?: number;
   /** A request header's value, or null; `name` in lower case. Repeated headers arrive joined by `, `. */
   header(name: string): string | null;
   /** The client's address, for the log: that of the socket, or the one that a trusted proxy reports; no port, no zone. */

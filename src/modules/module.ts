@@ -24,6 +24,8 @@ import type { Outbound } from '../outbound/outbound.ts';
 import type { Books } from '../payment/books.ts';
 import type { Network } from '../payment/protocol/network.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
+import type { ResolveStore } from '../resolve/resolve-store.ts';
+import type { Extractor } from '../resolve/work.ts';
 import type { RetryStore } from '../retry/store.ts';
 
 /** A part of the running server with readiness, metrics and a lifecycle. */
@@ -89,6 +91,11 @@ export interface ModuleContext {
   /** 32 secret bytes, the same after a restart. A module derives a key of its own from it. */
   readonly stateKey: Uint8Array;
   readonly accounts: Accounts;
+  readonly resolves: ResolveStore;
+  /** Reads fetched documents off the main thread. */
+  readonly extractor: Extractor;
+  /** A failure in the background, where no request waits for it; `source` names the part. */
+  report(failure: unknown, source: string): void;
   readonly rateLimits: RateLimits;
   /** Services of paid operations. */
   readonly paid: PaidServices['paid'];

@@ -8,7 +8,8 @@
  *            settlement open          used, crowded, unavailable
  *            reserve                  used, unavailable; kept, under-way, conflict, no-room
  *            ask it when in turn      invalid, crowded, unavailable; the authorization is free again
- *   settle   record the intent        unavailable, pending
+ *   settle   compare the window       lapsed
+ *            record the intent        unavailable, pending
  *            move the money           refused, unavailable, pending
  *            record the outcome       settled, pending
  *
@@ -113,7 +114,7 @@ export class Checkout {
   /** Verifies a payment for an offer and reserves its authorization. */
   begin(payment: PaymentPayload, offer: Offer, client: PayingClient, named?: NamedPurchase): MaybePromise<Begun> {
     const { settlement, recoveries, clock } = this.#parts;
-    const checked = checkPayment(payment, offer, clock.nowMs());
+    const checked = checkPayment(payment, offer, clock.nowMs(), client.answerSeconds);
     if (!checked.ok) return invalid(checked);
     const { authorization, signature } = checked;
     if (signature.length !== SIGNATURE_BYTES) {
@@ -170,6 +171,12 @@ export class Checkout {
     if (client.isDisconnected()) {
       await reservations.release(reservation);
       return { kind: 'abandoned' };
+    }
+    // The answer may have taken longer than the authorization has left.
+    const lapsed = runwayFault(order.authorization.validBeforeSeconds, this.#parts.clock.nowMs());
+    if (lapsed !== undefined) {
+      await reservations.release(reservation);
+      return { kind: 'lapsed', fault: lapsed };
     }
     try {
       const sealed = id === undefined ? undefined : sealAnswer(id, content(), random);

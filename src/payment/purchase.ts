@@ -70,4 +70,6 @@ export type Settled =
   | { readonly kind: 'pending'; readonly payer: Address; readonly transaction: string; readonly detail: string }
   /** The client went away before anything was settled. */
   | { readonly kind: 'abandoned' }
+  /** Too little time was left to settle; nothing was charged. */
+  | { readonly kind: 'lapsed'; readonly fault: PaymentFault }
   | Unavailable;

@@ -11,6 +11,7 @@ import type { Callbacks } from '../callback/callbacks.ts';
 import type { Books } from '../payment/books.ts';
 import type { Reservations } from '../payment/reservations.ts';
 import type { PlayLedger } from '../payment/settlement/play-ledger.ts';
+import type { ResolveStore } from '../resolve/resolve-store.ts';
 import type { RetryStore } from '../retry/store.ts';
 
 /** Commits since the start; both are 0 for a backend that commits nothing. */
@@ -26,6 +27,7 @@ export interface Backend {
   readonly playLedger: PlayLedger | undefined;
   readonly callbacks: Callbacks;
   readonly accounts: Accounts;
+  readonly resolves: ResolveStore;
   readonly rateLimits: RateLimits;
   readonly books: Books;
   readonly retries: RetryStore;
@@ -59,6 +61,6 @@ export interface BackendPorts {
   readonly timers: Timers;
   /** Called when the backend becomes unwritable (with the reason, one line) or writable again (undefined). */
   onFault(fault: string | undefined): void;
-  /** Called when the callbacks' storage fails in the background, where no request waits for it. */
+  /** Called when the storage of callbacks or resolves fails in the background, where no request waits for it. */
   onCallbackFault(fault: unknown): void;
 }

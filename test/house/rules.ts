@@ -8,7 +8,7 @@ import type { Source } from './source.ts';
  * Area -> areas that it may import from besides itself. An area is a folder of `src`, a folder of `src/modules`, or a file
  * that stands in `src` itself.
  */
-const DOMAINS = ['catalogue', 'payment', 'callback', 'accounts', 'outbound', 'retry'] as const;
+const DOMAINS = ['catalogue', 'payment', 'callback', 'accounts', 'outbound', 'retry', 'resolve'] as const;
 const MODULE = ['base', 'http', 'access', 'config', ...DOMAINS, 'modules'] as const;
 const EVERYTHING = [
   'base',
@@ -33,10 +33,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   accounts: ['base'],
   outbound: ['base'],
   retry: ['base', 'outbound'],
+  resolve: ['base', 'outbound'],
   ingest: ['base', 'catalogue'],
   http: ['base'],
   config: ['base', 'payment', 'outbound'],
-  access: ['base', 'http', 'payment', 'callback', 'accounts', 'retry'],
+  access: ['base', 'http', 'payment', 'callback', 'accounts', 'retry', 'resolve'],
   modules: MODULE,
   'modules/*': MODULE,
   storage: ['base', ...DOMAINS, 'ingest'],

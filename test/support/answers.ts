@@ -43,6 +43,7 @@ const PRICES_ATOMIC: Readonly<Record<string, string>> = {
   '/v1/jobs/market': '90000',
   '/v1/callbacks': '10000',
   '/v1/retries': '20000',
+  '/v1/resolve': '30000',
 };
 
 export async function answerOf(response: Response): Promise<Answer> {

@@ -22,6 +22,7 @@ export interface DocumentFacts {
 /** Descriptions of error responses by status. */
 const REASONS: Readonly<Record<number, string>> = {
   200: 'An answer that was given before.',
+  202: 'The work goes on; it is paid for.',
   400: 'The input is invalid. Nothing was charged.',
   401: 'The credentials are missing or wrong.',
   402: 'The answer is not paid for; the code says why. The response contains no data.',
@@ -35,9 +36,9 @@ const REASONS: Readonly<Record<number, string>> = {
   415: 'The server does not support the media type.',
   429: 'Too many requests.',
   500: 'An unexpected error occurred.',
-  502: 'The catalogue returned an invalid answer. Nothing was charged.',
+  502: 'The catalogue, or the target of the request, gave no usable answer. Nothing was charged.',
   503: 'The service is unavailable. Try again later.',
-  504: 'The catalogue did not answer in time. Nothing was charged.',
+  504: 'The catalogue, or the target of the request, did not answer in time. Nothing was charged.',
 };
 
 const REQUEST_ID_PATTERN = '^req_[0-9a-f-]{36}$';
@@ -135,18 +136,6 @@ const IF_NONE_MATCH = {
   schema: { type: 'string' },
 };
 
-const otherResponses = ({ otherAnswers = {} }: Contract): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(otherAnswers).map(([status, schema]) => [
-      status,
-      {
-        description: REASONS[Number(status)] ?? '',
-        headers: REQUEST_ID_HEADER,
-        content: { 'application/json': { schema: jsonSchemaOf(schema) } },
-      },
-    ]),
-  );
-
 /** The `example` member of OpenAPI, or none. */
 const exampleOf = (examples: Readonly<Record<string, unknown>> | undefined, name: string): { example?: unknown } =>
   examples?.[name] === undefined ? {} : { example: examples[name] };
@@ -203,7 +192,7 @@ const receiptsOf = (operation: Operation, when: string): Record<string, unknown>
     ),
   );
 
-function successOf(operation: Operation): unknown {
+function successHeaders(operation: Operation): Record<string, unknown> {
   // A request uses one of several alternatives, and its answer carries the headers of that one.
   const ofAccess = operation.access.flatMap((entry) =>
     waysIn([entry]).flatMap(({ documentation: { answerHeaders = {} } }) =>
@@ -219,12 +208,29 @@ function successOf(operation: Operation): unknown {
       { description, required: !optional, schema: jsonSchemaOf(schema) },
     ],
   );
+  return { ...REQUEST_ID_HEADER, ...Object.fromEntries([...ofAccess, ...ofHandler]) };
+}
+
+function successOf(operation: Operation): unknown {
   return {
     description: 'Success',
-    headers: { ...REQUEST_ID_HEADER, ...Object.fromEntries([...ofAccess, ...ofHandler]) },
+    headers: successHeaders(operation),
     ...(operation.method === 'HEAD' ? {} : { content: contentOf(operation) }),
   };
 }
+
+/** Successes of another status have the headers of success: what makes them differ is in the body. */
+const otherResponses = (operation: Operation): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(operation.otherAnswers ?? {}).map(([status, schema]) => [
+      status,
+      {
+        description: REASONS[Number(status)] ?? '',
+        headers: Number(status) < 300 ? successHeaders(operation) : REQUEST_ID_HEADER,
+        content: { 'application/json': { schema: jsonSchemaOf(schema) } },
+      },
+    ]),
+  );
 
 function contentOf({ answerType = 'application/json', answer, examples }: Contract): Record<string, unknown> {
   const isJson = /[/+]json$/.test(answerType);

@@ -3,7 +3,7 @@
  * that does not ask for HTML their paths are unknown.
  */
 
-import type { SurfaceName } from '../../config/settings.ts';
+import type { SurfaceName } from '../../config/surfaces.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { docs } from './docs.ts';

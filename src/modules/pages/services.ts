@@ -1,6 +1,6 @@
 /** The services of the pages. */
 import type { CatalogueHolder } from '../../catalogue/holder.ts';
-import type { SurfaceName } from '../../config/settings.ts';
+import type { SurfaceName } from '../../config/surfaces.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { StaticFiles } from '../../http/static-files.ts';
 import type { Network } from '../../payment/protocol/network.ts';

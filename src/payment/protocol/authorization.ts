@@ -88,16 +88,25 @@ const badForm = (field: string, form: string): PaymentFault =>
 const ADDRESS_TEXT = '0x and 40 hex digits';
 const NUMBER_TEXT = 'a decimal number of at most 256 bits without sign, blanks or leading zeros';
 
-/** The fault of an authorization that leaves too little time to settle. Callers check again after every wait. */
-export function runwayFault(validBeforeSeconds: number, nowMs: number): PaymentFault | undefined {
-  if (validBeforeSeconds * 1000 - nowMs >= RUNWAY_SECONDS * 1000) return undefined;
+/**
+ * The fault of an authorization that leaves too little time to settle. Callers check again after every wait.
+ * @param answerSeconds what the answer may take before the payment settles (decisions §4)
+ */
+export function runwayFault(validBeforeSeconds: number, nowMs: number, answerSeconds = 0): PaymentFault | undefined {
+  const secondsMin = RUNWAY_SECONDS + answerSeconds;
+  if (validBeforeSeconds * 1000 - nowMs >= secondsMin * 1000) return undefined;
   return fault(
     'invalid_exact_evm_payload_authorization_valid_before',
-    `\`validBefore\` must be at least ${RUNWAY_SECONDS} s from now.`,
+    `\`validBefore\` must be at least ${secondsMin} s from now.`,
   );
 }
 
-function authorizationOf(text: AuthorizationText, offer: Offer, nowMs: number): Authorization | PaymentFault {
+function authorizationOf(
+  text: AuthorizationText,
+  offer: Offer,
+  nowMs: number,
+  answerSeconds: number,
+): Authorization | PaymentFault {
   const from = lowerAddressOf(text.from);
   if (from === undefined) return badForm('from', ADDRESS_TEXT);
   const to = lowerAddressOf(text.to);
@@ -132,7 +141,7 @@ function authorizationOf(text: AuthorizationText, offer: Offer, nowMs: number): 
     return fault('invalid_exact_evm_payload_authorization_valid_after', '`validAfter` must be before now.');
   }
   const validBeforeSeconds = Number(validBefore); // inexact only for values that are refused below as too far ahead
-  const tooShort = runwayFault(validBeforeSeconds, nowMs);
+  const tooShort = runwayFault(validBeforeSeconds, nowMs, answerSeconds);
   if (tooShort !== undefined) return tooShort;
   const aheadMs = validBeforeSeconds * 1000 - nowMs;
   const aheadSecondsMax = MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
@@ -149,13 +158,13 @@ function authorizationOf(text: AuthorizationText, offer: Offer, nowMs: number): 
  * Checks everything about a payment but its signer. It need not compare `validAfter` with `validBefore`, because both were
  * compared with now.
  */
-export function checkPayment(payment: PaymentPayload, offer: Offer, nowMs: number): CheckedPayment {
+export function checkPayment(payment: PaymentPayload, offer: Offer, nowMs: number, answerSeconds = 0): CheckedPayment {
   const unaccepted = acceptedFault(payment, offer);
   if (unaccepted !== undefined) return unaccepted;
   if (payment.resourceUrl !== undefined && !isSameResource(payment.resourceUrl, offer.resource.url)) {
     return fault('resource_mismatch', `\`resource.url\` names another resource than ${offer.resource.url}.`);
   }
-  const authorization = authorizationOf(payment.authorization, offer, nowMs);
+  const authorization = authorizationOf(payment.authorization, offer, nowMs, answerSeconds);
   if ('ok' in authorization) return authorization;
   const signature = decodeHex(payment.signature);
   if (signature === undefined || signature.length < SIGNATURE_BYTES) {

@@ -23,6 +23,8 @@ export interface VerificationParts {
 
 /** The client that pays, as far as fairness and abandoned requests need it. */
 export interface PayingClient {
+  /** Seconds that the answer may take before the payment settles. */
+  readonly answerSeconds?: number;
   /** What counts as one client (client-network.ts). */
   clientNetwork(): string;
   isDisconnected(): boolean;

@@ -19,6 +19,7 @@ export async function openMemoryBackend(options: StoreOptions, ports: BackendPor
     events: new MemoryEventStore(),
     retries: retries.store,
     accounts: undefined,
+    resolves: undefined,
   });
   return {
     ...stores,
@@ -29,6 +30,7 @@ export async function openMemoryBackend(options: StoreOptions, ports: BackendPor
     async close() {
       stores.callbacks.close();
       retries.close();
+      stores.resolves.close();
     },
   };
 }

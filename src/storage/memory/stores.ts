@@ -5,6 +5,7 @@
 import type { EventStore } from '../../callback/inbox/event-store.ts';
 import { Inbox } from '../../callback/inbox/inbox.ts';
 import type { Books } from '../../payment/books.ts';
+import { STORED_BYTES_IN_MEMORY, STORED_BYTES_ON_DISK } from '../../resolve/limits.ts';
 import type { RetryStore } from '../../retry/store.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { MemoryAccounts } from './accounts.ts';
@@ -13,6 +14,8 @@ import { type LoadedLedger, MemoryPlayLedger, TRANSFER_COUNT_MAX } from './play-
 import { MemoryRateLimits } from './rate-limits.ts';
 import type { LoadedReservations, ReservationJournal } from './reservation-journal.ts';
 import { MemoryReservations, RESERVATION_COUNT_MAX } from './reservations.ts';
+import { MemoryResolves } from './resolves.ts';
+import type { LoadedResolve, ResolvesJournal } from './resolves-journal.ts';
 
 /** What makes the stores durable. After the start the stores do not refer to what was loaded: it may be a million records. */
 export interface Persistence {
@@ -24,18 +27,30 @@ export interface Persistence {
   readonly retries: RetryStore;
   /** undefined: nothing outlives the process. */
   readonly accounts: { readonly journal: AccountsJournal; readonly loaded: LoadedAccounts } | undefined;
+  /** The same. */
+  readonly resolves: { readonly journal: ResolvesJournal; readonly loaded: readonly LoadedResolve[] } | undefined;
 }
 
 export interface MemoryStores
   extends Pick<Backend, 'reservations' | 'playLedger' | 'callbacks' | 'rateLimits' | 'books' | 'retries'> {
   readonly accounts: MemoryAccounts;
+  readonly resolves: MemoryResolves;
 }
 
 /** Opens the stores with the records of earlier processes. */
 export async function openMemoryStores(
   { callbackBytes, play }: StoreOptions,
   ports: BackendPorts,
-  { journal, reservations: loaded, ledger, events, books, retries, accounts: lasting }: Persistence,
+  {
+    journal,
+    reservations: loaded,
+    ledger,
+    events,
+    books,
+    retries,
+    accounts: lasting,
+    resolves: lastingResolves,
+  }: Persistence,
 ): Promise<MemoryStores> {
   const { clock, random, timers } = ports;
   const reservations = new MemoryReservations(
@@ -55,7 +70,14 @@ export async function openMemoryStores(
     onStoreFault: (fault) => ports.onCallbackFault(fault),
   });
   const accounts = new MemoryAccounts(ports, { isPlay: play !== undefined, ...lasting });
+  const resolves = new MemoryResolves(
+    { clock, timers, onFault: (fault) => ports.onCallbackFault(fault) },
+    {
+      capacityBytes: lastingResolves === undefined ? STORED_BYTES_IN_MEMORY : STORED_BYTES_ON_DISK,
+      ...lastingResolves,
+    },
+  );
   await inbox.load();
   const rateLimits = new MemoryRateLimits(clock);
-  return { reservations, playLedger, callbacks: inbox, accounts, rateLimits, books, retries };
+  return { reservations, playLedger, callbacks: inbox, accounts, resolves, rateLimits, books, retries };
 }

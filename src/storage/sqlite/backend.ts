@@ -29,6 +29,7 @@ export async function backendOver(state: SqliteState, options: StoreOptions, por
       drain: () => stores.callbacks.drain(),
       close() {
         stores.callbacks.close();
+        stores.resolves.close();
         closing ??= stores.accounts.close().then(() => open.close());
         return closing;
       },

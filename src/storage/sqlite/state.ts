@@ -27,6 +27,7 @@ import { makeFolder } from '../make-folder.ts';
 import { type LoadedAccounts, NO_ACCOUNTS } from '../memory/accounts-journal.ts';
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
+import type { LoadedResolve } from '../memory/resolves-journal.ts';
 import type { Persistence } from '../memory/stores.ts';
 import { StateError, StateHeldError } from '../state-error.ts';
 import { SqliteBooks } from './books.ts';
@@ -44,6 +45,7 @@ import { ACCOUNTS, type AccountOperation, loadAccounts } from './tables/accounts
 import { loadAnswers } from './tables/answers.ts';
 import { loadCallbacks } from './tables/callbacks.ts';
 import { loadCases, loadEnds, loadSpent } from './tables/payments.ts';
+import { loadResolves, type OutcomeQuery, RESOLVES, type ResolveOperation } from './tables/resolves.ts';
 import { freeHeldRetries } from './tables/retries.ts';
 import { type BooksStart, loadBooks } from './tables/sales.ts';
 import type { DatabaseOptions } from './writer-messages.ts';
@@ -88,6 +90,7 @@ export interface LoadedState {
   readonly ledger: LoadedLedger;
   readonly callbacks: readonly LoadedCallback[];
   readonly accounts: LoadedAccounts;
+  readonly resolves: readonly LoadedResolve[];
   readonly books: BooksStart;
   readonly notices: readonly string[];
 }
@@ -174,7 +177,7 @@ export function stateOver(
   { isPlay, salesKeptMs }: Pick<StateOptions, 'isPlay' | 'salesKeptMs'>,
   { clock, timers }: JournalPorts,
 ): SqliteState {
-  const { accounts, callbacks, reservations, ledger, notices } = loaded;
+  const { accounts, callbacks, reservations, resolves, ledger, notices } = loaded;
   const books = new SqliteBooks(journal, reader, loaded.books, salesKeptMs, { timers, nowMs: () => clock.nowMs() });
   return {
     persistence: {
@@ -198,6 +201,16 @@ export function stateOver(
           write: (change) => journal.write({ table: ACCOUNTS, ...change } satisfies AccountOperation),
         },
         loaded: accounts,
+      },
+      resolves: {
+        journal: {
+          write: (change) => journal.write({ table: RESOLVES, ...change } satisfies ResolveOperation),
+          async readOutcome(id) {
+            const query: OutcomeQuery = { table: RESOLVES, id };
+            return (await journal.read(query)) as string | undefined;
+          },
+        },
+        loaded: resolves,
       },
     },
     fault: () => journal.fault(),
@@ -260,6 +273,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
     ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
     callbacks: loadCallbacks(connection, nowMs, nowMs - TOMBSTONE_MS),
     accounts: loadAccounts(connection, nowMs),
+    resolves: loadResolves(connection, nowMs),
     books,
     notices: noticesOf(cases),
   };
@@ -332,6 +346,7 @@ function damagedState(path: string, why: string, clock: Clock, release: () => vo
       },
       retries: new SqliteRetryStore({ clock, read: refuse, write: refuse }),
       accounts: { journal: { fault: () => fault, write: refuse }, loaded: { ...NO_ACCOUNTS, damage: fault } },
+      resolves: { journal: { write: refuse, readOutcome: refuse }, loaded: [] },
     },
     fault: () => fault,
     commits: () => ({ batchCount: 0, operationCount: 0 }),

@@ -9,6 +9,7 @@ import { describeCallbacks } from '../../suites/callbacks.ts';
 import { describeIdentifiers } from '../../suites/identifiers.ts';
 import { describePlayLedger } from '../../suites/play-ledger.ts';
 import { describeRateLimits } from '../../suites/rate-limits.ts';
+import { describeResolves } from '../../suites/resolves.ts';
 import { describeRetries } from '../../suites/retries.ts';
 import { Chance } from '../../support/chance.ts';
 import type { ManualTime } from '../../support/manual-time.ts';
@@ -49,6 +50,11 @@ describeBooks('the books in memory', async (time) => {
 describeIdentifiers('payment identifiers in memory', async (time) => {
   const backend = await open(time);
   return { backend, remove: () => backend.close() };
+});
+
+describeResolves('resolves in memory', async (time) => {
+  const backend = await open(time);
+  return { store: backend.resolves, remove: () => backend.close() };
 });
 
 describeCallbacks('callbacks in memory', async (time, capacityCount) => {

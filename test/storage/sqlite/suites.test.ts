@@ -12,6 +12,7 @@ import { describeIdentifiers } from '../../suites/identifiers.ts';
 import { describePlayLedger } from '../../suites/play-ledger.ts';
 import { describeRateLimits } from '../../suites/rate-limits.ts';
 import { describeReservations } from '../../suites/reservations.ts';
+import { describeResolves } from '../../suites/resolves.ts';
 import { describeRetries } from '../../suites/retries.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { Folder } from './folder.ts';
@@ -90,6 +91,10 @@ describeAccounts(
 );
 
 describeBackend('the backend of a state folder', inFolder);
+describeResolves('resolves over a state folder', async (time) => {
+  const { backend, reopen, remove } = await inFolder(time);
+  return { store: backend.resolves, reopen: async () => (await reopen()).resolves, remove };
+});
 describeBooks('the books of a state folder', inFolder);
 describeIdentifiers('payment identifiers over a state folder', inFolder);
 

@@ -4,12 +4,13 @@ import { answers } from './answers.ts';
 import { callbacks } from './callbacks.ts';
 import { payments } from './payments.ts';
 import { probe } from './probe.ts';
+import { resolves } from './resolves.ts';
 import { retries } from './retries.ts';
 import { sales } from './sales.ts';
 import type { Operation, Query, Table } from './table.ts';
 
 /** In the order in which the schemas run. */
-const TABLES: readonly Table[] = [payments, answers, sales, callbacks, accounts, retries, probe];
+const TABLES: readonly Table[] = [payments, answers, sales, callbacks, accounts, retries, resolves, probe];
 
 export const SCHEMA: string = TABLES.map(({ schema }) => schema).join('');
 

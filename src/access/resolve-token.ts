@@ -1,0 +1,74 @@
+/**
+ * The way in by the read token of a resolve. Its checks are those of the callback routes, in their order (siblings §7): id format,
+ * Authorization header and scheme, existence, token, expiry. The handler receives the resolve as `principal.resolve`.
+ */
+import { chain } from '../base/maybe-promise.ts';
+import type { Access, Admission } from '../http/access.ts';
+import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
+import { parseResolveId, RESOLVE_ID_FORM } from '../resolve/identifier.ts';
+import type { StoredResolve } from '../resolve/resolve-store.ts';
+import type { ResolveAuthorized, Resolver } from '../resolve/resolver.ts';
+import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
+
+export const { INVALID_RESOLVE_ID, RESOLVE_NOT_FOUND, RESOLVE_EXPIRED } = defineErrors({
+  INVALID_RESOLVE_ID: { status: 400 },
+  RESOLVE_NOT_FOUND: { status: 404 },
+  RESOLVE_EXPIRED: { status: 410 },
+});
+
+/** The services that a module needs for operations on resolves. */
+export interface ResolveTokenServices {
+  readonly resolver: Pick<Resolver, 'authorize'>;
+}
+
+/** The principal of a request with a valid read token. */
+export interface ResolveReader {
+  readonly resolve: StoredResolve;
+}
+
+export const resolveExpired = (): Refusal<'RESOLVE_EXPIRED'> =>
+  refuse(RESOLVE_EXPIRED, 'this resolve has expired: results are kept for one hour');
+
+function decisionOf(authorized: ResolveAuthorized): Admission<ResolveReader> | Refusal {
+  switch (authorized.kind) {
+    case 'allowed':
+      return { principal: authorized };
+    case 'wrong-token':
+      return refuse(INVALID_TOKEN, 'this is not the read token of this resolve', CHALLENGE);
+    case 'not-found':
+      return refuse(RESOLVE_NOT_FOUND, 'there is no such resolve');
+    case 'expired':
+      return resolveExpired();
+    default:
+      return authorized satisfies never;
+  }
+}
+
+/** The read token of the resolve that the path names with `:id`. */
+export const resolveToken: Access<ResolveReader, ResolveTokenServices> = {
+  errors: [
+    INVALID_RESOLVE_ID,
+    MISSING_AUTHORIZATION,
+    INVALID_AUTHORIZATION,
+    INVALID_TOKEN,
+    RESOLVE_NOT_FOUND,
+    RESOLVE_EXPIRED,
+  ],
+  documentation: {
+    sentence: 'Needs `Authorization: Bearer <read_token>`',
+    security: {
+      name: 'resolveToken',
+      scheme: { type: 'http', scheme: 'bearer', description: 'The read token of one resolve' },
+    },
+  },
+  isPrivate: true,
+  isPresented: (request) => request.header('authorization') !== null,
+  open: ({ resolver }) => ({
+    admit: (request) => {
+      const id = parseResolveId(request.params.id ?? '');
+      if (id === undefined) return refuse(INVALID_RESOLVE_ID, RESOLVE_ID_FORM);
+      const token = bearerToken(request.header('authorization'));
+      return typeof token === 'string' ? chain(resolver.authorize(id, token), decisionOf) : token;
+    },
+  }),
+};

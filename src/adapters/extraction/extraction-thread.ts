@@ -1,0 +1,119 @@
+/**
+ * One extraction thread. It starts with its first document and is ended when a document takes longer than it may; the next document
+ * starts another. An idle thread does not keep the process alive.
+ */
+import { Worker } from 'node:worker_threads';
+import { firstLineOf } from '../../base/failure.ts';
+import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { PageContent } from '../../resolve/result.ts';
+import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
+
+/** Ends as this file does, `.ts` or, in the build, `.js`. */
+const ENTRY = new URL(`./extraction-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+
+/** Heap of a thread, MiB: what 8 MiB of the most costly markup takes is a tenth. Runtimes without such a bound ignore it. */
+const HEAP_MIB_MAX = 512;
+
+/** A thread that has not started by then never will. */
+const START_MS = 10_000;
+
+export type ThreadEnd =
+  | { readonly kind: 'content'; readonly content: PageContent }
+  | { readonly kind: 'late' }
+  /** `detail`: one line. */
+  | { readonly kind: 'failed'; readonly detail: string };
+
+export interface Finished {
+  readonly end: ThreadEnd;
+  /** undefined: the thread ended before it knew. */
+  readonly sha256: string | undefined;
+}
+
+export class ExtractionThread {
+  readonly #timers: Timers;
+  readonly #entry: URL;
+  #worker: Worker | undefined;
+  #starting: Promise<Worker> | undefined;
+  /** Ends the document that is being read. */
+  #onReply: ((message: ThreadReply) => void) | undefined;
+  #onDeath: ((why: string) => void) | undefined;
+
+  /** @param entry another program for the thread, for tests */
+  constructor(timers: Timers, entry: URL = ENTRY) {
+    this.#timers = timers;
+    this.#entry = entry;
+  }
+
+  /** One document at a time. Never rejects. @param timeoutMs from the moment at which the thread has it */
+  async read(task: ThreadTask, timeoutMs: number): Promise<Finished> {
+    let worker: Worker;
+    try {
+      worker = await (this.#starting ??= this.#start());
+    } catch (failure) {
+      this.#starting = undefined;
+      return { end: { kind: 'failed', detail: firstLineOf(failure) }, sha256: undefined };
+    }
+    let sha256: string | undefined;
+    const end = await new Promise<ThreadEnd>((resolve) => {
+      const stop = this.#timers.after(timeoutMs, () => {
+        this.#drop();
+        resolve({ kind: 'late' });
+      });
+      const finish = (found: ThreadEnd): void => {
+        stop();
+        resolve(found);
+      };
+      this.#onReply = (message) => {
+        if (message.kind === 'digest') sha256 = message.sha256;
+        else if (message.kind !== 'ready') finish(message);
+      };
+      this.#onDeath = (detail) => finish({ kind: 'failed', detail });
+      worker.ref();
+      worker.postMessage(task);
+    });
+    this.#onReply = undefined;
+    this.#onDeath = undefined;
+    this.#worker?.unref();
+    return { end, sha256 };
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#onDeath?.('the server stops');
+    this.#drop();
+    await worker?.terminate();
+  }
+
+  /** Forgets the thread and ends it. */
+  #drop(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#starting = undefined;
+    void worker?.terminate();
+  }
+
+  #start(): Promise<Worker> {
+    const resourceLimits = { maxOldGenerationSizeMb: HEAP_MIB_MAX };
+    const worker = new Worker(this.#entry, { ...QUIET_THREAD, resourceLimits });
+    this.#worker = worker;
+    return new Promise((resolve, reject) => {
+      const stop = this.#timers.after(START_MS, () => onEnd('the extraction thread did not start'));
+      const onEnd = (why: string): void => {
+        stop();
+        reject(new Error(why));
+        if (this.#worker !== worker) return;
+        this.#drop();
+        this.#onDeath?.(why);
+      };
+      worker.on('message', (message: ThreadReply) => {
+        if (message.kind === 'ready') {
+          stop();
+          resolve(worker);
+        } else if (this.#worker === worker) this.#onReply?.(message);
+      });
+      worker.on('error', (failure: unknown) => onEnd(`the extraction thread failed: ${firstLineOf(failure)}`));
+      worker.on('exit', () => onEnd('the extraction thread ended'));
+    });
+  }
+}

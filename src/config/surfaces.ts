@@ -1,0 +1,39 @@
+/** The products of a server, and which of them it has when `SURFACES` does not say (siblings §1). */
+
+/** Products that a server can have; `SURFACES` chooses among them. */
+export const SURFACE_NAMES = ['jobs', 'callbacks', 'data', 'retry', 'resolve'] as const;
+export type SurfaceName = (typeof SURFACE_NAMES)[number];
+
+/** Those that send requests of a customer's choosing: play money must not buy them for strangers. */
+const SENDING: readonly SurfaceName[] = ['retry', 'resolve'];
+
+export interface Publicity {
+  readonly settlement: string;
+  /** Where it listens. */
+  readonly host: string;
+  /** Its public address; null = where it listens. */
+  readonly baseUrl: string | null;
+}
+
+const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
+
+const isPublic = ({ host, baseUrl }: Publicity): boolean =>
+  !LOOPBACK.test(host) || (baseUrl !== null && !LOOPBACK.test(new URL(baseUrl).hostname));
+
+/** Products that play money would open to strangers: on only when `SURFACES` names them. */
+export const withheldSurfaces = (server: Publicity): readonly SurfaceName[] =>
+  server.settlement === 'local' && isPublic(server) ? SENDING : [];
+
+export function defaultSurfaces(server: Publicity): readonly SurfaceName[] {
+  const withheld = withheldSurfaces(server);
+  return SURFACE_NAMES.filter((name) => !withheld.includes(name));
+}
+
+/** What the start says about products that are off for that reason; none where `SURFACES` chose otherwise. */
+export function surfaceNotices(server: Publicity & { readonly surfaces: readonly SurfaceName[] }): readonly string[] {
+  const withheld = withheldSurfaces(server);
+  if (withheld.length === 0 || String(server.surfaces) !== String(defaultSurfaces(server))) return [];
+  return [
+    `SETTLEMENT=local and a public address: ${withheld.join(' and ')} off, because play money must not buy outbound requests; SURFACES can name them`,
+  ];
+}

@@ -1,0 +1,97 @@
+/** Closed schemas of the answers of the Resolve API (siblings §7), and how answers are written. */
+import * as v from 'valibot';
+import { Reply } from '../../http/answers.ts';
+import type { AnswerHeader } from '../../http/contract.ts';
+import { LINK_COUNT_MAX, REDIRECT_COUNT_MAX } from '../../resolve/limits.ts';
+import type { ShownResolve } from '../../resolve/resolver.ts';
+import { FAILURE_CODES } from '../../resolve/result.ts';
+
+export const resolveId = v.pipe(v.string(), v.regex(/^rs_[A-Za-z0-9]{24}$/));
+/** A time with milliseconds and `Z`. */
+const instant = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/));
+const text = v.nullable(v.string());
+const status = v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(999));
+
+const result = v.strictObject({
+  requested_url: v.string(),
+  final_url: v.string(),
+  redirects: v.pipe(v.array(v.strictObject({ url: v.string(), status_code: status })), v.maxLength(REDIRECT_COUNT_MAX)),
+  status_code: status,
+  content_type: text,
+  size_bytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  content_sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  fetched_at: instant,
+  truncated: v.boolean(),
+  metadata: v.nullable(
+    v.strictObject({
+      title: text,
+      description: text,
+      canonical_url: text,
+      site_name: text,
+      language: text,
+      image_url: text,
+      published_at: text,
+    }),
+  ),
+  text,
+  links: v.nullable(
+    v.pipe(v.array(v.strictObject({ url: v.string(), text: v.string() })), v.maxLength(LINK_COUNT_MAX)),
+  ),
+  warnings: v.array(v.string()),
+});
+
+const members = {
+  id: resolveId,
+  status: v.picklist(['pending', 'resolved', 'failed']),
+  created_at: instant,
+  expires_at: instant,
+  result_url: v.string(),
+};
+const outcome = {
+  result: v.nullable(result),
+  failure: v.nullable(v.strictObject({ code: v.picklist(FAILURE_CODES), message: v.string() })),
+};
+
+export const shownAnswer = v.strictObject({ ...members, ...outcome });
+export const createdAnswer = v.strictObject({
+  ...members,
+  read_token: v.pipe(v.string(), v.regex(/^svc_rs_sk_[A-Za-z0-9]{43}$/)),
+  ...outcome,
+});
+
+/** What strangers wrote is in these answers: no browser guesses another type, or runs anything in it. */
+const UNTRUSTED_HEADERS = {
+  'content-type': 'application/json',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': 'sandbox',
+} as const;
+
+/** The same headers for the contract. */
+export const UNTRUSTED_ANSWER_HEADERS: Readonly<Record<string, AnswerHeader>> = {
+  'X-Content-Type-Options': {
+    description: 'Keeps browsers from guessing another media type',
+    schema: v.literal(UNTRUSTED_HEADERS['x-content-type-options']),
+  },
+  'Content-Security-Policy': {
+    description: 'Keeps browsers from running or loading anything in the answer',
+    schema: v.literal(UNTRUSTED_HEADERS['content-security-policy']),
+  },
+};
+
+/** @param readToken for the customer who has just paid; undefined for a reader, who has it */
+export function resolveReply(
+  { id, status: found, createdAtMs, expiresAtMs, outcome: json }: ShownResolve,
+  baseUrl: string,
+  readToken?: string,
+  statusCode = 200,
+): Reply {
+  const head = JSON.stringify({
+    id,
+    status: found,
+    created_at: new Date(createdAtMs).toISOString(),
+    expires_at: new Date(expiresAtMs).toISOString(),
+    result_url: `${baseUrl}/v1/resolves/${id}`,
+    ...(readToken === undefined ? {} : { read_token: readToken }),
+  });
+  return new Reply(`${head.slice(0, -1)},${json}}`, UNTRUSTED_HEADERS, statusCode);
+}

@@ -1,0 +1,62 @@
+/**
+ * POST /v1/resolve: what is behind an address (siblings §7). The server looks the name up and begins to fetch once the payment is
+ * verified. What is there within the wait is the answer, and the payment settles before it leaves; a failure within the wait costs
+ * nothing; what is not there settles too, and comes to lie under `result_url`.
+ */
+import type * as v from 'valibot';
+import { unlessOverloaded } from '../../access/overload.ts';
+import { perClient } from '../../access/rate-limit.ts';
+import { freePlace, placeClaim } from '../../access/resolve-place.ts';
+import { fewUncharged } from '../../access/uncharged.ts';
+import { paid } from '../../access/x402.ts';
+import { AfterSettlement } from '../../http/answers.ts';
+import { BODY_ERRORS } from '../../http/json-body.ts';
+import { route } from '../../http/route.ts';
+import type { ResolveDraft } from '../../resolve/resolver.ts';
+import { createdAnswer, resolveReply, UNTRUSTED_ANSWER_HEADERS } from './answers.ts';
+import { EXAMPLE_CREATED } from './examples.ts';
+import { readInput, resolveBody } from './input.ts';
+import { FAILURE_ERRORS, failedWithin, INVALID_URL } from './refusals.ts';
+import type { ResolveServices } from './services.ts';
+
+const readBody = readInput;
+
+type Answer = v.InferInput<typeof createdAnswer>;
+
+export const createResolve = route<ResolveServices>()({
+  operation: 'createResolve',
+  method: 'POST',
+  path: '/v1/resolve',
+  summary: 'Fetch an address and say what is behind it',
+  description:
+    'Waits at most `max_wait_seconds`. 200 is the result; 202 means that the work goes on for up to 30 seconds, and that ' +
+    '`result_url` has what it comes to, which is paid for even if that is a failure. A failure within the wait is an error and costs nothing.',
+  access: [perClient, freePlace, unlessOverloaded, paid('0.03', 'resolve'), fewUncharged, placeClaim],
+  bodies: { 'application/json': resolveBody },
+  examples: {
+    bodies: { 'application/json': { url: 'https://www.example.org/news/first-light', include: ['metadata', 'text'] } },
+    answer: EXAMPLE_CREATED,
+  },
+  answer: createdAnswer,
+  otherAnswers: { 202: createdAnswer },
+  answerHeaders: UNTRUSTED_ANSWER_HEADERS,
+  errors: [...BODY_ERRORS, INVALID_URL, ...FAILURE_ERRORS],
+  readBody,
+  async handle({ body: { question, target, waitSeconds } }, { resolver, baseUrl }, request, { place, draft: sold }) {
+    const draft = (sold as ResolveDraft | undefined) ?? resolver.draft();
+    // A crash may have cost the customer the answer of a resolve that is on record.
+    const known = sold === undefined ? undefined : await resolver.show(draft);
+    if (known !== undefined) {
+      place.release();
+      return new AfterSettlement<Answer>(draft, () =>
+        resolveReply(known, baseUrl, draft.readToken, known.status === 'pending' ? 202 : 200),
+      );
+    }
+    const waited = await place.run(question, target, waitSeconds * 1000, request);
+    if (waited.kind === 'failed') return failedWithin(waited.failure);
+    return new AfterSettlement<Answer>(draft, async () => {
+      const kept = await place.keep(draft, question);
+      return resolveReply(kept, baseUrl, draft.readToken, kept.status === 'pending' ? 202 : 200);
+    });
+  },
+});

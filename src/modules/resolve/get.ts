@@ -1,0 +1,24 @@
+/** GET /v1/resolves/{id}: what a resolve has come to, for its read token, for one hour (siblings §7). */
+import { RESOLVE_EXPIRED, resolveExpired, resolveToken } from '../../access/resolve-token.ts';
+import { route } from '../../http/route.ts';
+import { resolveId, resolveReply, shownAnswer, UNTRUSTED_ANSWER_HEADERS } from './answers.ts';
+import { EXAMPLE_RESOLVE_ID, EXAMPLE_SHOWN } from './examples.ts';
+import type { ResolveServices } from './services.ts';
+
+export const getResolve = route<ResolveServices>()({
+  operation: 'getResolve',
+  method: 'GET',
+  path: '/v1/resolves/:id',
+  summary: 'Get what a resolve has come to',
+  description: 'Free. `status` is `pending` while the work goes on, for 30 seconds at most.',
+  access: [resolveToken],
+  params: { id: resolveId },
+  answer: shownAnswer,
+  answerHeaders: UNTRUSTED_ANSWER_HEADERS,
+  examples: { params: { id: EXAMPLE_RESOLVE_ID }, answer: EXAMPLE_SHOWN },
+  errors: [RESOLVE_EXPIRED],
+  async handle(_, { resolver, baseUrl }, _request, { resolve }) {
+    const shown = await resolver.show(resolve);
+    return shown === undefined ? resolveExpired() : resolveReply(shown, baseUrl);
+  },
+});

@@ -1,0 +1,70 @@
+/** The body of a resolve and its rules (siblings §5, §7). Everything here is decided without a look-up, before anybody pays. */
+import * as v from 'valibot';
+import { type Refusal, refuse } from '../../http/errors.ts';
+import { type BodyServices, jsonBody } from '../../http/json-body.ts';
+import type { RequestView } from '../../http/request-view.ts';
+import type { Target, TargetPolicy } from '../../outbound/target.ts';
+import { URL_LENGTH_MAX, WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
+import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';
+import { rule } from '../parameter-rules.ts';
+import { INVALID_URL, TARGET_NOT_ALLOWED } from './refusals.ts';
+
+const INCLUDE_RULE = `one of ${INCLUDES.join(', ')}`;
+
+export const resolveBody = v.strictObject({
+  url: v.pipe(v.string(), rule({ rule: `an http or https address of at most ${URL_LENGTH_MAX} characters` })),
+  include: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.picklist(INCLUDES), rule({ rule: INCLUDE_RULE }))),
+      v.check((include) => new Set(include).size === include.length),
+      rule({ rule: `a list, none twice, each ${INCLUDE_RULE}` }),
+    ),
+    ['metadata'],
+  ),
+  max_wait_seconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(WAIT_SECONDS_MAX),
+      rule({ rule: `a whole number from 0 to ${WAIT_SECONDS_MAX}` }),
+    ),
+    WAIT_SECONDS_DEFAULT,
+  ),
+});
+
+export interface ResolveInput {
+  readonly question: ResolveQuestion;
+  readonly target: Target;
+  readonly waitSeconds: number;
+}
+
+const readJson = jsonBody(resolveBody);
+
+type Body = v.InferOutput<typeof resolveBody>;
+
+function inputOf(
+  { url, include, max_wait_seconds: waitSeconds }: Body,
+  policy: TargetPolicy,
+): ResolveInput | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'> {
+  if (url.length > URL_LENGTH_MAX || !URL.canParse(url)) {
+    return refuse(INVALID_URL, `\`url\` must be an http or https address of at most ${URL_LENGTH_MAX} characters`);
+  }
+  const judged = policy.judge(url, 'resolve');
+  if (!judged.ok) return refuse(TARGET_NOT_ALLOWED, judged.reason);
+  return { question: { url, include }, target: judged.target, waitSeconds };
+}
+
+/** The `readBody` of the operation. Tells the payment how long the answer may take. */
+export async function readInput(
+  request: RequestView,
+  services: BodyServices & { readonly policy: TargetPolicy },
+): Promise<
+  ResolveInput | Exclude<Awaited<ReturnType<typeof readJson>>, Body> | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'>
+> {
+  const body = await readJson(request, services);
+  if ('code' in body) return body;
+  const input = inputOf(body, services.policy);
+  if (!('code' in input)) request.answerSeconds = input.waitSeconds;
+  return input;
+}

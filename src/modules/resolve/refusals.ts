@@ -1,0 +1,37 @@
+/** How the Resolve API refuses, and what a failure within the wait is answered (siblings §7). */
+import { defineErrors, type ErrorCode, INTERNAL_ERROR, type Refusal, refuse } from '../../http/errors.ts';
+import type { FailureCode, ResolveFailure } from '../../resolve/result.ts';
+
+export const {
+  INVALID_URL,
+  TARGET_NOT_ALLOWED,
+  TARGET_UNREACHABLE,
+  TOO_MANY_REDIRECTS,
+  RESPONSE_TOO_LARGE,
+  TLS_ERROR,
+  TARGET_TIMEOUT,
+} = defineErrors({
+  INVALID_URL: { status: 400 },
+  TARGET_NOT_ALLOWED: { status: 400 },
+  TARGET_UNREACHABLE: { status: 502 },
+  TOO_MANY_REDIRECTS: { status: 502 },
+  RESPONSE_TOO_LARGE: { status: 502 },
+  TLS_ERROR: { status: 502 },
+  TARGET_TIMEOUT: { status: 504 },
+});
+
+const OF_FAILURE: Readonly<Record<FailureCode, ErrorCode<FailureCode>>> = {
+  TARGET_NOT_ALLOWED,
+  TARGET_UNREACHABLE,
+  TOO_MANY_REDIRECTS,
+  RESPONSE_TOO_LARGE,
+  TLS_ERROR,
+  TARGET_TIMEOUT,
+  INTERNAL_ERROR,
+};
+
+/** Codes of failures, for the route's `errors`. */
+export const FAILURE_ERRORS = Object.values(OF_FAILURE);
+
+export const failedWithin = ({ code, message }: ResolveFailure): Refusal<FailureCode> =>
+  refuse(OF_FAILURE[code], `${message}; nothing was charged`);

@@ -1,0 +1,15 @@
+/** The settings of the Resolve API. */
+import { webAddress } from '../../config/parsers.ts';
+import { setting } from '../../config/setting.ts';
+
+export const RESOLVE_SETTINGS = {
+  resolveUrl: setting({
+    variable: 'RESOLVE_URL',
+    parse: webAddress,
+    default: null,
+    shownDefault: 'BASE_URL/resolve',
+    help: 'public address of the Resolve API',
+    detail:
+      'The API always answers below the path `/resolve` of the base. An address with another host answers on that host too, at the path of the address.',
+  }),
+};

@@ -1,0 +1,32 @@
+/** What a document is, by its Content-Type, and by its first bytes where it has none. */
+
+export type DocumentForm = 'html' | 'xml' | 'text' | 'other';
+
+/** Bytes that are looked at where no type is given. */
+const SNIFFED_BYTES = 1_024;
+
+/** JSON is shown as the text that it is. */
+const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)$/;
+const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
+const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
+const HTML_START = /^(?:\s|<!--[^]*?-->)*<(?:!doctype html|html|head|body|title|meta)\b/i;
+
+/** The type without its parameters, in lower case. */
+export const essenceOf = (contentType: string): string =>
+  (contentType.split(/[;,]/, 1)[0] as string).trim().toLowerCase();
+
+function sniffed(body: Uint8Array): DocumentForm {
+  const start = body.subarray(0, SNIFFED_BYTES);
+  const text = new TextDecoder().decode(start).replace(/^\ufeff/, '');
+  if (HTML_START.test(text)) return 'html';
+  if (/^\s*<\?xml\s/.test(text)) return 'xml';
+  return start.includes(0) ? 'other' : 'text';
+}
+
+export function documentFormOf(contentType: string | null, body: Uint8Array): DocumentForm {
+  const essence = essenceOf(contentType ?? '');
+  if (essence === '') return sniffed(body);
+  if (HTML_TYPES.has(essence)) return 'html';
+  if (XML_TYPE.test(essence)) return 'xml';
+  return essence.startsWith('text/') || JSON_TYPE.test(essence) ? 'text' : 'other';
+}

@@ -1,0 +1,104 @@
+/**
+ * What a document says (siblings §7). Pure and synchronous: it runs in a thread of its own, which is ended when it takes too long.
+ * Time and memory are linear in the document, which has at most 8 MiB.
+ */
+import { SHORT_VALUE_MAX, TEXT_CODE_POINTS_MAX } from '../limits.ts';
+import type { Include, PageContent, PageMetadata } from '../result.ts';
+import { decodeDocument } from './charset.ts';
+import { documentFormOf, essenceOf } from './document-form.ts';
+import { readHtml } from './html-page.ts';
+import { readMarkup } from './markup.ts';
+import { MetadataReader } from './page-metadata.ts';
+import { firstCodePoints, shortLine, withoutControls } from './plain-text.ts';
+import { TextBlocks } from './text-blocks.ts';
+
+export interface DocumentToRead {
+  readonly body: Uint8Array;
+  readonly contentType: string | null;
+  /** Where it was found. */
+  readonly url: string;
+  readonly include: readonly Include[];
+  readonly isTruncated: boolean;
+}
+
+interface Read {
+  readonly metadata: PageMetadata;
+  readonly text: { readonly text: string; readonly isCut: boolean };
+  readonly links: PageContent['links'];
+}
+
+export const TEXT_CUT = `The text is cut at ${TEXT_CODE_POINTS_MAX} characters.`;
+export const BODY_CUT = 'The answer was longer than 2 MiB; what is beyond was not read.';
+
+function htmlContent(source: string, url: URL): Read {
+  const page = readHtml(source);
+  const base = URL.parse(page.baseHref ?? '', url) ?? url;
+  return { metadata: page.metadata.metadata(base), text: page.blocks.text(), links: page.links.links(base) };
+}
+
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1).toLowerCase();
+
+/** A feed or another XML document: its first title, its language, its text, and no links. */
+function xmlContent(source: string, url: URL): Read {
+  const blocks = new TextBlocks();
+  const path: string[] = [];
+  let title: string | null = null;
+  let language: string | null = null;
+  readMarkup(
+    source,
+    {
+      onOpen(name, attributes, isNested) {
+        blocks.end(false, false, false);
+        language ??= shortLine(attributes.get('xml:lang'), SHORT_VALUE_MAX);
+        if (isNested) path.push(localName(name));
+      },
+      onClose() {
+        blocks.end(false, false, false);
+        path.pop();
+      },
+      onLooseEnd: () => blocks.end(false, false, false),
+      onText(text) {
+        blocks.add(text, false);
+        if (path.at(-1) === 'title') title ??= shortLine(text, SHORT_VALUE_MAX);
+      },
+    },
+    true,
+  );
+  blocks.end(false, false, false);
+  const nothing = new MetadataReader().metadata(url);
+  return { metadata: { ...nothing, title, language }, text: blocks.everything(), links: [] };
+}
+
+function plainContent(source: string, url: URL): Read {
+  const whole = withoutControls(source).replace(/\r\n?/g, '\n');
+  const text = firstCodePoints(whole, TEXT_CODE_POINTS_MAX);
+  const isCut = text.length < whole.length;
+  return { metadata: new MetadataReader().metadata(url), text: { text, isCut }, links: [] };
+}
+
+/** What an extraction gives that was not made. */
+export const nothingOf = (warnings: readonly string[]): PageContent => ({
+  metadata: null,
+  text: null,
+  links: null,
+  warnings,
+});
+
+export function extract({ body, contentType, url, include, isTruncated }: DocumentToRead): PageContent {
+  const warnings = isTruncated ? [BODY_CUT] : [];
+  const form = documentFormOf(contentType, body);
+  if (form === 'other') {
+    const type = essenceOf(contentType ?? '') || 'The type';
+    return nothingOf([...warnings, `${type} is not text, HTML, XML or JSON: nothing was extracted.`]);
+  }
+  const source = decodeDocument(body, contentType, form !== 'text');
+  const place = new URL(url);
+  const content = { html: htmlContent, xml: xmlContent, text: plainContent }[form](source, place);
+  const hasText = include.includes('text');
+  return {
+    metadata: include.includes('metadata') ? content.metadata : null,
+    text: hasText ? content.text.text : null,
+    links: include.includes('links') ? content.links : null,
+    warnings: hasText && content.text.isCut ? [...warnings, TEXT_CUT] : warnings,
+  };
+}

@@ -1,0 +1,64 @@
+/** What a page says of itself in JSON-LD (schema.org): the first node with a value wins, in the order of the page. */
+import { isDeeperThan } from '../../base/json-depth.ts';
+
+/** Characters of one block, blocks of a page, nodes and nesting that are looked at. */
+export const LD_LENGTH_MAX = 524_288;
+const LD_DEPTH_MAX = 64;
+const LD_NODE_COUNT_MAX = 500;
+
+/** Types that say nothing about the page itself. */
+const OTHER_TYPES =
+  /^(?:.*[/#])?(?:Organization|NewsMediaOrganization|Corporation|Person|WebSite|BreadcrumbList|ListItem|SearchAction|ImageObject|SiteNavigationElement|WPHeader|WPFooter|LocalBusiness|Rating|AggregateRating|Offer|Comment|Answer)$/;
+
+type Node = Readonly<Record<string, unknown>>;
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const typesOf = ({ '@type': type }: Node): string[] =>
+  (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === 'string');
+
+/** The nodes that stand for the page: those on top, in lists and graphs, and their main entity. */
+export class JsonLd {
+  readonly #nodes: Node[] = [];
+
+  /** Adds a block; one that is no JSON, or too long or deep, says nothing. */
+  add(text: string): void {
+    if (text.length >= LD_LENGTH_MAX || isDeeperThan(LD_DEPTH_MAX, text)) return;
+    try {
+      this.#gather(JSON.parse(text.replace(/^\s*(?:<!--|\/\*<!\[CDATA\[\*\/)|(?:-->|\/\*\]\]>\*\/)\s*$/g, '')));
+    } catch {
+      // Many pages have broken ones.
+    }
+  }
+
+  /** The first text that `read` finds in a node of the page. */
+  first(read: (node: Node) => string | undefined): string | undefined {
+    for (const node of this.#nodes) {
+      const found = read(node);
+      if (found !== undefined && found.trim() !== '') return found;
+    }
+    return undefined;
+  }
+
+  #gather(value: unknown): void {
+    if (this.#nodes.length >= LD_NODE_COUNT_MAX) return;
+    if (Array.isArray(value)) {
+      for (const one of value.slice(0, LD_NODE_COUNT_MAX)) this.#gather(one);
+      return;
+    }
+    if (!isNode(value)) return;
+    const types = typesOf(value);
+    if (types.length > 0 && !types.every((type) => OTHER_TYPES.test(type))) this.#nodes.push(value);
+    this.#gather(value['@graph']);
+    this.#gather(value.mainEntity);
+  }
+}
+
+/** A text as it stands, of a list the first, of an object the member. */
+export function textIn(value: unknown, member: string): string | undefined {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return textIn(value[0], member);
+  if (!isNode(value)) return undefined;
+  const found = value[member];
+  return typeof found === 'string' ? found : undefined;
+}

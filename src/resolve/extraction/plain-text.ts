@@ -1,0 +1,28 @@
+/** Text for a reader: blanks collapsed, no control characters, bounded in code points. */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out; tabs and line breaks stay
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+
+/** Without control characters other than tab, line feed and carriage return. */
+export const withoutControls = (text: string): string => text.replace(CONTROLS, '');
+
+/** One line: runs of blanks are one space, none at the ends. */
+export const lineOf = (text: string): string => withoutControls(text).replace(/\s+/g, ' ').trim();
+
+/** The first `countMax` code points. Linear in what is kept. */
+export function firstCodePoints(text: string, countMax: number): string {
+  if (text.length <= countMax) return text;
+  let at = 0;
+  for (let count = 0; count < countMax && at < text.length; count++) {
+    at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1; // at < text.length
+  }
+  return text.slice(0, at);
+}
+
+/** A value of one line, or null for one that is empty. */
+export function shortLine(text: string | null | undefined, codePointsMax: number): string | null {
+  if (text === null || text === undefined) return null;
+  // A few more characters than will be kept, so that a long value is not read whole.
+  const line = lineOf(text.slice(0, 16 * codePointsMax));
+  return line === '' ? null : firstCodePoints(line, codePointsMax).trimEnd();
+}

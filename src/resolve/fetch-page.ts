@@ -1,0 +1,116 @@
+/**
+ * Fetches an address and what it redirects to (siblings §5, §7): at most ten redirects, each judged as if it had been asked for.
+ * Nothing but the address goes out: no cookies, no credentials, no Referer. A relative location is that of the address which
+ * answered with it, and a location without a fragment keeps the one before (RFC 9110 §10.2.2).
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
+import type { Target } from '../outbound/target.ts';
+import { BODY_BYTES_MAX, REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
+import type { FailureCode } from './result.ts';
+
+/** RFC 9110 §15.4: statuses that name the same resource elsewhere. 300 and 304 do not. */
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+const REQUEST_HEADERS = [
+  ['accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,text/*;q=0.8,*/*;q=0.5'],
+] as const;
+
+/** Why a request failed, as a resolve says it; `aborted` is the work's own end. */
+const FAILURES: Readonly<Record<OutboundFailureKind, FailureCode>> = {
+  blocked: 'TARGET_NOT_ALLOWED',
+  timeout: 'TARGET_TIMEOUT',
+  unreachable: 'TARGET_UNREACHABLE',
+  'tls-error': 'TLS_ERROR',
+  'too-large': 'RESPONSE_TOO_LARGE',
+  aborted: 'TARGET_TIMEOUT',
+};
+
+export interface Redirect {
+  /** The address that answered with it. */
+  readonly url: string;
+  readonly status_code: number;
+}
+
+export type FetchedPage =
+  | {
+      readonly kind: 'page';
+      readonly answer: OutboundAnswer;
+      /** With the fragment, which was not sent. */
+      readonly finalUrl: string;
+      readonly redirects: readonly Redirect[];
+      readonly warnings: readonly string[];
+    }
+  | { readonly kind: 'failed'; readonly code: FailureCode; readonly reason?: string };
+
+export interface FetchPorts {
+  readonly outbound: Outbound;
+  readonly clock: Clock;
+}
+
+export interface FetchOptions {
+  /** Fragment of the address that was asked for, with its `#`, or empty. */
+  readonly hash: string;
+  readonly customer: string;
+  /** On the monotonic clock; every request ends by then. */
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The value of a header, the first where it is repeated; null without one. @param name in lower case */
+export const headerOf = ({ headers }: Pick<OutboundAnswer, 'headers'>, name: string): string | null =>
+  headers.find(([found]) => found === name)?.[1] ?? null;
+
+/** Where a redirect leads; undefined for an answer that is none, null for a location that names no address. */
+export function redirectTarget(answer: Pick<OutboundAnswer, 'headers' | 'status'>, from: URL): URL | null | undefined {
+  if (!REDIRECT_STATUSES.has(answer.status)) return undefined;
+  const location = headerOf(answer, 'location');
+  if (location === null) return undefined;
+  const next = URL.parse(location.trim(), from);
+  return next === null || next.href.length > URL_LENGTH_MAX ? null : next;
+}
+
+function withHash(url: URL, hash: string): string {
+  const shown = new URL(url);
+  shown.hash = hash;
+  return shown.href;
+}
+
+/** Rejects only for a bug. */
+export async function fetchPage(
+  first: Target,
+  { outbound, clock }: FetchPorts,
+  options: FetchOptions,
+): Promise<FetchedPage> {
+  const { customer, deadlineMs, signal } = options;
+  const redirects: Redirect[] = [];
+  let target = first;
+  let { hash } = options;
+  for (;;) {
+    const timeoutMs = deadlineMs - clock.monotonicMs();
+    if (timeoutMs <= 0) return { kind: 'failed', code: 'TARGET_TIMEOUT' };
+    const answer = await outbound.send({
+      target,
+      method: 'GET',
+      headers: REQUEST_HEADERS,
+      body: null,
+      timeoutMs,
+      customer,
+      wireBytesMax: WIRE_BYTES_MAX,
+      unpackedBytesMax: BODY_BYTES_MAX,
+      signal,
+    });
+    if (answer.kind !== 'answer') return { kind: 'failed', code: FAILURES[answer.kind] };
+    const next = redirectTarget(answer, target.url);
+    if (next === undefined || next === null) {
+      const warnings = next === null ? ['The redirect names no address that can be followed.'] : [];
+      return { kind: 'page', answer, finalUrl: withHash(target.url, hash), redirects, warnings };
+    }
+    if (redirects.length === REDIRECT_COUNT_MAX) return { kind: 'failed', code: 'TOO_MANY_REDIRECTS' };
+    redirects.push({ url: withHash(target.url, hash), status_code: answer.status });
+    const judged = outbound.policy.judge(next.href, 'resolve');
+    if (!judged.ok) return { kind: 'failed', code: 'TARGET_NOT_ALLOWED', reason: `a redirect: ${judged.reason}` };
+    target = judged.target;
+    hash = next.hash || hash;
+  }
+}

@@ -1,0 +1,25 @@
+/** Ids and read tokens of resolves (siblings §7): 24 letters or digits, 142 bits; a token has 256 and only its digest is kept. */
+import { alphanumerics } from '../base/alphanumerics.ts';
+import type { Brand } from '../base/brand.ts';
+import { sha256 } from '../base/digest.ts';
+import type { Random } from '../base/random.ts';
+
+export type ResolveId = Brand<string, 'ResolveId'>;
+
+const RESOLVE_ID = /^rs_[A-Za-z0-9]{24}$/;
+const RESOLVE_ID_LENGTH = 27; // `$` also matches before a final line feed; the length does not
+const SECRET_LETTER_COUNT = 43;
+
+/** The form of an id, for the message of INVALID_RESOLVE_ID. */
+export const RESOLVE_ID_FORM = 'the id of a resolve is `rs_` and 24 letters or digits';
+
+export const newResolveId = (random: Random): ResolveId => `rs_${alphanumerics(random, 24)}` as ResolveId;
+
+/** undefined for any text that is no id. */
+export const parseResolveId = (text: string): ResolveId | undefined =>
+  text.length === RESOLVE_ID_LENGTH && RESOLVE_ID.test(text) ? (text as ResolveId) : undefined;
+
+export const newResolveToken = (random: Random): string => `svc_rs_sk_${alphanumerics(random, SECRET_LETTER_COUNT)}`;
+
+/** What is stored of a token: 32 bytes. @param token text of any length */
+export const resolveTokenDigest = (token: string): Uint8Array => sha256(token);

@@ -1,0 +1,73 @@
+/** Every bound of resolves (siblings §5, §7), with its unit and reason. */
+
+/** siblings §5: characters of an address. */
+export const URL_LENGTH_MAX = 2_048;
+
+/** siblings §7: what a customer may let the answer wait, and waits without a word. */
+export const WAIT_SECONDS_MAX = 20;
+export const WAIT_SECONDS_DEFAULT = 10;
+
+/** siblings §7: the whole work of one resolve. */
+export const WORK_MS = 30_000;
+
+/** siblings §7: redirects that are followed. */
+export const REDIRECT_COUNT_MAX = 10;
+
+/** siblings §5: bytes of a body on the wire, and unpacked. */
+export const WIRE_BYTES_MAX = 2_097_152;
+export const BODY_BYTES_MAX = 8_388_608;
+
+/** siblings §7: a result is kept this long from `created_at`, and its id is answered 410 for as long again. */
+export const KEPT_MS = 3_600_000;
+export const TOMBSTONE_MS = 3_600_000;
+
+/** siblings §7: an extraction past this is ended. */
+export const EXTRACTION_MS = 2_000;
+
+/** siblings §7: code points of `text`, and links. */
+export const TEXT_CODE_POINTS_MAX = 100_000;
+export const LINK_COUNT_MAX = 100;
+
+/** Code points of a link's text, of the short metadata (title, site, language, time), and of a description. */
+export const LINK_TEXT_MAX = 200;
+export const SHORT_VALUE_MAX = 500;
+export const DESCRIPTION_MAX = 2_000;
+
+/** Characters of a `content_type` that is shown; RFC 6838 types have 255, the rest is parameters. */
+export const CONTENT_TYPE_LENGTH_MAX = 512;
+
+/**
+ * Works in flight in one process. A work holds at most one body, 8 MiB, from the last byte until it is extracted, so all of
+ * them hold 1 GiB at the very worst; what a server can bear is the business of its overload bounds.
+ */
+export const WORK_COUNT_MAX = 128;
+
+/** Of these, one payer's. */
+export const PAYER_WORK_COUNT_MAX = WORK_COUNT_MAX / 2;
+
+/**
+ * Bytes of the longest outcome as it is stored, UTF-8 of JSON. A code point of text takes at most 4 bytes, and 6 as an escape, of
+ * which a text has line breaks and tabs only, 2 bytes each. An address of 2,048 characters is ASCII. Titles and texts of links
+ * are at most 4 bytes a code point.
+ */
+export const OUTCOME_BYTES_MAX = 1_048_576;
+
+if (
+  4 * TEXT_CODE_POINTS_MAX +
+    LINK_COUNT_MAX * (2 * URL_LENGTH_MAX + 4 * LINK_TEXT_MAX) +
+    (REDIRECT_COUNT_MAX + 6) * 2 * URL_LENGTH_MAX +
+    8 * 4 * DESCRIPTION_MAX >
+  OUTCOME_BYTES_MAX
+) {
+  throw new Error('the longest outcome of a resolve exceeds its bound');
+}
+
+/** Bytes of outcomes that a backend keeps: on disk an hour of two long ones a second, in memory what a small machine spares. */
+export const STORED_BYTES_ON_DISK = 4 * 1_073_741_824;
+export const STORED_BYTES_IN_MEMORY = 268_435_456;
+
+/** Expired ids that are still answered 410, about 200 bytes each. Beyond it the oldest is 404 before its hour is over. */
+export const TOMBSTONE_COUNT_MAX = 65_536;
+
+/** Between two sweeps of expired results. */
+export const SWEEP_PAUSE_MS = 30_000;

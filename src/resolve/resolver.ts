@@ -1,0 +1,344 @@
+/**
+ * Resolves while they are under way (siblings §7). A request claims a place, its work begins when the name was looked up, and the
+ * request waits for it as long as the customer said. What is paid for is kept: its outcome is recorded, in a later process if need
+ * be. A claim that is released ends its work, because nobody has paid for it.
+ *
+ * Invariants: at most WORK_COUNT_MAX works at a time, and of one payer half of them; every claim ends in `keep` or `release`; an
+ * outcome is recorded for kept resolves only, once.
+ */
+import type { Clock } from '../base/clock.ts';
+import { isSameDigest } from '../base/digest.ts';
+import type { DisconnectListener } from '../base/disconnect-listener.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import type { Random } from '../base/random.ts';
+import type { Timers } from '../base/timers.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import type { Target } from '../outbound/target.ts';
+import { newResolveId, newResolveToken, type ResolveId, resolveTokenDigest } from './identifier.ts';
+import { KEPT_MS, OUTCOME_BYTES_MAX, PAYER_WORK_COUNT_MAX, WORK_COUNT_MAX } from './limits.ts';
+import {
+  type OutcomeJson,
+  outcomeJson,
+  type ResolveRecord,
+  type ResolveStore,
+  type StoredResolve,
+} from './resolve-store.ts';
+import { failedWith, type ResolveFailure, type ResolveOutcome, type ResolveQuestion } from './result.ts';
+import { type Extractor, resolveAddress } from './work.ts';
+
+/** Before an outcome that the state refused is recorded again. */
+const RECORD_PAUSE_MS = 5_000;
+
+export interface ResolverPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly outbound: Outbound;
+  readonly extractor: Extractor;
+  readonly store: ResolveStore;
+  /** A bug in a work, or an outcome that could not be recorded yet. */
+  onFailure(failure: unknown): void;
+  /** A work ended by itself. */
+  onFinished(outcome: ResolveOutcome, durationMs: number): void;
+}
+
+/** A resolve that does not exist yet. Plain JSON. */
+export interface ResolveDraft {
+  readonly id: ResolveId;
+  /** Shown to the customer; only its digest is kept. */
+  readonly readToken: string;
+}
+
+/** Who waits for a work. */
+export interface WaitingClient {
+  onDisconnect(listener: DisconnectListener): void;
+}
+
+/** How far a work came while its request waited. */
+export type Waited =
+  | { readonly kind: 'resolved' | 'pending' }
+  | { readonly kind: 'failed'; readonly failure: ResolveFailure };
+
+/** A resolve as its reader sees it. */
+export interface ShownResolve {
+  readonly id: ResolveId;
+  readonly status: 'pending' | ResolveOutcome['status'];
+  /** Wall clock, milliseconds since 1970. */
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly outcome: OutcomeJson;
+}
+
+export type ResolveAuthorized =
+  | { readonly kind: 'allowed'; readonly resolve: StoredResolve }
+  | { readonly kind: 'not-found' | 'wrong-token' | 'expired' };
+
+const NO_OUTCOME: OutcomeJson = '"result":null,"failure":null';
+
+interface Work {
+  readonly ending: AbortController;
+  readonly outcome: Promise<ResolveOutcome>;
+}
+
+/** A place for one work. */
+export interface ResolveClaim {
+  /**
+   * Looks the name up, begins the work, and waits for it.
+   * @param waitMs 0 does not wait for the work; the look-up is always waited for
+   */
+  run(question: ResolveQuestion, target: Target, waitMs: number, client: WaitingClient): Promise<Waited>;
+  /** Records the resolve, which is paid for, with what `run` answered. Rejects when it is not on record. */
+  keep(draft: ResolveDraft, question: ResolveQuestion): Promise<ShownResolve>;
+  /** Gives the place back and ends the work, unless it is kept. */
+  release(): void;
+}
+
+export class Resolver {
+  readonly #ports: ResolverPorts;
+  readonly #works = new Set<Work>();
+  readonly #claimCounts = new Map<string, number>();
+  #claimCount = 0;
+  readonly #waits = new Set<() => void>();
+  #isDraining = false;
+
+  constructor(ports: ResolverPorts) {
+    this.#ports = ports;
+  }
+
+  /** Works and claims under way. */
+  get claimCount(): number {
+    return this.#claimCount;
+  }
+
+  /** Whether a claim would be given now. Claims nothing. */
+  isFree(): boolean {
+    const { storedBytes, capacityBytes } = this.#ports.store.counts;
+    return (
+      this.#claimCount < WORK_COUNT_MAX && storedBytes + (this.#claimCount + 1) * OUTCOME_BYTES_MAX <= capacityBytes
+    );
+  }
+
+  /** A place, or undefined when there is none for this payer. */
+  tryClaim(payer: string): ResolveClaim | undefined {
+    if (!this.isFree() || (this.#claimCounts.get(payer) ?? 0) >= PAYER_WORK_COUNT_MAX) return undefined;
+    return this.#claim(payer);
+  }
+
+  draft(): ResolveDraft {
+    const { random } = this.#ports;
+    return { id: newResolveId(random), readToken: newResolveToken(random) };
+  }
+
+  /** Checks a read token: existence, then token, then expiry. */
+  authorize(id: ResolveId, token: string): MaybePromise<ResolveAuthorized> {
+    const digest = resolveTokenDigest(token);
+    return chain(this.#ports.store.find(id), (resolve): ResolveAuthorized => {
+      if (resolve === undefined) return { kind: 'not-found' };
+      if (!isSameDigest(digest, resolve.tokenDigest)) return { kind: 'wrong-token' };
+      return resolve.status === 'expired' ? { kind: 'expired' } : { kind: 'allowed', resolve };
+    });
+  }
+
+  /** What a resolve has come to; undefined when it has just expired. */
+  async show({ id }: Pick<StoredResolve, 'id'>): Promise<ShownResolve | undefined> {
+    const { store } = this.#ports;
+    const found = await store.find(id);
+    if (found === undefined || found.status === 'expired') return undefined;
+    if (found.status === 'pending') return shownOf(found, found.status, NO_OUTCOME);
+    const outcome = await store.readOutcome(id);
+    return outcome === undefined ? undefined : shownOf(found, found.status, outcome);
+  }
+
+  /** Takes up what an earlier process left pending. */
+  async start(): Promise<void> {
+    const { store, outbound } = this.#ports;
+    for (const record of await store.takePending()) {
+      const judged = outbound.policy.judge(record.question.url, 'resolve');
+      const release = this.#count(record.id);
+      const work = judged.ok
+        ? this.#begin(record.question, judged.target, record.id)
+        : { ending: new AbortController(), outcome: Promise.resolve(failedWith('TARGET_NOT_ALLOWED', judged.reason)) };
+      void this.#recordLater(record.id, work).then(release);
+    }
+  }
+
+  /** Shutdown begins: every request stops waiting, now and from now on. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const end of [...this.#waits]) end();
+  }
+
+  /** Ends all works; what is pending stays so for the next process. */
+  close(): void {
+    this.drain();
+    for (const { ending } of this.#works) ending.abort();
+  }
+
+  #count(payer: string): () => void {
+    this.#claimCount++;
+    this.#claimCounts.set(payer, (this.#claimCounts.get(payer) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#claimCount--;
+      const left = (this.#claimCounts.get(payer) ?? 1) - 1;
+      if (left === 0) this.#claimCounts.delete(payer);
+      else this.#claimCounts.set(payer, left);
+    };
+  }
+
+  #claim(payer: string): ResolveClaim {
+    const giveBack = this.#count(payer);
+    const ending = new AbortController();
+    let work: Work | undefined;
+    let found: ResolveOutcome | undefined;
+    let isKept = false;
+    return {
+      run: async (question, target, waitMs, client) => {
+        const listener = onceGone(() => ending.abort());
+        client.onDisconnect(listener);
+        const refused = await this.#lookUp(target, ending.signal);
+        if (refused === undefined) {
+          work = this.#begin(question, target, payer, ending);
+          found = await this.#wait(work, waitMs);
+        } else found = refused;
+        listener.end();
+        if (found?.status === 'failed') return { kind: 'failed', failure: found.failure };
+        return { kind: found === undefined ? 'pending' : 'resolved' };
+      },
+      keep: async ({ id, readToken }, question) => {
+        if (work === undefined) throw new Error('a resolve is kept whose work has not begun');
+        isKept = true;
+        const createdAtMs = this.#ports.clock.nowMs();
+        const record = { id, tokenDigest: resolveTokenDigest(readToken), createdAtMs, question };
+        try {
+          const shown = await this.#record(record, found);
+          if (found === undefined) void this.#recordLater(id, work).then(giveBack);
+          else giveBack();
+          return shown;
+        } catch (failure) {
+          ending.abort();
+          giveBack();
+          throw failure;
+        }
+      },
+      release: () => {
+        if (isKept) return;
+        ending.abort();
+        giveBack();
+      },
+    };
+  }
+
+  /** Why the name may not be asked, or undefined. */
+  async #lookUp(target: Target, signal: AbortSignal): Promise<ResolveOutcome | undefined> {
+    const found = await this.#ports.outbound.lookUp(target, signal);
+    switch (found) {
+      case 'allowed':
+        return undefined;
+      case 'blocked':
+        return failedWith('TARGET_NOT_ALLOWED', 'the name of the address leads to one that is not public');
+      case 'unreachable':
+        return failedWith('TARGET_UNREACHABLE', 'the name does not resolve');
+      case 'timeout':
+        return failedWith('TARGET_TIMEOUT', 'the name was not resolved in time');
+      default:
+        return found satisfies never;
+    }
+  }
+
+  #begin(question: ResolveQuestion, target: Target, customer: string, ending = new AbortController()): Work {
+    const { clock } = this.#ports;
+    const startMs = clock.monotonicMs();
+    const { signal } = ending;
+    const outcome = resolveAddress(this.#ports, { question, target, customer, signal }).catch((failure: unknown) => {
+      this.#ports.onFailure(failure);
+      return failedWith('INTERNAL_ERROR');
+    });
+    const work = { ending, outcome };
+    this.#works.add(work);
+    void outcome.then((ended) => {
+      this.#works.delete(work);
+      if (!signal.aborted) this.#ports.onFinished(ended, clock.monotonicMs() - startMs);
+    });
+    return work;
+  }
+
+  /** The outcome within the wait, or undefined. The client may go away meanwhile, which ends the work and so the wait. */
+  #wait({ outcome }: Work, waitMs: number): Promise<ResolveOutcome | undefined> {
+    if (waitMs === 0 || this.#isDraining) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const end = (found?: ResolveOutcome): void => {
+        stop();
+        this.#waits.delete(end);
+        resolve(found);
+      };
+      const stop = this.#ports.timers.after(waitMs, end);
+      this.#waits.add(end);
+      void outcome.then(end);
+    });
+  }
+
+  async #record(record: ResolveRecord, found: ResolveOutcome | undefined): Promise<ShownResolve> {
+    const { store } = this.#ports;
+    const created = store.create(record);
+    if (found === undefined) {
+      await created;
+      return shownOf(record, 'pending', NO_OUTCOME);
+    }
+    const outcome = outcomeJson(found);
+    // In one turn, so that they share a commit.
+    await Promise.all([created, store.finish(record.id, found.status, outcome)]);
+    return shownOf(record, found.status, outcome);
+  }
+
+  /** Records the outcome of a kept resolve when it is there. Never rejects. */
+  async #recordLater(id: ResolveId, { ending, outcome }: Work): Promise<void> {
+    const ended = await outcome;
+    const json = outcomeJson(ended);
+    while (!ending.signal.aborted && !this.#isClosedFor(id)) {
+      try {
+        await this.#ports.store.finish(id, ended.status, json);
+        return;
+      } catch (failure) {
+        this.#ports.onFailure(failure);
+        await this.#pause();
+      }
+    }
+  }
+
+  #isClosedFor(id: ResolveId): boolean {
+    const found = this.#ports.store.find(id);
+    return !(found instanceof Promise) && found?.status !== 'pending';
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#ports.timers.after(RECORD_PAUSE_MS, resolve);
+    });
+  }
+}
+
+const shownOf = (
+  { id, createdAtMs }: Pick<ResolveRecord, 'id' | 'createdAtMs'>,
+  status: ShownResolve['status'],
+  outcome: OutcomeJson,
+): ShownResolve => ({ id, status, createdAtMs, expiresAtMs: createdAtMs + KEPT_MS, outcome });
+
+/** A listener that can be told that it is no longer needed. */
+function onceGone(run: () => void): DisconnectListener & { end(): void } {
+  let isOver = false;
+  return {
+    get isOver() {
+      return isOver;
+    },
+    handleEvent() {
+      if (!isOver) run();
+      isOver = true;
+    },
+    end() {
+      isOver = true;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** The work of one resolve: fetch, then extract, within its 30 seconds (siblings §7). */
+import type { Clock } from '../base/clock.ts';
+import type { Timers } from '../base/timers.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import type { Target } from '../outbound/target.ts';
+import { type FetchedPage, fetchPage, headerOf } from './fetch-page.ts';
+import { CONTENT_TYPE_LENGTH_MAX, WORK_MS } from './limits.ts';
+import { failedWith, type Include, type PageContent, type ResolveOutcome, type ResolveQuestion } from './result.ts';
+
+/** A document to be read. */
+export interface Document {
+  readonly body: Uint8Array;
+  /** The header as sent; null = none. */
+  readonly contentType: string | null;
+  /** Where it was found: relative addresses are those of this one. */
+  readonly url: string;
+  readonly include: readonly Include[];
+  readonly isTruncated: boolean;
+}
+
+/** What was read of a document. */
+export interface Extracted {
+  readonly content: PageContent;
+  /** SHA-256 of the body, 64 hex digits. */
+  readonly sha256: string;
+}
+
+/** Reads documents off the main thread (a port). */
+export interface Extractor {
+  /**
+   * Never rejects: a document that cannot be read in time gives nulls and a warning. The body is the extractor's from here on.
+   * @param timeoutMs waiting for a turn included
+   */
+  extract(document: Document, timeoutMs: number): Promise<Extracted>;
+}
+
+export interface WorkPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly outbound: Outbound;
+  readonly extractor: Extractor;
+}
+
+export interface WorkOptions {
+  readonly question: ResolveQuestion;
+  readonly target: Target;
+  /** For fair turns. */
+  readonly customer: string;
+  /** Ends the work; what it comes to then means nothing. */
+  readonly signal: AbortSignal;
+}
+
+async function outcomeOf(
+  page: Extract<FetchedPage, { kind: 'page' }>,
+  { clock, extractor }: WorkPorts,
+  { question }: WorkOptions,
+  deadlineMs: number,
+): Promise<ResolveOutcome> {
+  const { answer, finalUrl, redirects, warnings } = page;
+  const fetchedAt = new Date(clock.nowMs()).toISOString();
+  const { body, isTruncated, status } = answer;
+  const contentType = headerOf(answer, 'content-type')?.slice(0, CONTENT_TYPE_LENGTH_MAX) ?? null;
+  const sizeBytes = body.length;
+  const { content, sha256 } = await extractor.extract(
+    { body, contentType, url: finalUrl, include: question.include, isTruncated },
+    Math.max(0, deadlineMs - clock.monotonicMs()),
+  );
+  const result = {
+    requested_url: question.url,
+    final_url: finalUrl,
+    redirects,
+    status_code: status,
+    content_type: contentType,
+    size_bytes: sizeBytes,
+    content_sha256: sha256,
+    fetched_at: fetchedAt,
+    truncated: isTruncated,
+    ...content,
+    warnings: [...warnings, ...content.warnings],
+  };
+  return { status: 'resolved', result, failure: null };
+}
+
+/** Rejects only for a bug. */
+export async function resolveAddress(ports: WorkPorts, options: WorkOptions): Promise<ResolveOutcome> {
+  const { clock, timers, outbound } = ports;
+  const deadlineMs = clock.monotonicMs() + WORK_MS;
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const stopTimer = timers.after(WORK_MS, end);
+  options.signal.addEventListener('abort', end, { once: true });
+  if (options.signal.aborted) end();
+  try {
+    const { target, customer } = options;
+    const { hash } = new URL(options.question.url);
+    const { signal } = ending;
+    const page = await fetchPage(target, { outbound, clock }, { customer, deadlineMs, signal, hash });
+    if (page.kind === 'failed') return failedWith(page.code, page.reason);
+    return await outcomeOf(page, ports, options, deadlineMs);
+  } finally {
+    stopTimer();
+    options.signal.removeEventListener('abort', end);
+  }
+}

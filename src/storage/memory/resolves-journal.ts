@@ -1,0 +1,34 @@
+/** The journal of the resolves in memory (a port): it records what must outlive the process, and the start gives it back. */
+import type { ResolveId } from '../../resolve/identifier.ts';
+import type { OutcomeJson, ResolveRecord } from '../../resolve/resolve-store.ts';
+import type { ResolveOutcome } from '../../resolve/result.ts';
+
+/** What happened, as plain data. */
+export type ResolveChange =
+  | { readonly kind: 'create'; readonly resolve: ResolveRecord }
+  | {
+      readonly kind: 'finish';
+      readonly id: ResolveId;
+      readonly status: ResolveOutcome['status'];
+      /** UTF-8 of the outcome's JSON. */
+      readonly outcome: Uint8Array;
+    }
+  /** Their hour is over: question and outcome go. */
+  | { readonly kind: 'expire'; readonly ids: readonly ResolveId[] }
+  | { readonly kind: 'forget'; readonly ids: readonly ResolveId[] };
+
+/** Changes take effect in the order of the calls. */
+export interface ResolvesJournal {
+  /** Resolves when the change is on record, and rejects when it is not, or may not be. */
+  write(change: ResolveChange): Promise<void>;
+  /** The outcome of a resolve that has one; undefined when it is gone. Rejects when it cannot be read. */
+  readOutcome(id: ResolveId): Promise<OutcomeJson | undefined>;
+}
+
+/** A resolve of an earlier process. */
+export interface LoadedResolve extends Omit<ResolveRecord, 'question'> {
+  readonly status: 'pending' | ResolveOutcome['status'];
+  /** undefined once it has an outcome, or has expired. */
+  readonly question: ResolveRecord['question'] | undefined;
+  readonly outcomeBytes: number;
+}

@@ -1,0 +1,180 @@
+/**
+ * Paid resolves in the memory of this process (siblings §7), which decides; with a journal the outcomes themselves are on disk only
+ * and read back when they are asked for. A resolve is expired by the clock, not by the sweep that removes what is left of it.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { ResolveId } from '../../resolve/identifier.ts';
+import { KEPT_MS, SWEEP_PAUSE_MS, TOMBSTONE_COUNT_MAX, TOMBSTONE_MS } from '../../resolve/limits.ts';
+import type {
+  OutcomeJson,
+  ResolveCounts,
+  ResolveRecord,
+  ResolveStore,
+  StoredResolve,
+} from '../../resolve/resolve-store.ts';
+import type { ResolveOutcome } from '../../resolve/result.ts';
+import type { LoadedResolve, ResolvesJournal } from './resolves-journal.ts';
+
+interface Entry {
+  readonly id: ResolveId;
+  readonly tokenDigest: Uint8Array;
+  readonly createdAtMs: number;
+  status: 'pending' | ResolveOutcome['status'];
+  /** undefined: none yet, or on disk. */
+  outcome: OutcomeJson | undefined;
+  outcomeBytes: number;
+}
+
+type Tombstone = Pick<Entry, 'id' | 'tokenDigest' | 'createdAtMs'>;
+
+export interface ResolvesPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** A sweep could not be recorded; the next start sweeps again. */
+  onFault(fault: unknown): void;
+}
+
+export interface ResolvesOptions {
+  readonly capacityBytes: number;
+  /** undefined: nothing outlives the process. */
+  readonly journal?: ResolvesJournal | undefined;
+  /** In the order of their creation. */
+  readonly loaded?: readonly LoadedResolve[] | undefined;
+}
+
+export class MemoryResolves implements ResolveStore {
+  readonly #ports: ResolvesPorts;
+  readonly #capacityBytes: number;
+  readonly #journal: ResolvesJournal | undefined;
+  /** In the order of their creation, as far as the wall clock never stepped. */
+  readonly #live = new Map<ResolveId, Entry>();
+  readonly #tombstones = new Map<ResolveId, Tombstone>();
+  #storedBytes = 0;
+  #pending: ResolveRecord[] = [];
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(ports: ResolvesPorts, { capacityBytes, journal, loaded = [] }: ResolvesOptions) {
+    this.#ports = ports;
+    this.#capacityBytes = capacityBytes;
+    this.#journal = journal;
+    const nowMs = ports.clock.nowMs();
+    for (const { id, tokenDigest, createdAtMs, question, status, outcomeBytes } of loaded) {
+      if (nowMs >= createdAtMs + KEPT_MS) {
+        this.#tombstones.set(id, { id, tokenDigest, createdAtMs });
+        continue;
+      }
+      this.#add({ id, tokenDigest, createdAtMs, status, outcome: undefined, outcomeBytes });
+      if (question !== undefined) this.#pending.push({ id, tokenDigest, createdAtMs, question });
+    }
+    if (loaded.length > 0) this.#sweepLater();
+  }
+
+  get counts(): ResolveCounts {
+    return {
+      live: this.#live.size,
+      tombstones: this.#tombstones.size,
+      storedBytes: this.#storedBytes,
+      capacityBytes: this.#capacityBytes,
+    };
+  }
+
+  create(resolve: ResolveRecord): MaybePromise<void> {
+    const { id, tokenDigest, createdAtMs } = resolve;
+    this.#add({ id, tokenDigest, createdAtMs, status: 'pending', outcome: undefined, outcomeBytes: 0 });
+    this.#sweepLater();
+    return this.#journal?.write({ kind: 'create', resolve }).catch((failure: unknown) => {
+      this.#remove(id);
+      throw failure;
+    });
+  }
+
+  finish(id: ResolveId, status: ResolveOutcome['status'], outcome: OutcomeJson): MaybePromise<void> {
+    const entry = this.#live.get(id);
+    if (entry === undefined || entry.status !== 'pending') return;
+    const bytes = new TextEncoder().encode(outcome);
+    const finished = (): void => {
+      if (this.#live.get(id) !== entry) return;
+      entry.status = status;
+      entry.outcomeBytes = bytes.length;
+      this.#storedBytes += bytes.length;
+    };
+    if (this.#journal !== undefined)
+      return this.#journal.write({ kind: 'finish', id, status, outcome: bytes }).then(finished);
+    entry.outcome = outcome;
+    finished();
+  }
+
+  find(id: ResolveId): StoredResolve | undefined {
+    const entry = this.#live.get(id);
+    const { createdAtMs, tokenDigest } = entry ?? this.#tombstones.get(id) ?? {};
+    if (createdAtMs === undefined || tokenDigest === undefined) return undefined;
+    const ageMs = this.#ports.clock.nowMs() - createdAtMs;
+    if (ageMs >= KEPT_MS + TOMBSTONE_MS) return undefined;
+    const isExpired = entry === undefined || ageMs >= KEPT_MS;
+    return { id, tokenDigest, createdAtMs, status: isExpired ? 'expired' : entry.status };
+  }
+
+  readOutcome(id: ResolveId): MaybePromise<OutcomeJson | undefined> {
+    const entry = this.#live.get(id);
+    if (entry === undefined) return undefined;
+    return this.#journal === undefined ? entry.outcome : this.#journal.readOutcome(id);
+  }
+
+  takePending(): readonly ResolveRecord[] {
+    const pending = this.#pending;
+    this.#pending = [];
+    return pending;
+  }
+
+  close(): void {
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+  }
+
+  #add(entry: Entry): void {
+    this.#live.set(entry.id, entry);
+    this.#storedBytes += entry.outcomeBytes;
+  }
+
+  #remove(id: ResolveId): void {
+    const entry = this.#live.get(id);
+    if (entry === undefined) return;
+    this.#live.delete(id);
+    this.#storedBytes -= entry.outcomeBytes;
+  }
+
+  #sweepLater(): void {
+    this.#cancelSweep ??= this.#ports.timers.after(SWEEP_PAUSE_MS, () => {
+      this.#cancelSweep = undefined;
+      this.#sweep();
+      if (this.#live.size + this.#tombstones.size > 0) this.#sweepLater();
+    });
+  }
+
+  /** Stops at the first that is still young: the maps are in the order of creation. */
+  #sweep(): void {
+    const nowMs = this.#ports.clock.nowMs();
+    const expired: ResolveId[] = [];
+    for (const { id, tokenDigest, createdAtMs } of this.#live.values()) {
+      if (nowMs < createdAtMs + KEPT_MS) break;
+      expired.push(id);
+      this.#remove(id);
+      this.#tombstones.set(id, { id, tokenDigest, createdAtMs });
+    }
+    const forgotten: ResolveId[] = [];
+    for (const { id, createdAtMs } of this.#tombstones.values()) {
+      const isOver = nowMs >= createdAtMs + KEPT_MS + TOMBSTONE_MS;
+      if (!isOver && this.#tombstones.size <= TOMBSTONE_COUNT_MAX) break;
+      forgotten.push(id);
+      this.#tombstones.delete(id);
+    }
+    if (expired.length > 0) this.#tell({ kind: 'expire', ids: expired });
+    if (forgotten.length > 0) this.#tell({ kind: 'forget', ids: forgotten });
+  }
+
+  #tell(change: Parameters<ResolvesJournal['write']>[0]): void {
+    this.#journal?.write(change).catch((failure: unknown) => this.#ports.onFault(failure));
+  }
+}

@@ -1,0 +1,109 @@
+/** Hostile documents of 8 MiB: time and memory of an extraction stay within bounds, whatever is repeated or nested. */
+import { describe, expect, it } from 'vitest';
+import { extract } from '../../src/resolve/extraction/extract.ts';
+import { LINK_COUNT_MAX, TEXT_CODE_POINTS_MAX } from '../../src/resolve/limits.ts';
+import { INCLUDES } from '../../src/resolve/result.ts';
+
+/** An eighth of the greatest body, so that the whole table is quick; the work is linear, which the last test shows. */
+const SOME_BYTES = 1_048_576;
+const BODY_BYTES = 8_388_608;
+
+/** Far above what any of them takes, and far below what a quadratic reader would. */
+const SECONDS_MAX = 10;
+
+function extracted(html: string): { readonly content: ReturnType<typeof extract>; readonly ms: number } {
+  const document = {
+    body: Buffer.from(html),
+    contentType: 'text/html',
+    url: 'https://hostile.example/',
+    include: INCLUDES,
+    isTruncated: false,
+  };
+  const startMs = performance.now();
+  const content = extract(document);
+  return { content, ms: performance.now() - startMs };
+}
+
+const repeated = (piece: string, byteCount = SOME_BYTES): string =>
+  piece.repeat(Math.floor(byteCount / Buffer.byteLength(piece)));
+
+const PIECES = [
+  ...[
+    '<div>',
+    '</div>',
+    '<p><a href=x>',
+    '<table><tr><td>',
+    '<li>',
+    '<b>',
+    '<article>',
+    '<main>y',
+    '<svg><title>',
+    '<x-y>',
+  ],
+  ...['<', '&amp;', '&', '<!--', '<![CDATA[', '<?', '</', '<a b=">', '<script>', '<title>', '<textarea>', '<template>'],
+  ...[
+    '<br>',
+    '<p>x',
+    '</p>',
+    '<pre>\n\n x',
+    '<div></b>',
+    '\u0000',
+    ' ',
+    '\n',
+    'é<i>',
+    '<time datetime=2020>',
+    '<a href=/x>y</a>',
+  ],
+  ...[
+    '<meta name=description content=x>',
+    '<link rel=canonical href=/>',
+    '<base href=/>',
+    '<div a=1 b=2 style="display:none">',
+  ],
+];
+
+describe('a page that repeats', () => {
+  it.each(PIECES.map((piece) => [JSON.stringify(piece), piece] as const))(
+    '%s is read within its bounds',
+    (_, piece) => {
+      const { content, ms } = extracted(repeated(piece));
+      expect(ms).toBeLessThan(SECONDS_MAX * 1000);
+      expect(content.text!.length).toBeLessThanOrEqual(2 * TEXT_CODE_POINTS_MAX);
+      expect(content.links!.length).toBeLessThanOrEqual(LINK_COUNT_MAX);
+    },
+  );
+});
+
+describe('a page with', () => {
+  const many = (count: number, make: (i: number) => string, between = ''): string =>
+    Array.from({ length: count }, (_, i) => make(i)).join(between);
+  it.each([
+    ['100,000 links', many(100_000, (i) => `<a href="/${i}">link ${i}</a> `)],
+    ['33,000 unclosed elements', many(33_000, (i) => `<p><a href=${i}><b>text ${i}`)],
+    ['60,000 attributes', `<div ${many(60_000, (i) => `a${i}=${i}`, ' ')}>x</div>`],
+    ['an attribute of 1 MB', `<a href="${'x'.repeat(SOME_BYTES)}">y</a>`],
+    ['a name of 1 MB', `<${'x'.repeat(SOME_BYTES)}>y`],
+    ['a title of 1 MB', `<title>${'x '.repeat(SOME_BYTES / 2)}</title>`],
+    ['an end tag for each of 512 open elements', '<div>'.repeat(512) + '</section>'.repeat(150_000)],
+    ['JSON-LD nested 400,000 deep', `<script type="application/ld+json">${'['.repeat(400_000)}</script>`],
+    [
+      'JSON-LD of 100,000 nodes',
+      `<script type="application/ld+json">[${many(20_000, () => '{"@type":"A"}', ',')}]</script>`,
+    ],
+    ['a run of 1 MB of blanks before a word in pre', `<pre>${' '.repeat(SOME_BYTES)}x</pre>`],
+    ['blanks in the place of a date', `<div style="${';'.repeat(8_000)}display">x</div>`],
+  ])('%s is read within its bounds', (_, html) => {
+    expect(extracted(html).ms).toBeLessThan(SECONDS_MAX * 1000);
+  });
+
+  it('8 MiB of nested junk takes about eight times as long as 1 MiB, and little memory', () => {
+    const junk = '<div><section><table><tr><td><ul><li><a href=#>';
+    extracted(repeated(junk));
+    const eighth = extracted(repeated(junk)).ms;
+    const before = process.memoryUsage().rss;
+    const whole = extracted(repeated(junk, BODY_BYTES)).ms;
+    // A quadratic reader takes 64 times as long.
+    expect(whole).toBeLessThan(30 * Math.max(eighth, 30));
+    expect(process.memoryUsage().rss - before).toBeLessThan(400_000_000);
+  });
+});
