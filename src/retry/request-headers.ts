@@ -7,7 +7,7 @@ import { HEADER_BYTES_MAX, HEADER_COUNT_MAX, HEADER_OVERHEAD_BYTES } from './lim
 
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
-/** RFC 9110 §5.1, §5.6.2: a token. */
+/** A token (RFC 9110 §5.6.2). */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Hop-by-hop fields (RFC 9110 §7.6.1 and the fields that RFC 2616 §13.5.1 listed), and those that the client sets itself. */

@@ -37,7 +37,8 @@ export async function demoRetry(base: string, shop: Purchases, io: Io): Promise<
   };
   const callback = await bought('/v1/callbacks', '{}');
   const hook = memberOf(callback.body, 'callback_url');
-  say(`\ncallback    ${hook}`);
+  io.stderr.write('\n');
+  say(`callback    ${hook}`);
   const request = { method: 'POST', url: hook, body: { hello: 'from a retry' } };
   const retry = await bought('/retry/v1/retries', JSON.stringify({ request, callback_url: hook }));
   const id = memberOf(retry.body, 'id');
@@ -56,6 +57,7 @@ export async function demoRetry(base: string, shop: Purchases, io: Io): Promise<
     if (events.length === EVENT_COUNT) break;
   }
   if (events.length < EVENT_COUNT) throw new CommandError('the completion event did not come');
-  say(`\nits status: READ_TOKEN=${memberOf(retry.body, 'read_token')} paygrade retry status ${id}`);
+  io.stderr.write('\n');
+  say(`its status: READ_TOKEN=${memberOf(retry.body, 'read_token')} paygrade retry status ${id}`);
   return { purchases: [callback, retry], events };
 }
