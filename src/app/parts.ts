@@ -70,7 +70,6 @@ export interface Parts {
 
 const DAY_MS = 86_400_000;
 
-
 function stateComponent(backend: Backend): Component {
   return {
     readiness: () => ({ state: backend.fault() === undefined }),

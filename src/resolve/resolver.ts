@@ -16,7 +16,13 @@ import type { Outbound } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
 import { newResolveId, newResolveToken, type ResolveId, resolveTokenDigest } from './identifier.ts';
 import { KEPT_MS, OUTCOME_BYTES_MAX, PAYER_WORK_COUNT_MAX, WORK_COUNT_MAX } from './limits.ts';
-import { outcomeJson, type OutcomeJson, type ResolveRecord, type ResolveStore, type StoredResolve } from './resolve-store.ts';
+import {
+  outcomeJson,
+  type OutcomeJson,
+  type ResolveRecord,
+  type ResolveStore,
+  type StoredResolve,
+} from './resolve-store.ts';
 import { failedWith, type ResolveFailure, type ResolveOutcome, type ResolveQuestion } from './result.ts';
 import { type Extractor, resolveAddress } from './work.ts';
 
@@ -107,7 +113,9 @@ export class Resolver {
   /** Whether a claim would be given now. Claims nothing. */
   isFree(): boolean {
     const { storedBytes, capacityBytes } = this.#ports.store.counts;
-    return this.#claimCount < WORK_COUNT_MAX && storedBytes + (this.#claimCount + 1) * OUTCOME_BYTES_MAX <= capacityBytes;
+    return (
+      this.#claimCount < WORK_COUNT_MAX && storedBytes + (this.#claimCount + 1) * OUTCOME_BYTES_MAX <= capacityBytes
+    );
   }
 
   /** A place, or undefined when there is none for this payer. */

@@ -124,16 +124,19 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     ['tls-error', 502, 'TLS_ERROR'],
     ['timeout', 504, 'TARGET_TIMEOUT'],
     ['blocked', 400, 'TARGET_NOT_ALLOWED'],
-  ] as const)('that fails within the wait (%s) charges nothing and frees the authorization: %i', async (fails, status, code) => {
-    const { app, outbound } = await open();
-    outbound.targets.set('https://bad.example/', { fails });
-    const payment = await resolvePayment(app);
-    const answer = await payWith(app, payment, { url: 'https://bad.example/' });
-    expect([answer.status, await codeIn(answer)]).toEqual([status, code]);
-    expect(await stateOf(app, payment)).toBe('unpaid');
-    expect((await payWith(app, payment, { url: PAGE })).status).toBe(200);
-    expect(await stateOf(app, payment)).toBe('settled');
-  });
+  ] as const)(
+    'that fails within the wait (%s) charges nothing and frees the authorization: %i',
+    async (fails, status, code) => {
+      const { app, outbound } = await open();
+      outbound.targets.set('https://bad.example/', { fails });
+      const payment = await resolvePayment(app);
+      const answer = await payWith(app, payment, { url: 'https://bad.example/' });
+      expect([answer.status, await codeIn(answer)]).toEqual([status, code]);
+      expect(await stateOf(app, payment)).toBe('unpaid');
+      expect((await payWith(app, payment, { url: PAGE })).status).toBe(200);
+      expect(await stateOf(app, payment)).toBe('settled');
+    },
+  );
 
   it('of a target that answers 404 is resolved, with the status', async () => {
     const { app } = await open();
@@ -224,7 +227,8 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     const { app, outbound } = await open();
     outbound.targets.set('https://bad.example/', { fails: 'unreachable' });
     const payment = await resolvePayment(app);
-    for (let i = 0; i < 30; i++) expect((await payWith(app, payment, { url: 'https://bad.example/' })).status).toBe(502);
+    for (let i = 0; i < 30; i++)
+      expect((await payWith(app, payment, { url: 'https://bad.example/' })).status).toBe(502);
     const answer = await payWith(app, payment, { url: PAGE });
     await expectError(answer, 429, 'RATE_LIMIT_EXCEEDED', '30');
     expect((await resolve(app, { url: PAGE })).status).toBe(200);

@@ -2,17 +2,70 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extract } from '../../src/resolve/extraction/extract.ts';
-import { DESCRIPTION_MAX, LINK_COUNT_MAX, LINK_TEXT_MAX, SHORT_VALUE_MAX, URL_LENGTH_MAX } from '../../src/resolve/limits.ts';
+import {
+  DESCRIPTION_MAX,
+  LINK_COUNT_MAX,
+  LINK_TEXT_MAX,
+  SHORT_VALUE_MAX,
+  URL_LENGTH_MAX,
+} from '../../src/resolve/limits.ts';
 import { INCLUDES } from '../../src/resolve/result.ts';
 
-const NAMES = ['div', 'p', 'a', 'main', 'article', 'nav', 'title', 'script', 'style', 'svg', 'pre', 'br', 'li', 'table', 'td', 'x-y', 'template'];
-const ATTRIBUTES = ['href=/x', 'href="http://o.example/"', 'hidden', 'role=main', 'lang=en', 'property=og:title content=t', 'type="application/ld+json"', 'style="display:none"', 'a=">"'];
-const words = fc.constantFrom('word', ' ', '\n', '&amp;', '&#0;', '&#x1f30d;', 'é', '<', '{"@type":"A","name":"b"}', '\u0001', '\ud800');
+const NAMES = [
+  'div',
+  'p',
+  'a',
+  'main',
+  'article',
+  'nav',
+  'title',
+  'script',
+  'style',
+  'svg',
+  'pre',
+  'br',
+  'li',
+  'table',
+  'td',
+  'x-y',
+  'template',
+];
+const ATTRIBUTES = [
+  'href=/x',
+  'href="http://o.example/"',
+  'hidden',
+  'role=main',
+  'lang=en',
+  'property=og:title content=t',
+  'type="application/ld+json"',
+  'style="display:none"',
+  'a=">"',
+];
+const words = fc.constantFrom(
+  'word',
+  ' ',
+  '\n',
+  '&amp;',
+  '&#0;',
+  '&#x1f30d;',
+  'é',
+  '<',
+  '{"@type":"A","name":"b"}',
+  '\u0001',
+  '\ud800',
+);
 const tag = fc
-  .tuple(fc.constantFrom('', '/'), fc.constantFrom(...NAMES), fc.array(fc.constantFrom(...ATTRIBUTES), { maxLength: 2 }))
+  .tuple(
+    fc.constantFrom('', '/'),
+    fc.constantFrom(...NAMES),
+    fc.array(fc.constantFrom(...ATTRIBUTES), { maxLength: 2 }),
+  )
   .map(([slash, name, attributes]) => `<${slash}${[name, ...attributes].join(' ')}>`);
 const markup = fc.array(fc.oneof(tag, words), { maxLength: 60 }).map((pieces) => pieces.join(''));
-const body = fc.oneof(markup.map((text) => new Uint8Array(Buffer.from(text))), fc.uint8Array({ maxLength: 300 }));
+const body = fc.oneof(
+  markup.map((text) => new Uint8Array(Buffer.from(text))),
+  fc.uint8Array({ maxLength: 300 }),
+);
 const contentType = fc.constantFrom(
   null,
   'text/html',
@@ -29,7 +82,13 @@ describe('an extraction of anything', () => {
   it('keeps its bounds, is the same again, and shows no control characters', () => {
     fc.assert(
       fc.property(body, contentType, (bytes, type) => {
-        const document = { body: bytes, contentType: type, url: 'https://p.example/d/', include: INCLUDES, isTruncated: false };
+        const document = {
+          body: bytes,
+          contentType: type,
+          url: 'https://p.example/d/',
+          include: INCLUDES,
+          isTruncated: false,
+        };
         const found = extract(document);
         expect(extract(document)).toEqual(found);
         const { metadata, text, links } = found;

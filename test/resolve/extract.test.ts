@@ -44,7 +44,12 @@ describe('metadata is the first that is found:', () => {
     ['description', 'meta', '<meta property=og:description content=b><meta name=DESCRIPTION content=a>', 'a'],
     ['description', 'og:description', `${LD({ description: 'c' })}<meta property=og:description content=b>`, 'b'],
     ['description', 'JSON-LD', LD({ description: 'c' }), 'c'],
-    ['canonical_url', 'link', '<meta property=og:url content=/b><link rel=canonical href=/a>', 'https://pages.example/a'],
+    [
+      'canonical_url',
+      'link',
+      '<meta property=og:url content=/b><link rel=canonical href=/a>',
+      'https://pages.example/a',
+    ],
     ['canonical_url', 'og:url', '<meta property=og:url content=b>', 'https://pages.example/news/2026/b'],
     ['site_name', 'og:site_name', `${LD({ publisher: { name: 'b' } })}<meta property=og:site_name content=a>`, 'a'],
     ['site_name', 'the publisher in JSON-LD', LD({ publisher: [{ name: 'b' }] }), 'b'],
@@ -53,7 +58,12 @@ describe('metadata is the first that is found:', () => {
     ['image_url', 'og:image', `${LD({ image: '/b' })}<meta property=og:image content=/a>`, 'https://pages.example/a'],
     ['image_url', 'JSON-LD', LD({ image: { url: '/b' } }), 'https://pages.example/b'],
     ['published_at', 'JSON-LD', `<time datetime=c>${LD({ datePublished: 'a' })}`, 'a'],
-    ['published_at', 'article:published_time', '<time datetime=c><meta property=article:published_time content=b>', 'b'],
+    [
+      'published_at',
+      'article:published_time',
+      '<time datetime=c><meta property=article:published_time content=b>',
+      'b',
+    ],
     ['published_at', 'time', '<time datetime=c>', 'c'],
     ['title', 'an element with text', '<title></title><title>b</title>', 'b'],
     ['title', 'one line', '<title>a\n\t b</title>', 'a b'],
@@ -72,7 +82,11 @@ describe('a document', () => {
     ['text/csv', 'a,b', 'a,b'],
     ['TEXT/MARKDOWN', '# a', '# a'],
     ['application/xml', '<a><b>one</b><b>two &amp; <![CDATA[<three>]]></b></a>', 'one\ntwo & <three>'],
-    ['application/rss+xml', '<rss><channel><title>Feed</title><item><title>Item</title></item></channel></rss>', 'Feed\nItem'],
+    [
+      'application/rss+xml',
+      '<rss><channel><title>Feed</title><item><title>Item</title></item></channel></rss>',
+      'Feed\nItem',
+    ],
     [null, '<!DOCTYPE html><p>typeless', 'typeless'],
     [null, '<?xml version="1.0"?><a>xml</a>', 'xml'],
     [null, 'typeless <b>text', 'typeless <b>text'],
@@ -111,7 +125,8 @@ describe('a document', () => {
 
 describe('links', () => {
   it('are absolute, each once, with their words', () => {
-    const { links } = read(`<base href="/base/"><a href="one">One <b>and</b>\n two</a><a href="https://o.example:443/x#y">O</a>
+    const { links } =
+      read(`<base href="/base/"><a href="one">One <b>and</b>\n two</a><a href="https://o.example:443/x#y">O</a>
       <a href="one"><img alt="again"></a><a href="#top">Top</a><a href="mailto:a@b.example">Mail</a><a href="javascript:x()">Script</a>
       <a href="http://[">Bent</a><a name="x">No address</a><a href="?q"><img alt="A picture"></a>`);
     expect(links).toEqual([

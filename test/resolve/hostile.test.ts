@@ -24,22 +24,54 @@ function extracted(html: string): { readonly content: ReturnType<typeof extract>
   return { content, ms: performance.now() - startMs };
 }
 
-const repeated = (piece: string, byteCount = SOME_BYTES): string => piece.repeat(Math.floor(byteCount / Buffer.byteLength(piece)));
+const repeated = (piece: string, byteCount = SOME_BYTES): string =>
+  piece.repeat(Math.floor(byteCount / Buffer.byteLength(piece)));
 
 const PIECES = [
-  ...['<div>', '</div>', '<p><a href=x>', '<table><tr><td>', '<li>', '<b>', '<article>', '<main>y', '<svg><title>', '<x-y>'],
+  ...[
+    '<div>',
+    '</div>',
+    '<p><a href=x>',
+    '<table><tr><td>',
+    '<li>',
+    '<b>',
+    '<article>',
+    '<main>y',
+    '<svg><title>',
+    '<x-y>',
+  ],
   ...['<', '&amp;', '&', '<!--', '<![CDATA[', '<?', '</', '<a b=">', '<script>', '<title>', '<textarea>', '<template>'],
-  ...['<br>', '<p>x', '</p>', '<pre>\n\n x', '<div></b>', '\u0000', ' ', '\n', 'é<i>', '<time datetime=2020>', '<a href=/x>y</a>'],
-  ...['<meta name=description content=x>', '<link rel=canonical href=/>', '<base href=/>', '<div a=1 b=2 style="display:none">'],
+  ...[
+    '<br>',
+    '<p>x',
+    '</p>',
+    '<pre>\n\n x',
+    '<div></b>',
+    '\u0000',
+    ' ',
+    '\n',
+    'é<i>',
+    '<time datetime=2020>',
+    '<a href=/x>y</a>',
+  ],
+  ...[
+    '<meta name=description content=x>',
+    '<link rel=canonical href=/>',
+    '<base href=/>',
+    '<div a=1 b=2 style="display:none">',
+  ],
 ];
 
 describe('a page that repeats', () => {
-  it.each(PIECES.map((piece) => [JSON.stringify(piece), piece] as const))('%s is read within its bounds', (_, piece) => {
-    const { content, ms } = extracted(repeated(piece));
-    expect(ms).toBeLessThan(SECONDS_MAX * 1000);
-    expect(content.text!.length).toBeLessThanOrEqual(2 * TEXT_CODE_POINTS_MAX);
-    expect(content.links!.length).toBeLessThanOrEqual(LINK_COUNT_MAX);
-  });
+  it.each(PIECES.map((piece) => [JSON.stringify(piece), piece] as const))(
+    '%s is read within its bounds',
+    (_, piece) => {
+      const { content, ms } = extracted(repeated(piece));
+      expect(ms).toBeLessThan(SECONDS_MAX * 1000);
+      expect(content.text!.length).toBeLessThanOrEqual(2 * TEXT_CODE_POINTS_MAX);
+      expect(content.links!.length).toBeLessThanOrEqual(LINK_COUNT_MAX);
+    },
+  );
 });
 
 describe('a page with', () => {
@@ -54,7 +86,10 @@ describe('a page with', () => {
     ['a title of 1 MB', `<title>${'x '.repeat(SOME_BYTES / 2)}</title>`],
     ['an end tag for each of 512 open elements', '<div>'.repeat(512) + '</section>'.repeat(150_000)],
     ['JSON-LD nested 400,000 deep', `<script type="application/ld+json">${'['.repeat(400_000)}</script>`],
-    ['JSON-LD of 100,000 nodes', `<script type="application/ld+json">[${many(20_000, () => '{"@type":"A"}', ',')}]</script>`],
+    [
+      'JSON-LD of 100,000 nodes',
+      `<script type="application/ld+json">[${many(20_000, () => '{"@type":"A"}', ',')}]</script>`,
+    ],
     ['a run of 1 MB of blanks before a word in pre', `<pre>${' '.repeat(SOME_BYTES)}x</pre>`],
     ['blanks in the place of a date', `<div style="${';'.repeat(8_000)}display">x</div>`],
   ])('%s is read within its bounds', (_, html) => {

@@ -97,7 +97,13 @@ export const OWN_PAGES: readonly OwnPage[] = [
   {
     trait: 'windows-1251, said by a meta element',
     contentType: 'text/html',
-    body: joined('<html lang="ru"><meta http-equiv="Content-Type" content="text/html; charset=windows-1251"><title>', HELLO_1251, '</title><p>', HELLO_1251, '.</p>'),
+    body: joined(
+      '<html lang="ru"><meta http-equiv="Content-Type" content="text/html; charset=windows-1251"><title>',
+      HELLO_1251,
+      '</title><p>',
+      HELLO_1251,
+      '.</p>',
+    ),
     title: 'Привет, мир',
     canonical: null,
     language: 'ru',
@@ -115,7 +121,10 @@ export const OWN_PAGES: readonly OwnPage[] = [
   {
     trait: 'UTF-16 with a byte order mark, whatever the header says',
     contentType: 'text/html; charset=iso-8859-1',
-    body: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('<html lang=el><title>Καλημέρα</title><p>κόσμε 🌍</p>', 'utf16le')]),
+    body: Buffer.concat([
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('<html lang=el><title>Καλημέρα</title><p>κόσμε 🌍</p>', 'utf16le'),
+    ]),
     title: 'Καλημέρα',
     canonical: null,
     language: 'el',
@@ -124,7 +133,9 @@ export const OWN_PAGES: readonly OwnPage[] = [
   {
     trait: 'ISO-8859-1 with old entities, tables for layout and unclosed elements',
     contentType: 'text/html; charset=iso-8859-1',
-    body: latin1(`<HTML><HEAD><TITLE>Caf\xe9 &eacute;t\xe9</TITLE><BODY BGCOLOR=white><TABLE><TR><TD><A HREF="a.html">links</A><TD><FONT SIZE=2><P>${LONG}<P>C'est l'\xe9t\xe9 &mdash; <B>enfin<I>!</B></I></TABLE>`),
+    body: latin1(
+      `<HTML><HEAD><TITLE>Caf\xe9 &eacute;t\xe9</TITLE><BODY BGCOLOR=white><TABLE><TR><TD><A HREF="a.html">links</A><TD><FONT SIZE=2><P>${LONG}<P>C'est l'\xe9t\xe9 &mdash; <B>enfin<I>!</B></I></TABLE>`,
+    ),
     title: 'Café été',
     canonical: null,
     language: null,

@@ -46,7 +46,11 @@ export class FakeOutbound implements Outbound {
   send(request: OutboundRequest): Promise<OutboundResult> {
     this.sent.push(request);
     const { href } = request.target.url;
-    const target = this.targets.get(href) ?? { status: 404, body: 'not found', headers: { 'content-type': 'text/plain' } };
+    const target = this.targets.get(href) ?? {
+      status: 404,
+      body: 'not found',
+      headers: { 'content-type': 'text/plain' },
+    };
     if (target !== 'held') return Promise.resolve(resultOf(target));
     return new Promise((resolve) => {
       this.#held.set(href, resolve);
@@ -68,6 +72,11 @@ export class FakeOutbound implements Outbound {
 
 function resultOf(target: Exclude<FakeTarget, 'held'>): OutboundResult {
   if ('fails' in target) return { kind: target.fails, detail: 'as the test says', durationMs: 1 };
-  const { status = 200, headers = { 'content-type': 'text/html; charset=utf-8' }, body = '', isTruncated = false } = target;
+  const {
+    status = 200,
+    headers = { 'content-type': 'text/html; charset=utf-8' },
+    body = '',
+    isTruncated = false,
+  } = target;
   return { kind: 'answer', status, headers: Object.entries(headers), body: bytesOf(body), isTruncated, durationMs: 1 };
 }

@@ -109,12 +109,7 @@ export class ThreadExtractor implements Extractor {
     }
   }
 
-  #finish(
-    { body }: Document,
-    done: Waiting['done'],
-    sha256: string | undefined,
-    content: PageContent | string,
-  ): void {
+  #finish({ body }: Document, done: Waiting['done'], sha256: string | undefined, content: PageContent | string): void {
     done({
       sha256: sha256 ?? digestOf(body),
       content: typeof content === 'string' ? nothingOf([content]) : content,

@@ -59,7 +59,9 @@ function inputOf(
 export async function readInput(
   request: RequestView,
   services: BodyServices & { readonly policy: TargetPolicy },
-): Promise<ResolveInput | Exclude<Awaited<ReturnType<typeof readJson>>, Body> | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'>> {
+): Promise<
+  ResolveInput | Exclude<Awaited<ReturnType<typeof readJson>>, Body> | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'>
+> {
   const body = await readJson(request, services);
   if ('code' in body) return body;
   const input = inputOf(body, services.policy);

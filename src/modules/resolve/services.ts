@@ -7,7 +7,12 @@ import type { BodyServices } from '../../http/json-body.ts';
 import type { TargetPolicy } from '../../outbound/target.ts';
 import type { Resolver } from '../../resolve/resolver.ts';
 
-export interface ResolveServices extends OverloadServices, PaidServices, RatedServices, UnchargedServices, BodyServices {
+export interface ResolveServices
+  extends OverloadServices,
+    PaidServices,
+    RatedServices,
+    UnchargedServices,
+    BodyServices {
   readonly resolver: Resolver;
   readonly policy: TargetPolicy;
   /** Public address of the surface, without a trailing slash. */

@@ -158,12 +158,7 @@ function authorizationOf(
  * Checks everything about a payment but its signer. It need not compare `validAfter` with `validBefore`, because both were
  * compared with now.
  */
-export function checkPayment(
-  payment: PaymentPayload,
-  offer: Offer,
-  nowMs: number,
-  answerSeconds = 0,
-): CheckedPayment {
+export function checkPayment(payment: PaymentPayload, offer: Offer, nowMs: number, answerSeconds = 0): CheckedPayment {
   const unaccepted = acceptedFault(payment, offer);
   if (unaccepted !== undefined) return unaccepted;
   if (payment.resourceUrl !== undefined && !isSameResource(payment.resourceUrl, offer.resource.url)) {

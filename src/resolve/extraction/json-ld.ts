@@ -7,7 +7,8 @@ const LD_DEPTH_MAX = 64;
 const LD_NODE_COUNT_MAX = 500;
 
 /** Types that say nothing about the page itself. */
-const OTHER_TYPES = /^(?:.*[/#])?(?:Organization|NewsMediaOrganization|Corporation|Person|WebSite|BreadcrumbList|ListItem|SearchAction|ImageObject|SiteNavigationElement|WPHeader|WPFooter|LocalBusiness|Rating|AggregateRating|Offer|Comment|Answer)$/;
+const OTHER_TYPES =
+  /^(?:.*[/#])?(?:Organization|NewsMediaOrganization|Corporation|Person|WebSite|BreadcrumbList|ListItem|SearchAction|ImageObject|SiteNavigationElement|WPHeader|WPFooter|LocalBusiness|Rating|AggregateRating|Offer|Comment|Answer)$/;
 
 type Node = Readonly<Record<string, unknown>>;
 

@@ -64,7 +64,8 @@ class Markup {
     const tokenizer = new Tokenizer(
       { decodeEntities: true, xmlMode: this.#isXml },
       {
-        onattribdata: (start, end) => this.#addToValue(this.#text.slice(start, Math.min(end, start + VALUE_LENGTH_MAX))),
+        onattribdata: (start, end) =>
+          this.#addToValue(this.#text.slice(start, Math.min(end, start + VALUE_LENGTH_MAX))),
         onattribentity: (codePoint) => this.#addToValue(String.fromCodePoint(codePoint)),
         onattribend: () => this.#endAttribute(),
         onattribname: (start, end) => {

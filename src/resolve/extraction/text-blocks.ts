@@ -126,7 +126,8 @@ export class TextBlocks {
     let article: Region | undefined;
     for (const region of this.#regions) {
       if (region.kind === 'main' && (main === undefined || lengthOf(region) > lengthOf(main))) main = region;
-      if (region.kind === 'article' && (article === undefined || lengthOf(region) > lengthOf(article))) article = region;
+      if (region.kind === 'article' && (article === undefined || lengthOf(region) > lengthOf(article)))
+        article = region;
     }
     if (article === undefined) return main;
     const articles = this.#regions.filter(({ kind }) => kind === 'article');

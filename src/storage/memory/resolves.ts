@@ -100,7 +100,8 @@ export class MemoryResolves implements ResolveStore {
       entry.outcomeBytes = bytes.length;
       this.#storedBytes += bytes.length;
     };
-    if (this.#journal !== undefined) return this.#journal.write({ kind: 'finish', id, status, outcome: bytes }).then(finished);
+    if (this.#journal !== undefined)
+      return this.#journal.write({ kind: 'finish', id, status, outcome: bytes }).then(finished);
     entry.outcome = outcome;
     finished();
   }

@@ -61,8 +61,19 @@ export async function openMemoryStores(
   const accounts = new MemoryAccounts(ports, { isPlay: play !== undefined, ...lasting });
   const resolves = new MemoryResolves(
     { clock, timers, onFault: (fault) => ports.onCallbackFault(fault) },
-    { capacityBytes: lastingResolves === undefined ? STORED_BYTES_IN_MEMORY : STORED_BYTES_ON_DISK, ...lastingResolves },
+    {
+      capacityBytes: lastingResolves === undefined ? STORED_BYTES_IN_MEMORY : STORED_BYTES_ON_DISK,
+      ...lastingResolves,
+    },
   );
   await inbox.load();
-  return { reservations, playLedger, callbacks: inbox, accounts, resolves, rateLimits: new MemoryRateLimits(clock), books };
+  return {
+    reservations,
+    playLedger,
+    callbacks: inbox,
+    accounts,
+    resolves,
+    rateLimits: new MemoryRateLimits(clock),
+    books,
+  };
 }

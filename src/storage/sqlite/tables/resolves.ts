@@ -41,7 +41,10 @@ const checksumOf = (id: string, tokenDigest: Uint8Array, createdAtMs: number): n
 const outcomeChecksum = (id: string, question: string, status: string, outcome: Uint8Array): number =>
   checksumOfFields(id, question, status, outcome);
 
-function create(connection: Connection, { id, tokenDigest, createdAtMs, question }: Extract<ResolveChange, { kind: 'create' }>['resolve']): void {
+function create(
+  connection: Connection,
+  { id, tokenDigest, createdAtMs, question }: Extract<ResolveChange, { kind: 'create' }>['resolve'],
+): void {
   const text = JSON.stringify(question);
   connection.run(
     `INSERT INTO resolve (id, token_digest, created_at_ms, question, checksum, status, outcome, outcome_checksum)
