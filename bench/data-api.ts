@@ -17,6 +17,8 @@ import { LARGE } from './data-catalogue.ts';
 import { type Context, type Figure, quantile, type Size, sized } from './harness.ts';
 
 const PAGE = 25;
+/** Different jobs whose details are asked for. */
+const DETAIL_JOBS = 1300;
 const RATIO_ROUNDS = 15;
 /** Of Student's distribution, two-sided 95 %, RATIO_ROUNDS - 1 degrees of freedom. */
 const STUDENT = 2.145;
@@ -80,7 +82,7 @@ function questionsOf(app: DataApp, farPage: number, far: string): Question[] {
   const company = snapshot.companyOf(LARGE)!;
   const ofLarge = snapshot.activeRowsOf(company);
   const closedOfLarge = snapshot.companyOffsets[company + 1]! - snapshot.companyOffsets[company]! - ofLarge;
-  const jobAt = (call: number) => snapshot.job((call * 7919) % snapshot.rowCount);
+  const jobs = Array.from({ length: DETAIL_JOBS }, (_, i) => snapshot.job((i * 7919) % snapshot.rowCount));
   const since = (call: number): string => new Date(Date.UTC(2001, 0, 1) + call * 1000).toISOString();
   const andCursor = (cursor: string | undefined): string => (cursor === undefined ? '' : `&cursor=${cursor}`);
   let detailCall = 0;
@@ -101,12 +103,12 @@ function questionsOf(app: DataApp, farPage: number, far: string): Question[] {
     {
       title: 'a job with its description',
       path: (call) => {
-        detailCall = call;
-        return `/v1/jobs/${jobAt(call).id}`;
+        detailCall = call % DETAIL_JOBS;
+        return `/v1/jobs/${jobs[detailCall]!.id}`;
       },
       check: ({ text }) => {
         const { description, id } = (dataIn(text) as { job: { description: string; id: string } }).job;
-        deepStrictEqual({ description, id }, { description: jobAt(detailCall).description, id: jobAt(detailCall).id });
+        deepStrictEqual([id, description], [jobs[detailCall]!.id, jobs[detailCall]!.description]);
         ok(description.length > 100);
       },
     },
@@ -207,7 +209,7 @@ async function microsOf(ask: Ask, from: number, calls: number): Promise<number> 
 
 /** The geometric mean of the rounds' ratios with its 95 % interval. */
 async function ratio(name: string, size: Size, asked: Ask, constant: Ask): Promise<Figure> {
-  const calls = sized(size, 100, 3000);
+  const calls = sized(size, 100, 2000);
   let from = 0;
   const logs: number[] = [];
   const micros: number[][] = [[], []];
@@ -245,18 +247,20 @@ async function ratios(size: Size, cataloguePath: string): Promise<Figure[]> {
   const answer = await data.ask('/constant');
   deepStrictEqual(answer.status, 200);
   deepStrictEqual(answer.text, text);
+  // Read as bytes, which is what leaves: Bun hands a constant text back without looking at it.
   const asking = (path: string): Ask => {
-    return async () => (await data.app.fetch(data.requestTo(path))).text();
+    return async () => (await data.app.fetch(data.requestTo(path))).arrayBuffer();
   };
   const constant = asking('/constant');
-  let cursor: string | undefined = far;
+  let cursor = far;
   // The walk's own work, one look for the cursor in the text, is the constant's too.
   const walk: Ask = async () => {
     const response = await data.app.fetch(data.requestTo(`${PAGE_PATH}&cursor=${cursor}`));
-    cursor = cursorIn(await response.text());
+    ok(response.status === 200);
+    cursor = cursorIn(await response.arrayBuffer()) ?? far;
   };
   const constantWalk: Ask = async () => {
-    cursorIn(await (await data.app.fetch(data.requestTo('/constant'))).text());
+    cursorIn(await (await data.app.fetch(data.requestTo('/constant'))).arrayBuffer());
   };
   const figures = [
     await ratio(`a keyed page of ${PAGE} / a constant`, size, asking(PAGE_PATH), constant),
@@ -267,9 +271,12 @@ async function ratios(size: Size, cataloguePath: string): Promise<Figure[]> {
 }
 
 const CURSOR = '"next_cursor":"';
-function cursorIn(text: string): string {
-  const start = text.lastIndexOf(CURSOR) + CURSOR.length;
-  return text.slice(start, text.indexOf('"', start));
+/** undefined after the last page. */
+function cursorIn(body: ArrayBuffer): string | undefined {
+  const text = Buffer.from(body);
+  const at = text.lastIndexOf(CURSOR);
+  const start = at + CURSOR.length;
+  return at < 0 ? undefined : text.toString('latin1', start, text.indexOf('"', start));
 }
 
 export async function measure({ dataCataloguePath, size }: Context): Promise<Figure[]> {

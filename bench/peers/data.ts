@@ -155,7 +155,8 @@ function contestsOf(app: DataApp, sql: SqlAnswers, farPage: number, far: { ours:
   const { snapshot } = app.app.catalogue.current()!.catalogue;
   const random = new SeededRandom(SEED, 9);
   const rows = Array.from({ length: 20_000 }, () => Math.floor(random.unit() * snapshot.activeCount));
-  const jobAt = (call: number) => snapshot.cold.rowAt(rows[call % rows.length]!);
+  const ids = rows.map((row) => snapshot.cold.rowAt(row).id);
+  const idAt = (call: number): string => ids[call % ids.length]!;
   const wordsAt = (call: number): string[] => {
     const title = snapshot.titles.textOf(snapshot.title[rows[call % rows.length]!]!);
     const words = comparedText(title)
@@ -208,8 +209,8 @@ function contestsOf(app: DataApp, sql: SqlAnswers, farPage: number, far: { ours:
     },
     {
       title: 'job with its description',
-      path: ({ call }) => `/v1/jobs/${jobAt(call).id}`,
-      sql: ({ call }) => sql.job(jobAt(call).id),
+      path: ({ call }) => `/v1/jobs/${idAt(call)}`,
+      sql: ({ call }) => sql.job(idAt(call)),
     },
     {
       title: 'company of 20,000 jobs: its pages',

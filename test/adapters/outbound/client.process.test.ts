@@ -60,7 +60,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
     counted: [
       'paygrade_outbound_requests_total{result="answer"} 1',
       'paygrade_outbound_requests_total{result="blocked"} 1',
-      'paygrade_outbound_blocked_total{rule="127.0.0.0/8"} 1',
+      'paygrade_outbound_blocked_total{rule="address"} 1',
     ],
   },
   'refuses a name with one address that is not allowed': [LOOPBACK, 'blocked'],
