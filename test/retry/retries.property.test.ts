@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OutboundResult } from '../../src/outbound/outbound.ts';
+import { eventIdOf } from '../../src/retry/completion-event.ts';
 import type { RetryId } from '../../src/retry/identifier.ts';
 import { hasEnded, type RetryJob } from '../../src/retry/job.ts';
-import { eventIdOf } from '../../src/retry/completion-event.ts';
 import { DELIVERY_PAUSES_MS, KEPT_MS } from '../../src/retry/limits.ts';
 import type { RetryPolicy } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
