@@ -35,7 +35,8 @@ export class RetryWorker {
   readonly #counts = new Map<string, number>();
   #heldBytes = 0;
   #state: 'new' | 'working' | 'draining' = 'new';
-  #isLooking = false;
+  /** The look that is under way. */
+  #look: Promise<void> | undefined;
   #isLookWanted = false;
   /** There was no room for all that was due. */
   #isBehind = false;
@@ -64,7 +65,7 @@ export class RetryWorker {
   wake(): void {
     if (this.#state !== 'working') return;
     this.#isLookWanted = true;
-    if (!this.#isLooking) void this.#look();
+    this.#look ??= this.#lookAgain();
   }
 
   /** Looks for due jobs at that time, or before. */
@@ -95,6 +96,8 @@ export class RetryWorker {
   /** Lets attempts end for a moment, interrupts those that are still under way, and records how they ended. Never rejects. */
   async close(): Promise<void> {
     this.drain();
+    // It may have taken jobs, which are to be released.
+    await this.#look;
     if (this.#held.size === 0) return;
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
@@ -108,8 +111,7 @@ export class RetryWorker {
     for (const { abort } of this.#held.values()) abort.abort();
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true;
+  async #lookAgain(): Promise<void> {
     while (this.#isLookWanted && this.#state === 'working') {
       this.#isLookWanted = false;
       try {
@@ -120,7 +122,7 @@ export class RetryWorker {
         this.wakeAt(this.#ports.clock.nowMs() + FAULT_PAUSE_MS);
       }
     }
-    this.#isLooking = false;
+    this.#look = undefined;
   }
 
   /** Takes what is due until there is no more, or no room. */

@@ -250,6 +250,31 @@ export const retries: Table<RetryOperation, RetryQuery> = {
   },
 };
 
+/** The table that may hold a million jobs. SQLite's full check of its indexes would delay a start by many seconds. */
+export const LONG_TABLE = 'retry';
+
+/**
+ * Finds an index of the jobs that has lost an entry, or has one too many, by counting: a job without one would never be sent.
+ * @returns what is wrong, one line; undefined when each index has an entry for each job
+ */
+export function problemOfRetries(connection: Connection): string | undefined {
+  const count = (sql: string): number => Number(connection.all(sql)[0]?.count);
+  const jobs = count('SELECT COUNT(*) AS count FROM retry NOT INDEXED');
+  const keys = count('SELECT COUNT(key_digest) AS count FROM retry NOT INDEXED');
+  const rows: readonly (readonly [index: string, entries: number, wanted: number])[] = [
+    ['id', count("SELECT COUNT(*) AS count FROM retry INDEXED BY sqlite_autoindex_retry_1 WHERE id > ''"), jobs],
+    [
+      'due',
+      count('SELECT COUNT(*) AS count FROM retry INDEXED BY retry_due WHERE due_ms IS NOT NULL') +
+        count('SELECT COUNT(*) AS count FROM retry INDEXED BY retry_held WHERE due_ms IS NULL'),
+      jobs,
+    ],
+    ['key', count('SELECT COUNT(*) AS count FROM retry INDEXED BY retry_key WHERE key_digest IS NOT NULL'), keys],
+  ];
+  const wrong = rows.find(([, entries, wanted]) => entries !== wanted);
+  return wrong && `the index of retries by ${wrong[0]} has ${wrong[1]} entries, not ${wrong[2]}`;
+}
+
 /** Frees what the process before held. */
 export function freeHeldRetries(connection: Connection): void {
   connection.run('UPDATE retry SET due_ms = next_ms WHERE due_ms IS NULL');
