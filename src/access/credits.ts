@@ -76,7 +76,7 @@ const sentenceOf = (cost: CreditCost): string =>
   cost === 'record' ? 'Costs 1 credit for each record of the answer' : `Costs ${creditsText(cost)}`;
 
 /** A way in that costs credits. */
-interface CreditAccess extends Access<object, CreditServices> {
+export interface CreditAccess extends Access<object, CreditServices> {
   readonly cost: CreditCost;
 }
 
