@@ -58,6 +58,22 @@ describe(`cursors, under ${RUNTIME}`, () => {
     await app.close();
   });
 
+  it('go on when the domain of the path is written in another case', async () => {
+    const app = await open({ STATE_DIR: ':memory:' });
+    const ask = asker(app, app.app.demoKey!);
+    const { data } = (await (
+      await app.fetch('/data/v1/metrics/hiring', { headers: { authorization: `Bearer ${app.app.demoKey}` } })
+    ).json()) as { data: { top_companies: { company: { domain: string | null } }[] } };
+    const domain = data.top_companies.flatMap(({ company }) => company.domain ?? [])[0]!;
+    const { cursor, status } = await ask(`/v1/companies/${domain}/jobs?status=any&limit=1`);
+    expect([status, typeof cursor]).toEqual([200, 'string']);
+    const lower = await ask(`/v1/companies/${domain}/jobs?status=any&limit=1&cursor=${cursor}`);
+    const upper = await ask(`/v1/companies/${domain.toUpperCase()}/jobs?status=any&limit=1&cursor=${cursor}`);
+    expect(upper).toEqual(lower);
+    expect(upper.status).toBe(200);
+    await app.close();
+  });
+
   it('are refused with any one character changed, left out or added', async () => {
     const app = await open({ STATE_DIR: ':memory:' });
     const ask = asker(app, app.app.demoKey!);
