@@ -18,7 +18,7 @@ import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outb
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
 import { parseTargetAllow } from '../../../src/outbound/target-allow.ts';
 import { wrongVerdicts } from '../../outbound/verdicts.ts';
-import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
+import { selfSigned } from './certificate.ts';
 
 /** How many times faster the deadlines of a client in haste run. */
 const FASTER = 20;
@@ -300,8 +300,9 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   async 'checks the name of the certificate, and who signed it'() {
     const seen: string[] = [];
+    const { key, certificate } = selfSigned('good.test');
     const server = createTlsServer(
-      { key: PRIVATE_KEY, cert: CERTIFICATE },
+      { key, cert: certificate },
       handled((request, response) => {
         seen.push(String(request.headers.host).split(':')[0] as string);
         response.end('secure');
@@ -311,7 +312,7 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
     const plain = await web((_, response) => response.end('x'));
     const both = new Names().set('good.test', ['127.0.0.1']).set('wrong.test', ['127.0.0.1']);
     const allow = `good.test:${port},wrong.test:${port},127.0.0.1:${port},good.test:${plain}`;
-    const trusting = opened(allow, both, { ca: CERTIFICATE });
+    const trusting = opened(allow, both, { ca: certificate });
     return {
       good: shown(await trusting.send(`https://good.test:${port}/`)),
       wrongName: shown(await trusting.send(`https://wrong.test:${port}/`)),
