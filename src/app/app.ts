@@ -5,12 +5,12 @@
 import { openPageFiles } from '../adapters/files/page-files.ts';
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
+import { surfaceNotices } from '../config/surfaces.ts';
 import { BodyReader } from '../http/body.ts';
 import { BodyBudget } from '../http/body-budget.ts';
 import type { BodyStreamPorts } from '../http/body-stream.ts';
 import { WAITING_BODY_BYTES } from '../http/limits.ts';
 import { Responder } from '../http/respond.ts';
-import { surfaceNotices } from '../config/surfaces.ts';
 import type { Component } from '../modules/module.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';

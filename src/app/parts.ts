@@ -2,11 +2,12 @@
  * Opens the parts that modules share, in the order of their dependencies: signature verification and stores, the catalogue,
  * payments. Ports that are not given default to the runtime's own.
  */
+
+import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import { catalogueSource, NO_CATALOGUE } from '../adapters/files/catalogue-source.ts';
-import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { openVerification } from '../adapters/verification/open-verification.ts';
 import type { Clock } from '../base/clock.ts';

@@ -17,8 +17,8 @@ import type { Target } from '../outbound/target.ts';
 import { newResolveId, newResolveToken, type ResolveId, resolveTokenDigest } from './identifier.ts';
 import { KEPT_MS, OUTCOME_BYTES_MAX, PAYER_WORK_COUNT_MAX, WORK_COUNT_MAX } from './limits.ts';
 import {
-  outcomeJson,
   type OutcomeJson,
+  outcomeJson,
   type ResolveRecord,
   type ResolveStore,
   type StoredResolve,

@@ -1,6 +1,7 @@
 /** What customers of the Resolve API do, over whichever transport. */
-import type { PrivateKeyAccount } from 'viem/accounts';
+
 import type * as v from 'valibot';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import type { createdAnswer, shownAnswer } from '../../src/modules/resolve/answers.ts';
 import type { Transport } from './transport.ts';
 import { encodeHeader, offerFrom, type Payment, paymentFor, wallet } from './wallet.ts';

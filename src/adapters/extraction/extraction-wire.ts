@@ -1,6 +1,7 @@
 /** The messages between the extractor and its threads. A thread has one document at a time. */
-import type { PageContent } from '../../resolve/result.ts';
+
 import type { DocumentToRead } from '../../resolve/extraction/extract.ts';
+import type { PageContent } from '../../resolve/result.ts';
 
 export type ThreadTask = DocumentToRead;
 

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import type { AnswerHeader } from '../../http/contract.ts';
 import { LINK_COUNT_MAX, REDIRECT_COUNT_MAX } from '../../resolve/limits.ts';
-import { FAILURE_CODES } from '../../resolve/result.ts';
 import type { ShownResolve } from '../../resolve/resolver.ts';
+import { FAILURE_CODES } from '../../resolve/result.ts';
 
 export const resolveId = v.pipe(v.string(), v.regex(/^rs_[A-Za-z0-9]{24}$/));
 /** A time with milliseconds and `Z`. */

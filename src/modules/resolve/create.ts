@@ -4,9 +4,9 @@
  * nothing; what is not there settles too, and comes to lie under `result_url`.
  */
 import type * as v from 'valibot';
-import { freePlace, placeClaim } from '../../access/resolve-place.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
+import { freePlace, placeClaim } from '../../access/resolve-place.ts';
 import { fewUncharged } from '../../access/uncharged.ts';
 import { paid } from '../../access/x402.ts';
 import { AfterSettlement } from '../../http/answers.ts';

@@ -1,8 +1,9 @@
 /** Reads an HTML page in one pass: metadata, readable text and links. */
-import { LinkReader } from './page-links.ts';
-import { MetadataReader } from './page-metadata.ts';
+
 import { LD_LENGTH_MAX } from './json-ld.ts';
 import { type MarkupReader, readMarkup } from './markup.ts';
+import { LinkReader } from './page-links.ts';
+import { MetadataReader } from './page-metadata.ts';
 import { type RegionKind, TextBlocks } from './text-blocks.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
