@@ -13,7 +13,15 @@ import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { bodyFor, type Created, ended, RESOLVE_PATH, resolve, show } from '../support/resolve-client.ts';
-import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import {
+  binaryOf,
+  type Ended,
+  MAIN,
+  oneRuntime,
+  type RunningServer,
+  startProcess,
+  startServer,
+} from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
 
 const BIG = `<title>Big</title><main>${'<p>some words <a href="/x">and a link</a></p>'.repeat(20_000)}</main>`;
@@ -66,7 +74,9 @@ class Target {
 
 const BOMB = gzipSync(Buffer.alloc(32 * 1_048_576));
 
-describe.each(RUNTIMES)('the Resolve API under %s', (runtime) => {
+describe.each(oneRuntime('bun'))('the Resolve API under %s', (runtime) => {
+  const runPaygrade = (words: readonly string[]): Promise<Ended> =>
+    startProcess(binaryOf(runtime), [MAIN, ...words]).ended;
   const target = new Target();
   const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-resolve-'));
   let server: RunningServer;
@@ -102,6 +112,21 @@ describe.each(RUNTIMES)('the Resolve API under %s', (runtime) => {
     });
   });
 
+  it('is bought by `paygrade resolve`, which waits for what takes longer', async () => {
+    const words = ['resolve', target.url('/page'), '--include', 'metadata,text', '--url', server.url];
+    const shown = await runPaygrade(words);
+    expect([shown.exitCode, shown.stdout]).toEqual([
+      0,
+      expect.stringMatching(/title +A page\n[\s\S]*\n\nIt is here\.\n$/),
+    ]);
+    const later = runPaygrade(['resolve', target.url('/hang'), '--wait', '0', '--json', '--url', server.url]);
+    await target.heldCount(1);
+    target.release();
+    expect(JSON.parse((await later).stdout)).toMatchObject({ result: { metadata: { title: 'At last' } } });
+    const failed = await runPaygrade(['resolve', target.url('/bomb'), '--url', server.url]);
+    expect([failed.exitCode, failed.stderr]).toEqual([1, expect.stringContaining('502 RESPONSE_TOO_LARGE')]);
+  });
+
   it.each([
     ['/bomb', 502, 'RESPONSE_TOO_LARGE'],
     ['/private', 400, 'TARGET_NOT_ALLOWED'],
@@ -134,7 +159,10 @@ describe.each(RUNTIMES)('the Resolve API under %s', (runtime) => {
     await target.heldCount(1);
     expect(await (await show(server, pending)).json()).toMatchObject({ status: 'pending' });
     target.release();
-    expect(await ended(server, pending)).toMatchObject({ status: 'resolved', result: { metadata: { title: 'At last' } } });
+    expect(await ended(server, pending)).toMatchObject({
+      status: 'resolved',
+      result: { metadata: { title: 'At last' } },
+    });
     expect(target.paths.filter((path) => path === '/hang')).toHaveLength(2);
   });
 
