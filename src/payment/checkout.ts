@@ -85,10 +85,15 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   }
 }
 
-const purchaseOf = ({ order, client, named }: Wish, reservation: Reservation, turn: Turn | undefined): Begun => ({
-  kind: 'purchase',
-  purchase: { order, reservation, client, id: named?.id, turn },
-});
+/** An answer that takes seconds keeps no turn of the facilitator meanwhile; what may take so long is bounded by its own route. */
+function purchaseOf({ order, client, named }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
+  const isSlow = (client.answerSeconds ?? 0) > 0;
+  if (isSlow) turn?.end();
+  return {
+    kind: 'purchase',
+    purchase: { order, reservation, client, id: named?.id, turn: isSlow ? undefined : turn },
+  };
+}
 
 export class Checkout {
   readonly #parts: CheckoutParts;
