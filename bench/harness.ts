@@ -25,6 +25,8 @@ export interface Context {
   readonly size: Size;
   /** Path of the catalogue: a synthetic one (synthetic-catalogue.ts) of this size, or the one from `--catalogue`. */
   readonly cataloguePath: string;
+  /** Path of the catalogue with descriptions and history (data-catalogue.ts), or the one from `--data-catalogue`. */
+  readonly dataCataloguePath: string;
 }
 
 /** One question, in a file by itself: checks its answers, then measures. */

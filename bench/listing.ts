@@ -1,19 +1,10 @@
 /**
- * Lists and counts of the Jobs Data API over the whole catalogue (siblings §4), as the engine answers them: synthetic jobs, one
- * company of 20,000 of them, and three recorded events a job. The file is in the page cache. Each figure is the median of single
- * calls, with the 99th percentile beside it; every call asks something else where its title says so.
+ * Lists and counts of the Jobs Data API over the whole catalogue (siblings §4), as the engine answers them, over the catalogue of
+ * data-catalogue.ts. The file is in the page cache. Each figure is the median of single calls, with the 99th percentile beside
+ * it; every call asks something else where its title says so.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { openSnapshotFile, writeSnapshotFile } from '../src/adapters/files/snapshot-file.ts';
-import { openSpillFile } from '../src/adapters/files/spill-file.ts';
-import { Catalogue } from '../src/catalogue/catalogue.ts';
-import type { CompanyDomain } from '../src/catalogue/company-domain.ts';
-import type { Job } from '../src/catalogue/job.ts';
+import type { Catalogue } from '../src/catalogue/catalogue.ts';
 import { companyHiring, companySummary } from '../src/catalogue/listing/companies.ts';
 import { jobRecords } from '../src/catalogue/listing/job-records.ts';
 import { listHistory, listJobHistory } from '../src/catalogue/listing/list-history.ts';
@@ -22,47 +13,13 @@ import { listSkillCounts } from '../src/catalogue/listing/list-skills.ts';
 import type { HistoryFilters, JobListFilters, JobPage } from '../src/catalogue/listing/listing-answers.ts';
 import { catalogueOverview, hiringMetrics } from '../src/catalogue/listing/metrics.ts';
 import { publicSamples } from '../src/catalogue/listing/public-samples.ts';
-import { HISTORY_KINDS } from '../src/catalogue/packed/history-event.ts';
 import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
-import { SnapshotBuilder } from '../src/catalogue/snapshot/build.ts';
-import { openSnapshot } from '../src/catalogue/snapshot/snapshot.ts';
+import { LARGE } from './data-catalogue.ts';
 import { type Context, type Figure, heapBytes, quantile, type Size, sized } from './harness.ts';
-import { NOW_MS, syntheticJobs } from './synthetic-catalogue.ts';
+import { NOW_MS, openCatalogue } from './synthetic-catalogue.ts';
 
-const LARGE = 'large.example.com' as CompanyDomain;
-const LARGE_JOBS = 20_000;
-const EVENTS_A_JOB = 3;
-/** Events of one import, which all have its time. */
-const IMPORT_EVENTS = 5000;
 const PAGE = 25;
 const DAY_MS = 86_400_000;
-
-async function build(path: string, jobCount: number): Promise<void> {
-  const spill = openSpillFile(path);
-  const builder = new SnapshotBuilder({ spill });
-  const jobs: Pick<Job, 'id' | 'title' | 'company' | 'companyDomain'>[] = [];
-  let index = 0;
-  for (const job of syntheticJobs(jobCount)) {
-    const isLarge = index++ % (jobCount / LARGE_JOBS) === 0;
-    const own = isLarge ? { ...job, company: 'Large', companyDomain: LARGE, companyAliases: [] } : job;
-    builder.add(own);
-    jobs.push({ id: own.id, title: own.title, company: own.company, companyDomain: own.companyDomain });
-  }
-  const eventCount = jobCount * EVENTS_A_JOB;
-  for (let serial = 1; serial <= eventCount; serial++) {
-    // Jobs in an order of their own; one event in ten thousand is a reopening.
-    const job = jobs[(serial * 7919) % jobCount]!;
-    const kind = serial % 10_000 === 0 ? 'reopened' : HISTORY_KINDS[serial % 3]!;
-    const day = Math.floor(serial / IMPORT_EVENTS) * IMPORT_EVENTS;
-    const observedMs = NOW_MS - 60 * DAY_MS + Math.floor((day / eventCount) * 60 * DAY_MS);
-    const changes =
-      kind === 'changed' ? [{ field: 'location' as const, previous: `Place ${serial % 97}`, current: 'Berlin' }] : [];
-    builder.addEvent({ serial, kind, observedMs, title: null, changes }, job);
-  }
-  const facts = { builtAtMs: NOW_MS, sourceRows: jobCount, rejectedRows: 0, skillsVersion: '0' };
-  await writeSnapshotFile(path, builder.finish(() => facts).chunks);
-  spill.close();
-}
 
 /** Single calls: their median, and the 99th percentile as a note. */
 function called(name: string, size: Size, run: (call: number) => unknown): Figure {
@@ -212,25 +169,8 @@ const FIRST_USES: Readonly<Record<string, (catalogue: Catalogue) => unknown>> = 
   'a filtered feed': (catalogue) => listHistory(catalogue, FEEDS['of a rare kind']!, undefined, PAGE),
 };
 
-export async function measure({ size }: Context): Promise<Figure[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'paygrade-listing-'));
-  try {
-    const path = join(folder, 'listing.snapshot');
-    const jobCount = sized(size, 100_000, 1_000_000);
-    // In a process of its own, whose memory is gone before any is measured.
-    const child = spawnSync(process.execPath, [fileURLToPath(import.meta.url), path, String(jobCount)], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    if (child.status !== 0) throw new Error(`building ended with ${child.status}`);
-    return measureFile(path, size);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-function measureFile(path: string, size: Size): Figure[] {
-  const catalogue = new Catalogue(openSnapshot(openSnapshotFile(path)));
-  catalogue.warm();
+export async function measure({ dataCataloguePath, size }: Context): Promise<Figure[]> {
+  const catalogue = openCatalogue(dataCataloguePath);
   const heapBefore = heapBytes();
   const residentBefore = process.memoryUsage.rss();
   const first = Object.entries(FIRST_USES).map(([title, run]) => once(`first use: ${title}`, () => run(catalogue)));
@@ -243,5 +183,3 @@ function measureFile(path: string, size: Size): Figure[] {
   catalogue.snapshot.close();
   return [...first, kept, ...figures, ...after];
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await build(process.argv[2]!, Number(process.argv[3]));

@@ -2,7 +2,8 @@
  * The bench suite. Each question runs in a fresh process of the runtime that runs this one, over one synthetic catalogue,
  * and checks its answers before it is timed.
  *
- *   npm run bench [-- --only NAME]... [--size small|full] [--out FILE] [--catalogue FILE]      bun bench/run.ts ...
+ *   npm run bench [-- --only NAME]... [--size small|full] [--out FILE] [--catalogue FILE] [--data-catalogue FILE]
+ *   bun bench/run.ts ...
  *   npm run bench -- --compare before.json after.json
  *
  * Prints a table and writes JSON with machine, runtime and commit, to bench/results/ unless `--out` names a file.
@@ -13,6 +14,7 @@ import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SMALL_DATA_JOB_COUNT, writeDataCatalogue } from './data-catalogue.ts';
 import { type Context, type Figure, type Measure, RUNTIME, type Size } from './harness.ts';
 import { FULL_JOB_COUNT, SMALL_JOB_COUNT, writeSyntheticCatalogue } from './synthetic-catalogue.ts';
 
@@ -24,6 +26,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   companies: () => import('./companies.ts'),
   search: () => import('./search.ts'),
   listing: () => import('./listing.ts'),
+  'data-api': () => import('./data-api.ts'),
+  'data-memory': () => import('./data-memory.ts'),
   'snapshot-load': () => import('./snapshot-load.ts'),
   descriptions: () => import('./descriptions.ts'),
   offer: () => import('./offer.ts'),
@@ -37,6 +41,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   skills: () => import('./skills.ts'),
 };
 const NEED_CATALOGUE = ['signals', 'company', 'companies', 'search', 'snapshot-load', 'offer'];
+const NEED_DATA_CATALOGUE = ['listing', 'data-api', 'data-memory'];
+
+/** Files that are there already. */
+interface Given {
+  readonly catalogue: string | undefined;
+  readonly dataCatalogue: string | undefined;
+}
 
 export interface Results {
   readonly machine: { readonly cpu: string; readonly cores: number; readonly memoryMib: number; readonly load: number };
@@ -78,6 +89,8 @@ async function measuredApart(name: string, context: Context): Promise<Figure[]> 
       context.size,
       '--catalogue',
       context.cataloguePath,
+      '--data-catalogue',
+      context.dataCataloguePath,
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
@@ -90,15 +103,26 @@ async function measuredApart(name: string, context: Context): Promise<Figure[]> 
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Figure[];
 }
 
-async function runAll(size: Size, names: readonly string[], given: string | undefined, out: string): Promise<void> {
+/** The files that were named, or made in the folder where a question needs them. */
+async function contextFor(size: Size, names: readonly string[], given: Given, folder: string): Promise<Context> {
+  const jobCount = size === 'small' ? SMALL_JOB_COUNT : FULL_JOB_COUNT;
+  const cataloguePath = given.catalogue ?? join(folder, 'catalogue.snapshot');
+  if (given.catalogue === undefined && names.some((name) => NEED_CATALOGUE.includes(name))) {
+    console.error(`making a catalogue of ${jobCount} jobs (--catalogue FILE uses an existing one)`);
+    await writeSyntheticCatalogue(cataloguePath, jobCount);
+  }
+  const dataCataloguePath = given.dataCatalogue ?? join(folder, 'data.snapshot');
+  if (given.dataCatalogue === undefined && names.some((name) => NEED_DATA_CATALOGUE.includes(name))) {
+    console.error(`making one with descriptions and history (--data-catalogue FILE uses an existing one)`);
+    writeDataCatalogue(dataCataloguePath, size === 'small' ? SMALL_DATA_JOB_COUNT : FULL_JOB_COUNT);
+  }
+  return { size, cataloguePath, dataCataloguePath };
+}
+
+async function runAll(size: Size, names: readonly string[], given: Given, out: string): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'paygrade-bench-'));
   try {
-    const cataloguePath = given ?? join(directory, 'catalogue.snapshot');
-    if (given === undefined && names.some((name) => NEED_CATALOGUE.includes(name))) {
-      const jobCount = size === 'small' ? SMALL_JOB_COUNT : FULL_JOB_COUNT;
-      console.error(`making a catalogue of ${jobCount} jobs (--catalogue FILE uses an existing one)`);
-      await writeSyntheticCatalogue(cataloguePath, jobCount);
-    }
+    const context = await contextFor(size, names, given, directory);
     const results: Results = {
       machine: {
         cpu: cpus()[0]?.model ?? 'unknown',
@@ -117,7 +141,7 @@ async function runAll(size: Size, names: readonly string[], given: string | unde
     );
     for (const name of names) {
       console.log(name);
-      const figures = await measuredApart(name, { size, cataloguePath });
+      const figures = await measuredApart(name, context);
       results.questions[name] = figures;
       for (const figure of figures) console.log(lineOf(figure));
     }
@@ -187,6 +211,7 @@ const { values, positionals } = (() => {
         only: { type: 'string', multiple: true, default: [] },
         out: { type: 'string' },
         catalogue: { type: 'string' },
+        'data-catalogue': { type: 'string' },
         compare: { type: 'boolean', default: false },
         child: { type: 'string' },
       },
@@ -209,11 +234,16 @@ if (values.compare) {
   wrong(`${positionals[0]}: unknown argument`);
 } else if (values.child === undefined) {
   const label = RUNTIME.toLowerCase().replace(' ', '-');
+  const given = { catalogue: values.catalogue, dataCatalogue: values['data-catalogue'] };
   const out = values.out ?? join(HERE, 'results', `${label}-${size}-${commitOf()}.local.json`);
-  await runAll(size, only.length === 0 ? names : only, values.catalogue, out);
+  await runAll(size, only.length === 0 ? names : only, given, out);
 } else {
   const question = QUESTIONS[values.child] ?? wrong(`--child ${values.child}: no such question`);
   const { measure } = await question();
-  const figures = await measure({ size, cataloguePath: values.catalogue ?? '' });
+  const figures = await measure({
+    size,
+    cataloguePath: values.catalogue ?? '',
+    dataCataloguePath: values['data-catalogue'] ?? '',
+  });
   console.log(JSON.stringify(figures));
 }

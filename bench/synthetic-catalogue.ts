@@ -15,7 +15,7 @@ import { SnapshotBuilder } from '../src/catalogue/snapshot/build.ts';
 import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot/snapshot.ts';
 import { parseNative } from '../src/ingest/native.ts';
 import { loadSkillExtractor } from '../src/ingest/skills/skills.ts';
-import { synthRecords } from '../src/ingest/synth/synth.ts';
+import { type SynthOptions, synthRecords } from '../src/ingest/synth/synth.ts';
 
 export const SEED = 7;
 /** The time of every question, and of the newest observation. */
@@ -23,9 +23,9 @@ export const NOW_MS = Date.UTC(2026, 6, 15);
 export const SMALL_JOB_COUNT = 20_000;
 export const FULL_JOB_COUNT = 1_000_000;
 
-export function* syntheticJobs(jobCount: number): Generator<Job> {
+export function* syntheticJobs(jobCount: number, descriptions: SynthOptions['descriptions'] = false): Generator<Job> {
   const skills = loadSkillExtractor();
-  for (const record of synthRecords({ jobs: jobCount, seed: SEED, asOfMs: NOW_MS, descriptions: false })) {
+  for (const record of synthRecords({ jobs: jobCount, seed: SEED, asOfMs: NOW_MS, descriptions })) {
     const parsed = parseNative(record, skills);
     if (!parsed.ok) throw new Error(`the catalogue refuses a synthetic job: ${parsed.field} ${parsed.reason}`);
     yield parsed.job;

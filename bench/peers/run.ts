@@ -1,12 +1,14 @@
 /**
  * paygrade beside its peers, each pair in turn, on Node and on Bun; prints the ratios and writes JSON.
  *
- *   npm ci --prefix bench/peers && node bench/peers/run.ts [--only http|queries|load|waits] [--pair TITLE]...
- *     [--runtime node|bun|both] [--size small|full] [--catalogue FILE] [--seconds 3] [--rounds 5] [--out FILE]
+ *   npm ci --prefix bench/peers && node bench/peers/run.ts [--only http|queries|load|waits|data] [--pair TITLE]...
+ *     [--runtime node|bun|both] [--size small|full] [--catalogue FILE]
+ *     [--data-catalogue FILE] [--postgres DIR] [--seconds 3] [--rounds 5] [--out FILE]
  *
  * http: the official middleware, bare servers and a constant response under wrk. queries: DuckDB, node:sqlite and a plain
  * filter on the same cohort. load: a file of JSON lines from the disk to the first answer. waits: parked requests of a bare
- * server; needs 10,100 open files. http and waits need Linux; http taskset and wrk too (Debian: apt-get install wrk).
+ * server; needs 10,100 open files. data: the Jobs Data API beside PostgreSQL, from npm (x64 Linux) or with the binaries in DIR. http, waits and data need Linux; http and data
+ * taskset, http wrk too (Debian: apt-get install wrk).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,12 +16,15 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SMALL_DATA_JOB_COUNT, writeDataCatalogue } from '../data-catalogue.ts';
 import { FULL_JOB_COUNT, SMALL_JOB_COUNT, writeSyntheticCatalogue } from '../synthetic-catalogue.ts';
 import { HTTP_PAIRS, measureHttp } from './http.ts';
 import { measureLoad } from './load.ts';
+import { fillPostgres, type Postgres, startPostgres } from './postgres.ts';
+import { connected } from './sql-answers.ts';
 import { measureWaits } from './waits.ts';
 
-const PARTS = ['http', 'queries', 'load', 'waits'] as const;
+const PARTS = ['http', 'queries', 'load', 'waits', 'data'] as const;
 const HERE = dirname(fileURLToPath(import.meta.url));
 
 function wrong(reason: string): never {
@@ -36,6 +41,8 @@ const { values } = (() => {
         runtime: { type: 'string', default: 'both' },
         size: { type: 'string', default: 'full' },
         catalogue: { type: 'string' },
+        'data-catalogue': { type: 'string' },
+        postgres: { type: 'string' },
         seconds: { type: 'string', default: '3' },
         rounds: { type: 'string', default: '5' },
         out: { type: 'string' },
@@ -82,11 +89,48 @@ interface QueryResults {
   }[];
 }
 
+/** The catalogue's jobs and events in a database. */
+async function dataDatabase(catalogue: string): Promise<Postgres> {
+  const jobCount = values.size === 'small' ? SMALL_DATA_JOB_COUNT : FULL_JOB_COUNT;
+  if (values['data-catalogue'] === undefined) writeDataCatalogue(catalogue, jobCount);
+  const server = await startPostgres(directory, values.postgres);
+  try {
+    console.error(`filling ${server.version} with ${jobCount} jobs`);
+    const client = await connected(server.host);
+    await fillPostgres((sql) => client.query(sql), directory, jobCount);
+    await client.end();
+    return server;
+  } catch (failure) {
+    await server.stop();
+    throw failure;
+  }
+}
+
+interface DataRow {
+  readonly question: string;
+  readonly ours: { readonly p50: number; readonly p99: number };
+  readonly postgres: { readonly p50: number; readonly p99: number };
+}
+
+/** PostgreSQL has core 0, this core 1. */
+function measureData(program: string, runtime: string, catalogue: string, host: string, times: number): DataRow[] {
+  const words = ['--catalogue', catalogue, '--host', host, '--rounds', String(times)];
+  const text = textOf('taskset', ['-c', '1', program, join(HERE, 'data.ts'), ...words]);
+  const { rows } = JSON.parse(text.split('\n').at(-1) ?? '') as { rows: DataRow[] };
+  console.log(`${runtime}: ms a call at p50 and p99; PostgreSQL's; how many times ours PostgreSQL's p50 is`);
+  for (const { ours, postgres: theirs, question } of rows) {
+    const shown = [ours.p50, ours.p99, theirs.p50, theirs.p99].map((ms) => ms.toFixed(3).padStart(9)).join(' ');
+    console.log(`  ${question.padEnd(36)} ${shown}   x ${(theirs.p50 / ours.p50).toFixed(1)}`);
+  }
+  return rows;
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'paygrade-peers-'));
+let postgres: Postgres | undefined;
 process.env.PATH = `${join(HERE, '../../node_modules/.bin')}${delimiter}${process.env.PATH}`;
 try {
   const catalogue = values.catalogue ?? join(directory, 'catalogue.snapshot');
-  if (values.catalogue === undefined) {
+  if (values.catalogue === undefined && parts.some((part) => part !== 'data')) {
     console.error('making a catalogue (--catalogue FILE takes one that is there)');
     await writeSyntheticCatalogue(catalogue, values.size === 'small' ? SMALL_JOB_COUNT : FULL_JOB_COUNT);
   }
@@ -95,6 +139,8 @@ try {
     const main = join(HERE, '../../src/main.ts');
     textOf('sh', ['-c', `"${programOf('node')}" "${main}" snapshot export "${catalogue}" > "${lines}"`]);
   }
+  const dataCatalogue = values['data-catalogue'] ?? join(directory, 'data.snapshot');
+  if (parts.includes('data')) postgres = await dataDatabase(dataCatalogue);
   const results: Record<string, unknown> = {
     machine: { cpu: cpus()[0]?.model, cores: cpus().length, load: loadavg()[0] },
     commit: spawnSync('git', ['-C', HERE, 'rev-parse', '--short=9', 'HEAD'], { encoding: 'utf8' }).stdout.trim(),
@@ -123,6 +169,7 @@ try {
       }
     }
     if (parts.includes('load')) own.load = measureLoad({ program, runtime, catalogue, lines, rounds });
+    if (postgres !== undefined) own.data = measureData(program, runtime, dataCatalogue, postgres.host, rounds);
     if (parts.includes('waits')) own.waits = await measureWaits({ program, runtime, rounds });
   }
   const out = values.out ?? join(HERE, '../results', `peers-${values.size}.local.json`);
@@ -131,5 +178,6 @@ try {
   renameSync(`${out}.tmp`, out);
   console.error(`written to ${out}`);
 } finally {
+  await postgres?.stop();
   rmSync(directory, { recursive: true, force: true });
 }

@@ -158,13 +158,8 @@ async function openOn(
   };
   const mounts = mountsOf(definitions, config);
   let find: HandleRequest = () => Promise.reject(new Error('the surfaces are not open yet'));
-  const { outbound, component: outboundComponent } = openOutbound(
-    config,
-    mounts.map(({ mount }) => mount.baseUrl),
-    (request, client) => find(request, client, clock.monotonicMs()),
-    { ...ports, timers: parts.timers },
-  );
-  server.add(outboundComponent);
+  const fetch: App['fetch'] = (request, client = UNKNOWN_CLIENT) => find(request, client, clock.monotonicMs());
+  const outbound = openOutbound(config, mounts, fetch, { ...ports, timers: parts.timers }, server);
   const shared = {
     clock,
     random,
@@ -206,7 +201,7 @@ async function openOn(
       claimedBytes: callbacks.capacity.claimedBytes,
       recoveries: parts.recoveryCounts(),
     }),
-    fetch: (request, client = UNKNOWN_CLIENT) => find(request, client, clock.monotonicMs()),
+    fetch,
     reload: () => parts.catalogue.holder.reload(),
     drain: () => server.drain(),
     async close() {

@@ -5,11 +5,12 @@ import { listeningRanges } from '../adapters/outbound/own-listening.ts';
 import { type NameResolver, SystemResolver } from '../adapters/outbound/resolver.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Timers } from '../base/timers.ts';
-import type { Component } from '../modules/module.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { OutboundPolicy } from '../outbound/policy.ts';
 import { NOTHING_ALLOWED, parseTargetAllow } from '../outbound/target-allow.ts';
-import type { AppConfig } from './app.ts';
+import type { Config } from './configuration.ts';
+import type { SurfaceMount } from './mounts.ts';
+import type { Server } from './server.ts';
 
 export interface OutboundPorts {
   /** In place of the guarded client. */
@@ -21,21 +22,23 @@ export interface OutboundPorts {
 }
 
 /**
- * @param surfaceUrls the public addresses of all surfaces: they are no targets
+ * @param mounts their public addresses are no targets
  * @param ownFetch the app's handler, for webhook addresses of this server
+ * @param server receives the client's metrics
  */
 export function openOutbound(
-  config: AppConfig,
-  surfaceUrls: readonly string[],
+  config: Config & { readonly hookBaseUrl: string },
+  mounts: readonly SurfaceMount[],
   ownFetch: OwnFetch,
   ports: OutboundPorts & { readonly clock: Clock; readonly timers: Timers },
-): { readonly outbound: Outbound; readonly component: Component } {
+  server: Server,
+): Outbound {
   const { host, port, hookBaseUrl, outboundConcurrency, targetAllow } = config;
   const { clock, timers, resolver = new SystemResolver({ clock, timers }), targetAuthorities } = ports;
   const parsed = parseTargetAllow(targetAllow);
   const listening = { ranges: listeningRanges(host), port };
   const policy = new OutboundPolicy({
-    own: { urls: surfaceUrls, hookBaseUrl, listening },
+    own: { urls: mounts.map(({ mount }) => mount.baseUrl), hookBaseUrl, listening },
     allow: parsed.ok ? parsed.allow : NOTHING_ALLOWED, // the setting's parser has accepted it
   });
   const client = new OutboundClient({
@@ -47,5 +50,6 @@ export function openOutbound(
     timers,
     ca: targetAuthorities,
   });
-  return { outbound: ports.outbound ?? client, component: { metrics: (page) => client.metrics(page) } };
+  server.add({ metrics: (page) => client.metrics(page) });
+  return ports.outbound ?? client;
 }

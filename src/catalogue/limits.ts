@@ -70,6 +70,9 @@ export const CHECKED_CHUNK_BYTES = 2 ** 20;
 /** A dictionary of at most this many texts memoizes their compared forms: about 5 MB when it has all. */
 export const MEMOIZED_TEXTS_MAX = 65_536;
 
+/** A dictionary of at most this many texts keeps those that it has decoded: less than a megabyte when it has all. */
+export const DECODED_TEXTS_MAX = 8192;
+
 /** The newest jobs are in most answers: this many stay as objects once an answer showed them. */
 export const CACHED_JOBS_MAX = 1000;
 
@@ -111,7 +114,7 @@ export const MERGED_BYTES_A_ROW = 24;
 export const PUBLIC_POOL_SIZE = 12;
 
 /** Bytes of a position in a list: it stands in a cursor of at most 300 characters (siblings §4) with what authenticates it. */
-export const POSITION_BYTES_MAX = 64;
+export const POSITION_BYTES_MAX = 200;
 
 /** Rows of all companies together whose counts are kept: 8 bytes each for when they were first observed, and 8 more if closed. */
 export const KEPT_COMPANY_ROWS_MAX = 2 ** 19;

@@ -24,6 +24,7 @@ const CONNECTIONS_CLOSED = 32;
 const CONNECTIONS_OPEN = 256;
 /** Webhooks a second in the wait scenario without --rate and --connections: a closed loop would use up its callbacks at once. */
 const WAIT_RATE = 50;
+const KEY = /^svc_key_[A-Za-z0-9_-]{43}$/;
 /** Each signing thread occupies a core. */
 const SIGNERS_MAX = 16;
 /** Longest run with callbacks: leaves time to buy and delete them within their ten minutes. */
@@ -53,6 +54,14 @@ function liveLine(figures: LiveFigures): string {
   return parts.join('  ');
 }
 
+/** @throws UsageError, which never repeats the text */
+function keyFor(given: string | undefined, { env }: Io): string {
+  const key = given ?? (env.PAYGRADE_KEY || undefined);
+  if (key === undefined) throw new UsageError('this scenario needs an API key: set PAYGRADE_KEY, or give --key');
+  if (!KEY.test(key)) throw new UsageError('the API key must be `svc_key_` and 43 letters, digits, - or _');
+  return key;
+}
+
 /** @throws CommandError when the file cannot be written */
 function writeReport(file: NewFile, result: LoadResult): void {
   file.write(Buffer.from(reportHtml(result)));
@@ -79,7 +88,7 @@ export const load = command({
   notes: [
     'With --rate the test sends requests at that rate, independent of the answers (open loop), and counts each latency from when the request was due, so that a stall shows. Without it a fixed number of requests is under way (closed loop).',
     'Paid requests and callbacks need a server with SETTLEMENT=local: the throwaway wallets that pay have money only there. Start it with RATE_LIMIT_PER_MINUTE=0, CALLBACK_LIMIT_PER_MINUTE=0 and LOG_LEVEL=error for the test.',
-    'unpaid expects 402; paid expects 200 with a receipt; webhook expects 200 (410 and 429 above the limits of a callback); wait expects the event of a webhook sent just before, and its latency counts from when that webhook was due.',
+    'unpaid expects 402; paid expects 200 with a receipt; webhook expects 200 (410 and 429 above the limits of a callback); wait expects the event of a webhook sent just before, and its latency counts from when that webhook was due; data asks the Jobs Data API with a key and expects 200 with what it cost.',
     'Prints the result on stderr, with --json on stdout. Exit code 1: no answer, or more than --unexpected-max percent of unexpected answers. Ctrl-C ends the run with the results so far.',
   ],
   arguments: [{ name: 'URL', help: 'address of the server (default PAYGRADE_URL)', count: 'optional' }],
@@ -147,6 +156,11 @@ export const load = command({
       help: 'accepted share of unexpected answers',
       default: 1,
     },
+    key: {
+      type: 'text',
+      value: 'KEY',
+      help: 'data: API key, better in PAYGRADE_KEY, where no list of processes shows it',
+    },
     report: { type: 'text', value: 'FILE', help: 'also write an HTML page with plots' },
     json: { type: 'flag', help: 'print the result as JSON on stdout' },
     'i-own-this-server': { type: 'flag', help: 'allow an address beyond this machine' },
@@ -165,6 +179,7 @@ export const load = command({
         `--duration and --warmup must not exceed ${CALLBACK_RUN_MS_MAX / 1000} seconds together: this scenario uses callbacks, which live ten minutes`,
       );
     }
+    const key = mix.has('data') ? keyFor(options.key, io) : undefined;
     const rate = options.rate ?? (scenario === 'wait' && options.connections === undefined ? WAIT_RATE : undefined);
     const plan: LoadPlan = {
       ...(await checkedTarget(url, options['i-own-this-server'])),
@@ -179,6 +194,7 @@ export const load = command({
       callbackCount: options.callbacks,
       signerCount: options.signers ?? Math.min(SIGNERS_MAX, Math.max(1, availableParallelism() - 1)),
       signedCount: options.signed,
+      key,
     };
 
     // Opened before the run, so that an unwritable file does not waste one.

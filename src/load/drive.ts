@@ -1,5 +1,6 @@
 /** The run itself: holds waits, sends requests as the pacing says, and measures the generator's own share. */
 import { WAIT_SECONDS_MAX } from '../callback/limits.ts';
+import { dataOperation } from './data-operation.ts';
 import { type Kind, kindsInTurn } from './mix.ts';
 import type { Operation, Run } from './operation.ts';
 import { healthOperation, paidOperation, unpaidOperation, webhookOperation } from './operations.ts';
@@ -72,7 +73,7 @@ async function holdWaits(
 function operationFor(
   kind: Kind,
   run: Run,
-  { callbacks, paid }: Prepared,
+  { callbacks, data, paid }: Prepared,
   waits: WaitOperation | undefined,
 ): Operation {
   switch (kind) {
@@ -87,6 +88,8 @@ function operationFor(
       return webhookOperation(run, callbacks.webhook);
     case 'wait':
       return waits ?? NOTHING_TO_SEND;
+    case 'data':
+      return data === undefined ? NOTHING_TO_SEND : dataOperation(run, data.questions, data.key, data.charges);
     default:
       return kind satisfies never;
   }

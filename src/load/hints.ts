@@ -23,6 +23,12 @@ export function hintsOn(result: Omit<LoadResult, 'hints'>, isCapacityExhausted: 
   if (has(['paid'], '402 PAYMENT_NOT_SETTLED')) {
     hints.push('payments were not settled: the play ledger must give each wallet a dollar (LOCAL_BALANCE=1000000)');
   }
+  if (has(['data'], '429 RATE_LIMIT_EXCEEDED')) {
+    hints.push('the server counts requests by key (429): start it with KEY_RATE_LIMIT_PER_MINUTE=0');
+  }
+  if (has(['data'], '402 INSUFFICIENT_CREDITS')) {
+    hints.push("the key's organization has no credits left: `paygrade credits grant` gives it some");
+  }
   const lagP99Us = result.generator.lag_us?.p99 ?? 0;
   if (!result.generator.was_the_limit && lagP99Us > Math.max(1000, LAG_HINT_SHARE * (result.latency_us?.p99 ?? 0))) {
     hints.push(`part of the latency is the generator's own lag (p99 ${duration(lagP99Us)}): the machine is busy`);

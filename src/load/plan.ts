@@ -23,6 +23,8 @@ export interface LoadPlan {
   readonly signerCount: number;
   /** Payments kept signed ahead; undefined = by rate and duration. */
   readonly signedCount: number | undefined;
+  /** API key of the Jobs Data API; a mix with `data` has one. */
+  readonly key: string | undefined;
 }
 
 /** Figures of the running test, for a live line. */

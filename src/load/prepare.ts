@@ -9,6 +9,8 @@ import {
   deleteCallbacks,
 } from './bought-callbacks.ts';
 import { type Endpoint, headerOf } from './connection.ts';
+import type { DataCharges } from './data-operation.ts';
+import { DATA_PATH, type DataQuestion, dataQuestions } from './data-questions.ts';
 import { PaymentSupply } from './payments.ts';
 import { callbackCounts, type LoadPlan, type LoadPorts, paymentCounts } from './plan.ts';
 import { Pool } from './pool.ts';
@@ -173,11 +175,20 @@ export interface PaidRequests {
   readonly supply: PaymentSupply;
 }
 
+/** Requests to the Jobs Data API. */
+export interface DataRequests {
+  readonly questions: readonly DataQuestion[];
+  readonly key: string;
+  readonly charges: DataCharges;
+}
+
 export interface Prepared {
   readonly server: Server;
   readonly callbacks: RunCallbacks;
   /** undefined: the mix has no paid requests, or the run was stopped before. */
   readonly paid: PaidRequests | undefined;
+  /** undefined: the mix has no requests with a key, or the run was stopped before. */
+  readonly data: DataRequests | undefined;
 }
 
 async function preparePaid(
@@ -200,6 +211,20 @@ async function preparePaid(
   return { paths, supply };
 }
 
+/** Asks for a page of jobs, which proves the key and names jobs and companies. @throws LoadError */
+async function prepareData(key: string, { pool, requests }: Server): Promise<DataRequests> {
+  const path = `${DATA_PATH}/v1/jobs?limit=${NAMED_COUNT}`;
+  const reply = await pool.ask(requests.get(path, { authorization: `Bearer ${key}` }));
+  if (reply.kind === 'failure' || reply.status !== 200) {
+    throw new LoadError(`the key bought no page of jobs: ${saidOf(reply)}`);
+  }
+  const { data } = (jsonOf(reply) ?? {}) as { data?: { jobs?: { id?: unknown; company_domain?: unknown }[] } };
+  const jobs = data?.jobs ?? [];
+  const jobIds = jobs.map(({ id }) => id).filter(isText);
+  const domains = [...new Set(jobs.map(({ company_domain }) => company_domain).filter(isText))];
+  return { questions: dataQuestions({ jobIds, domains }), key, charges: { charged: 0 } };
+}
+
 /** @throws LoadError when the server cannot be reached or does not sell what the scenario needs */
 export async function prepare(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp): Promise<Prepared> {
   const server = await findServer(plan, ports.clock);
@@ -208,5 +233,7 @@ export async function prepare(plan: LoadPlan, ports: LoadPorts, cleanUp: CleanUp
   cleanUp.add(() => callbacks.delete());
   await callbacks.buy(plan, ports);
   const needsPayments = plan.mix.has('paid') && !ports.stop.aborted;
-  return { server, callbacks, paid: needsPayments ? await preparePaid(plan, server, ports, cleanUp) : undefined };
+  const paid = needsPayments ? await preparePaid(plan, server, ports, cleanUp) : undefined;
+  const needsKey = plan.mix.has('data') && plan.key !== undefined && !ports.stop.aborted;
+  return { server, callbacks, paid, data: needsKey ? await prepareData(plan.key, server) : undefined };
 }

@@ -33,17 +33,27 @@ export class Requests {
   }
 }
 
-const ROLES = ['engineer', 'data engineer', 'designer', 'product manager', 'nurse', 'sales', 'analyst', 'senior'];
+export const ROLES = [
+  'engineer',
+  'data engineer',
+  'designer',
+  'product manager',
+  'nurse',
+  'sales',
+  'analyst',
+  'senior',
+];
 
-const encoded = (words: string): string => encodeURIComponent(words).replaceAll('%20', '+');
+/** Words as a query has them. */
+export const encodedWords = (words: string): string => encodeURIComponent(words).replaceAll('%20', '+');
 
 /** Paths of the routes that search or count, with different terms, so that the server cannot repeat one answer. */
 export const QUESTIONS: readonly string[] = ROLES.flatMap((role) => [
-  `/v1/jobs/signals?role=${encoded(role)}&limit=5`,
-  `/v1/jobs/search?keyword=${encoded(role)}&limit=10`,
-  `/v1/jobs/changes?role=${encoded(role)}&limit=10`,
-  `/v1/jobs/skills?role=${encoded(role)}&limit=10`,
-  `/v1/jobs/market?role=${encoded(role)}`,
+  `/v1/jobs/signals?role=${encodedWords(role)}&limit=5`,
+  `/v1/jobs/search?keyword=${encodedWords(role)}&limit=10`,
+  `/v1/jobs/changes?role=${encodedWords(role)}&limit=10`,
+  `/v1/jobs/skills?role=${encodedWords(role)}&limit=10`,
+  `/v1/jobs/market?role=${encodedWords(role)}`,
 ]);
 
 export const detailQuestion = (id: string): string => `/v1/jobs/detail?id=${encodeURIComponent(id)}`;

@@ -66,6 +66,8 @@ export interface LoadResult {
   readonly timeline: { readonly stretch_ms: number; readonly stretches: readonly Stretch[] };
   readonly generator: GeneratorResult;
   readonly payments: { readonly signed: number; readonly sent: number; readonly expired: number } | null;
+  /** What the answers of the Jobs Data API cost, those of the warm-up too. */
+  readonly credits: { readonly charged: number } | null;
   readonly callbacks: { readonly created: number; readonly deleted: number; readonly waits_held: number } | null;
   /** Advice, one sentence each. */
   readonly hints: readonly string[];

@@ -5,7 +5,12 @@ import type { LoadPlan, LoadPorts } from './plan.ts';
 import { CleanUp, type Prepared, prepare } from './prepare.ts';
 import { generatorResult, type LoadResult, operationResults } from './result.ts';
 
-function resultOf(plan: LoadPlan, ports: LoadPorts, { server, callbacks, paid }: Prepared, driven: Driven): LoadResult {
+function resultOf(
+  plan: LoadPlan,
+  ports: LoadPorts,
+  { server, callbacks, data, paid }: Prepared,
+  driven: Driven,
+): LoadResult {
   const { target, rate } = plan;
   const { recorder, pacing, runMs, durationMs } = driven;
   const latency = recorder.latenciesOf().summary();
@@ -47,6 +52,7 @@ function resultOf(plan: LoadPlan, ports: LoadPorts, { server, callbacks, paid }:
       paid === undefined
         ? null
         : { signed: paid.supply.signedCount, sent: paid.supply.takenCount, expired: paid.supply.expiredCount },
+    credits: data === undefined ? null : { charged: data.charges.charged },
     callbacks:
       callbacks.wantedCount === 0
         ? null

@@ -56,6 +56,7 @@ export function summaryText(result: LoadResult): string {
   text += '\n';
   if (payments !== null)
     text += `  ${grouped(payments.sent)} payments sent of ${grouped(payments.signed)} signed ahead\n`;
+  if (result.credits !== null) text += `  ${grouped(result.credits.charged)} credits charged\n`;
   if (callbacks !== null) {
     text += `  ${grouped(callbacks.created)} callbacks bought, ${grouped(callbacks.deleted)} deleted\n`;
   }

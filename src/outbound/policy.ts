@@ -40,6 +40,14 @@ const OWN = refused('own-address', 'the address is one of this server');
 const NOT_LISTED = refused('not-listed', 'TARGET_ALLOW has this port for other addresses only');
 const MALFORMED = refused('form', 'the address cannot be read');
 
+/** Names of the rules that are no range of addresses. */
+export const RULE_NAMES: readonly string[] = [
+  ...[...TARGET_RULES.text, ...TARGET_RULES.everyTarget].map(({ name }) => name),
+  ...[OWN, ...TARGET_RULES.publicTarget.map(({ name }) => ({ rule: name })), NOT_LISTED].flatMap(
+    ({ rule }) => rule ?? [],
+  ),
+];
+
 /** Both ports of the web count as one: a proxy redirects the one to the other. */
 function ownHostPorts(urls: readonly string[]): ReadonlySet<string> {
   const own = new Set<string>();

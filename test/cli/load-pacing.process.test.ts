@@ -190,7 +190,7 @@ describe('another’s server', () => {
     [['--mix', 'paid=0'], '--mix: each part must be one of '],
     [['--scenario', 'webhook', '--duration', '480'], '--duration and --warmup must not exceed 480 seconds together'],
     [['--rate', '0'], '--rate must be a whole number from 1 to 200000, not "0"'],
-    [['--scenario', 'flood'], '--scenario must be one of health, unpaid, paid, webhook, wait, mixed'],
+    [['--scenario', 'flood'], '--scenario must be one of health, unpaid, paid, webhook, wait, data, mixed'],
   ])('no more than a wrong call %j', async (words, line) => {
     const { exitCode, stderr } = await runLoadCommand(['http://127.0.0.1:1', ...words]);
     expect(exitCode).toBe(2);

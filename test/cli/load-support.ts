@@ -12,11 +12,12 @@ export interface Loading {
   signal(name: SignalName): void;
 }
 
-export function startLoad(words: readonly string[], isTerminal = false): Loading {
+export function startLoad(words: readonly string[], isTerminal = false, env: Io['env'] = {}): Loading {
   const { io, written } = capturedIo({ isTerminal });
   const handlers = new Map<SignalName, () => void>();
   const own: Io = {
     ...io,
+    env: { ...io.env, ...env },
     clock: systemClock,
     onSignal: (name, handler) => {
       handlers.set(name, handler);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCOPES } from '../../src/accounts/scopes.ts';
 import type { LoadResult } from '../../src/load/result.ts';
 import {
   binaryOf,
@@ -16,6 +17,7 @@ import {
 } from '../support/server.ts';
 import { loaded, runLoadCommand, startLoad } from './load-support.ts';
 
+const ADMIN_TOKEN = 'a token of the operator of this test'.replaceAll(' ', '-');
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-load-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -82,6 +84,7 @@ const RESULT = v.strictObject({
     reason: v.nullable(v.string()),
   }),
   payments: v.nullable(v.strictObject({ signed: count, sent: count, expired: count })),
+  credits: v.nullable(v.strictObject({ charged: count })),
   callbacks: v.nullable(v.strictObject({ created: count, deleted: count, waits_held: count })),
   hints: v.array(v.string()),
 });
@@ -100,6 +103,7 @@ describe.each(oneRuntime('bun'))('paygrade load on a server under %s', (runtime)
     server = await startServer(runtime, {
       RATE_LIMIT_PER_MINUTE: '0',
       CALLBACK_LIMIT_PER_MINUTE: '0',
+      KEY_RATE_LIMIT_PER_MINUTE: '0',
       LOG_LEVEL: 'error',
     });
   });
@@ -164,6 +168,20 @@ describe.each(oneRuntime('bun'))('paygrade load on a server under %s', (runtime)
     expect(result.hints).toContainEqual(expect.stringContaining('every callback had its ten events'));
   });
 
+  it('asks the Jobs Data API with a key, page after page', async () => {
+    const keyShown = (): string | undefined => /svc_key_[A-Za-z0-9_-]{43}/.exec(server.stderr())?.[0];
+    await expect.poll(keyShown).toBeDefined(); // another pipe than the line that says that the server listens
+    const key = keyShown() ?? '';
+    const { exitCode, result } = await short('data', '--rate', '80', '--key', key);
+    expect(exitCode).toBe(0);
+    expect(JSON.stringify(result)).not.toContain(key);
+    v.parse(RESULT, result);
+    const { 'data UNSENT': unsent = 0, ...sent } = outcomesOf(result);
+    expect(sent).toEqual({ 'data 200': 80 - unsent });
+    // Lists, at 25 a page, are most of the requests.
+    expect(result.credits?.charged).toBeGreaterThan(10 * result.requests.expected);
+  });
+
   it('mixes them by weight', async () => {
     const mix = 'health=2,unpaid=5,paid=1,webhook=1,wait=1';
     const { exitCode, result } = await short('mixed', '--mix', mix, '--rate', '40', '--waits', '2');
@@ -184,7 +202,7 @@ describe.each(oneRuntime('bun'))('paygrade load on a server under %s', (runtime)
 describe('paygrade load', () => {
   let server: RunningServer;
   beforeAll(async () => {
-    server = await startServer('node', { RATE_LIMIT_PER_MINUTE: '30', LOG_LEVEL: 'error' });
+    server = await startServer('node', { RATE_LIMIT_PER_MINUTE: '30', LOG_LEVEL: 'error', ADMIN_TOKEN });
   });
   afterAll(() => server.stop());
 
@@ -195,6 +213,33 @@ describe('paygrade load', () => {
     expect(stderr).toMatch(/^ {2}unpaid +429 RATE_LIMIT_EXCEEDED \(!\) +70 /m);
     expect(stderr.match(/RATE_LIMIT_PER_MINUTE=0/g)).toHaveLength(1);
     expect(stderr).toMatch(/\npaygrade: 70\.0 % of the answers were not as the scenario expects\n$/);
+  });
+
+  it('counts answers for want of credits, takes the key from PAYGRADE_KEY, and refuses what is none', async () => {
+    const operate = async (path: string, body: object): Promise<{ key: string }> => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
+      return (await fetch(`${server.url}/admin/v1/${path}`, init)).json() as Promise<{ key: string }>;
+    };
+    const { key } = await operate('keys', { organization: 'few', scopes: SCOPES });
+    await operate('grants', { organization: 'few', kind: 'onboarding', amount: 60 });
+    const words = [server.url, '--scenario', 'data', '--warmup', '0', '--duration', '1', '--rate', '50'];
+    const { exitCode, stderr } = await startLoad(words, false, { PAYGRADE_KEY: key }).ended;
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^ {2}data +402 INSUFFICIENT_CREDITS \(!\) /m);
+    expect(stderr).toMatch(/^ {2}data +200 /m);
+    expect(stderr).toContain('credits grant');
+    expect(await runLoadCommand(words)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('set PAYGRADE_KEY, or give --key'),
+    });
+    const bent = await runLoadCommand([...words, '--key', 'svc_key_bent']);
+    expect(bent).toMatchObject({ exitCode: 2, stderr: expect.not.stringContaining('bent') });
+    const unknown = `svc_key_${'A'.repeat(43)}`;
+    expect(await runLoadCommand([...words, '--key', unknown])).toMatchObject({
+      exitCode: 1,
+      stderr: 'paygrade: the key bought no page of jobs: 401 INVALID_API_KEY\n',
+    });
   });
 
   it('writes a report, whole or not at all', async () => {

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
 import { x402Listing } from '../../src/modules/service/x402-listing.ts';
-import { HOOK_URL, isPaid, OPERATIONS, TAGS } from '../support/declared.ts';
+import { type DeclaredSurface, HOOK_URL, isPaid, OPERATIONS, OTHER_SURFACES, TAGS } from '../support/declared.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { RUNTIME } from '../support/opened-app.ts';
 import { publishedContract } from '../support/published.ts';
@@ -11,6 +11,9 @@ import { decodeHeader, type PaymentRequired } from '../support/wallet.ts';
 
 const BASE_URL = 'https://shop.example/api';
 const PAID_ROUTES = OPERATIONS.filter(isPaid);
+const SECTIONS = [...Object.keys(TAGS), ...OTHER_SURFACES.map(({ title }) => title)];
+/** Of another surface the base's documents have what it sells, not what it says of itself. */
+const productsOf = ({ operations }: DeclaredSurface) => operations.filter(({ tag }) => tag !== 'service');
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 interface Linkset {
@@ -36,12 +39,19 @@ describe(`discovery, under ${RUNTIME}`, () => {
     );
     expect(inContract.sort()).toEqual([...routes].sort());
     const { text } = await jobs.get('/llms.txt');
-    const inText = [...text.matchAll(/^- \[([A-Z]+ [^\]]+)\]\(([^)]+)\)/gm)];
-    expect(inText.map(([, name]) => name).sort()).toEqual([...routes].sort());
-    for (const [, name = '', url] of inText) {
-      const [, path = ''] = name.split(' ');
-      expect(url).toBe((path.startsWith('/hooks/') ? HOOK_URL : BASE_URL) + path);
-    }
+    const inText = [...text.matchAll(/^- \[([A-Z]+ [^\]]+)\]\(([^)]+)\)/gm)].map(([, name, url]) => `${name} ${url}`);
+    const ofBase = OPERATIONS.map(({ method, path }) => {
+      const template = templateOf(path);
+      return `${method} ${template} ${path.startsWith('/hooks/') ? HOOK_URL : BASE_URL}${template}`;
+    });
+    const ofOthers = OTHER_SURFACES.flatMap((surface) =>
+      productsOf(surface).map(({ method, path }) => {
+        const template = templateOf(path);
+        return `${method} ${template} ${BASE_URL}${surface.path}${template}`;
+      }),
+    );
+    expect(ofOthers.length).toBeGreaterThan(10);
+    expect(inText.sort()).toEqual([...ofBase, ...ofOthers].sort());
   });
 
   it('every route that is named answers as itself', async () => {
@@ -82,14 +92,22 @@ describe(`discovery, under ${RUNTIME}`, () => {
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     );
     const { linkset } = JSON.parse(answer.text) as Linkset;
-    expect(linkset.map(({ anchor }) => anchor)).toEqual([`${BASE_URL}/.well-known/api-catalog`, `${BASE_URL}/`]);
-    const [catalogue, api] = linkset;
+    expect(linkset.map(({ anchor }) => anchor)).toEqual([
+      `${BASE_URL}/.well-known/api-catalog`,
+      `${BASE_URL}/`,
+      ...OTHER_SURFACES.map(({ path }) => `${BASE_URL}${path}/`),
+    ]);
+    const [catalogue, api, ...others] = linkset;
     const items = (catalogue?.item ?? []).map(({ href }) => href);
     expect(items[0]).toBe(`${BASE_URL}/`);
     for (const { path } of PAID_ROUTES) expect(items).toContain(BASE_URL + path);
+    for (const surface of OTHER_SURFACES) {
+      const fixed = productsOf(surface).filter(({ path }) => !path.includes(':'));
+      for (const { path } of fixed) expect(items).toContain(BASE_URL + surface.path + path);
+    }
     expect(Object.keys(api ?? {}).sort()).toEqual(['anchor', 'service-desc', 'service-doc', 'service-meta', 'status']);
     for (const relation of ['service-desc', 'service-doc', 'service-meta', 'status']) {
-      for (const { href, type } of api?.[relation] ?? []) {
+      for (const { href, type } of [api, ...others].flatMap((one) => one?.[relation] ?? [])) {
         const document = await jobs.get(href.slice(BASE_URL.length));
         expect([href, document.status]).toEqual([href, 200]);
         expect(document.headers.get('content-type')?.split(';')[0]).toBe(type);
@@ -101,11 +119,23 @@ describe(`discovery, under ${RUNTIME}`, () => {
     const answer = await jobs.get('/llms.txt');
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(answer.text).toMatch(/^# paygrade\n\n> \S/);
-    expect([...answer.text.matchAll(/^## (\w+)$/gm)].map(([, tag]) => tag)).toEqual(Object.keys(TAGS));
+    expect([...answer.text.matchAll(/^## (.+)$/gm)].map(([, section]) => section)).toEqual(SECTIONS);
     const line = (name: string): string => answer.text.split('\n').find((one) => one.startsWith(`- [${name}]`)) ?? '';
     expect(line('GET /v1/jobs/signals')).toMatch(/Costs 0\.09 USDC\..*`role`: 2 to 80 characters/);
     expect(line('GET /v1/jobs/company')).toContain('`company` (required)');
     expect(line('GET /v1/callbacks/{id}/events')).toContain('Authorization: Bearer');
     expect(line('POST /hooks/{callback_id}')).toContain('Free.');
+    expect(line('GET /v1/history')).toMatch(/scope `jobs:read`\. Costs 1 credit for each record.*`since`: /);
+    expect(line('GET /v1/public/search')).toContain('Free.');
+    expect(answer.text).toContain('GET /v1/jobs?limit=100&cursor=');
+  });
+
+  it('the contract of the base links those of the other surfaces, and those link nothing', async () => {
+    const descriptionAt = async (path: string): Promise<string> =>
+      (JSON.parse((await jobs.get(path)).text) as { info: { description: string } }).info.description;
+    for (const { path, title } of OTHER_SURFACES) {
+      expect(await descriptionAt('/openapi.json')).toContain(`[${title}](${BASE_URL}${path}/openapi.json)`);
+      expect(await descriptionAt(`${path}/openapi.json`)).not.toContain('openapi.json');
+    }
   });
 });

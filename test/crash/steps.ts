@@ -76,16 +76,16 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'http/execute.ts',
-    '  const body = bodyOf(await answer.create());\n',
-    `  const isNamed = admissions.some(({ created }) => created !== undefined);
+    '  return chain(answer.create(), (created) => {\n',
+    `  const isNamed = admissions.some((one) => one.created !== undefined);
   if (isNamed) ${at('step: callback not created')}
-  const body = bodyOf(await answer.create());
-  if (isNamed) ${at('step: callback recorded')}\n`,
+  return chain(answer.create(), (created) => {
+    if (isNamed) ${at('step: callback recorded')}\n`,
   ],
   [
     'http/execute.ts',
-    '  return body;\n}\n\n/**\n * Settles the admissions',
-    `  if (isNamed) ${at('step: kept answer replaced')}\n  return body;\n}\n\n/**\n * Settles the admissions`,
+    '  return body;\n}\n\n/** The body of an answer that waited',
+    `  ${at('step: kept answer replaced')}\n  return body;\n}\n\n/** The body of an answer that waited`,
   ],
   [
     'callback/inbox/inbox.ts',

@@ -46,6 +46,7 @@ export function resultOf(fill: (recorder: Recorder) => void, changes: Partial<Lo
     timeline: { stretch_ms: recorder.stretchMs, stretches: recorder.stretchesUntil(2_000) },
     generator,
     payments: { signed: 10, sent: 9, expired: 0 },
+    credits: null,
     callbacks: null,
     hints: ['a hint <b>'],
     ...changes,

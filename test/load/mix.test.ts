@@ -21,7 +21,7 @@ describe('a mix', () => {
   it.each(['', 'paid', 'paid=0', 'paid=1001', 'paid=-1', 'paid=1.5', 'mixed=1', 'paid=1,', 'constructor=1'])(
     'is not read from %j',
     (text) => {
-      expect(parseMix(text)).toMatch(/^each part must be one of health, unpaid, paid, webhook, wait, /);
+      expect(parseMix(text)).toMatch(/^each part must be one of health, unpaid, paid, webhook, wait, data, /);
     },
   );
 

@@ -84,11 +84,21 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     expect(answer.meta.limitations.length).toBeGreaterThan(0);
   });
 
-  it('the reference shows every operation of the contract, with its price', async () => {
-    const { page, close } = await openPage(browser);
-    await page.goto(`${server.url}/docs#findSignals`);
+  it.each([
+    ['/docs#findSignals', '/openapi.json', ['0.09 USDC', 'PAYMENT_ALREADY_USED']],
+    [
+      '/docs?surface=data#listHistory',
+      '/data/openapi.json',
+      ['jobs:read', '1 credit a record', 'INSUFFICIENT_CREDITS'],
+    ],
+  ])('the reference %s shows every operation of %s, with its terms', async (path, contractPath, texts) => {
+    const { page, faults, close } = await openPage(browser);
+    await page.goto(server.url + path);
     await page.waitForSelector('.opblock.is-open');
-    const contract = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    expect(await page.locator('#contract').evaluate((link) => (link as HTMLAnchorElement).href)).toBe(
+      server.url + contractPath,
+    );
+    const contract = (await (await fetch(server.url + contractPath)).json()) as {
       paths: Record<string, Record<string, unknown>>;
     };
     const operations = Object.values(contract.paths).flatMap((methods) =>
@@ -97,8 +107,11 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     expect(await page.locator('.opblock').count()).toBe(operations.length);
     const opened = page.locator('.opblock.is-open');
     expect(await opened.count()).toBe(1);
-    expect(await opened.innerText()).toContain('0.09 USDC');
-    expect(await opened.innerText()).toContain('PAYMENT_ALREADY_USED');
+    for (const text of texts) expect(await opened.innerText()).toContain(text);
+    const isChosen = path.includes('surface=data');
+    expect((await page.locator('.choice [aria-current]').innerText()).includes('Jobs Data API')).toBe(isChosen);
+    expect((await page.locator('#reference').innerText()).includes('"next_cursor": null')).toBe(isChosen);
+    expect(faults).toEqual([]);
     await close();
   });
 });

@@ -125,6 +125,7 @@ export class Server {
     const { settlement, sync, ratePerMinute } = this.#profile;
     const config = CONFIGURATION.read({
       STATE_DIR: 'simulated',
+      STATE_KEY: Buffer.alloc(32, 1).toString('base64'), // else the start would make one and write it to the real disk
       STATE_SYNC: sync,
       SETTLEMENT: settlement,
       PAY_TO,

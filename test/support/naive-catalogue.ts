@@ -20,7 +20,7 @@ const CANDIDATES = 10_000;
 /** Normalised texts, remembered because the same jobs are asked about thousands of times. */
 const remembered = new Map<string, string>();
 
-function asCompared(text: string): string {
+export function asCompared(text: string): string {
   let compared = remembered.get(text);
   if (compared === undefined) {
     const letters = [...text.normalize('NFKD').toLowerCase().normalize('NFKD')];
@@ -36,7 +36,7 @@ function asCompared(text: string): string {
   return compared;
 }
 
-function everyTermIn(filter: string | undefined, fields: (string | null)[]): boolean {
+export function everyTermIn(filter: string | undefined, fields: (string | null)[]): boolean {
   if (filter === undefined) return true;
   const wanted = asCompared(filter);
   if (wanted === '') return true;
@@ -44,7 +44,7 @@ function everyTermIn(filter: string | undefined, fields: (string | null)[]): boo
   return wanted.split(' ').every((term) => texts.some((text) => text.includes(term)));
 }
 
-function byCodeUnit(a: string, b: string): number {
+export function byCodeUnit(a: string, b: string): number {
   if (a < b) return -1;
   return a > b ? 1 : 0;
 }
@@ -52,7 +52,7 @@ function byCodeUnit(a: string, b: string): number {
 const digests = new Map<string, string>();
 
 /** 64 hex digits, which sort as the bytes do. */
-function digestOf(id: string): string {
+export function digestOf(id: string): string {
   const digest = digests.get(id) ?? createHash('sha256').update(id, 'utf8').digest('hex');
   digests.set(id, digest);
   return digest;
@@ -64,12 +64,12 @@ export function newestFirst(a: Job, b: Job): number {
 }
 
 /** Two jobs are of one company when these are equal; the first letter keeps domains and names apart. */
-function identityOf(job: Job): string {
+export function identityOf(job: Job): string {
   return job.companyDomain === null ? `n${asCompared(job.company)}` : `d${job.companyDomain}`;
 }
 
 /** 100 * part / whole with two decimals, half away from zero, in whole numbers of any size. */
-function scored(part: number, whole: number): number {
+export function scored(part: number, whole: number): number {
   if (whole === 0) return 0;
   const doubled = 2n * 100n * 100n * BigInt(part);
   const hundredths = (doubled + BigInt(whole)) / (2n * BigInt(whole));
@@ -286,7 +286,7 @@ function factsOf(scope: Job[], name: CohortFacts['scope']): CohortFacts {
   };
 }
 
-const insideOf =
+export const insideOf =
   ({ endMs, startMs }: ObservationPeriod) =>
   (timeMs: number): boolean =>
     timeMs >= startMs && timeMs <= endMs;
@@ -311,10 +311,10 @@ const foundJobOf = (job: Job): FoundJob => ({
   lastObservedMs: job.lastObservedMs,
 });
 
-const ranked = (counted: [string, number][], limit = 10): [string, number][] =>
+export const ranked = (counted: [string, number][], limit = 10): [string, number][] =>
   counted.sort((a, b) => b[1] - a[1] || byCodeUnit(a[0], b[0])).slice(0, limit);
 
-function topOf(texts: string[], limit = 10): [string, number][] {
+export function topOf(texts: string[], limit = 10): [string, number][] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
   return ranked([...counts], limit);

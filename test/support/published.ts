@@ -48,6 +48,7 @@ export interface Operation {
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
   readonly security?: unknown;
   readonly 'x-payment-info'?: unknown;
+  readonly 'x-credits'?: unknown;
   readonly responses: Readonly<Record<string, PublishedResponse>>;
 }
 export interface Contract {
@@ -81,6 +82,8 @@ const LISTED_HEADERS = [
   'PAYMENT-RESPONSE',
   'Retry-After',
   'WWW-Authenticate',
+  'X-Credits-Charged',
+  'X-Credits-Remaining',
   'X-Original-Content-Type',
 ];
 

@@ -81,8 +81,9 @@ export function startProcess(
   words: readonly string[],
   variables: Readonly<Record<string, string>> = {},
   stdin = '',
+  cwd = PROJECT,
 ): Started {
-  const child = spawn(binary, words, { cwd: PROJECT, env: processEnvironment(variables), stdio: 'pipe' });
+  const child = spawn(binary, words, { cwd, env: processEnvironment(variables), stdio: 'pipe' });
   running.add(child);
   child.stdin.on('error', () => {}); // it may end before it has read everything
   child.stdin.end(stdin);

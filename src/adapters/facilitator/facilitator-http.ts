@@ -13,7 +13,7 @@ import type {
   SettleOutcome,
   VerifyOutcome,
 } from '../../payment/settlement/settlement.ts';
-import { boundedCall, type OutboundFetch } from '../outbound/bounded-call.ts';
+import { boundedCall, type CallFetch } from '../outbound/bounded-call.ts';
 import { Circuit } from './circuit.ts';
 import {
   type FacilitatorAnswer,
@@ -30,7 +30,7 @@ const ANSWER_BYTES_MAX = 65_536;
 /** The least time left in which repeating a pending settlement is worth it. */
 const REPEAT_BUDGET_MS = 1000;
 
-export type FacilitatorFetch = OutboundFetch;
+export type FacilitatorFetch = CallFetch;
 
 export interface FacilitatorOptions {
   /** Base address; the client appends `/verify`, `/settle` and `/supported`. No trailing slash. */

@@ -8,9 +8,9 @@ import type { Timers } from '../../base/timers.ts';
 import { fetchCodeOf, isNotSent } from './connection-failure.ts';
 
 /** `fetch`, as far as a bounded call uses it. */
-export type OutboundFetch = (url: string, init: RequestInit) => Promise<Response>;
+export type CallFetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export interface OutboundRequest {
+export interface CallRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   /** Names in lower case. `accept-encoding` is set here. */
@@ -50,8 +50,8 @@ async function readBounded(response: Response, bytesMax: number): Promise<Uint8A
 
 /** Never rejects. */
 export async function boundedCall(
-  { method, url, headers, body, deadlineMs, answerBytesMax }: OutboundRequest,
-  send: OutboundFetch,
+  { method, url, headers, body, deadlineMs, answerBytesMax }: CallRequest,
+  send: CallFetch,
   timers: Timers,
 ): Promise<CallOutcome> {
   const abort = new AbortController();

@@ -1,10 +1,14 @@
 /** Counts of outbound requests for the metrics. */
 import type { Exposition } from '../../base/prometheus.ts';
 import type { OutboundResult } from '../../outbound/outbound.ts';
+import { RULE_NAMES } from '../../outbound/policy.ts';
 
 type Kind = OutboundResult['kind'];
 
 const KINDS = ['answer', 'blocked', 'timeout', 'unreachable', 'tls-error', 'too-large', 'aborted'] as const;
+
+/** Every range that is not public, as one rule: a series for each would be a hundred. */
+const RANGES = 'address';
 
 /** Upper bounds of the duration histogram, seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
@@ -19,8 +23,8 @@ export class OutboundCounts {
     'too-large': 0,
     aborted: 0,
   };
-  /** By rule: as many as the policy has. */
-  readonly #blocked = new Map<string, number>();
+  /** By rule; all ranges of addresses together. */
+  readonly #blocked = new Map([...RULE_NAMES, RANGES].map((rule) => [rule, 0]));
   /** Requests of at most this duration, by bucket. */
   readonly #within: number[] = BUCKETS.map(() => 0);
   #secondsSum = 0;
@@ -36,8 +40,9 @@ export class OutboundCounts {
     this.#count++;
   }
 
-  noteBlocked(rule = 'other'): void {
-    this.#blocked.set(rule, (this.#blocked.get(rule) ?? 0) + 1);
+  noteBlocked(rule = RANGES): void {
+    const counted = this.#blocked.has(rule) ? rule : RANGES;
+    this.#blocked.set(counted, (this.#blocked.get(counted) ?? 0) + 1);
   }
 
   write(page: Exposition, turns: { readonly inUse: number; readonly waiting: number }): void {

@@ -1,4 +1,4 @@
-/** The catalogue in numbers (siblings §4, `GET /v1/metrics/overview` and `/v1/public/overview`). */
+/** The catalogue in numbers (`GET /v1/metrics/overview` and `/v1/public/overview`, siblings §4). */
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Overview } from './listing-answers.ts';

@@ -1,4 +1,4 @@
-/** One company over the whole catalogue (siblings §4, `GET /v1/companies/{domain}` and `/v1/companies/{domain}/hiring`). */
+/** One company over the whole catalogue (`GET /v1/companies/{domain}` and `/v1/companies/{domain}/hiring`, siblings §4). */
 import { firstWhere } from '../../base/first-where.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { CompanyDomain } from '../company-domain.ts';

@@ -42,24 +42,16 @@ export class FeedBlocks {
 
   #see(start: number): void {
     const count = Math.min(READ_BLOCKS * BLOCK_EVENTS, this.#history.count - start);
-    const times = this.#history.timesAt(start, count);
-    const kinds = this.#history.kindsAt(start, count);
-    for (let first = 0; first < count; first += BLOCK_EVENTS) {
-      const past = Math.min(first + BLOCK_EVENTS, count);
-      let earliest = Number.POSITIVE_INFINITY;
-      let latest = Number.NEGATIVE_INFINITY;
-      let bits = 0;
-      for (let i = first; i < past; i++) {
-        const time = times[i]!;
-        if (time < earliest) earliest = time;
-        if (time > latest) latest = time;
-        bits |= 1 << kinds[i]!;
-      }
-      const block = (start + first) / BLOCK_EVENTS;
-      this.#earliest[block] = earliest;
-      this.#latest[block] = latest;
-      this.#kinds[block] = bits;
+    const firstBlock = start / BLOCK_EVENTS;
+    const times = this.#history.transientTimesAt(start, count);
+    for (let i = 0; i < count; i++) {
+      const block = firstBlock + Math.floor(i / BLOCK_EVENTS);
+      const time = times[i]!;
+      if (time < this.#earliest[block]!) this.#earliest[block] = time;
+      if (time > this.#latest[block]!) this.#latest[block] = time;
     }
+    const kinds = this.#history.transientKindsAt(start, count);
+    for (let i = 0; i < count; i++) this.#kinds[firstBlock + Math.floor(i / BLOCK_EVENTS)]! |= 1 << kinds[i]!;
   }
 
   /**

@@ -1,9 +1,9 @@
 /**
- * What the hiring metrics of the whole catalogue are counted from (siblings §4, `GET /v1/metrics/hiring`): when jobs were first
+ * What the hiring metrics of the whole catalogue are counted from (`GET /v1/metrics/hiring`, siblings §4): when jobs were first
  * observed, in order, and what does not depend on the period. Closings stand in order in the snapshot.
  *
- * Memory: 8 bytes a job, and as much for each job of the ten largest companies. Cost of an answer: a few binary searches; which companies are first is found again when a job enters or
- * leaves the period.
+ * Memory: 8 bytes a job, and as much for each job of the ten largest companies. Cost of an answer: a few binary searches; which
+ * companies are first is found again when a job enters or leaves the period.
  */
 import { firstWhere } from '../../base/first-where.ts';
 import { keepTop } from '../../base/top-list.ts';

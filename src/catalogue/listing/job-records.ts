@@ -1,4 +1,4 @@
-/** Jobs as the Jobs Data API shows them (siblings §4, `JobRecord`). */
+/** Jobs as the Jobs Data API shows them (`JobRecord`, siblings §4). */
 import type { Catalogue } from '../catalogue.ts';
 import type { JobRecord } from './listing-answers.ts';
 
@@ -10,11 +10,12 @@ export function jobRecords({ foundJobs, snapshot }: Catalogue, rows: readonly nu
   const { activeCount, department, departments, firstObserved, skillNames, skillOffsets, skills } = snapshot;
   return foundJobs.at(rows).map((job, i): JobRecord => {
     const row = rows[i]!;
-    const codes = skills.subarray(skillOffsets[row]!, skillOffsets[row + 1]!);
+    const names: string[] = [];
+    for (let at = skillOffsets[row]!; at < skillOffsets[row + 1]!; at++) names.push(skillNames.textOf(skills[at]!));
     return {
       ...job,
       department: department[row] === 0 ? null : departments.textOf(department[row]!),
-      skills: Array.from(codes, (code) => skillNames.textOf(code)),
+      skills: names,
       firstObservedMs: firstObserved[row]!,
       status: row < activeCount ? 'active' : 'closed',
     };

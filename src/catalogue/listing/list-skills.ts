@@ -1,5 +1,5 @@
 /**
- * Pages of skills (siblings §4, `GET /v1/skills`): those that active jobs have, most jobs first, then by text. A position is the
+ * Pages of skills (`GET /v1/skills`, siblings §4): those that active jobs have, most jobs first, then by text. A position is the
  * order key of the skill that a page ended with, so that a page goes on after a reload:
  *
  *   byte 0   0 = the whole text follows, 1 = its beginning

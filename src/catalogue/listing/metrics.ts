@@ -1,4 +1,4 @@
-/** The metrics of the whole catalogue (siblings §4, `GET /v1/metrics/*` and `/v1/public/overview`), counted once and kept. */
+/** The metrics of the whole catalogue (`GET /v1/metrics/*` and `/v1/public/overview`, siblings §4), counted once and kept. */
 import type { Catalogue } from '../catalogue.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
 import type { HiringDay, HiringMetrics, Overview } from './listing-answers.ts';

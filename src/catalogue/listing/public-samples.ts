@@ -1,4 +1,4 @@
-/** The jobs that anyone may look at (siblings §4, `GET /v1/public/search`): a few of a fixed pool, the same for all. */
+/** The jobs that anyone may look at (`GET /v1/public/search`, siblings §4): a few of a fixed pool, the same for all. */
 import type { Catalogue } from '../catalogue.ts';
 import { rowFilterOf } from '../index/row-filter.ts';
 import { RowScan } from '../index/row-scan.ts';

@@ -107,7 +107,11 @@ function placeListedRows(
   }
 }
 
-/** Drops the repeats of rows that have two spellings of one text. @param ends by group; moved @returns a part of `rows`, overwritten */
+/**
+ * Drops the repeats of rows that have two spellings of one text.
+ * @param ends by group; moved
+ * @returns a part of `rows`, overwritten
+ */
 function onceEach(rows: Uint32Array, starts: Uint32Array, ends: Uint32Array): Uint32Array {
   let kept = 0;
   for (let group = 1; group < ends.length; group++) {

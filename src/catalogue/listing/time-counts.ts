@@ -18,8 +18,9 @@ export class TimeCounts {
   readonly #isSorted: Uint8Array;
   /** The earliest; 0 where there is none. */
   readonly firstMs: number;
-  /** Of a bucket; at least 1. */
-  readonly #widthMs: number;
+  readonly #lastMs: number;
+  /** Buckets a millisecond. */
+  readonly #scale: number;
 
   /** @param times whole milliseconds, in any order; not kept */
   constructor(times: Float64Array) {
@@ -32,13 +33,14 @@ export class TimeCounts {
     const bucketCount = Math.min(BUCKETS_MAX, Math.ceil(times.length / BUCKET_TIMES) + 1);
     this.#isSorted = new Uint8Array(bucketCount);
     this.firstMs = times.length === 0 ? 0 : first;
-    this.#widthMs = times.length === 0 ? 1 : Math.ceil((last - first) / bucketCount) + 1;
+    this.#lastMs = last;
+    this.#scale = last > first ? (bucketCount - 1) / (last - first) : 0;
     const firstMs = this.firstMs;
-    const widthMs = this.#widthMs;
+    const scale = this.#scale;
     const buckets = new Uint16Array(times.length);
     const starts = new Uint32Array(bucketCount + 1);
     for (let i = 0; i < times.length; i++) {
-      const bucket = Math.floor((times[i]! - firstMs) / widthMs);
+      const bucket = ((times[i]! - firstMs) * scale) | 0;
       buckets[i] = bucket;
       starts[bucket + 1]!++;
     }
@@ -52,9 +54,9 @@ export class TimeCounts {
 
   /** How many times are before a moment. */
   before(ms: number): number {
-    const bucket = this.#bucketOf(ms);
-    if (bucket < 0) return 0;
-    if (bucket >= this.#isSorted.length) return this.#times.length;
+    if (ms <= this.firstMs || this.#times.length === 0) return 0;
+    if (ms > this.#lastMs) return this.#times.length;
+    const bucket = ((ms - this.firstMs) * this.#scale) | 0;
     const start = bucket === 0 ? 0 : this.#ends[bucket - 1]!;
     const end = this.#ends[bucket]!;
     if (this.#isSorted[bucket] === 0) {
@@ -67,9 +69,5 @@ export class TimeCounts {
   /** How many lie inside a period, both ends included. */
   inside({ endMs, startMs }: ObservationPeriod): number {
     return this.before(endMs + 1) - this.before(startMs);
-  }
-
-  #bucketOf(ms: number): number {
-    return Math.floor((ms - this.firstMs) / this.#widthMs);
   }
 }

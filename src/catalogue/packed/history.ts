@@ -199,6 +199,15 @@ export class History {
     return float64sIn(this.#read(this.#sections.historyTimes, start * 8, count * 8));
   }
 
+  /** The same times, and then the same kinds, each valid until the next read of one value or of such a run. */
+  transientTimesAt(start: number, count: number): Float64Array {
+    return float64sIn(this.#readTransient(this.#sections.historyTimes, start * 8, count * 8));
+  }
+
+  transientKindsAt(start: number, count: number): Uint8Array {
+    return this.#readTransient(this.#sections.historyKinds, start, count);
+  }
+
   /** Kinds of neighbouring events, as `columnsAt`. Does not look whether the file changed. */
   kindsAt(start: number, count: number): Uint8Array {
     return this.#read(this.#sections.historyKinds, start, count);
@@ -224,7 +233,10 @@ export class History {
     return uint32At(this.#readTransient(this.#sections.historyRows, position * 4, 4), 0);
   }
 
-  /** For after the reads: a write before or between them shows by then. @throws SnapshotChangedError when the file changed after it was opened */
+  /**
+   * For after the reads: a write before or between them shows by then.
+   * @throws SnapshotChangedError when the file changed after it was opened
+   */
   requireUnchanged(): void {
     if (!this.#source.isUnchanged()) throw this.changed();
   }

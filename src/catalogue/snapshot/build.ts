@@ -239,7 +239,7 @@ export class SnapshotBuilder {
     return contents as Contents;
   }
 
-  /** The active rows with the smallest digests of their ids (siblings §4, `/v1/public/search`). */
+  /** The active rows with the smallest digests of their ids (`/v1/public/search`, siblings §4). */
   #publicPool(order: Uint32Array, digests: IdDigests): Uint32Array<ArrayBuffer> {
     const rows: number[] = [];
     const comesBefore = (left: number, right: number): boolean => digests.compare(order[left]!, order[right]!) < 0;

@@ -100,6 +100,12 @@ export class ColdRows {
     return compareText(id, 0, id.length, bytes, 0, bytes.length);
   }
 
+  /** The id of a row. Does not look whether the file changed. Errors as {@link idBytesOf}. */
+  idOf(row: number): string {
+    const bytes = this.idBytesOf(row);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+  }
+
   /**
    * UTF-8 of the id of a row, valid until the next call. Does not look whether the file changed.
    * @throws SnapshotChangedError when it finds that the file changed

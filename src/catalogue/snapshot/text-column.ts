@@ -3,7 +3,7 @@
  * is decoded when it is read.
  */
 import { Buffer } from 'node:buffer';
-import { MEMOIZED_TEXTS_MAX } from '../limits.ts';
+import { DECODED_TEXTS_MAX, MEMOIZED_TEXTS_MAX } from '../limits.ts';
 import { comparedText } from '../terms.ts';
 import { compareText } from './text-order.ts';
 
@@ -21,9 +21,13 @@ export class TextColumn {
 
   /** By code: the compared form, once it was computed. */
   readonly #compared: (string | undefined)[] = [];
+  /** By code: the text, once it was decoded, where the dictionary is small: a page of jobs has a hundred skills. */
+  readonly #decoded: (string | undefined)[] | undefined;
 
   constructor(offsets: Uint32Array, text: Uint8Array) {
     this.size = offsets.length - 1;
+    // Allocated at full length: V8 turns a sparse array into a hash table.
+    if (this.size <= DECODED_TEXTS_MAX) this.#decoded = new Array<undefined>(this.size).fill(undefined);
     this.#offsets = offsets;
     this.#text = Buffer.from(text.buffer, text.byteOffset, text.length);
     const quadCount = Math.ceil(text.length / 4);
@@ -38,6 +42,17 @@ export class TextColumn {
 
   /** The text of a code below `size`. */
   textOf(code: number): string {
+    const decoded = this.#decoded;
+    if (decoded === undefined) return this.#decode(code);
+    let text = decoded[code];
+    if (text === undefined) {
+      text = this.#decode(code);
+      decoded[code] = text;
+    }
+    return text;
+  }
+
+  #decode(code: number): string {
     // Faster than a TextDecoder on both runtimes, and a leading U+FEFF stays.
     return this.#text.toString('utf8', this.#offsets[code]!, this.#offsets[code + 1]!);
   }

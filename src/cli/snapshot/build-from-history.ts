@@ -53,7 +53,9 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
       builder.add({ ...job, ...shown, companyAliases });
       if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
     }
-    for (const { event, job } of recordedEvents(history)) builder.addEvent(event, job);
+    for (const { event, job, board } of recordedEvents(history)) {
+      builder.addEvent(event, { ...job, ...shownCompanyOf(job, directory.identityOf(board, job.company)) });
+    }
     progress.clear();
     const sourceRows = history.feedRows();
     const versions = history.skillVersions();

@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<number, string>> = {
   202: 'The work goes on; it is paid for.',
   400: 'The input is invalid. Nothing was charged.',
   401: 'The credentials are missing or wrong.',
-  402: 'The answer is not paid for: nothing was paid or the payment failed, or the credits do not suffice. The response contains no data.',
+  402: 'The answer is not paid for; the code says why. The response contains no data.',
   403: 'The credentials do not permit this operation.',
   404: 'Not found. Nothing was charged.',
   405: 'The path does not support this method.',

@@ -1,9 +1,5 @@
 /** GET /v1/companies/{domain}/hiring: one company's hiring activity over all of its jobs. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { companyHiring } from '../../catalogue/listing/companies.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { route } from '../../http/route.ts';
@@ -21,6 +17,7 @@ import {
 import { companyDataOf, companyEntries } from '../company-answer.ts';
 import { inCompany } from './companies.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import type { DataServices } from './services.ts';
 
 const COST = 5;
@@ -33,7 +30,7 @@ export const getCompanyHiring = route<DataServices>()({
   summary: "One company's hiring activity over all of its jobs",
   description:
     'Counts, departments and skills over every active job of the company, and what the last seven days brought.',
-  access: [apiKey('companies:read'), perKey, unlessOverloaded, costs(COST)],
+  access: keyed('companies:read', COST),
   query: v.strictObject({ period: v.optional(period, '7d') }),
   answer: envelope(
     v.strictObject({

@@ -1,9 +1,5 @@
 /** GET /v1/companies/{domain}/jobs: the jobs of one company, page by page. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_COMPANY } from '../catalogue-examples.ts';
 import {
@@ -17,6 +13,7 @@ import { companyName } from '../company-answer.ts';
 import { inCompany } from './companies.ts';
 import { badCursor, INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
 import { ofJobs, paging } from './parameters.ts';
 import { EXAMPLE_RECORD } from './records.ts';
@@ -30,7 +27,7 @@ export const listCompanyJobs = route<DataServices>()({
   path: '/v1/companies/:domain/jobs',
   decodesParams: true,
   summary: 'The jobs of one company, most recently observed first',
-  access: [apiKey('companies:read'), perKey, unlessOverloaded, costs('record')],
+  access: keyed('companies:read', 'record'),
   query: v.strictObject({ ...ofJobs, ...paging }),
   answer: envelope(v.strictObject({ company: companyName, ...jobsEntries })),
   errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],

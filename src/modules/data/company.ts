@@ -1,9 +1,5 @@
 /** GET /v1/companies/{domain}: one company over all of its jobs. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { isoTimeOrNull } from '../../base/iso-time.ts';
 import { companySummary } from '../../catalogue/listing/companies.ts';
 import { route } from '../../http/route.ts';
@@ -19,6 +15,7 @@ import {
 import { companyName } from '../company-answer.ts';
 import { departmentCounts, departmentCountsOf, inCompany } from './companies.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import type { DataServices } from './services.ts';
 
 const COST = 2;
@@ -29,7 +26,7 @@ export const getCompany = route<DataServices>()({
   path: '/v1/companies/:domain',
   decodesParams: true,
   summary: 'One company over all of its jobs',
-  access: [apiKey('companies:read'), perKey, unlessOverloaded, costs(COST)],
+  access: keyed('companies:read', COST),
   query: v.strictObject({}),
   answer: envelope(
     v.strictObject({

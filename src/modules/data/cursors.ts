@@ -1,7 +1,7 @@
 /**
  * Cursors (siblings §4): a position by order key and a code that binds it to its question, as base64url. The code is a keyed
- * digest (HMAC-SHA-256, RFC 2104, the first half), so a cursor of another route, of other filters, or one that was altered is
- * told from one that this server gave out.
+ * digest (HMAC-SHA-256, RFC 2104, the first half), so a cursor of another route, of other filters, or one that was altered differs
+ * from every one that this server gave out.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
@@ -36,6 +36,8 @@ export const questionOf = (operation: string, filters: Readonly<Record<string, u
 
 export class Cursors {
   readonly #key: Uint8Array;
+  /** The last one that was read: a request's cursor is checked first and used later, in the same turn. */
+  #last: { readonly question: Question; readonly text: string; readonly position: Uint8Array } | undefined;
 
   /** @param stateKey 32 secret bytes, the same after a restart */
   constructor(stateKey: Uint8Array) {
@@ -48,6 +50,13 @@ export class Cursors {
 
   /** The position in a cursor's text; undefined for one that this server did not give out for this question. */
   positionIn(question: Question, text: string): Uint8Array | undefined {
+    if (this.#last?.text === text && this.#last.question === question) return this.#last.position;
+    const position = this.#read(question, text);
+    if (position !== undefined) this.#last = { question, text, position };
+    return position;
+  }
+
+  #read(question: Question, text: string): Uint8Array | undefined {
     const bytes = Buffer.from(text, 'base64url');
     // Other texts decode to the same bytes: unused bits, left-out characters.
     if (bytes.length < CODE_BYTES || bytes.toString('base64url') !== text) return undefined;

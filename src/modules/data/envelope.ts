@@ -50,6 +50,19 @@ type Charged<D> = ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>;
 
 const textOf = <D>({ cost, data }: Costing<D>): DataText => ({ text: JSON.stringify(data), cost });
 
+/** What `meta` says of a catalogue whatever the question is, as JSON text. */
+const catalogueTexts = new WeakMap<ServedCatalogue, { readonly freshness: string; readonly limitations: string }>();
+
+function textsOf(served: ServedCatalogue): { readonly freshness: string; readonly limitations: string } {
+  let texts = catalogueTexts.get(served);
+  if (texts === undefined) {
+    const freshness = JSON.stringify({ last_observed_at: freshnessOf(served) });
+    texts = { freshness, limitations: JSON.stringify(limitationsOf(served)) };
+    catalogueTexts.set(served, texts);
+  }
+  return texts;
+}
+
 /** The answer is written when it is charged: all but the credits is ready before, so nothing can fail afterwards. */
 function charged<D>(
   { text, cost }: DataText,
@@ -57,14 +70,14 @@ function charged<D>(
   served: ServedCatalogue,
   { requestId }: RequestView,
 ): Charged<D> {
-  const freshness = JSON.stringify({ last_observed_at: freshnessOf(served) });
-  const limitations = JSON.stringify(limitationsOf(served));
+  const { freshness, limitations } = textsOf(served);
   const before =
     `{"data":${text},"meta":{"generated_at":"${isoTime(nowMs)}","request_id":"${requestId}",` +
     `"freshness":${freshness},"credits":`;
   return new ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>(
     cost,
-    (credits) => new JsonText(`${before}${JSON.stringify(credits)},"limitations":${limitations}}}`),
+    ({ charged: taken, remaining }) =>
+      new JsonText(`${before}{"charged":${taken},"remaining":${remaining}},"limitations":${limitations}}}`),
   );
 }
 

@@ -1,9 +1,5 @@
 /** GET /v1/metrics/hiring: what the last seven days brought to the whole catalogue. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
 import { hiringMetrics } from '../../catalogue/listing/metrics.ts';
@@ -17,6 +13,7 @@ import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESP
 import { companyName } from '../company-answer.ts';
 import { departmentCounts, departmentCountsOf } from './companies.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import type { DataServices } from './services.ts';
 
 const COST = 5;
@@ -34,7 +31,7 @@ export const getHiringMetrics = route<DataServices>()({
   summary: 'What the last seven days brought',
   description:
     'Jobs first observed and no longer observed, by day, and the companies, departments and skills with the most active jobs.',
-  access: [apiKey('signals:read'), perKey, unlessOverloaded, costs(COST)],
+  access: keyed('signals:read', COST),
   query: v.strictObject({ period: v.optional(period, '7d') }),
   answer: envelope(
     v.strictObject({

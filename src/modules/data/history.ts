@@ -1,9 +1,5 @@
 /** GET /v1/history: what was observed of all jobs, in the order in which it was recorded; the feed can be followed for ever. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { listHistory } from '../../catalogue/listing/list-history.ts';
 import { HISTORY_KINDS } from '../../catalogue/packed/history-event.ts';
 import { route } from '../../http/route.ts';
@@ -12,6 +8,7 @@ import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESP
 import { moment, rule } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, eventsEntries, eventsPage } from './lists.ts';
 import { paging } from './parameters.ts';
 import { EXAMPLE_EVENTS } from './records.ts';
@@ -27,7 +24,7 @@ export const followHistory = route<DataServices>()({
   description:
     'Append-only. Without `until` the last page has a `next_cursor` too: keep it, and the same request with it gives exactly ' +
     'what came since, also after the catalogue was loaded again; such a page may be empty and then costs nothing.',
-  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  access: keyed('jobs:read', 'record'),
   query: v.strictObject({
     since: v.optional(moment),
     until: v.optional(moment),

@@ -1,9 +1,5 @@
 /** GET /v1/jobs/{id}/history: what was observed of one job, oldest first, page by page. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { listJobHistory as listEvents } from '../../catalogue/listing/list-history.ts';
 import { route } from '../../http/route.ts';
 import {
@@ -16,6 +12,7 @@ import {
 } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, eventsEntries, eventsPage } from './lists.ts';
 import { paging } from './parameters.ts';
 import { EXAMPLE_EVENTS, EXAMPLE_RECORD } from './records.ts';
@@ -30,7 +27,7 @@ export const listJobHistory = route<DataServices>()({
   decodesParams: true,
   summary: 'The history of one job, oldest first',
   description: 'When the job was first observed, what changed, when it closed and when it was observed again.',
-  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  access: keyed('jobs:read', 'record'),
   query: v.strictObject(paging),
   answer: envelope(v.strictObject({ job_id: v.string(), ...eventsEntries })),
   errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],

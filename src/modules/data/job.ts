@@ -1,9 +1,5 @@
 /** GET /v1/jobs/{id}: one job, active or closed, with its description. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
 import { route } from '../../http/route.ts';
 import {
@@ -16,6 +12,7 @@ import {
 } from '../catalogue-refusals.ts';
 import { jobDetail, jobDetailOf } from '../job-answer.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import { EXAMPLE_RECORD } from './records.ts';
 import type { DataServices } from './services.ts';
 
@@ -28,7 +25,7 @@ export const getJob = route<DataServices>()({
   decodesParams: true,
   summary: 'One job with its description',
   description: 'The job with an id that another answer stated, active or closed.',
-  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs(COST)],
+  access: keyed('jobs:read', COST),
   query: v.strictObject({}),
   answer: envelope(v.strictObject({ job: jobDetail })),
   errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],

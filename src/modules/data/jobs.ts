@@ -1,14 +1,11 @@
 /** GET /v1/jobs: every job, or those of a company, page by page. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { route } from '../../http/route.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
 import { ofJobs, paging } from './parameters.ts';
 import { EXAMPLE_RECORD } from './records.ts';
@@ -22,7 +19,7 @@ export const listAllJobs = route<DataServices>()({
   path: '/v1/jobs',
   summary: 'List jobs, most recently observed first',
   description: 'Page by page through the whole catalogue, or through the jobs of one company.',
-  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  access: keyed('jobs:read', 'record'),
   query: v.strictObject({ company: v.optional(companyDomain), ...ofJobs, ...paging }),
   answer: envelope(v.strictObject(jobsEntries)),
   errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],

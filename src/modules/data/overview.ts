@@ -1,9 +1,5 @@
 /** GET /v1/metrics/overview: the catalogue in numbers. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { isoTimeOrNull } from '../../base/iso-time.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { catalogueOverview } from '../../catalogue/listing/metrics.ts';
@@ -12,6 +8,7 @@ import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import type { DataServices } from './services.ts';
 
 const COST = 2;
@@ -21,7 +18,7 @@ export const getOverview = route<DataServices>()({
   method: 'GET',
   path: '/v1/metrics/overview',
   summary: 'The catalogue in numbers',
-  access: [apiKey('signals:read'), perKey, unlessOverloaded, costs(COST)],
+  access: keyed('signals:read', COST),
   query: v.strictObject({}),
   answer: envelope(
     v.strictObject({

@@ -25,4 +25,4 @@ export const ofJobs = {
 export const department = terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' });
 /** The names of some skills have one letter. */
 export const skill = terms({ min: 1, max: 80, matching: 'the whole must equal a recorded skill' });
-export const partOfSkill = terms({ min: 1, max: 80, matching: 'the whole is found in a recorded skill' });
+export const partOfSkill = terms({ min: 1, max: 80, matching: 'each found in the same recorded skill' });

@@ -1,13 +1,12 @@
-/** GET /v1/public/overview: the catalogue in four numbers, for everybody. */
+/** GET /v1/public/overview: the catalogue in four numbers, without a key. */
 import * as v from 'valibot';
 import { perClient } from '../../access/rate-limit.ts';
-import { isoTime } from '../../base/iso-time.ts';
+import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { catalogueOverview } from '../../catalogue/listing/metrics.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
-import { freshnessOf } from './envelope.ts';
 import { cached, PUBLIC_ANSWER_HEADERS, PUBLIC_CACHE_CONTROL } from './public.ts';
 import type { DataServices } from './services.ts';
 
@@ -42,13 +41,13 @@ export const getPublicOverview = route<DataServices>()({
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
     return cached(served, 'overview', request, () => {
-      const { activeJobs, closedJobs, companies } = catalogueOverview(served.catalogue);
+      const { activeJobs, closedJobs, companies, lastObservedMs } = catalogueOverview(served.catalogue);
       return {
         data: {
           active_jobs: activeJobs,
           closed_jobs: closedJobs,
           companies,
-          last_observed_at: freshnessOf(served),
+          last_observed_at: isoTimeOrNull(lastObservedMs),
         },
         meta: { generated_at: isoTime(clock.nowMs()) },
       };

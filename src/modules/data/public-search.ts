@@ -1,4 +1,4 @@
-/** GET /v1/public/search: at most five samples from a fixed pool of twelve jobs, for everybody. */
+/** GET /v1/public/search: at most five samples from a fixed pool of twelve jobs, without a key. */
 import * as v from 'valibot';
 import { perClient } from '../../access/rate-limit.ts';
 import { isoTime } from '../../base/iso-time.ts';

@@ -1,15 +1,12 @@
 /** GET /v1/jobs/search: jobs of the whole catalogue that match every filter, page by page. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { route } from '../../http/route.ts';
 import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { boolean } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
 import { department, ofJobs, paging, skill } from './parameters.ts';
 import { EXAMPLE_RECORD } from './records.ts';
@@ -25,7 +22,7 @@ export const searchJobs = route<DataServices>()({
   description:
     'Jobs that match every filter, most recently observed first, page by page: `next_cursor` of an answer is the `cursor` of the ' +
     'next request with the same filters, and null after the last page.',
-  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  access: keyed('jobs:read', 'record'),
   query: v.strictObject({
     keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
     location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),

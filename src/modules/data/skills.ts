@@ -1,9 +1,5 @@
 /** GET /v1/skills: the recorded skills by the number of active jobs, page by page. */
 import * as v from 'valibot';
-import { apiKey } from '../../access/api-key.ts';
-import { costs } from '../../access/credits.ts';
-import { perKey } from '../../access/key-rate.ts';
-import { unlessOverloaded } from '../../access/overload.ts';
 import { listSkillCounts } from '../../catalogue/listing/list-skills.ts';
 import { route } from '../../http/route.ts';
 import { count } from '../answer-values.ts';
@@ -11,6 +7,7 @@ import { companyDomain } from '../catalogue-parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
+import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, listOf, page, returned } from './lists.ts';
 import { department, paging, partOfSkill } from './parameters.ts';
 import type { DataServices } from './services.ts';
@@ -25,7 +22,7 @@ export const listSkills = route<DataServices>()({
   path: '/v1/skills',
   summary: 'Recorded skills by the number of active jobs',
   description: 'Over the whole catalogue, over one company, or over one department; most jobs first, then by text.',
-  access: [apiKey('jobs:read'), perKey, unlessOverloaded, costs('record')],
+  access: keyed('jobs:read', 'record'),
   query: v.strictObject({
     q: v.optional(partOfSkill),
     company: v.optional(companyDomain),

@@ -36,7 +36,7 @@ function openList(products: readonly Operation[], surfacePath: string): Html | u
     (one, i) =>
       html`${i === 0 ? undefined : ', '}<a href="${exampleUrl(one, `.${surfacePath}`)}"><code>${one.path}</code></a>`,
   );
-  return html`<p>Open to everybody, without a key: ${links}.</p>`;
+  return html`<p>Open to all, without a key: ${links}.</p>`;
 }
 
 /** @returns the section; its links to answers are relative, below the path at which the surface always answers */

@@ -17,20 +17,24 @@ const KINDS: Readonly<Record<EventKind, HistoryKind>> = {
 };
 
 /**
- * The title as of an event is what the first later change of it replaced; without one, the job's present title. Later means later
- * observed, then later recorded.
+ * The title as of an event is what the first later change of it replaced; without one, the job's present title. A change is later
+ * when it was observed later, and also when it was recorded later: a late feed's change of title, observed before an event that
+ * was published, leaves that event as it was. Changes of one job are recorded in the order of their observation.
  */
 const EVENTS = `
-  SELECT event.serial, at_ms, kind, event.job, field, before, after, id, job.title, company, company_domain, (
+  SELECT event.serial, at_ms, kind, event.job, field, before, after, id, job.title, company, company_domain, board, (
     SELECT later.before FROM event AS later
-    WHERE later.job = event.job AND later.field = 'title' AND (later.at_ms, later.serial) > (event.at_ms, event.serial)
-    ORDER BY later.at_ms, later.serial LIMIT 1
+    WHERE later.job = event.job AND later.field = 'title' AND (later.at_ms > event.at_ms OR later.serial > event.serial)
+    ORDER BY later.serial LIMIT 1
   ) AS title_then
   FROM event JOIN job ON job.serial = event.job ORDER BY event.serial`;
 
 export interface CatalogueEvent {
   readonly event: RecordedEvent;
+  /** With the company of its own row. */
   readonly job: EventJob;
+  /** Serial of the job's board. */
+  readonly board: number;
 }
 
 /** @throws HistoryError */
@@ -75,6 +79,7 @@ function eventOf(rows: readonly Row[]): CatalogueEvent {
       company: first.company as string,
       companyDomain: first.company_domain as CompanyDomain | null,
     },
+    board: first.board as number,
   };
 }
 

@@ -1,9 +1,9 @@
 /** The bounds of an outbound request; against real servers see facilitator-http.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { boundedCall, type OutboundFetch, type OutboundRequest } from '../../../src/adapters/outbound/bounded-call.ts';
+import { boundedCall, type CallFetch, type CallRequest } from '../../../src/adapters/outbound/bounded-call.ts';
 import type { Timers } from '../../../src/base/timers.ts';
 
-const REQUEST: OutboundRequest = {
+const REQUEST: CallRequest = {
   method: 'POST',
   url: 'http://127.0.0.1:1/x',
   headers: { accept: 'application/json' },
@@ -30,7 +30,7 @@ class HeldTimers implements Timers {
   }
 }
 
-const called = (send: OutboundFetch, timers = new HeldTimers()) => boundedCall(REQUEST, send, timers);
+const called = (send: CallFetch, timers = new HeldTimers()) => boundedCall(REQUEST, send, timers);
 
 describe('a bounded call', () => {
   it('gives status, headers and the bytes of an answer up to the maximum, and cancels its deadline', async () => {
@@ -64,8 +64,8 @@ describe('a bounded call', () => {
   it('loses what has not come at the deadline, in the head or in the body', async () => {
     const aborted = (signal: AbortSignal): Promise<never> =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    const silent: OutboundFetch = (_, init) => aborted(init.signal as AbortSignal);
-    const stalled: OutboundFetch = async (_, init) =>
+    const silent: CallFetch = (_, init) => aborted(init.signal as AbortSignal);
+    const stalled: CallFetch = async (_, init) =>
       new Response(new ReadableStream({ pull: () => aborted(init.signal as AbortSignal) }));
     for (const send of [silent, stalled]) {
       const timers = new HeldTimers();

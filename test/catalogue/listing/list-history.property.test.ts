@@ -111,7 +111,7 @@ const chance = new SeededChance(77);
 const jobs = generatedJobs(chance, { jobCount: 300, closedPercent: 30 }).map((job) => ({ ...job, description: null }));
 const events = generatedEvents(chance, jobs, 2600);
 // Names by text alone would need the rules of companies here; their names are one spelling each.
-const LONG = `https://jobs.example.com/${'ü'.repeat(20)}/`;
+const LONG = `https://jobs.example.com/${'ü'.repeat(120)}/`;
 const longJobs = jobs.map((job, i): Job => (i % 3 === 0 ? job : { ...job, id: `${LONG}${job.id}` }));
 
 const FEEDS: readonly (readonly [string, Catalogue, Plain[]])[] = [
@@ -258,8 +258,8 @@ describe('a position in a feed that is damaged', () => {
     ['without an id', byId.subarray(0, 10)],
     ['of no kind', byId.map((byte, i) => (i === 9 ? HISTORY_KINDS.length : byte))],
     ['with an id that is no UTF-8', Uint8Array.of(...byId.subarray(0, 10), 0xff)],
-    ['too long', Uint8Array.of(...byId.subarray(0, 10), ...new Uint8Array(55).fill(0x61))],
-    ['a digest that is cut off', byDigest.subarray(0, 63)],
+    ['too long', Uint8Array.of(...byId.subarray(0, 10), ...new Uint8Array(POSITION_BYTES_MAX - 9).fill(0x61))],
+    ['a digest that is cut off', byDigest.subarray(0, POSITION_BYTES_MAX - 1)],
     ['a digest without a last observation', byDigest.map((byte, i) => (i >= 10 && i < 18 ? 0xff : byte))],
   ])('is none: %s', (_, bytes) => {
     for (const [, catalogue] of FEEDS) expect(listHistory(catalogue, {}, bytes, 5)).toBe(undefined);

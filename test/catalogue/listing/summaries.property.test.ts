@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../../src/catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../../../src/catalogue/job.ts';
-import { PUBLIC_POOL_SIZE } from '../../../src/catalogue/limits.ts';
+import { POSITION_BYTES_MAX, PUBLIC_POOL_SIZE } from '../../../src/catalogue/limits.ts';
 import { companyHiring, companySummary } from '../../../src/catalogue/listing/companies.ts';
 import { listSkillCounts } from '../../../src/catalogue/listing/list-skills.ts';
 import type { SkillCount, SkillFilters } from '../../../src/catalogue/listing/listing-answers.ts';
@@ -262,7 +262,7 @@ it('times are counted as a plain filter counts them, in whatever order moments a
 });
 
 describe('a list of skills that is paged over another state', () => {
-  const LONG = `A skill with a name that is longer than any position can hold, namely `;
+  const LONG = `A skill with a name that is longer than any position can hold${', for example'.repeat(12)} `;
   const jobsWith = (skills: readonly string[]): Job[] =>
     skills.flatMap((skill, i) => [
       minimalJob({ id: `a${i}`, skills: [skill] }),
@@ -314,8 +314,8 @@ describe('a list of skills that is paged over another state', () => {
     ['of an unknown form', Uint8Array.of(2, ...short.subarray(1))],
     ['cut off in its count', short.subarray(0, 4)],
     ['of no job', short.map((byte, i) => (i > 0 && i < 5 ? 0 : byte))],
-    ['too long', new Uint8Array(65).fill(1, 0)],
-    ['a beginning that is cut off', long.subarray(0, 63)],
+    ['too long', new Uint8Array(POSITION_BYTES_MAX + 1).fill(1, 0)],
+    ['a beginning that is cut off', long.subarray(0, POSITION_BYTES_MAX - 1)],
   ])('has no position that is %s', (_, bytes) => {
     expect(long[0]).toBe(1);
     expect(listSkillCounts(catalogue, {}, bytes, 5)).toBe(undefined);

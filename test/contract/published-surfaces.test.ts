@@ -1,0 +1,135 @@
+/**
+ * The contracts of the surfaces beside the base against what they serve: what is listed, what is asked for, and the answers to
+ * the examples.
+ */
+import { validate } from '@readme/openapi-parser';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiKey } from '../../src/access/api-key.ts';
+import { creditsOf } from '../../src/access/credits.ts';
+import { waysIn } from '../../src/http/access.ts';
+import type { Operation } from '../../src/http/operation.ts';
+import { type DeclaredSurface, OTHER_SURFACES } from '../support/declared.ts';
+import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { type Contract, publishedAt } from '../support/published.ts';
+
+const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+
+const KEY_SCHEME = apiKey('jobs:read').documentation.security?.name ?? '';
+
+const scopesOf = ({ access }: Operation): readonly string[] =>
+  waysIn(access).flatMap(({ documentation }) => documentation.security?.scopes ?? []);
+
+/** The address of an operation with its example. */
+function exampleOf({ path, examples }: Operation): string {
+  const { params = {}, query = {} } = examples ?? {};
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const pairs = Object.entries(query).map(([name, value]) => [name, String(value)]);
+  return pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(pairs)}`;
+}
+
+describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surface: DeclaredSurface) => {
+  const { path: mount, title, operations, tags } = surface;
+  let opened: OpenedApp;
+  let contract: Contract;
+  const listed = ({ path, method }: Operation) => contract.paths[templateOf(path)]?.[method.toLowerCase()];
+  const get = (path: string, key?: string): Promise<Response> =>
+    opened.fetch(mount + path, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
+  beforeAll(async () => {
+    opened = await openedApp({ BASE_URL: 'https://shop.example/api' });
+    contract = (await (await get('/openapi.json')).json()) as Contract;
+  });
+  afterAll(() => opened.close());
+
+  it('is the one that the suite holds every response against', () => {
+    const { info: _, ...served } = contract;
+    const { info: __, ...ours } = publishedAt(surface).contract;
+    expect(served).toEqual(ours);
+  });
+
+  it('lists every operation once, under the address of the surface', () => {
+    expect([contract.info.title, contract.servers]).toEqual([title, [{ url: `https://shop.example/api${mount}` }]]);
+    expect(contract.tags.map(({ name }) => name)).toEqual(Object.keys(tags));
+    for (const operation of operations) {
+      const found = listed(operation);
+      expect(found?.operationId, operation.path).toBe(operation.operation);
+      const inQuery = (found?.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      expect(inQuery.map(({ name }) => name)).toEqual(Object.keys(operation.query?.entries ?? {}));
+    }
+    expect(Object.values(contract.paths).flatMap((item) => Object.keys(item))).toHaveLength(operations.length);
+    expect(new Set(operations.map(({ operation }) => operation)).size).toBe(operations.length);
+  });
+
+  it('passes a validator of OpenAPI, and each of its schemas is JSON Schema 2020-12 that its example satisfies', async () => {
+    expect(await validate(structuredClone(contract) as never)).toMatchObject({ valid: true, warnings: [] });
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const [path, item] of Object.entries(contract.paths)) {
+      for (const { parameters = [], responses } of Object.values(item)) {
+        for (const { name, in: place, description, schema, example } of parameters) {
+          expect(ajv.validateSchema(schema), `${path} ${name}`).toBe(true);
+          if (place === 'query') expect(description, `${path} ${name}`).toMatch(/\S.*\.$/);
+          if (place === 'path') expect(example, `${path} ${name}`).toBeDefined();
+          if (example !== undefined) expect(ajv.validate(schema, example), `${path} ${name}`).toBe(true);
+        }
+        for (const [status, { content = {} }] of Object.entries(responses)) {
+          for (const { schema = {}, example } of Object.values(content)) {
+            expect(ajv.validateSchema(schema), `${path} ${status}`).toBe(true);
+            if (example !== undefined) expect(ajv.validate(schema, example), `${path} ${status}`).toBe(true);
+          }
+        }
+      }
+    }
+  });
+
+  it('has an example of every answer that is no document', () => {
+    for (const operation of operations) {
+      const { answer, relation, examples, path } = operation;
+      if (relation === 'service-desc') continue;
+      expect(v.safeParse(answer, examples?.answer).issues, path).toBeUndefined();
+      expect(listed(operation)?.responses['200']?.content?.['application/json']?.example, path).toEqual(
+        examples?.answer,
+      );
+    }
+  });
+
+  it('says of every operation which scope and credits it asks for, and how much it cost', () => {
+    for (const operation of operations) {
+      const { path } = operation;
+      const published = listed(operation);
+      const scopes = scopesOf(operation);
+      expect(published?.security, path).toEqual(scopes.length === 0 ? undefined : [{ [KEY_SCHEME]: scopes }]);
+      const cost = creditsOf(operation.access);
+      const credits = cost === 'record' ? { per_record: 1 } : cost && { per_answer: cost };
+      expect(published?.['x-credits'], path).toEqual(credits);
+      const statuses = Object.keys(published?.responses ?? {});
+      const keyed = ['401', '402', '403'].filter((status) => statuses.includes(status));
+      expect(keyed, path).toEqual(scopes.length === 0 ? [] : ['401', '402', '403']);
+      const headers = Object.keys(published?.responses['200']?.headers ?? {});
+      expect(headers.includes('X-Credits-Charged') && headers.includes('X-Credits-Remaining'), path).toBe(
+        cost !== undefined,
+      );
+    }
+  });
+
+  it('explains cursors with a chain, where there are any', () => {
+    const hasCursors = operations.some(({ query }) => query !== undefined && 'cursor' in query.entries);
+    const { description } = contract.info as unknown as { description: string };
+    expect(/&cursor=\S+.*"next_cursor": null/.test(description)).toBe(hasCursors);
+  });
+
+  it.each(operations.map((operation) => ({ operation, path: operation.path })))(
+    '$path answers its example, with a key and without one, as published',
+    async ({ operation }) => {
+      // The transport judges each answer by the document that the first test compares.
+      const target = exampleOf(operation);
+      const isKeyed = scopesOf(operation).length > 0;
+      expect((await get(target)).status).toBe(isKeyed ? 401 : 200);
+      if (!isKeyed) return;
+      const answer = await get(target, opened.app.demoKey);
+      // The example's company and job are not in the sample.
+      expect(answer.status).toBe(/:(?:id|domain)/.test(operation.path) ? 404 : 200);
+      expect((await get(`${target.split('?')[0]}?page=2`, opened.app.demoKey)).status).toBe(400);
+    },
+  );
+});
