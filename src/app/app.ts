@@ -127,6 +127,17 @@ function openBodies({ bodyBytes }: Config, ports: AppPorts, { timers }: Parts, s
   return new BodyReader(budget, timers, WAITING_BODY_BYTES[ports.buffersBodies === true ? 'bun' : 'node']);
 }
 
+function countsOf({ backend, payments, recoveryCounts }: Parts): AppCounts {
+  const { reservations, callbacks } = backend;
+  return {
+    reservations: reservations.count,
+    unknown: payments.unknownCount(),
+    callbacks: callbacks.counts,
+    claimedBytes: callbacks.capacity.claimedBytes,
+    recoveries: recoveryCounts(),
+  };
+}
+
 async function openOn(
   server: Server,
   definitions: readonly SurfaceDefinition[],
@@ -138,7 +149,7 @@ async function openOn(
   const parts = await openParts(config, ports, server);
   for (const component of ports.components ?? []) server.add(component);
   const { backend, payments } = parts;
-  const { reservations, callbacks, rateLimits } = backend;
+  const { callbacks, rateLimits } = backend;
   const { paid, paymentStatusOf } = payments;
   const deliveries = new Deliveries(parts.timers, (failure) => log.failed(failure, 'deliveries'));
   server.add(deliveries);
@@ -194,13 +205,7 @@ async function openOn(
     catalogue: parts.catalogue.holder,
     notices: [...parts.notices, ...surfaceNotices(config)],
     demoKey,
-    counts: () => ({
-      reservations: reservations.count,
-      unknown: payments.unknownCount(),
-      callbacks: callbacks.counts,
-      claimedBytes: callbacks.capacity.claimedBytes,
-      recoveries: parts.recoveryCounts(),
-    }),
+    counts: () => countsOf(parts),
     fetch,
     reload: () => parts.catalogue.holder.reload(),
     drain: () => server.drain(),

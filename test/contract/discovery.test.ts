@@ -1,7 +1,9 @@
 /** The documents by which programs find what is sold: each names every route that it is about, as the server serves it. */
+
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
+import { SURFACE_NAMES } from '../../src/config/surfaces.ts';
 import { x402Listing } from '../../src/modules/service/x402-listing.ts';
 import { type DeclaredSurface, HOOK_URL, isPaid, OPERATIONS, OTHER_SURFACES, TAGS } from '../support/declared.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
@@ -25,7 +27,7 @@ interface Linkset {
 describe(`discovery, under ${RUNTIME}`, () => {
   let jobs: JobsApp;
   beforeAll(async () => {
-    jobs = await openJobsApp({ BASE_URL, HOOK_BASE_URL: HOOK_URL });
+    jobs = await openJobsApp({ BASE_URL, HOOK_BASE_URL: HOOK_URL, SURFACES: SURFACE_NAMES.join(',') });
   });
   afterAll(async () => {
     await jobs.close();
