@@ -1,0 +1,17 @@
+/** 10,000 requests due at once to 1,000 hosts of which a tenth hangs (issue 16): the others are reached in time. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { binaryOf, PROJECT, RUNTIMES, startProcess } from '../../support/server.ts';
+
+const TRIAL = join(PROJECT, 'test', 'adapters', 'outbound', 'crowd-trial.ts');
+
+describe.each(RUNTIMES)('a crowd of requests under %s', (runtime) => {
+  it('reaches every host that answers within 15 s, and gives silent ones no slot meanwhile', async () => {
+    const { stdout, stderr } = await startProcess(binaryOf(runtime), [TRIAL]).ended;
+    expect(stdout, stderr).not.toBe('');
+    const seen = JSON.parse(stdout) as { readonly last: number; readonly lateToSilent: number };
+    console.log(runtime, stdout);
+    expect(seen.last).toBeLessThan(15_000);
+    expect(seen.lateToSilent).toBe(0);
+  });
+});
