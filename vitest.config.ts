@@ -35,6 +35,7 @@ const COSTLY = [
   'blackbox/metrics.process',
   'blackbox/overload.process',
   'blackbox/request-log.process',
+  'blackbox/resolve.process',
   'blackbox/restart.process',
   'blackbox/serve-signals.process',
   'blackbox/webhooks.process',

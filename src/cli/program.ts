@@ -221,6 +221,12 @@ export const PROGRAM: CommandGroup = {
     retry,
     {
       kind: 'stub',
+      name: 'resolve',
+      summary: 'Pays for what is behind an address: title, canonical address, text, links',
+      load: async () => (await import('./resolve.ts')).resolveUrl,
+    },
+    {
+      kind: 'stub',
       name: 'sales',
       summary: 'Lists what was sold, from a state folder or a running server',
       load: async () => (await import('./sales.ts')).sales,

@@ -85,10 +85,15 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   }
 }
 
-const purchaseOf = ({ order, client, named }: Wish, reservation: Reservation, turn: Turn | undefined): Begun => ({
-  kind: 'purchase',
-  purchase: { order, reservation, client, id: named?.id, turn },
-});
+/** An answer that takes seconds keeps no turn of the facilitator meanwhile; what may take so long is bounded by its own route. */
+function purchaseOf({ order, client, named }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
+  const isSlow = (client.answerSeconds ?? 0) > 0;
+  if (isSlow) turn?.end();
+  return {
+    kind: 'purchase',
+    purchase: { order, reservation, client, id: named?.id, turn: isSlow ? undefined : turn },
+  };
+}
 
 export class Checkout {
   readonly #parts: CheckoutParts;
@@ -172,12 +177,8 @@ export class Checkout {
       await reservations.release(reservation);
       return { kind: 'abandoned' };
     }
-    // The answer may have taken longer than the authorization has left.
-    const lapsed = runwayFault(order.authorization.validBeforeSeconds, this.#parts.clock.nowMs());
-    if (lapsed !== undefined) {
-      await reservations.release(reservation);
-      return { kind: 'lapsed', fault: lapsed };
-    }
+    const lapsed = await this.#lapsed(purchase);
+    if (lapsed !== undefined) return { kind: 'lapsed', fault: lapsed };
     try {
       const sealed = id === undefined ? undefined : sealAnswer(id, content(), random);
       await reservations.recordIntent(reservation, order, sale, sealed);
@@ -205,6 +206,19 @@ export class Checkout {
         detail: `the outcome could not be recorded: ${messageOf(failure)}`,
       };
     }
+  }
+
+  /** Why the answer took longer than the authorization had; it is free again then, and when this rejects. */
+  async #lapsed({ order, reservation }: Purchase): Promise<PaymentFault | undefined> {
+    let lapsed: PaymentFault | undefined;
+    let isKnown = false;
+    try {
+      lapsed = runwayFault(order.authorization.validBeforeSeconds, this.#parts.clock.nowMs());
+      isKnown = true;
+    } finally {
+      if (lapsed !== undefined || !isKnown) await this.#parts.reservations.release(reservation);
+    }
+    return lapsed;
   }
 
   /** Why a recovered signature is not this payment's, or undefined. A forgery is charged to its client. */

@@ -1,7 +1,7 @@
 /**
  * Resolves while they are under way (siblings §7). A request claims a place, its work begins when the name was looked up, and the
  * request waits for it as long as the customer said. What is paid for is kept: its outcome is recorded, in a later process if need
- * be. A claim that is released ends its work, because nobody has paid for it.
+ * be. A claim that is released ends its work, because it is not paid for.
  *
  * Invariants: at most WORK_COUNT_MAX works at a time, and of one payer half of them; every claim ends in `keep` or `release`; an
  * outcome is recorded for kept resolves only, once.
@@ -326,7 +326,7 @@ const shownOf = (
   outcome: OutcomeJson,
 ): ShownResolve => ({ id, status, createdAtMs, expiresAtMs: createdAtMs + KEPT_MS, outcome });
 
-/** A listener that can be told that it is no longer needed. */
+/** A listener that `end` switches off. */
 function onceGone(run: () => void): DisconnectListener & { end(): void } {
   let isOver = false;
   return {

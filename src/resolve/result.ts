@@ -37,6 +37,14 @@ export interface PageContent {
   readonly warnings: readonly string[];
 }
 
+/** What an extraction gives that was not made. */
+export const nothingOf = (warnings: readonly string[]): PageContent => ({
+  metadata: null,
+  text: null,
+  links: null,
+  warnings,
+});
+
 export interface ResolveResult extends PageContent {
   readonly requested_url: string;
   readonly final_url: string;

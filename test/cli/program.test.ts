@@ -41,6 +41,7 @@ describe('the list of commands', () => {
       'callback events',
       'callback rm',
       'callback verify',
+      'resolve',
       'sales',
       'keys create',
       'keys list',

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
-import { SURFACE_NAMES } from '../../src/config/settings.ts';
+import { SURFACE_NAMES } from '../../src/config/surfaces.ts';
 import { x402Listing } from '../../src/modules/service/x402-listing.ts';
 import { type DeclaredSurface, HOOK_URL, isPaid, OPERATIONS, OTHER_SURFACES, TAGS } from '../support/declared.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';

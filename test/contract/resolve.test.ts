@@ -208,6 +208,23 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     expect((await payWith(app, payment, { url: PAGE, max_wait_seconds: 5 })).status).toBe(200);
   });
 
+  it('whose authorization lapses while it waits is 402, uncharged, and its work ends', async () => {
+    let laterMs = 0;
+    const outbound = new FakeOutbound();
+    const url = 'https://slow.example/';
+    outbound.targets.set(url, 'held');
+    const clock = { nowMs: () => Date.now() + laterMs, monotonicMs: () => performance.now() };
+    const app = await openedApp({ SNAPSHOT: 'none' }, { outbound, clock });
+    opened.push(app);
+    const payment = await resolvePayment(app);
+    const answering = payWith(app, payment, { url, max_wait_seconds: 20 });
+    while (!outbound.isHeld(url)) await new Promise((done) => setImmediate(done));
+    laterMs = 115_000;
+    await outbound.answer(url, { body: HTML });
+    await expectError(await answering, 402, 'PAYMENT_INVALID', '6 s');
+    expect(await stateOf(app, payment)).toBe('unpaid');
+  });
+
   it('follows ten redirects, each judged as if it were asked for, and no eleventh', async () => {
     const { app, outbound } = await open();
     const to = (location: string) => ({ status: 302, headers: { location } });

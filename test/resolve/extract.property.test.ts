@@ -99,7 +99,6 @@ describe('an extraction of anything', () => {
           if (name.endsWith('_url')) expect(new URL(value).href).toBe(value);
           else expect(lengthOf(value)).toBeLessThanOrEqual(name === 'description' ? DESCRIPTION_MAX : SHORT_VALUE_MAX);
         }
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
         expect(text).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/);
         expect(links!.length).toBeLessThanOrEqual(LINK_COUNT_MAX);
         for (const link of links!) {

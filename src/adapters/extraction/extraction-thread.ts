@@ -49,7 +49,8 @@ export class ExtractionThread {
   async read(task: ThreadTask, timeoutMs: number): Promise<Finished> {
     let worker: Worker;
     try {
-      worker = await (this.#starting ??= this.#start());
+      this.#starting ??= this.#start();
+      worker = await this.#starting;
     } catch (failure) {
       this.#starting = undefined;
       return { end: { kind: 'failed', detail: firstLineOf(failure) }, sha256: undefined };

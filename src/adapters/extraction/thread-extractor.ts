@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { Timers } from '../../base/timers.ts';
-import { nothingOf } from '../../resolve/extraction/extract.ts';
 import { EXTRACTION_MS } from '../../resolve/limits.ts';
-import type { PageContent } from '../../resolve/result.ts';
+import { nothingOf, type PageContent } from '../../resolve/result.ts';
 import type { Document, Extracted, Extractor } from '../../resolve/work.ts';
 import { ExtractionThread } from './extraction-thread.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The characters of a document: byte order mark, then the charset of its header, then what the document says itself in its first
- * bytes, then UTF-8 (WHATWG HTML §13.2.3.2, Encoding §6; XML 1.0 appendix F). Bytes that are wrong become U+FFFD.
+ * bytes, then UTF-8 (WHATWG HTML §13.2.3.2; the Encoding Standard; XML 1.0, appendix F). Bytes that are wrong become U+FFFD.
  */
 
 /** WHATWG HTML: a document names its encoding in its first 1024 bytes. */

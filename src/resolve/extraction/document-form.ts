@@ -9,7 +9,7 @@ const SNIFFED_BYTES = 1_024;
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)$/;
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
-const HTML_START = /^(?:\s|<!--[^]*?-->)*<(?:!doctype html|html|head|body|title|meta)\b/i;
+const HTML_START = /^(?:\s|<!--[\s\S]*?-->)*<(?:!doctype html|html|head|body|title|meta)\b/i;
 
 /** The type without its parameters, in lower case. */
 export const essenceOf = (contentType: string): string =>

@@ -3,7 +3,7 @@
  * Time and memory are linear in the document, which has at most 8 MiB.
  */
 import { SHORT_VALUE_MAX, TEXT_CODE_POINTS_MAX } from '../limits.ts';
-import type { Include, PageContent, PageMetadata } from '../result.ts';
+import { type Include, nothingOf, type PageContent, type PageMetadata } from '../result.ts';
 import { decodeDocument } from './charset.ts';
 import { documentFormOf, essenceOf } from './document-form.ts';
 import { readHtml } from './html-page.ts';
@@ -75,14 +75,6 @@ function plainContent(source: string, url: URL): Read {
   const isCut = text.length < whole.length;
   return { metadata: new MetadataReader().metadata(url), text: { text, isCut }, links: [] };
 }
-
-/** What an extraction gives that was not made. */
-export const nothingOf = (warnings: readonly string[]): PageContent => ({
-  metadata: null,
-  text: null,
-  links: null,
-  warnings,
-});
 
 export function extract({ body, contentType, url, include, isTruncated }: DocumentToRead): PageContent {
   const warnings = isTruncated ? [BODY_CUT] : [];

@@ -6,7 +6,7 @@
  */
 import { Tokenizer } from 'htmlparser2';
 
-/** Open elements that are told apart. Real pages stay below 100. */
+/** Open elements that are distinguished. Real pages stay below 100. */
 const DEPTH_MAX = 512;
 
 /** Attributes of one element that are kept, and characters of a value; real ones have a tenth. */

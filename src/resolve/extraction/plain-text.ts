@@ -1,6 +1,6 @@
 /** Text for a reader: blanks collapsed, no control characters, bounded in code points. */
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out; tabs and line breaks stay
+/** Tabs and line breaks stay. */
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
 /** Without control characters other than tab, line feed and carriage return. */

@@ -8,7 +8,7 @@ import { firstCodePoints, lineOf, withoutControls } from './plain-text.ts';
 
 /** Blocks that are read; a page with a text of 100,000 code points has a tenth. What follows is left out. */
 const BLOCK_COUNT_MAX = 100_000;
-/** Regions that are told apart: lists of articles have dozens. */
+/** Regions that are distinguished: lists of articles have dozens. */
 const REGION_COUNT_MAX = 1_000;
 
 /** Stands for a `<br>` among the pieces of a block; in a document it is a control character, which no text has. */

@@ -1,0 +1,114 @@
+/** `resolve URL`: pays for what is behind an address and shows it; waits for what takes longer than the answer. */
+import { printable } from '../base/printable.ts';
+import { INCLUDES } from '../resolve/result.ts';
+import { walletOf } from './callback/buy.ts';
+import { type Answer, exchange, json, read, refused, url } from './callback/callback-client.ts';
+import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
+import type { Io } from './io.ts';
+import { serverOf } from './paying-client.ts';
+
+/** The work of a resolve has 30 seconds. */
+const POLL_COUNT_MAX = 40;
+const POLL_PAUSE_MS = 1_000;
+
+interface Resolved {
+  readonly id: string;
+  readonly status: string;
+  readonly read_token?: string;
+  readonly expires_at: string;
+  readonly result: Readonly<Record<string, unknown>> | null;
+  readonly failure: { readonly code: string; readonly message: string } | null;
+}
+
+/** @throws UsageError */
+function includeOf(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  const unknown = parts.find((part) => !(INCLUDES as readonly string[]).includes(part));
+  if (unknown !== undefined) throw new UsageError(`--include takes ${INCLUDES.join(', ')}, comma-separated`);
+  return [...new Set(parts)];
+}
+
+async function buy(base: string, body: object, io: Io): Promise<Answer> {
+  const { payingFetch } = await walletOf(io);
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const answer = await exchange(`${base}/resolve/v1/resolve`, init, payingFetch);
+  if (answer.status === 402 && !io.env.PRIVATE_KEY) {
+    const hint = 'a throwaway wallet pays only play money; set PRIVATE_KEY to the key of a wallet with USDC';
+    throw new CommandError(`${refused(answer).message}; ${hint}`);
+  }
+  if (answer.status !== 200 && answer.status !== 202) throw refused(answer);
+  return answer;
+}
+
+/** Asks each second until the resolve has ended. @throws CommandError */
+async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resolved> {
+  if (created.status !== 'pending') return created;
+  io.stderr.write(`${printable(created.id)} is under way\n`);
+  for (let count = 0; count < POLL_COUNT_MAX; count++) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_PAUSE_MS));
+    const answer = await read(
+      `${base}/resolve/v1/resolves/${encodeURIComponent(created.id)}`,
+      created.read_token ?? '',
+    );
+    const shown = JSON.parse(answer.text) as Resolved;
+    if (shown.status !== 'pending') return { ...shown, read_token: created.read_token ?? '' };
+  }
+  throw new CommandError(`${created.id} has not ended; its read token is ${created.read_token}`);
+}
+
+/** Everything of a result but its text and links, a line each; then those. */
+function linesOf({ result, read_token: readToken, id, expires_at: expiresAt }: Resolved): string {
+  const { metadata, text, links, redirects, ...facts } = result as Record<string, unknown>;
+  const values = { ...facts, ...(metadata as object | null), id, read_token: readToken, expires_at: expiresAt };
+  const shown = Object.entries(values).filter(([, value]) => value !== null && String(value) !== '');
+  const lines = shown.map(([name, value]) => `${name.padEnd(15)} ${printable(String(value), 500)}\n`);
+  const hops = (redirects as readonly { readonly url: string; readonly status_code: number }[]).map(
+    (hop) => `redirect        ${hop.status_code} ${printable(hop.url)}\n`,
+  );
+  const list = ((links as readonly { readonly url: string; readonly text: string }[] | null) ?? []).map(
+    (link) => `link            ${printable(link.url)}  ${printable(link.text)}\n`,
+  );
+  // Printable keeps no line breaks, so a text is shown line by line.
+  const body =
+    typeof text === 'string'
+      ? `\n${text
+          .split('\n')
+          .map((line) => printable(line, Number.POSITIVE_INFINITY))
+          .join('\n')}\n`
+      : '';
+  return [...hops, ...lines, ...list].join('') + body;
+}
+
+export const resolveUrl = command({
+  name: 'resolve',
+  summary: 'Pays for what is behind an address: title, canonical address, text, links',
+  notes: [
+    'Pays with the key in PRIVATE_KEY. Without a key it makes a throwaway wallet, which can pay a server with SETTLEMENT=local.',
+    'A failure within --wait costs nothing; one that comes later is paid for. Exit code 1 for both.',
+  ],
+  arguments: [{ name: 'URL', help: 'the address, http or https', count: 'one' }],
+  options: {
+    include: {
+      type: 'text',
+      value: 'PARTS',
+      help: `what to extract: ${INCLUDES.join(', ')}, comma-separated`,
+      default: 'metadata',
+    },
+    wait: { type: 'integer', value: 'SECONDS', min: 0, max: 20, help: 'how long the answer may take', default: 10 },
+    url,
+    json,
+  },
+  async run({ options, arguments: [target] }, io) {
+    const base = serverOf(options.url, io.env);
+    const body = { url: target, include: includeOf(options.include), max_wait_seconds: options.wait };
+    const answer = await buy(base, body, io);
+    const ended = await outcomeOf(base, JSON.parse(answer.text) as Resolved, io);
+    if (options.json) io.stdout.write(`${JSON.stringify(ended)}\n`);
+    if (ended.failure !== null) {
+      io.stderr.write(`${printable(ended.failure.code)}: ${printable(ended.failure.message)}\n`);
+      return EXIT_FAILED;
+    }
+    if (!options.json) io.stdout.write(linesOf(ended));
+    return EXIT_OK;
+  },
+});

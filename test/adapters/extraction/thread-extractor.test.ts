@@ -1,0 +1,110 @@
+/** Extraction in threads: off the loop, ended in time, and never the end of a resolve. */
+import { createHash } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ThreadExtractor, TOO_LATE } from '../../../src/adapters/extraction/thread-extractor.ts';
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Exposition } from '../../../src/base/prometheus.ts';
+import { extract } from '../../../src/resolve/extraction/extract.ts';
+import { INCLUDES } from '../../../src/resolve/result.ts';
+import type { Document } from '../../../src/resolve/work.ts';
+
+const HANGING = new URL('./hanging-thread.mjs', import.meta.url);
+
+const opened: ThreadExtractor[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+function open(entry?: URL, hurry = 1) {
+  const failures: string[] = [];
+  // Two seconds of the extractor pass in 2 s / `hurry`.
+  const timers: typeof systemTimers = { after: (delayMs, run) => systemTimers.after(delayMs / hurry, run) };
+  const extractor = new ThreadExtractor({ clock: systemClock, timers, onFailure: (why) => failures.push(why) }, entry);
+  opened.push(extractor);
+  const outcomes = (): string => {
+    const page = new Exposition();
+    extractor.writeMetrics(page);
+    return page.text;
+  };
+  return { extractor, failures, outcomes };
+}
+
+const documentOf = (html: string, path = ''): Document => ({
+  body: Buffer.from(html),
+  contentType: 'text/html',
+  url: `https://t.example/${path}`,
+  include: INCLUDES,
+  isTruncated: false,
+});
+const sha256 = ({ body }: Document): string => createHash('sha256').update(body).digest('hex');
+const NOTHING = { metadata: null, text: null, links: null };
+
+describe('documents in threads', () => {
+  it('come back as they are read in this one, with their digest', async () => {
+    const { extractor, outcomes } = open();
+    const documents = Array.from({ length: 5 }, (_, i) => documentOf(`<title>${i}</title><p>text ${i}`));
+    const found = await Promise.all(documents.map((one) => extractor.extract(one, 30_000)));
+    expect(found).toEqual(documents.map((one) => ({ content: extract(one), sha256: sha256(one) })));
+    expect(outcomes()).toContain('paygrade_resolve_extractions_total{outcome="done"} 5');
+  });
+
+  it('that take longer than two seconds are given up, and the next is read by another thread', async () => {
+    const { extractor, outcomes } = open(HANGING, 20);
+    for (const one of [documentOf('<p>slow'), documentOf('<p>slow again')]) {
+      const late = await extractor.extract(one, 30_000);
+      expect(late).toEqual({ content: { ...NOTHING, warnings: [TOO_LATE] }, sha256: sha256(one) });
+    }
+    expect(outcomes()).toContain('paygrade_resolve_extractions_total{outcome="late"} 2');
+  });
+
+  it('whose thread dies give nulls and a warning, and the failure is reported', async () => {
+    const { extractor, failures } = open(HANGING);
+    const one = documentOf('<p>x', 'end');
+    const { content, sha256: digest } = await extractor.extract(one, 30_000);
+    expect(content).toMatchObject(NOTHING);
+    expect(content.warnings).toHaveLength(1);
+    expect(digest).toBe(sha256(one));
+    expect(failures).toEqual(['the extraction thread ended']);
+  });
+
+  it('that have no time left are not begun', async () => {
+    const { extractor } = open();
+    const one = documentOf('<p>x');
+    expect(await extractor.extract(one, 0)).toEqual({
+      content: { ...NOTHING, warnings: [TOO_LATE] },
+      sha256: sha256(one),
+    });
+  });
+
+  it('that wait when the server stops end, and so does a close without any', async () => {
+    const { extractor } = open(HANGING);
+    const waiting = Array.from({ length: 4 }, (_, i) => extractor.extract(documentOf(`<p>${i}`), 30_000));
+    await extractor.close();
+    for (const { content } of await Promise.all(waiting)) expect(content).toMatchObject(NOTHING);
+    await open().extractor.close();
+  });
+
+  it('do not hold up the loop that answers', async () => {
+    const big = documentOf(`<main>${'<p>some words <a href="/x">and a link</a></p>'.repeat(25_000)}</main>`);
+    extract(big);
+    const startMs = performance.now();
+    extract(big);
+    const directMs = performance.now() - startMs;
+    const { extractor } = open();
+    await extractor.extract(big, 30_000);
+    const latenesses: number[] = [];
+    let lastMs = performance.now();
+    const ticking = setInterval(() => {
+      const nowMs = performance.now();
+      latenesses.push(nowMs - lastMs);
+      lastMs = nowMs;
+    }, 1);
+    await Promise.all(Array.from({ length: 8 }, () => extractor.extract(big, 30_000)));
+    clearInterval(ticking);
+    latenesses.sort((a, b) => a - b);
+    expect(latenesses.length).toBeGreaterThan(10);
+    // On the loop, each of the eight would hold it up for as long as it takes.
+    expect(latenesses[Math.floor(0.9 * latenesses.length)]).toBeLessThan(Math.max(20, directMs / 2));
+  });
+});
