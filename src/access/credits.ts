@@ -54,6 +54,8 @@ async function recorded(charging: MaybePromise<Charge>, record: () => Promise<vo
   return charge;
 }
 
+const creditsText = (count: number): string => `${count} credit${count === 1 ? '' : 's'}`;
+
 function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord | Refusal {
   const { cost } = answer;
   switch (charge.kind) {
@@ -63,7 +65,7 @@ function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord |
     case 'insufficient':
       return refuse(
         INSUFFICIENT_CREDITS,
-        `this answer costs ${cost} credits and the organization has ${charge.remaining}`,
+        `this answer costs ${creditsText(cost)} and the organization has ${charge.remaining}`,
       );
     case 'unavailable':
       return refuse(STATE_UNAVAILABLE, 'credits cannot be charged now; nothing was charged', {
@@ -84,7 +86,7 @@ const header = (description: string, isAlwaysSent: boolean) => ({
 });
 
 const sentenceOf = (cost: CreditCost): string =>
-  cost === 'record' ? 'Costs 1 credit for each record of the answer' : `Costs ${cost} credit${cost === 1 ? '' : 's'}`;
+  cost === 'record' ? 'Costs 1 credit for each record of the answer' : `Costs ${creditsText(cost)}`;
 
 /** A way in that costs credits. */
 interface CreditAccess extends Access<object, CreditServices> {

@@ -3,7 +3,8 @@
 const PREFLIGHT_AGE_SECONDS = '600';
 /** The official client sends `access-control-expose-headers` as a request header (x402-v2 §1.7). */
 const ALLOWED_HEADERS = 'payment-signature, content-type, authorization, access-control-expose-headers';
-const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Request-Id';
+const EXPOSED_HEADERS =
+  'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Request-Id, X-Credits-Charged, X-Credits-Remaining';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -3,6 +3,7 @@
  * also answers on that host, at the path of that address (siblings §1); only then does routing read the Host header.
  */
 import type { ClientConnection } from '../adapters/listen/listen.ts';
+import { ConfigError } from '../config/config.ts';
 import type { Mount } from '../http/access.ts';
 import { type Target, targetOf } from '../http/target.ts';
 import type { SurfaceDefinition } from './modules.ts';
@@ -26,7 +27,10 @@ const hostOf = (host: string): string =>
 
 const rootOr = (path: string): string => (path === '' ? 'the root' : path);
 
-/** @param config option name to value; @throws Error for two surfaces at one place, and for an unknown setting */
+/**
+ * @param config option name to value
+ * @throws ConfigError for a surface with the address of the base; Error for two surfaces at one place, and for an unknown setting
+ */
 export function mountsOf(
   definitions: readonly SurfaceDefinition[],
   config: { readonly baseUrl: string } & Readonly<Record<string, unknown>>,
@@ -45,6 +49,9 @@ export function mountsOf(
     }
     const given = urlSetting === undefined ? undefined : config[urlSetting];
     const baseUrl = typeof given === 'string' ? given : `${config.baseUrl}${path}`;
+    if (path !== '' && baseUrl === config.baseUrl) {
+      throw new ConfigError(`the surface ${name} needs another address than the base: ${baseUrl} has other operations`);
+    }
     const { host, pathname } = new URL(baseUrl);
     const ownHost = hostOf(host) === baseHost ? undefined : hostOf(host);
     const hostPath = pathname === '/' ? '' : pathname;

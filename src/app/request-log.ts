@@ -1,4 +1,5 @@
 /** Reports every answered request and every bug. A listener that throws does not affect the answer, which may be paid for. */
+import { withoutSecrets } from '../base/without-secrets.ts';
 import type { Refusal } from '../http/errors.ts';
 import type { LoggedRequest } from './request.ts';
 
@@ -33,11 +34,6 @@ function notifySafely(listener: () => void): void {
     // No other listener is left to report this to.
   }
 }
-
-/** The secrets that this server gives out begin alike: a client may put one where it does not belong. */
-const SECRET = /svc_(?:[a-z]+_)+[A-Za-z0-9_-]*/g;
-
-const withoutSecrets = (path: string): string => (path.includes('svc_') ? path.replace(SECRET, 'svc_…') : path);
 
 export class RequestLog {
   readonly #ports: RequestLogPorts;

@@ -5,6 +5,7 @@
  * parameter. Decoding stops at the first fault, so a query of thousands of parameters costs no more than a short one.
  */
 import * as v from 'valibot';
+import { withoutSecrets } from '../base/without-secrets.ts';
 import {
   DUPLICATE_PARAMETER,
   type ErrorCode,
@@ -78,8 +79,11 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** A name as messages show it: cut and escaped, so that no message echoes a long or malformed one. */
-const shown = (name: string): string => JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+/** A name as messages show it: cut and escaped, so that no message echoes a long or malformed one, or a key. */
+function shown(name: string): string {
+  const safe = withoutSecrets(name);
+  return JSON.stringify(safe.length > 64 ? `${safe.slice(0, 64)}…` : safe);
+}
 
 const ABORT_EARLY = { abortEarly: true };
 

@@ -1,4 +1,5 @@
 /** Refusals of questions that the server cannot answer; none of them is charged. */
+import type { CompanyDomain } from '../catalogue/company-domain.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import { SnapshotChangedError, SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
@@ -22,8 +23,12 @@ export interface CatalogueServices {
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
 }
 
-export const noCompany = (domain: string): Refusal<'COMPANY_NOT_FOUND'> =>
+export const noCompany = (domain: CompanyDomain): Refusal<'COMPANY_NOT_FOUND'> =>
   refuse(COMPANY_NOT_FOUND, `no job in the catalogue has the company domain ${domain}`);
+
+/** For a text that is no domain. The message does not repeat it: it can be of any length, and a secret in the wrong place. */
+export const noDomain = (): Refusal<'COMPANY_NOT_FOUND'> =>
+  refuse(COMPANY_NOT_FOUND, 'this is no company domain such as example.com');
 
 export const noJob = (): Refusal<'JOB_NOT_FOUND'> => refuse(JOB_NOT_FOUND, 'no job in the catalogue has this id');
 

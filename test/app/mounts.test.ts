@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SurfaceDefinition } from '../../src/app/modules.ts';
 import { type MountedSurface, mountsOf, surfaceFinder } from '../../src/app/mounts.ts';
+import { ConfigError } from '../../src/config/config.ts';
 
 const surface = (path: '' | `/${string}`): SurfaceDefinition => ({
   name: path === '' ? null : path.slice(1),
@@ -64,6 +65,12 @@ describe('the surface of a request', () => {
     expect(() => mountsOf([at(''), at('')], config)).toThrow('two surfaces are mounted at the root');
     expect(() => mountsOf([at('/a'), at('/b')], config)).toThrow('two surfaces are mounted at shop.test/x');
     expect(() => mountsOf([at('/a'), at('/b')], { ...config, baseUrl: 'https://shop.test' })).not.toThrow();
+  });
+
+  it('is not the address of the base, whose operations stand there', () => {
+    const config = { baseUrl: BASE, '': null, '/data': BASE };
+    expect(() => mountsOf([surface(''), surface('/data')], config)).toThrow(ConfigError);
+    expect(() => mountsOf([surface(''), surface('/data')], { ...config, '/data': `${BASE}/other` })).not.toThrow();
   });
 
   it('takes its address from a setting that exists', () => {

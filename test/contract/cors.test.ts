@@ -29,6 +29,7 @@ describe(`browsers, under ${RUNTIME}`, () => {
         expect(headers.get('access-control-allow-origin')).toBe(origin);
         const exposed = (headers.get('access-control-expose-headers') ?? '').toUpperCase().split(', ');
         for (const name of ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'RETRY-AFTER']) expect(exposed).toContain(name);
+        for (const name of ['X-CREDITS-CHARGED', 'X-CREDITS-REMAINING']) expect(exposed).toContain(name);
         expect(headers.get('access-control-allow-credentials')).toBeNull();
       }
       for (const path of ['/v1/jobs/search', '/v1/jobs/company', '/health']) {

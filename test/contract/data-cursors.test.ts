@@ -40,6 +40,9 @@ describe(`cursors, under ${RUNTIME}`, () => {
     const rest = await ask(`/v1/jobs?limit=6&cursor=${cursor}`);
     expect([...first.ids!, ...rest.ids!]).toEqual(whole.ids);
     expect((await ask(`/v1/jobs?status=active&cursor=${cursor}`)).status).toBe(200);
+    const filtered = await ask('/v1/jobs?status=any&observed_since=2020-01-01&limit=1');
+    const turned = `/v1/jobs?cursor=${filtered.cursor}&observed_since=2020-01-01T00:00:00Z&status=any`;
+    expect((await ask(turned)).status).toBe(200);
     const strangers = [
       `/v1/jobs?status=any&cursor=${cursor}`,
       `/v1/jobs?observed_since=2020-01-01&cursor=${cursor}`,
@@ -52,6 +55,22 @@ describe(`cursors, under ${RUNTIME}`, () => {
       const { status, code } = await ask(path);
       expect([path, status, code]).toEqual([path, 400, 'INVALID_CURSOR']);
     }
+    await app.close();
+  });
+
+  it('go on when the domain of the path is written in another case', async () => {
+    const app = await open({ STATE_DIR: ':memory:' });
+    const ask = asker(app, app.app.demoKey!);
+    const { data } = (await (
+      await app.fetch('/data/v1/metrics/hiring', { headers: { authorization: `Bearer ${app.app.demoKey}` } })
+    ).json()) as { data: { top_companies: { company: { domain: string | null } }[] } };
+    const domain = data.top_companies.flatMap(({ company }) => company.domain ?? [])[0]!;
+    const { cursor, status } = await ask(`/v1/companies/${domain}/jobs?status=any&limit=1`);
+    expect([status, typeof cursor]).toEqual([200, 'string']);
+    const lower = await ask(`/v1/companies/${domain}/jobs?status=any&limit=1&cursor=${cursor}`);
+    const upper = await ask(`/v1/companies/${domain.toUpperCase()}/jobs?status=any&limit=1&cursor=${cursor}`);
+    expect(upper).toEqual(lower);
+    expect(upper.status).toBe(200);
     await app.close();
   });
 

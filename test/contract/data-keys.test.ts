@@ -97,7 +97,7 @@ describe(`keys of the Jobs Data API, under ${RUNTIME}`, () => {
   });
 
   it('checks in the order path, method, key, scope, input, rate, question, credits', async () => {
-    const server = await open({ KEY_RATE_LIMIT_PER_MINUTE: '2' });
+    const server = await open({ KEY_RATE_LIMIT_PER_MINUTE: '3' });
     const { key } = await server.key('acme', READ);
     expectError(await server.get('/v1/jobs/%zz'), 404, 'NOT_FOUND');
     expectError(await server.get('/v1/nothing'), 404, 'NOT_FOUND');
@@ -109,6 +109,9 @@ describe(`keys of the Jobs Data API, under ${RUNTIME}`, () => {
     expectError(await server.get('/v1/jobs?cursor=%20', key), 400, 'INVALID_CURSOR');
     expectError(await server.get('/v1/jobs?cursor=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', key), 400, 'INVALID_CURSOR');
     expectError(await server.get('/v1/jobs/none', key), 404, 'JOB_NOT_FOUND');
+    const one = await server.get('/v1/jobs?limit=1', key);
+    expectError(one, 402, 'INSUFFICIENT_CREDITS');
+    expect(one.text).toMatch(/costs 1 credit and the organization has 0/);
     const poor = await server.get('/v1/jobs?limit=3', key);
     expectError(poor, 402, 'INSUFFICIENT_CREDITS');
     expect(poor.text).toMatch(/costs 3 credits and the organization has 0/);
@@ -117,6 +120,22 @@ describe(`keys of the Jobs Data API, under ${RUNTIME}`, () => {
     const late = await server.get('/v1/jobs/none', key);
     expectError(late, 429, 'RATE_LIMIT_EXCEEDED');
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('repeats no key that stands in the wrong place of a request, and no text of any length', async () => {
+    const server = await open();
+    const { key } = await server.key('acme', ['jobs:read', 'companies:read']);
+    for (const end of ['', '/jobs', '/hiring']) {
+      const answer = await server.get(`/v1/companies/${key}${end}`, key);
+      expectError(answer, 404, 'COMPANY_NOT_FOUND');
+      expect(answer.text).not.toContain(key);
+    }
+    const long = await server.get(`/v1/companies/${'a'.repeat(5_000)}`, key);
+    expectError(long, 404, 'COMPANY_NOT_FOUND');
+    expect(long.text.length).toBeLessThan(300);
+    const named = await server.get(`/v1/jobs?${key}=1`, key);
+    expectError(named, 400, 'UNKNOWN_PARAMETER');
+    expect(named.text).not.toContain(key);
   });
 
   it('counts the rate by key, and a revoked or expired key looks like an unknown one', async () => {

@@ -5,7 +5,7 @@ import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
 import type { DepartmentCount } from '../../catalogue/listing/listing-answers.ts';
 import type { Refusal } from '../../http/errors.ts';
 import { count } from '../answer-values.ts';
-import { noCompany } from '../catalogue-refusals.ts';
+import { noCompany, noDomain } from '../catalogue-refusals.ts';
 
 export const departmentCounts = v.pipe(
   v.array(v.strictObject({ department: v.string(), active_job_count: count })),
@@ -21,5 +21,5 @@ export function inCompany<T>(
   find: (domain: CompanyDomain) => T | undefined,
 ): T | Refusal<'COMPANY_NOT_FOUND'> {
   const domain = parseCompanyDomain(text ?? '');
-  return (domain === undefined ? undefined : find(domain)) ?? noCompany(text ?? '');
+  return domain === undefined ? noDomain() : (find(domain) ?? noCompany(domain));
 }

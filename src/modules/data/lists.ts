@@ -1,5 +1,6 @@
 /** What the lists of the Jobs Data API share: cursors bound to their question, and pages of jobs and of events. */
 import * as v from 'valibot';
+import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { jobRecords } from '../../catalogue/listing/job-records.ts';
 import { listJobs } from '../../catalogue/listing/list-jobs.ts';
@@ -36,7 +37,10 @@ interface PageInput {
 /** The question of a request: its operation, its path's parameters and its filters, without the page. */
 function questionIn(operation: string, input: PageInput, { params }: RequestView): string {
   const { cursor: _cursor, limit: _limit, ...filters } = input;
-  return questionOf(operation, { ...filters, ...params });
+  const { domain } = params;
+  // Domains compare in lower case, in a path as in a filter.
+  const named = domain === undefined ? params : { ...params, domain: parseCompanyDomain(domain) ?? domain };
+  return questionOf(operation, { ...filters, ...named });
 }
 
 /** A route's check of its cursor: one of another question, or a bent one, is refused before the rate and the question. */
