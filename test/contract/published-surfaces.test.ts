@@ -10,6 +10,7 @@ import { apiKey } from '../../src/access/api-key.ts';
 import { creditsOf } from '../../src/access/credits.ts';
 import { waysIn } from '../../src/http/access.ts';
 import type { Operation } from '../../src/http/operation.ts';
+import { SURFACE_NAMES } from '../../src/config/settings.ts';
 import { type DeclaredSurface, OTHER_SURFACES } from '../support/declared.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import { type Contract, publishedAt } from '../support/published.ts';
@@ -37,7 +38,7 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
   const get = (path: string, key?: string): Promise<Response> =>
     opened.fetch(mount + path, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
   beforeAll(async () => {
-    opened = await openedApp({ BASE_URL: 'https://shop.example/api' });
+    opened = await openedApp({ BASE_URL: 'https://shop.example/api', SURFACES: SURFACE_NAMES.join(',') });
     contract = (await (await get('/openapi.json')).json()) as Contract;
   });
   afterAll(() => opened.close());
