@@ -112,7 +112,7 @@ describe('a server with SURFACES', () => {
     }
   });
 
-  it.each(['jobs,other', 'jobs,none', 'jobs,jobs', 'Jobs', 'retry'])('%s does not start', (chosen) => {
+  it.each(['jobs,other', 'jobs,none', 'jobs,jobs', 'Jobs', 'retries'])('%s does not start', (chosen) => {
     expect(() => CONFIGURATION.read({ SURFACES: chosen })).toThrow(ConfigError);
   });
 });

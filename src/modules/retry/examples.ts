@@ -25,7 +25,7 @@ export const EXAMPLE_CREATED = {
   attempts_url: `${OWN}/attempts`,
   callback_status_url: `${OWN}/callback`,
   read_token: `svc_rt_sk_${'Example'.repeat(7).slice(0, 43)}`,
-  callback_secret: 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+  callback_secret: `whsec_${Buffer.from('example'.repeat(5).slice(0, 32)).toString('base64')}`,
   created_at: EXAMPLE_CREATED_AT,
   expires_at: '2026-11-20T13:00:00.000Z',
   limits: { max_attempts: 5, request_bytes: REQUEST_BYTES_MAX, response_bytes: RESPONSE_BYTES_MAX },
