@@ -11,7 +11,6 @@ import { creditsOf } from '../../src/access/credits.ts';
 import { SURFACE_NAMES } from '../../src/config/surfaces.ts';
 import { waysIn } from '../../src/http/access.ts';
 import type { Operation } from '../../src/http/operation.ts';
-import { SURFACE_NAMES } from '../../src/config/settings.ts';
 import { type DeclaredSurface, OTHER_SURFACES } from '../support/declared.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import { type Contract, publishedAt } from '../support/published.ts';
