@@ -21,6 +21,8 @@ import { type Violation, World } from './world.ts';
 /** Real time for the modules of the first start: ten seconds. */
 const FIRST_START_TRIES = 1_000;
 const FIRST_START_PAUSE_MS = 10;
+/** Virtual time within which a life serves, also when the ones before it were killed in their starts. */
+const FIRST_LIFE_MS = 120_000;
 
 export interface RunResult {
   readonly seed: number;
@@ -251,10 +253,10 @@ class Run {
   }
 
   /** Steps until it is so; a violation of liveness when it takes longer. */
-  /** The first life of a process loads modules, which takes real time on a busy machine and none of the world's. */
+  /** The first start loads modules, which takes real time and none of the world's; a fault may kill lives in their starts. */
   async #firstStart(): Promise<void> {
     const isServing = (): boolean => this.#server.life?.isAccepting === true;
-    for (let tries = 0; tries < FIRST_START_TRIES && !(await this.#until(isServing, 1_000)); tries++) {
+    for (let tries = 0; tries < FIRST_START_TRIES && !(await this.#until(isServing, FIRST_LIFE_MS)); tries++) {
       await new Promise((resolve) => setTimeout(resolve, FIRST_START_PAUSE_MS));
     }
   }
