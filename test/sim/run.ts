@@ -18,9 +18,6 @@ import { PAY_TO, Server } from './server.ts';
 import { keySigning, markSigning } from './signer.ts';
 import { type Violation, World } from './world.ts';
 
-/** Real time for the modules of the first start: ten seconds. */
-const FIRST_START_TRIES = 1_000;
-const FIRST_START_PAUSE_MS = 10;
 /** Virtual time within which a life serves, also when the ones before it were killed in their starts. */
 const FIRST_LIFE_MS = 120_000;
 
@@ -96,7 +93,7 @@ class Run {
     const { world } = this;
     world.note(JSON.stringify(this.profile));
     world.after(0, () => this.#server.start());
-    await this.#firstStart();
+    await this.#until(() => this.#server.life?.isAccepting === true, FIRST_LIFE_MS);
     const app = this.#server.life?.app;
     if (app === undefined) throw new Error('the first life did not start');
     await this.#buyers.learnOffers((request) => app.fetch(request));
@@ -253,14 +250,6 @@ class Run {
   }
 
   /** Steps until it is so; a violation of liveness when it takes longer. */
-  /** The first start loads modules, which takes real time and none of the world's; a fault may kill lives in their starts. */
-  async #firstStart(): Promise<void> {
-    const isServing = (): boolean => this.#server.life?.isAccepting === true;
-    for (let tries = 0; tries < FIRST_START_TRIES && !(await this.#until(isServing, FIRST_LIFE_MS)); tries++) {
-      await new Promise((resolve) => setTimeout(resolve, FIRST_START_PAUSE_MS));
-    }
-  }
-
   async #until(isSo: () => boolean, withinMs: number): Promise<boolean> {
     const { world } = this;
     const endMs = world.nowMs + withinMs;
