@@ -2,12 +2,18 @@
  * The way in by API key (siblings §3): `Authorization: Bearer svc_key_...` with a scope. It decides before the input is looked
  * at. The key and its organization are the principal.
  */
-
 import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
 import type { Scope } from '../accounts/scopes.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { Access } from '../http/access.ts';
-import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
+import {
+  BEARER_CHALLENGE,
+  defineErrors,
+  type Refusal,
+  refuse,
+  STATE_UNAVAILABLE,
+  stateUnavailable,
+} from '../http/errors.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, MISSING_AUTHORIZATION } from './bearer-token.ts';
 
 export const { INVALID_API_KEY, INSUFFICIENT_SCOPE } = defineErrors({
@@ -26,16 +32,11 @@ export interface KeyPrincipal {
   readonly organization: string;
 }
 
-const RETRY_SECONDS = 5;
-
 /** The refusal of a key that was not found. One that cannot be looked up is not said to be wrong. */
 export function unknownKey(accounts: Accounts): Refusal {
   const detail = accounts.unreadable();
   if (detail === undefined) return refuse(INVALID_API_KEY, 'this is no valid API key of this server', CHALLENGE);
-  return refuse(STATE_UNAVAILABLE, 'API keys cannot be looked up now; try again later', {
-    headers: { 'retry-after': String(RETRY_SECONDS) },
-    detail,
-  });
+  return stateUnavailable('API keys cannot be looked up now; try again later', detail);
 }
 
 /** Admits requests with a key that has the scope. */

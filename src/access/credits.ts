@@ -7,7 +7,7 @@ import type { Accounts, Charge } from '../accounts/accounts.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import { type Access, type WayIn, waysIn } from '../http/access.ts';
 import { AfterSettlement, type HeaderRecord, type JsonText } from '../http/answers.ts';
-import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
+import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
 
 export const { INSUFFICIENT_CREDITS } = defineErrors({ INSUFFICIENT_CREDITS: { status: 402 } });
@@ -23,7 +23,7 @@ export interface CreditsCharged {
   readonly remaining: number;
 }
 
-const NOT_CHARGED = (): never => {
+const notCharged = (): never => {
   throw new Error('a charged answer is written after its charge');
 };
 
@@ -39,13 +39,11 @@ export class ChargedAnswer<T> extends AfterSettlement<T> {
    *   all when the charge is refused
    */
   constructor(cost: number, write: (credits: CreditsCharged) => T | JsonText, record?: () => Promise<void>) {
-    super(undefined, () => write(this.charged ?? NOT_CHARGED()));
+    super(undefined, () => write(this.charged ?? notCharged()));
     this.cost = cost;
     this.record = record;
   }
 }
-
-const RETRY_SECONDS = 5;
 
 /** A charge that has been decided, with the record that belongs to it. */
 async function recorded(charging: MaybePromise<Charge>, record: () => Promise<void>): Promise<Charge> {
@@ -68,9 +66,7 @@ function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord |
         `this answer costs ${creditsText(cost)} and the organization has ${charge.remaining}`,
       );
     case 'unavailable':
-      return refuse(STATE_UNAVAILABLE, 'credits cannot be charged now; nothing was charged', {
-        headers: { 'retry-after': String(RETRY_SECONDS) },
-      });
+      return stateUnavailable('credits cannot be charged now; nothing was charged');
     default:
       return charge satisfies never;
   }

@@ -1,12 +1,12 @@
 /**
  * Limits the requests of one API key in any sliding minute (siblings §3, `KEY_RATE_LIMIT_PER_MINUTE`). Only requests with a
- * valid key and valid input count; where an operation has other ways in, those pass. The operations of a module that list it share one count.
+ * valid key and valid input count; where an operation has other ways in, those pass. The operations of a module that list it
+ * share one count.
  */
-import { chain } from '../base/maybe-promise.ts';
 import type { Access } from '../http/access.ts';
-import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
+import { RATE_LIMIT_EXCEEDED } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
-import type { ClientRate } from './rate-limit.ts';
+import { type ClientRate, rateGate } from './rate-limit.ts';
 
 /** The services that a module needs for operations with a rate limit by key. */
 export interface KeyRatedServices {
@@ -17,19 +17,6 @@ export interface KeyRatedServices {
 export const perKey: Access<object, KeyRatedServices> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
-  open({ keyRate: { limitPerMinute, limiter } }) {
-    if (limitPerMinute === 0) return { admit: () => undefined };
-    const decisionOf = (waitMs: number): Refusal | undefined =>
-      waitMs === 0
-        ? undefined
-        : refuse(RATE_LIMIT_EXCEEDED, `at most ${limitPerMinute} requests a minute with one API key`, {
-            headers: retryAfterMs(waitMs),
-          });
-    return {
-      admit(_, principal) {
-        const { keyId } = principal as Partial<KeyPrincipal>;
-        return keyId === undefined ? undefined : chain(limiter.tryPass(keyId), decisionOf);
-      },
-    };
-  },
+  open: ({ keyRate }) =>
+    rateGate(keyRate, 'with one API key', (_, principal) => (principal as Partial<KeyPrincipal>).keyId),
 };

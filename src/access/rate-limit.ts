@@ -3,16 +3,18 @@
  * `RATE_LIMIT_PER_MINUTE`, `CALLBACK_LIMIT_PER_MINUTE`). Only requests that passed validation count. The operations of a
  * module that list it share one count.
  */
-import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import { chain } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
-import type { Access } from '../http/access.ts';
+import type { Access, Gate } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
+import type { RequestView } from '../http/request-view.ts';
 
 /** The services that a module needs for operations with a rate limit. */
 export interface RatedServices {
   readonly clientRate: ClientRate;
 }
 
+/** A rate of requests by name: a client network, an API key. */
 export interface ClientRate {
   /** 0 = no limit. */
   readonly limitPerMinute: number;
@@ -30,22 +32,34 @@ export const openClientRate = (rateLimits: RateLimits, limitPerMinute: number): 
 
 const OPEN_GATE = { admit: () => undefined };
 
+/**
+ * A gate that admits a limited number of requests a minute with the same name.
+ * @param whose ends "at most 600 requests a minute"
+ * @param nameOf gives undefined for what does not count
+ */
+export function rateGate(
+  { limitPerMinute, limiter }: ClientRate,
+  whose: string,
+  nameOf: (request: RequestView, principal: object) => string | undefined,
+): Gate {
+  if (limitPerMinute === 0) return OPEN_GATE;
+  const decisionOf = (waitMs: number): Refusal | undefined => {
+    if (waitMs === 0) return undefined;
+    return refuse(RATE_LIMIT_EXCEEDED, `at most ${limitPerMinute} requests a minute ${whose}`, {
+      headers: retryAfterMs(waitMs),
+    });
+  };
+  return {
+    admit(request, principal) {
+      const name = nameOf(request, principal);
+      return name === undefined ? undefined : chain(limiter.tryPass(name), decisionOf);
+    },
+  };
+}
+
 /** Admits a limited number of requests a minute from one client network. */
 export const perClient: Access<object, RatedServices> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
-  open({ clientRate: { limitPerMinute, limiter } }) {
-    if (limitPerMinute === 0) return OPEN_GATE;
-    const decisionOf = (waitMs: number): Refusal | undefined => {
-      if (waitMs === 0) return undefined;
-      return refuse(RATE_LIMIT_EXCEEDED, `at most ${limitPerMinute} requests a minute from one address`, {
-        headers: retryAfterMs(waitMs),
-      });
-    };
-    return {
-      admit(request): MaybePromise<Refusal | undefined> {
-        return chain(limiter.tryPass(request.clientNetwork()), decisionOf);
-      },
-    };
-  },
+  open: ({ clientRate }) => rateGate(clientRate, 'from one address', (request) => request.clientNetwork()),
 };

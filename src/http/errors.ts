@@ -143,3 +143,10 @@ export function refuse<C extends string>(
 export const retryAfterMs = (waitMs: number): { readonly 'retry-after': string } => ({
   'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))),
 });
+
+/** When to ask again for what needs a state that cannot be used now. */
+const STATE_RETRY_MS = 5_000;
+
+/** The refusal while the state cannot be read or written (decisions §4). @param detail why, for the log */
+export const stateUnavailable = (message: string, detail?: string): Refusal<'STATE_UNAVAILABLE'> =>
+  refuse(STATE_UNAVAILABLE, message, { headers: retryAfterMs(STATE_RETRY_MS), detail });

@@ -23,3 +23,16 @@ export const EXAMPLE_JOB = {
 } as const;
 export const EXAMPLE_FIRST_OBSERVED_AT = isoTime(EXAMPLE_FIRST_OBSERVED_MS);
 export const EXAMPLE_PERIOD = periodOf(observationPeriodEndingAt(EXAMPLE_ANSWERED_MS));
+export const EXAMPLE_RECORD = {
+  ...EXAMPLE_JOB,
+  department: 'Engineering',
+  skills: ['python', 'sql'],
+  first_observed_at: EXAMPLE_FIRST_OBSERVED_AT,
+  status: 'active',
+} as const;
+export const EXAMPLE_DETAIL = {
+  ...EXAMPLE_RECORD,
+  description: 'You build the pipelines that our reports rest on.',
+  description_truncated: false,
+  closed_at: null,
+} as const;

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { isoTimeOrNull } from '../base/iso-time.ts';
 import type { CompanyActivity } from '../catalogue/questions/company.ts';
 import { count, dateTime } from './answer-values.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from './catalogue-examples.ts';
 import { skillCounts, skillCountsOf } from './skill-counts.ts';
 
 const TOP_COUNT_MAX = 10;
@@ -37,3 +38,14 @@ export const companyDataOf = (activity: Omit<CompanyActivity, 'cohort'>) => ({
   top_requested_skills: skillCountsOf(activity.topSkills, activity.observedSampleJobs),
   last_observed_at: isoTimeOrNull(activity.lastObservedMs),
 });
+
+export const EXAMPLE_ACTIVITY: v.InferInput<v.StrictObjectSchema<typeof companyEntries, undefined>> = {
+  company: EXAMPLE_COMPANY,
+  active_job_count: 42,
+  observed_sample_jobs: 42,
+  engineering_jobs_in_sample: 17,
+  engineering_job_count: 17,
+  top_hiring_departments: [{ department: 'Engineering', observed_job_count: 17 }],
+  top_requested_skills: [{ skill: 'python', observed_job_count: 12, sample_size: 42 }],
+  last_observed_at: EXAMPLE_OBSERVED_AT,
+};

@@ -1,7 +1,8 @@
-/** Jobs as answers show them (jobs-intelligence, "Job"; siblings §2): schema and wire form side by side. */
+/** Jobs as answers show them (jobs-intelligence, "Job"; siblings §2, §4): schema and wire form side by side. */
 import * as v from 'valibot';
 import { isoTime, isoTimeOrNull } from '../base/iso-time.ts';
 import { EMPLOYMENT_TYPES, JOB_STATUSES, type Job, REMOTE_STATUSES } from '../catalogue/job.ts';
+import type { JobRecord } from '../catalogue/listing/listing-answers.ts';
 import type { ClosedFoundJob } from '../catalogue/questions/changes.ts';
 import type { FoundJob } from '../catalogue/questions/found-jobs.ts';
 import { dateTime } from './answer-values.ts';
@@ -50,23 +51,31 @@ export const closedJobOf = (found: ClosedFoundJob) => ({
   closed_at: isoTime(found.closedAtMs),
 });
 
-export const jobDetail = v.strictObject({
+export const jobRecord = v.strictObject({
   ...jobEntries,
   department: v.nullable(v.string()),
   skills: v.array(v.string()),
   first_observed_at: dateTime,
   status: v.picklist(JOB_STATUSES),
+});
+
+export const jobRecordOf = (record: JobRecord) => ({
+  ...jobOf(record),
+  department: record.department,
+  skills: [...record.skills],
+  first_observed_at: isoTime(record.firstObservedMs),
+  status: record.status,
+});
+
+export const jobDetail = v.strictObject({
+  ...jobRecord.entries,
   description: v.nullable(v.string()),
   description_truncated: v.boolean(),
   closed_at: v.nullable(dateTime),
 });
 
 export const jobDetailOf = (whole: Job) => ({
-  ...jobOf(whole),
-  department: whole.department,
-  skills: [...whole.skills],
-  first_observed_at: isoTime(whole.firstObservedMs),
-  status: whole.status,
+  ...jobRecordOf(whole),
   description: whole.description,
   description_truncated: whole.descriptionTruncated,
   closed_at: isoTimeOrNull(whole.closedAtMs),

@@ -18,6 +18,9 @@ import { PAY_TO, Server } from './server.ts';
 import { keySigning, markSigning } from './signer.ts';
 import { type Violation, World } from './world.ts';
 
+/** Virtual time within which a life serves, also when the ones before it were killed in their starts. */
+const FIRST_LIFE_MS = 120_000;
+
 export interface RunResult {
   readonly seed: number;
   readonly profile: Profile;
@@ -90,7 +93,7 @@ class Run {
     const { world } = this;
     world.note(JSON.stringify(this.profile));
     world.after(0, () => this.#server.start());
-    await this.#until(() => this.#server.life?.isAccepting === true, 1_000);
+    await this.#until(() => this.#server.life?.isAccepting === true, FIRST_LIFE_MS);
     const app = this.#server.life?.app;
     if (app === undefined) throw new Error('the first life did not start');
     await this.#buyers.learnOffers((request) => app.fetch(request));

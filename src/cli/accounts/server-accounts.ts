@@ -1,6 +1,6 @@
 /** The accounts of a running server, by its admin routes. */
 import * as v from 'valibot';
-import { isoTime } from '../../base/iso-time.ts';
+import { isoTimeOrNull } from '../../base/iso-time.ts';
 import { NOT_FOUND } from '../../http/errors.ts';
 import {
   createdKey,
@@ -12,8 +12,6 @@ import {
 import { errorOf, exchange, refused } from '../callback/callback-client.ts';
 import { CommandError } from '../command.ts';
 import type { OperatorAccounts } from './operator-accounts.ts';
-
-const timeOf = (timeMs: number | null): string | null => (timeMs === null ? null : isoTime(timeMs));
 
 /** @param base without a trailing slash @returns methods that throw CommandError */
 export function accountsOfServer(base: string, token: string, send: typeof fetch): OperatorAccounts {
@@ -38,7 +36,7 @@ export function accountsOfServer(base: string, token: string, send: typeof fetch
   }
   return {
     createKey: ({ organization, scopes, expiresAtMs }) =>
-      ask(createdKey, 'POST', '/keys', { organization, scopes, expires_at: timeOf(expiresAtMs) }),
+      ask(createdKey, 'POST', '/keys', { organization, scopes, expires_at: isoTimeOrNull(expiresAtMs) }),
     async listKeys(organization) {
       const query = organization === undefined ? '' : `?${new URLSearchParams({ organization })}`;
       return (await ask(keyList, 'GET', `/keys${query}`)).keys;
@@ -47,7 +45,7 @@ export function accountsOfServer(base: string, token: string, send: typeof fetch
       await ask(revokedKey, 'DELETE', `/keys/${encodeURIComponent(id)}`);
     },
     grant: ({ organization, kind, amount, expiresAtMs }) =>
-      ask(grantRecord, 'POST', '/grants', { organization, kind, amount, expires_at: timeOf(expiresAtMs) }),
+      ask(grantRecord, 'POST', '/grants', { organization, kind, amount, expires_at: isoTimeOrNull(expiresAtMs) }),
     organization: (name) => ask(organizationRecord, 'GET', `/organizations/${encodeURIComponent(name)}`),
   };
 }

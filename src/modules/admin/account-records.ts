@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { GrantDraft, KeyRecord, OrganizationCredits } from '../../accounts/accounts.ts';
 import { GRANT_KINDS } from '../../accounts/balance.ts';
 import { SCOPES } from '../../accounts/scopes.ts';
-import { isoTime } from '../../base/iso-time.ts';
+import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { count, dateTime } from '../answer-values.ts';
 
 const keyId = v.pipe(v.string(), v.regex(/^key_[A-Za-z0-9]{24}$/));
@@ -62,15 +62,13 @@ export type ListedKey = v.InferOutput<typeof keyRecord>;
 export type GrantRecord = v.InferOutput<typeof grantRecord>;
 export type OrganizationRecord = v.InferOutput<typeof organizationRecord>;
 
-const textOf = (timeMs: number | null): string | null => (timeMs === null ? null : isoTime(timeMs));
-
 export const createdKeyOf = (key: KeyRecord, text: string): CreatedKey => ({
   id: key.id,
   key: text,
   organization: key.organization,
   scopes: [...key.scopes],
   created_at: isoTime(key.createdAtMs),
-  expires_at: textOf(key.expiresAtMs),
+  expires_at: isoTimeOrNull(key.expiresAtMs),
 });
 
 export const listedKeyOf = (key: KeyRecord): ListedKey => ({
@@ -78,15 +76,15 @@ export const listedKeyOf = (key: KeyRecord): ListedKey => ({
   organization: key.organization,
   scopes: [...key.scopes],
   created_at: isoTime(key.createdAtMs),
-  expires_at: textOf(key.expiresAtMs),
-  last_used_at: textOf(key.lastUsedAtMs),
-  revoked_at: textOf(key.revokedAtMs),
+  expires_at: isoTimeOrNull(key.expiresAtMs),
+  last_used_at: isoTimeOrNull(key.lastUsedAtMs),
+  revoked_at: isoTimeOrNull(key.revokedAtMs),
 });
 
 export const grantRecordOf = (
   { organization, kind, amount, expiresAtMs }: GrantDraft,
   remaining: number,
-): GrantRecord => ({ organization, kind, amount, remaining, expires_at: textOf(expiresAtMs) });
+): GrantRecord => ({ organization, kind, amount, remaining, expires_at: isoTimeOrNull(expiresAtMs) });
 
 export const organizationRecordOf = ({ organization, remaining, grants }: OrganizationCredits): OrganizationRecord => ({
   organization,
@@ -95,7 +93,7 @@ export const organizationRecordOf = ({ organization, remaining, grants }: Organi
     kind: grant.kind,
     amount: grant.amount,
     remaining: grant.remaining,
-    expires_at: textOf(grant.expiresAtMs),
-    renews_at: textOf(grant.renewsAtMs),
+    expires_at: isoTimeOrNull(grant.expiresAtMs),
+    renews_at: isoTimeOrNull(grant.renewsAtMs),
   })),
 });

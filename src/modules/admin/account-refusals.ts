@@ -1,7 +1,14 @@
 /** Refusals of the operator's changes to keys and credits. */
 import type { NotChanged } from '../../accounts/accounts.ts';
 import { DEMO_ORGANIZATION } from '../../accounts/organization.ts';
-import { defineErrors, INVALID_BODY, type Refusal, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
+import {
+  defineErrors,
+  INVALID_BODY,
+  type Refusal,
+  refuse,
+  STATE_UNAVAILABLE,
+  stateUnavailable,
+} from '../../http/errors.ts';
 
 export const { ORGANIZATION_NOT_FOUND, KEY_NOT_FOUND, ACCOUNTS_FULL } = defineErrors({
   ORGANIZATION_NOT_FOUND: { status: 404 },
@@ -13,16 +20,11 @@ export const { ORGANIZATION_NOT_FOUND, KEY_NOT_FOUND, ACCOUNTS_FULL } = defineEr
 /** Codes of {@link notChanged}, for the `errors` of a route. */
 export const CHANGE_ERRORS = [STATE_UNAVAILABLE, ACCOUNTS_FULL, INVALID_BODY] as const;
 
-const RETRY_AFTER_SECONDS = '5';
-
 /** Why a change was not made. */
 export function notChanged(why: NotChanged): Refusal<(typeof CHANGE_ERRORS)[number]['code']> {
   switch (why.kind) {
     case 'unavailable':
-      return refuse(STATE_UNAVAILABLE, 'the state cannot be written now; try again later', {
-        headers: { 'retry-after': RETRY_AFTER_SECONDS },
-        detail: why.detail,
-      });
+      return stateUnavailable('the state cannot be written now; try again later', why.detail);
     case 'full':
       return refuse(ACCOUNTS_FULL, 'this server keeps no more keys, organizations, or grants of one organization');
     case 'play-only':

@@ -5,7 +5,7 @@ import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { route } from '../../http/route.ts';
 import { observationPeriod, periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
-import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { period } from '../catalogue-parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
@@ -14,7 +14,7 @@ import {
   noCatalogue,
   UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
-import { companyDataOf, companyEntries } from '../company-answer.ts';
+import { companyDataOf, companyEntries, EXAMPLE_ACTIVITY } from '../company-answer.ts';
 import { inCompany } from './companies.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
@@ -46,14 +46,7 @@ export const getCompanyHiring = route<DataServices>()({
     params: { domain: EXAMPLE_COMPANY.domain },
     answer: {
       data: {
-        company: EXAMPLE_COMPANY,
-        active_job_count: 42,
-        observed_sample_jobs: 42,
-        engineering_jobs_in_sample: 17,
-        engineering_job_count: 17,
-        top_hiring_departments: [{ department: 'Engineering', observed_job_count: 17 }],
-        top_requested_skills: [{ skill: 'python', observed_job_count: 12, sample_size: 42 }],
-        last_observed_at: EXAMPLE_OBSERVED_AT,
+        ...EXAMPLE_ACTIVITY,
         first_observed_jobs: 6,
         no_longer_observed_jobs: 2,
         hiring_activity_score: 85.71,

@@ -1,7 +1,7 @@
 /** GET /v1/companies/{domain}/jobs: the jobs of one company, page by page. */
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
-import { EXAMPLE_COMPANY } from '../catalogue-examples.ts';
+import { EXAMPLE_COMPANY, EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   COMPANY_NOT_FOUND,
@@ -16,7 +16,6 @@ import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
 import { ofJobs, paging } from './parameters.ts';
-import { EXAMPLE_RECORD } from './records.ts';
 import type { DataServices } from './services.ts';
 
 const OPERATION = 'listCompanyJobs';

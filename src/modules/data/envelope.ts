@@ -23,7 +23,7 @@ const meta = v.strictObject({
 
 export const envelope = <D extends v.GenericSchema>(data: D) => v.strictObject({ data, meta });
 
-/** `meta` of the example of an answer that cost so many credits. */
+/** `meta` of an example answer. @param charged credits that the answer cost */
 export const exampleMeta = (charged: number): v.InferInput<typeof meta> => ({
   generated_at: isoTime(EXAMPLE_ANSWERED_MS),
   request_id: 'req_00000000-0000-4000-8000-000000000000',

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { listJobHistory as listEvents } from '../../catalogue/listing/list-history.ts';
 import { route } from '../../http/route.ts';
+import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   hasCatalogue,
@@ -15,7 +16,7 @@ import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, eventsEntries, eventsPage } from './lists.ts';
 import { paging } from './parameters.ts';
-import { EXAMPLE_EVENTS, EXAMPLE_RECORD } from './records.ts';
+import { EXAMPLE_EVENTS } from './records.ts';
 import type { DataServices } from './services.ts';
 
 const OPERATION = 'listJobHistory';

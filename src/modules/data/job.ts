@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
 import { route } from '../../http/route.ts';
+import { EXAMPLE_DETAIL } from '../catalogue-examples.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   hasCatalogue,
@@ -13,7 +14,6 @@ import {
 import { jobDetail, jobDetailOf } from '../job-answer.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
-import { EXAMPLE_RECORD } from './records.ts';
 import type { DataServices } from './services.ts';
 
 const COST = 1;
@@ -30,15 +30,10 @@ export const getJob = route<DataServices>()({
   answer: envelope(v.strictObject({ job: jobDetail })),
   errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
   examples: {
-    params: { id: EXAMPLE_RECORD.id },
+    params: { id: EXAMPLE_DETAIL.id },
     answer: {
       data: {
-        job: {
-          ...EXAMPLE_RECORD,
-          description: 'You build the pipelines that our reports rest on.',
-          description_truncated: false,
-          closed_at: null,
-        },
+        job: EXAMPLE_DETAIL,
       },
       meta: exampleMeta(COST),
     },

@@ -1,6 +1,7 @@
 /** GET /v1/jobs: every job, or those of a company, page by page. */
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
+import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
@@ -8,7 +9,6 @@ import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
 import { ofJobs, paging } from './parameters.ts';
-import { EXAMPLE_RECORD } from './records.ts';
 import type { DataServices } from './services.ts';
 
 const OPERATION = 'listJobs';

@@ -8,10 +8,11 @@ import type { HistoryPage, JobListFilters } from '../../catalogue/listing/listin
 import { Refusal } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { wholeNumber } from '../answer-values.ts';
+import { jobRecord, jobRecordOf } from '../job-answer.ts';
 import { badCursor, questionOf } from './cursors.ts';
 import { answeredOnce, type Costing } from './envelope.ts';
 import { PAGE_LIMIT_MAX } from './parameters.ts';
-import { historyEvent, historyEventOf, jobRecord, jobRecordOf } from './records.ts';
+import { historyEvent, historyEventOf } from './records.ts';
 import type { DataServices } from './services.ts';
 
 /** The members of a page. */

@@ -5,7 +5,6 @@ import { isoTime } from '../../base/iso-time.ts';
 import { REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { PUBLIC_POOL_SIZE } from '../../catalogue/limits.ts';
 import { publicSamples } from '../../catalogue/listing/public-samples.ts';
-import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_JOB } from '../catalogue-examples.ts';
@@ -82,26 +81,22 @@ export const searchPublicSamples = route<DataServices>()({
   handle({ q }, { catalogue, clock }, request) {
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
-    const found = fromCatalogue(() => {
-      const { poolSize, rows } = publicSamples(served.catalogue, q);
-      return { poolSize, jobs: served.catalogue.foundJobs.at(rows.slice(0, SAMPLE_COUNT_MAX)) };
-    });
-    if (found instanceof Refusal) return found;
-    return cached(served, `search\n${q}`, request, () => ({
-      data: {
-        samples: found.jobs.map((job) => ({
+    return cached<'UPSTREAM_INVALID_RESPONSE'>(served, `search\n${q}`, request, () =>
+      fromCatalogue(() => {
+        const { poolSize, rows } = publicSamples(served.catalogue, q);
+        const samples = served.catalogue.foundJobs.at(rows.slice(0, SAMPLE_COUNT_MAX)).map((job) => ({
           id: job.id,
           title: job.title,
           company: job.company,
           location: job.location,
           remote_status: job.remoteStatus,
           last_observed_at: isoTime(job.lastObservedMs),
-        })),
-        returned_samples: found.jobs.length,
-        limit: SAMPLE_COUNT_MAX,
-        pool_size: found.poolSize,
-      },
-      meta: { generated_at: isoTime(clock.nowMs()), limitations: [...limitationsOf(served), POOL] },
-    }));
+        }));
+        return {
+          data: { samples, returned_samples: samples.length, limit: SAMPLE_COUNT_MAX, pool_size: poolSize },
+          meta: { generated_at: isoTime(clock.nowMs()), limitations: [...limitationsOf(served), POOL] },
+        };
+      }),
+    );
   },
 });

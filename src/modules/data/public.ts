@@ -5,6 +5,7 @@ import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { Reply } from '../../http/answers.ts';
 import type { AnswerHeader } from '../../http/contract.ts';
 import { isListed } from '../../http/entity-tags.ts';
+import { Refusal } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 
 /** Headers of their successes. */
@@ -27,10 +28,17 @@ function digestOf(served: ServedCatalogue): string {
 const entityTagOf = (served: ServedCatalogue, question: string): string =>
   `W/"${sha256Base64Url(`${digestOf(served)}\n${question}`).slice(0, 22)}"`;
 
-/** The answer, or 304 where the client has it. @param write gives the body */
-export function cached(served: ServedCatalogue, question: string, request: RequestView, write: () => unknown): Reply {
+/** The answer, or 304 where the client has it. @param write gives the body; asked only where it leaves */
+export function cached<C extends string = never>(
+  served: ServedCatalogue,
+  question: string,
+  request: RequestView,
+  write: () => object | Refusal<C>,
+): Reply | Refusal<C> {
   const etag = entityTagOf(served, question);
   const headers = { etag, 'cache-control': PUBLIC_CACHE_CONTROL };
   if (isListed(etag, request.header('if-none-match'))) return new Reply(null, headers, 304);
-  return new Reply(JSON.stringify(write()), { ...headers, 'content-type': 'application/json' });
+  const body = write();
+  if (body instanceof Refusal) return body;
+  return new Reply(JSON.stringify(body), { ...headers, 'content-type': 'application/json' });
 }

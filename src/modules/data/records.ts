@@ -1,37 +1,11 @@
-/** Jobs, events and companies as the Jobs Data API shows them (siblings §4): schema and wire form side by side. */
+/** Events as the Jobs Data API shows them (siblings §4): schema and wire form side by side. */
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
-import { JOB_STATUSES } from '../../catalogue/job.ts';
-import type { JobRecord, ListedEvent } from '../../catalogue/listing/listing-answers.ts';
+import type { ListedEvent } from '../../catalogue/listing/listing-answers.ts';
 import { CHANGED_FIELDS, HISTORY_KINDS } from '../../catalogue/packed/history-event.ts';
 import { dateTime } from '../answer-values.ts';
 import { EXAMPLE_CLOSED_AT, EXAMPLE_COMPANY, EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_JOB } from '../catalogue-examples.ts';
 import { companyName } from '../company-answer.ts';
-import { job, jobOf } from '../job-answer.ts';
-
-export const jobRecord = v.strictObject({
-  ...job.entries,
-  department: v.nullable(v.string()),
-  skills: v.array(v.string()),
-  first_observed_at: dateTime,
-  status: v.picklist(JOB_STATUSES),
-});
-
-export const jobRecordOf = (record: JobRecord): v.InferInput<typeof jobRecord> => ({
-  ...jobOf(record),
-  department: record.department,
-  skills: [...record.skills],
-  first_observed_at: isoTime(record.firstObservedMs),
-  status: record.status,
-});
-
-export const EXAMPLE_RECORD = {
-  ...EXAMPLE_JOB,
-  department: 'Engineering',
-  skills: ['python', 'sql'],
-  first_observed_at: EXAMPLE_FIRST_OBSERVED_AT,
-  status: 'active',
-} as const;
 
 const change = v.strictObject({
   field: v.picklist(CHANGED_FIELDS),

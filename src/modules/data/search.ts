@@ -1,6 +1,7 @@
 /** GET /v1/jobs/search: jobs of the whole catalogue that match every filter, page by page. */
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
+import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { boolean } from '../parameter-rules.ts';
@@ -9,7 +10,6 @@ import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
 import { department, ofJobs, paging, skill } from './parameters.ts';
-import { EXAMPLE_RECORD } from './records.ts';
 import type { DataServices } from './services.ts';
 
 const OPERATION = 'searchJobs';

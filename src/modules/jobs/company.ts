@@ -6,7 +6,7 @@ import { paid } from '../../access/x402.ts';
 import { companyActivity } from '../../catalogue/questions/company.ts';
 import { route } from '../../http/route.ts';
 import { periodEndingAt } from '../answer-period.ts';
-import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
+import { EXAMPLE_COMPANY } from '../catalogue-examples.ts';
 import { companyDomain, period } from '../catalogue-parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
@@ -15,7 +15,7 @@ import {
   noCatalogue,
   noCompany,
 } from '../catalogue-refusals.ts';
-import { companyDataOf, companyEntries } from '../company-answer.ts';
+import { companyDataOf, companyEntries, EXAMPLE_ACTIVITY } from '../company-answer.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
 import type { JobsServices } from './services.ts';
@@ -35,16 +35,7 @@ export const summarizeCompany = route<JobsServices>()({
   examples: {
     query: { company: EXAMPLE_COMPANY.domain },
     answer: {
-      data: {
-        company: EXAMPLE_COMPANY,
-        active_job_count: 42,
-        observed_sample_jobs: 42,
-        engineering_jobs_in_sample: 17,
-        engineering_job_count: 17,
-        top_hiring_departments: [{ department: 'Engineering', observed_job_count: 17 }],
-        top_requested_skills: [{ skill: 'python', observed_job_count: 12, sample_size: 42 }],
-        last_observed_at: EXAMPLE_OBSERVED_AT,
-      },
+      data: EXAMPLE_ACTIVITY,
       meta: exampleMeta('requested company', 42),
     },
   },

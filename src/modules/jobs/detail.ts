@@ -10,7 +10,7 @@ import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
 import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { periodEndingAt } from '../answer-period.ts';
-import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_JOB } from '../catalogue-examples.ts';
+import { EXAMPLE_DETAIL } from '../catalogue-examples.ts';
 import { jobId } from '../catalogue-parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
@@ -51,19 +51,10 @@ export const getJob = route<JobsServices>()({
   answer: envelope(v.strictObject({ job: jobDetail })),
   errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
   examples: {
-    query: { id: EXAMPLE_JOB.id },
+    query: { id: EXAMPLE_DETAIL.id },
     answer: {
       data: {
-        job: {
-          ...EXAMPLE_JOB,
-          department: 'Engineering',
-          skills: ['python', 'sql'],
-          first_observed_at: EXAMPLE_FIRST_OBSERVED_AT,
-          status: 'active',
-          description: 'You build the pipelines that our reports rest on.',
-          description_truncated: false,
-          closed_at: null,
-        },
+        job: EXAMPLE_DETAIL,
       },
       meta: exampleMeta('monitored catalogue', 1),
     },

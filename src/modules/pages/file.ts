@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
+import { isListed } from '../../http/entity-tags.ts';
 import { NOT_FOUND, refuse } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import type { PageServices } from './services.ts';
@@ -18,8 +19,9 @@ const acceptsGzip = (acceptEncoding: string | null): boolean =>
     .split(',')
     .some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
 
+/** Both forms of a file are the same to a client that has one. */
 const isKnown = (ifNoneMatch: string | null, digest: string): boolean =>
-  ifNoneMatch !== null && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(`"${digest}`));
+  isListed(`"${digest}"`, ifNoneMatch) || isListed(`"${digest}-gzip"`, ifNoneMatch);
 
 export const pageFile = route<PageServices>()({
   operation: 'pageFile',

@@ -2,12 +2,11 @@
 import { creditsOf } from '../../access/credits.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { waysIn } from '../../http/access.ts';
+import { pathTemplateOf } from '../../http/documents/openapi.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { SurfaceView } from '../module.ts';
 import { exampleUrl } from './example-url.ts';
 import { type Html, html } from './html.ts';
-
-const pathTextOf = ({ path }: Operation): string => path.replace(/:(\w+)/g, '{$1}');
 
 const isKeyed = ({ access }: Operation): boolean =>
   waysIn(access).some(({ documentation }) => documentation.security !== undefined);
@@ -21,7 +20,7 @@ function costCell(operation: Operation): Html {
 }
 
 const rowOf = (operation: Operation): Html => html`<tr>
-<th scope="row">${operation.summary}<code class="usage">${operation.method} ${pathTextOf(operation)}</code></th>
+<th scope="row">${operation.summary}<code class="usage">${operation.method} ${pathTemplateOf(operation.path)}</code></th>
 <td class="price">${costCell(operation)}</td>
 </tr>
 `;
