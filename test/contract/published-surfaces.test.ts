@@ -93,9 +93,8 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
       const { answer, relation, examples, path } = operation;
       if (relation === 'service-desc') continue;
       expect(v.safeParse(answer, examples?.answer).issues, path).toBeUndefined();
-      expect(listed(operation)?.responses['200']?.content?.['application/json']?.example, path).toEqual(
-        examples?.answer,
-      );
+      const success = listed(operation)?.responses[String(operation.status ?? 200)];
+      expect(success?.content?.['application/json']?.example, path).toEqual(examples?.answer);
     }
   });
 
@@ -111,7 +110,7 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
       const statuses = Object.keys(published?.responses ?? {});
       const keyed = ['401', '402', '403'].filter((status) => statuses.includes(status));
       expect(keyed, path).toEqual(scopes.length === 0 ? [] : ['401', '402', '403']);
-      const headers = Object.keys(published?.responses['200']?.headers ?? {});
+      const headers = Object.keys(published?.responses[String(operation.status ?? 200)]?.headers ?? {});
       expect(headers.includes('X-Credits-Charged') && headers.includes('X-Credits-Remaining'), path).toBe(
         cost !== undefined,
       );

@@ -375,11 +375,11 @@ describe('the surface of retries with play money', () => {
     const off = await openedApp(variables);
     const asked = new Request(`${off.url}${URL_OF}`, { method: 'POST' });
     expect((await off.app.fetch(asked)).status).toBe(404);
-    expect(off.app.notices.join()).toContain('SURFACES can name it');
+    expect(off.app.notices.join()).toContain('play money must not buy outbound requests');
     await off.close();
     const on = await openedApp({ ...variables, SURFACES: 'callbacks,retry' });
     expect((await on.fetch(URL_OF, { method: 'POST' })).status).not.toBe(404);
-    expect(on.app.notices.join()).not.toContain('SURFACES can name it');
+    expect(on.app.notices.join()).not.toContain('play money must not buy outbound requests');
     await on.close();
   });
 });

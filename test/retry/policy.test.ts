@@ -1,4 +1,4 @@
-/** When a job is tried again (siblings §6): backoff, jitter, `Retry-After` in seconds and as a date (RFC 9110 §10.2.3, §5.6.7). */
+/** When a job is tried again (siblings §6): backoff, jitter, `Retry-After` in seconds and as a date (RFC 9110, sections 10.2.3 and 5.6.7). */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY, pauseMs, type RetryPolicy, retryAfterSecondsOf } from '../../src/retry/policy.ts';
 

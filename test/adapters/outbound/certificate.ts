@@ -1,7 +1,7 @@
 /** A certificate for one name that signs itself, made when it is needed, so that no private key lies in the repository. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** Tag, length and content (ITU-T X.690 §8.1), for contents below 64 KiB. */
+/** Tag, length and content (ITU-T X.690, section 8.1), for contents below 64 KiB. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -19,7 +19,7 @@ const SUBJECT_ALT_NAME = hex('0603551d11');
 const BASIC_CONSTRAINTS = hex('0603551d13');
 const TRUE = hex('0101ff');
 
-/** RFC 5280 §4.1, an authority for itself; PEM. */
+/** RFC 5280, section 4.1: an authority for itself; PEM. */
 export function selfSigned(name: string): { readonly key: string; readonly certificate: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = sequence(der(0x31, sequence(COMMON_NAME, text(0x0c, name))));
