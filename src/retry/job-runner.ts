@@ -23,7 +23,7 @@ import {
   stepOf,
   withDelivery,
 } from './job.ts';
-import { DELIVERY_TIMEOUT_MS, UNPACKED_BYTES_MAX, WIRE_BYTES_MAX } from './limits.ts';
+import { DELIVERY_TIMEOUT_MS, UNCOUNTED_RESULT_BYTES_MAX, UNPACKED_BYTES_MAX, WIRE_BYTES_MAX } from './limits.ts';
 import type { RetryMeter } from './meter.ts';
 import type { Sealer } from './sealer.ts';
 import { type JobSecrets, secretsOf, secretsText } from './secrets.ts';
@@ -115,7 +115,10 @@ export class JobRunner {
     return recorded?.job;
   }
 
-  /** @returns false when nothing went out because of the signal or the record, so that there is nothing more to do now */
+  /**
+   * @returns false when there is nothing more to do while it is held: nothing went out because of the signal or the record, or
+   *   its result is to be counted before it is delivered
+   */
   async #attempt({ job, secrets }: RetryRecord, signal: AbortSignal): Promise<boolean> {
     const { store, clock, meter } = this.#ports;
     const { id, customer, policy } = job;
@@ -145,9 +148,9 @@ export class JobRunner {
       if ((await store.update(id, (record) => this.#started(record.job))) === undefined) return false;
     }
     const { end, body: answerBody } = attemptEndOf(answered, clock.nowMs());
-    await this.#end(id, end, answerBody);
+    const ended = await this.#end(id, end, answerBody);
     this.#underWay.delete(id);
-    return true;
+    return (ended?.resultBody?.length ?? 0) <= UNCOUNTED_RESULT_BYTES_MAX;
   }
 
   /** Puts on record what is about to be sent. @throws NotSent when it must not be */
@@ -164,13 +167,14 @@ export class JobRunner {
     return started && { job: started, attemptsMade: 1 };
   }
 
-  async #end(id: RetryId, end: AttemptEnd, body: string | null): Promise<void> {
+  async #end(id: RetryId, end: AttemptEnd, body: string | null): Promise<RetryRecord | undefined> {
     const { store, clock, meter } = this.#ports;
     const draw = this.#draw();
     const ended = await store.update(id, ({ job, secrets }) =>
       this.#ended(job, endAttempt(job, end, clock.nowMs(), draw), secrets, body),
     );
     if (ended !== undefined) meter.countAttempt(end.outcome);
+    return ended;
   }
 
   /** The change to a job that may have ended: then its request goes, and the body of its result is kept. */

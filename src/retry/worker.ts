@@ -13,6 +13,7 @@ import {
   HELD_BYTES_MAX,
   HELD_COUNT_MAX,
   LOOK_PAUSE_MS_MAX,
+  TAKEN_BYTES_MAX,
   TAKEN_COUNT_MAX,
 } from './limits.ts';
 import type { DueJob } from './store.ts';
@@ -27,12 +28,18 @@ interface Held extends DueJob {
   readonly abort: AbortController;
 }
 
+/** Jobs that are held, and their bytes. */
+interface Share {
+  count: number;
+  bytes: number;
+}
+
 export class RetryWorker {
   readonly runner: JobRunner;
   readonly #ports: WorkerPorts;
   readonly #held = new Map<RetryId, Held>();
-  /** Jobs held of each customer. */
-  readonly #counts = new Map<string, number>();
+  /** What is held of each customer. */
+  readonly #shares = new Map<string, Share>();
   #heldBytes = 0;
   #state: 'new' | 'working' | 'draining' = 'new';
   /** The look that is under way. */
@@ -129,8 +136,9 @@ export class RetryWorker {
   async #takeAll(): Promise<void> {
     const { store, clock } = this.#ports;
     for (;;) {
-      const countMax = Math.min(TAKEN_COUNT_MAX, HELD_COUNT_MAX - this.#held.size);
-      const bytesMax = HELD_BYTES_MAX - this.#heldBytes;
+      const { count, bytes } = this.#room();
+      const countMax = Math.min(TAKEN_COUNT_MAX, count);
+      const bytesMax = Math.min(TAKEN_BYTES_MAX, bytes);
       if (countMax <= 0 || bytesMax <= 0) {
         this.#isBehind = true;
         return;
@@ -147,23 +155,38 @@ export class RetryWorker {
     }
   }
 
-  /** Customers who hold as many jobs as there is room left: one of them never fills it, and a newcomer always finds some. */
+  #room(): Share {
+    return { count: HELD_COUNT_MAX - this.#held.size, bytes: HELD_BYTES_MAX - this.#heldBytes };
+  }
+
+  /** Customers who hold as much as there is room left: one of them never fills it, and a newcomer always finds some. */
   #crowdedCustomers(): string[] {
-    const free = HELD_COUNT_MAX - this.#held.size;
-    if (this.#held.size < free) return [];
-    return [...this.#counts].filter(([, count]) => count >= free).map(([customer]) => customer);
+    const room = this.#room();
+    if (this.#held.size < room.count && this.#heldBytes < room.bytes) return [];
+    return [...this.#shares]
+      .filter(([, { count, bytes }]) => count >= room.count || bytes >= room.bytes)
+      .map(([customer]) => customer);
+  }
+
+  #share({ customer, byteCount }: DueJob, sign: 1 | -1): void {
+    const share = this.#shares.get(customer) ?? { count: 0, bytes: 0 };
+    share.count += sign;
+    share.bytes += sign * byteCount;
+    this.#heldBytes += sign * byteCount;
+    if (share.count === 0) this.#shares.delete(customer);
+    else this.#shares.set(customer, share);
   }
 
   #hold(job: DueJob): void {
     const held: Held = { ...job, abort: new AbortController() };
     this.#held.set(job.id, held);
-    this.#heldBytes += job.byteCount;
-    this.#counts.set(job.customer, (this.#counts.get(job.customer) ?? 0) + 1);
+    this.#share(job, 1);
     this.#ports.meter.due = this.#held.size - this.#ports.meter.running;
     void this.#carry(held);
   }
 
-  async #carry({ id, customer, byteCount, abort }: Held): Promise<void> {
+  async #carry(held: Held): Promise<void> {
+    const { id, abort } = held;
     const { store, clock } = this.#ports;
     let isFailed = false;
     try {
@@ -181,10 +204,7 @@ export class RetryWorker {
       dueAtMs = clock.nowMs() + FAULT_PAUSE_MS;
     }
     this.#held.delete(id);
-    this.#heldBytes -= byteCount;
-    const count = (this.#counts.get(customer) ?? 1) - 1;
-    if (count === 0) this.#counts.delete(customer);
-    else this.#counts.set(customer, count);
+    this.#share(held, -1);
     this.#ports.meter.due = this.#held.size - this.#ports.meter.running;
     if (this.#held.size === 0) this.#onIdle();
     if (dueAtMs !== undefined) this.wakeAt(dueAtMs);

@@ -126,6 +126,21 @@ export function describeRetries(
         expect(one.nextDueMs).toBeUndefined();
       }));
 
+    it('counts a result that waits for its delivery among the bytes of its job', () =>
+      using(async (store, time) => {
+        for (let i = 0; i < 2; i++) {
+          const made = record(time, {}, 'x'.repeat(10));
+          await store.create(made);
+          await store.update(made.job.id, ({ job }) => {
+            const ended = cancel(job, time.nowMs());
+            return ended && { job: ended, resultBody: bytes('y'.repeat(100)) };
+          });
+        }
+        const { jobs, nextDueMs } = await store.takeDue(look(time, { bytesMax: 150 }));
+        expect(jobs.map(({ byteCount }) => byteCount)).toEqual([110]);
+        expect(nextDueMs).toBeUndefined();
+      }));
+
     it('lets steps of one job take turns: each sees what the one before recorded', () =>
       using(async (store, time) => {
         const made = record(time);

@@ -8,6 +8,7 @@ import type { RetryId } from '../../retry/identifier.ts';
 import type { RetryJob } from '../../retry/job.ts';
 import {
   type Created,
+  carriedBytesOf,
   type DueQuery,
   NO_USAGE,
   type RetryChange,
@@ -102,7 +103,11 @@ export class SqliteRetryStore implements RetryStore {
       }
     }
     return {
-      jobs: fresh.map(({ job: { id, customer }, secrets }) => ({ id, customer, byteCount: secrets?.length ?? 0 })),
+      jobs: fresh.map((record) => ({
+        id: record.job.id,
+        customer: record.job.customer,
+        byteCount: carriedBytesOf(record),
+      })),
       nextDueMs,
     };
   }
