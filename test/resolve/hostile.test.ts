@@ -11,10 +11,13 @@ const BODY_BYTES = 8_388_608;
 /** Far above what any of them takes, and far below what a quadratic reader would. */
 const SECONDS_MAX = 10;
 
-function extracted(html: string): { readonly content: ReturnType<typeof extract>; readonly ms: number } {
+function extracted(
+  html: string,
+  contentType: string | null = 'text/html',
+): { readonly content: ReturnType<typeof extract>; readonly ms: number } {
   const document = {
     body: Buffer.from(html),
-    contentType: 'text/html',
+    contentType,
     url: 'https://hostile.example/',
     include: INCLUDES,
     isTruncated: false,
@@ -70,6 +73,17 @@ describe('a page that repeats', () => {
       expect(ms).toBeLessThan(SECONDS_MAX * 1000);
       expect(content.text!.length).toBeLessThanOrEqual(2 * TEXT_CODE_POINTS_MAX);
       expect(content.links!.length).toBeLessThanOrEqual(LINK_COUNT_MAX);
+    },
+  );
+});
+
+describe('a document without a type', () => {
+  // Its first 1024 bytes decide, so a pattern that looks at them must not go back over all ways to read them.
+  it.each(['<!---->', '<!-- --> ', '<!--', ' ', '<?xml ', '<!doctype'])(
+    'that repeats %j is told apart at once',
+    (piece) => {
+      const { ms } = extracted(`${repeated(piece, 1000)}x`, null);
+      expect(ms).toBeLessThan(1000);
     },
   );
 });

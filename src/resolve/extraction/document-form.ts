@@ -9,7 +9,8 @@ const SNIFFED_BYTES = 1_024;
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)$/;
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
-const HTML_START = /^(?:\s|<!--[\s\S]*?-->)*<(?:!doctype html|html|head|body|title|meta)\b/i;
+/** Each comment can be read in one way only: otherwise a page of many comments would take time exponential in their number. */
+const HTML_START = /^(?:\s|<!--(?:(?!-->)[\s\S])*-->)*<(?:!doctype html|html|head|body|title|meta)\b/i;
 
 /** The type without its parameters, in lower case. */
 export const essenceOf = (contentType: string): string =>
