@@ -161,7 +161,7 @@ export class AddressJudge {
 
   /** undefined: the address is public. */
   refusalOf(ip: IpAddress): AddressRefusal | undefined {
-    const embedding = this.#embeddings.find((rule) => isInRange(ip, rule.range));
+    const embedding = this.#embeddingOf(ip);
     if (embedding !== undefined) {
       for (const bits of embedding.embedded(ip.bits)) {
         const inner = this.#inRange({ family: 4, bits });
@@ -172,6 +172,19 @@ export class AddressJudge {
       return undefined;
     }
     return this.#inRange(ip);
+  }
+
+  /** The addresses that a connection to this one may reach: itself, or those that it embeds. */
+  meantBy(ip: IpAddress): readonly IpAddress[] {
+    return (
+      this.#embeddingOf(ip)
+        ?.embedded(ip.bits)
+        .map((bits) => ({ family: 4, bits })) ?? [ip]
+    );
+  }
+
+  #embeddingOf(ip: IpAddress): EmbeddingRule | undefined {
+    return this.#embeddings.find((rule) => isInRange(ip, rule.range));
   }
 
   #inRange(ip: IpAddress): AddressRefusal | undefined {

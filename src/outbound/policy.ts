@@ -95,7 +95,7 @@ export class OutboundPolicy implements TargetPolicy {
       if (refuses(candidate)) return refused(name, reason);
     }
     if (this.#isOwnHook(url)) return { ok: true, target: { url, isOwnHook: true } };
-    if (this.#own.has(hostPortOf(url)) || (ip !== undefined && this.#isListening(unmapped(ip), port))) return OWN;
+    if (this.#own.has(hostPortOf(url)) || (ip !== undefined && this.#isListening(ip, port))) return OWN;
     if (isHostListed(allow, url)) return { ok: true, target: { url, isOwnHook: false, mayResolveTo: 'any' } };
     if (ip !== undefined && isAddressListed(allow, unmapped(ip), port)) {
       return { ok: true, target: { url, isOwnHook: false, mayResolveTo: 'listed' } };
@@ -126,17 +126,16 @@ export class OutboundPolicy implements TargetPolicy {
 
   #judgeAddress({ url, mayResolveTo }: Target, ip: IpAddress): JudgedAddresses {
     const port = portOf(url);
-    const inner = unmapped(ip);
-    if (this.#isListening(inner, port)) return OWN;
-    if (mayResolveTo === 'any' || isAddressListed(this.#options.allow, inner, port)) return { ok: true };
+    if (this.#isListening(ip, port)) return OWN;
+    if (mayResolveTo === 'any' || isAddressListed(this.#options.allow, unmapped(ip), port)) return { ok: true };
     const refusal = this.#addresses.refusalOf(ip);
     if (refusal !== undefined) return this.#notPublic(refusal);
     return mayResolveTo === 'listed' ? NOT_LISTED : { ok: true };
   }
 
   #isListening(ip: IpAddress, port: number): boolean {
-    const { listening } = this.#options.own;
-    return port === listening.port && listening.ranges.some((range) => isInRange(ip, range));
+    const { ranges, port: own } = this.#options.own.listening;
+    return port === own && this.#addresses.meantBy(ip).some((one) => ranges.some((range) => isInRange(one, range)));
   }
 
   #isOwnHook(url: URL): boolean {

@@ -110,6 +110,16 @@ describe('addresses that a name resolved to', () => {
     expect(judged).toMatchObject({ rule: 'own-address' });
     expect(policy.judgeAddresses(target(policy, 'http://example.com:8080/'), ['8.8.4.5']).ok).toBe(true);
   });
+
+  it.each(['::ffff:8.8.4.4', '64:ff9b::8.8.4.4', '2002:808:404::1'])(
+    'are not where it listens, spelled as %s',
+    (text) => {
+      const policy = allowing('');
+      const judged = policy.judgeAddresses(target(policy, 'https://example.com:8080/'), [text]);
+      expect(judged).toMatchObject({ rule: 'own-address' });
+      expect(policy.judge(`http://[${text}]:8080/`, 'resolve')).toMatchObject({ rule: 'own-address' });
+    },
+  );
 });
 
 describe('TARGET_ALLOW', () => {
