@@ -84,7 +84,7 @@ interface Work {
 export interface ResolveClaim {
   /**
    * Looks the name up, begins the work, and waits for it.
-   * @param waitMs 0 does not wait for the work; the look-up is always waited for
+   * @param waitMs the look-up takes its part of it; 0 does not wait for the work, and the look-up is always waited for
    */
   run(question: ResolveQuestion, target: Target, waitMs: number, client: WaitingClient): Promise<Waited>;
   /** Records the resolve, which is paid for, with what `run` answered. Rejects when it is not on record. */
@@ -198,10 +198,12 @@ export class Resolver {
       run: async (question, target, waitMs, client) => {
         const listener = onceGone(() => ending.abort());
         client.onDisconnect(listener);
+        const { clock } = this.#ports;
+        const waitEndMs = clock.monotonicMs() + waitMs;
         const refused = await this.#lookUp(target, ending.signal);
         if (refused === undefined) {
           work = this.#begin(question, target, payer, ending);
-          found = await this.#wait(work, waitMs);
+          found = await this.#wait(work, waitEndMs - clock.monotonicMs());
         } else found = refused;
         listener.end();
         if (found?.status === 'failed') return { kind: 'failed', failure: found.failure };
@@ -267,7 +269,7 @@ export class Resolver {
 
   /** The outcome within the wait, or undefined. The client may go away meanwhile, which ends the work and so the wait. */
   #wait({ outcome }: Work, waitMs: number): Promise<ResolveOutcome | undefined> {
-    if (waitMs === 0 || this.#isDraining) return Promise.resolve(undefined);
+    if (waitMs <= 0 || this.#isDraining) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const end = (found?: ResolveOutcome): void => {
         stop();

@@ -159,6 +159,23 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     expect(await ended(app, created)).toMatchObject({ status: 'resolved', result: { metadata: { title: 'A story' } } });
   });
 
+  it('takes the look-up of the name from the wait', async () => {
+    let laterMs = 0;
+    const outbound = new FakeOutbound();
+    outbound.targets.set('https://slow.example/', 'held');
+    outbound.lookUp = async () => {
+      laterMs = 4000;
+      return 'allowed';
+    };
+    const clock = { nowMs: Date.now, monotonicMs: () => performance.now() + laterMs };
+    const app = await openedApp({ SNAPSHOT: 'none' }, { outbound, clock });
+    opened.push(app);
+    const startMs = performance.now();
+    const answer = await resolve(app, { url: 'https://slow.example/', max_wait_seconds: 4 });
+    expect(answer.status).toBe(202);
+    expect(performance.now() - startMs).toBeLessThan(3000);
+  });
+
   it('that fails after its answer is failed, and paid for', async () => {
     const { app, outbound } = await open();
     const url = 'https://slow.example/';
