@@ -1,4 +1,4 @@
-/** The `retry` commands and `demo --retry` against a real server (siblings §6; issue 16). */
+/** The `retry` commands and `demo --retry` against a real server. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RunningServer, runToEnd, startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';

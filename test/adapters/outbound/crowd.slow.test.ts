@@ -1,4 +1,4 @@
-/** 10,000 requests due at once to 1,000 hosts of which a tenth hangs (issue 16): the others are reached in time. */
+/** 10,000 requests due at once to 1,000 hosts of which a tenth hangs: the others are reached in time. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { binaryOf, PROJECT, RUNTIMES, startProcess } from '../../support/server.ts';
