@@ -353,6 +353,48 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
     expect(body).toMatchObject({ attempts: [{ outcome, next_attempt_at: null }] });
   });
 
+  it('show what a target answered as data that no browser runs, in every answer about it (reliability 231)', async () => {
+    const one = await open();
+    const body = '<script>alert(1)</script>';
+    const headers = {
+      'content-type': 'application/json; odd="</script>"',
+      'set-cookie': 'a=stolen',
+      'x-odd': '\u00ff',
+    };
+    one.outbound.target('odd.example', () => answer(200, body, headers));
+    const key = await one.keyWith(1);
+    const order = { request: { method: 'GET', url: 'https://odd.example/' } };
+    const { id } = (await (await one.post(order, bearer(key))).json()) as Body;
+    await until('the job', async () => (await one.status(id, key)).status === 'succeeded');
+    const shown = await one.app.fetch(`${URL_OF}/${id}`, { headers: bearer(key) });
+    expect(shown.headers.get('content-type')).toBe('application/json');
+    expect(shown.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(shown.headers.get('content-security-policy')).toBe('sandbox');
+    expect(shown.headers.get('set-cookie')).toBeNull();
+    const { result } = (await shown.json()) as { result: unknown };
+    expect(result).toEqual({
+      status_code: 200,
+      content_type: headers['content-type'],
+      body,
+      size_bytes: body.length,
+      truncated: false,
+    });
+  });
+
+  it('say of a callback that fails how often it was tried, and nothing of where or what (reliability 239)', async () => {
+    const one = await open();
+    one.outbound.target('deaf.example', () => answer(500, 'hidden-answer', { 'x-hidden': 'hidden-answer' }));
+    const key = await one.keyWith(1);
+    const order = { ...ORDER, callback_url: 'https://deaf.example/hidden-path?hidden' };
+    const { id } = (await (await one.post(order, bearer(key))).json()) as Body;
+    const delivery = async () => (await one.get(`/v1/retries/${id}/callback`, key)).body as Record<string, string>;
+    await until('the try', async () => Number((await delivery()).last_status_code) === 500);
+    const body = await delivery();
+    expect(body).toMatchObject({ status: 'delivering', attempt_count: 1, delivered_at: null });
+    expect(Date.parse(body.next_attempt_at!) - Date.parse(body.last_attempt_at!)).toBeGreaterThanOrEqual(5000);
+    expect(JSON.stringify(body)).not.toMatch(/hidden|deaf/);
+  });
+
   it('wait for their next attempt, and say when it comes', async () => {
     const one = await open();
     one.outbound.target('busy.example', () => answer(503, 'later', { 'retry-after': '120' }));

@@ -1,9 +1,10 @@
 /** DELETE /v1/callbacks/{id}: deletes the callback and its events before it expires (callback.md). */
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, readToken } from '../../access/read-token.ts';
 import { route } from '../../http/route.ts';
+import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { callbackId, deletedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID } from './examples.ts';
-import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
+import { jsonReply } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 export const deleteCallback = route<CallbackServices>()({

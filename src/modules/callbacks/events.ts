@@ -1,9 +1,10 @@
 /** GET /v1/callbacks/{id}/events: lists the stored events, oldest first (callback.md). */
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, ratedReadToken } from '../../access/read-token.ts';
 import { route } from '../../http/route.ts';
+import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { callbackId, eventsAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_LISTING } from './examples.ts';
-import { eventsReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
+import { eventsReply } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 export const listEvents = route<CallbackServices>()({

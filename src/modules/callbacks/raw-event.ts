@@ -7,10 +7,11 @@ import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, ratedReadToken } from
 import { isFieldValue } from '../../base/media-type.ts';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
+import { UNTRUSTED_ANSWER_HEADERS, UNTRUSTED_HEADERS } from '../untrusted.ts';
 import { callbackId, eventId } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
 import { EVENT_NOT_FOUND, unknownEvent } from './refusals.ts';
-import { rawBody, UNTRUSTED_ANSWER_HEADERS, UNTRUSTED_HEADERS } from './replies.ts';
+import { rawBody } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 const RAW_TYPE = 'application/octet-stream';

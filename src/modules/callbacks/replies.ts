@@ -1,31 +1,9 @@
-/**
- * Replies that contain text from untrusted senders. Their headers keep browsers from guessing another media type and from
- * running anything in the text (decisions §5; reliability 175).
- */
-import * as v from 'valibot';
+/** Replies of the callbacks, which contain text from untrusted senders. */
 import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
 import type { Absent, EventJson, RawBody } from '../../callback/callbacks.ts';
 import { JsonPieces } from '../../callback/event-json.ts';
 import { BodyPieces, Reply } from '../../http/answers.ts';
-import type { AnswerHeader } from '../../http/contract.ts';
-
-export const UNTRUSTED_HEADERS = {
-  'content-type': 'application/json',
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': 'sandbox',
-} as const;
-
-/** The same headers for the contract. */
-export const UNTRUSTED_ANSWER_HEADERS: Readonly<Record<string, AnswerHeader>> = {
-  'X-Content-Type-Options': {
-    description: 'Keeps browsers from guessing another media type',
-    schema: v.literal(UNTRUSTED_HEADERS['x-content-type-options']),
-  },
-  'Content-Security-Policy': {
-    description: 'Keeps browsers from running or loading anything in the answer',
-    schema: v.literal(UNTRUSTED_HEADERS['content-security-policy']),
-  },
-};
+import { UNTRUSTED_HEADERS } from '../untrusted.ts';
 
 /** @param json finished JSON text */
 export function jsonReply(json: string): Reply {

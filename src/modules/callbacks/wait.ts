@@ -12,10 +12,11 @@ import type { Reply } from '../../http/answers.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { DeferredAnswer } from '../../http/hot/deferred-answer.ts';
 import { route } from '../../http/route.ts';
+import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { callbackId, waitAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT, EXAMPLE_EVENT_ID } from './examples.ts';
 import { EVENT_NOT_FOUND, TOO_MANY_WAITS, unknownEvent } from './refusals.ts';
-import { eventsReply, jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
+import { eventsReply, jsonReply } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 /** ECMAScript's Number conversion, rounded down and limited to 1..30; 30 for text that is not a finite number. */

@@ -41,10 +41,11 @@ import {
 import type { RequestView } from '../../http/request-view.ts';
 import { type Route, route } from '../../http/route.ts';
 import { unreadBody } from '../../http/unread-body.ts';
+import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { callbackId, receivedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
 import { CALLBACK_EVENT_LIMIT_REACHED } from './refusals.ts';
-import { jsonReply, UNTRUSTED_ANSWER_HEADERS } from './replies.ts';
+import { jsonReply } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
 const ERRORS = [

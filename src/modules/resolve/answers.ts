@@ -1,10 +1,10 @@
 /** Closed schemas of the answers of the Resolve API (siblings §7), and how answers are written. */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
-import type { AnswerHeader } from '../../http/contract.ts';
 import { LINK_COUNT_MAX, REDIRECT_COUNT_MAX } from '../../resolve/limits.ts';
 import type { ShownResolve } from '../../resolve/resolver.ts';
 import { FAILURE_CODES } from '../../resolve/result.ts';
+import { UNTRUSTED_HEADERS } from '../untrusted.ts';
 
 export const resolveId = v.pipe(v.string(), v.regex(/^rs_[A-Za-z0-9]{24}$/));
 /** A time with milliseconds and `Z`. */
@@ -58,25 +58,6 @@ export const createdAnswer = v.strictObject({
   read_token: v.pipe(v.string(), v.regex(/^svc_rs_sk_[A-Za-z0-9]{43}$/)),
   ...outcome,
 });
-
-/** What strangers wrote is in these answers: no browser guesses another type, or runs anything in it. */
-const UNTRUSTED_HEADERS = {
-  'content-type': 'application/json',
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': 'sandbox',
-} as const;
-
-/** The same headers for the contract. */
-export const UNTRUSTED_ANSWER_HEADERS: Readonly<Record<string, AnswerHeader>> = {
-  'X-Content-Type-Options': {
-    description: 'Keeps browsers from guessing another media type',
-    schema: v.literal(UNTRUSTED_HEADERS['x-content-type-options']),
-  },
-  'Content-Security-Policy': {
-    description: 'Keeps browsers from running or loading anything in the answer',
-    schema: v.literal(UNTRUSTED_HEADERS['content-security-policy']),
-  },
-};
 
 /** @param readToken for the customer who has just paid; undefined for a reader, who has it */
 export function resolveReply(

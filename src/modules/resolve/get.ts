@@ -1,7 +1,8 @@
 /** GET /v1/resolves/{id}: what a resolve has come to, for its read token, for one hour (siblings §7). */
 import { RESOLVE_EXPIRED, resolveExpired, resolveToken } from '../../access/resolve-token.ts';
 import { route } from '../../http/route.ts';
-import { resolveId, resolveReply, shownAnswer, UNTRUSTED_ANSWER_HEADERS } from './answers.ts';
+import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
+import { resolveId, resolveReply, shownAnswer } from './answers.ts';
 import { EXAMPLE_RESOLVE_ID, EXAMPLE_SHOWN } from './examples.ts';
 import type { ResolveServices } from './services.ts';
 

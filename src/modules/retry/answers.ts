@@ -1,13 +1,14 @@
 /** Closed schemas of the answers of the retry operations, and the answers themselves (siblings §6). */
 import * as v from 'valibot';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
-import { JsonText } from '../../http/answers.ts';
+import { Reply } from '../../http/answers.ts';
 import { CALLBACK_STATUSES } from '../../retry/delivery.ts';
 import { FAILURE_CODES, OUTCOMES, type RetryJob, STATUSES } from '../../retry/job.ts';
 import { ATTEMPT_COUNT_MAX, DELIVERY_PAUSES_MS, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX } from '../../retry/limits.ts';
 import type { RetryDraft } from '../../retry/retries.ts';
 import { resultJson } from '../../retry/shown.ts';
 import { count, dateTime, wholeNumber } from '../answer-values.ts';
+import { UNTRUSTED_HEADERS } from '../untrusted.ts';
 
 export const retryId = v.pipe(v.string(), v.regex(/^rt_[A-Za-z0-9]{24}$/));
 const status = v.picklist(STATUSES);
@@ -123,7 +124,7 @@ export function createdOf(
 const callbackStatusOf = ({ delivery }: RetryJob): v.InferInput<typeof callbackStatus> => delivery?.status ?? 'none';
 
 /** @param resultBody JSON text of the result's body: it goes out as it came */
-export function retryOf(job: RetryJob, resultBody: string | null): JsonText {
+export function retryOf(job: RetryJob, resultBody: string | null): Reply {
   const head = {
     id: job.id,
     status: job.status,
@@ -136,7 +137,8 @@ export function retryOf(job: RetryJob, resultBody: string | null): JsonText {
   };
   const tail = { failure: job.failure, callback_status: callbackStatusOf(job) };
   const result = resultJson(job, resultBody);
-  return new JsonText(`${JSON.stringify(head).slice(0, -1)},"result":${result},${JSON.stringify(tail).slice(1)}`);
+  const text = `${JSON.stringify(head).slice(0, -1)},"result":${result},${JSON.stringify(tail).slice(1)}`;
+  return new Reply(text, UNTRUSTED_HEADERS);
 }
 
 export const attemptsOf = ({ id, attempts }: RetryJob): v.InferInput<typeof attemptsAnswer> => ({

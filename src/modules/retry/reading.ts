@@ -2,6 +2,7 @@
 import { perKey } from '../../access/key-rate.ts';
 import { noRetry, RETRY_NOT_FOUND, retryReader } from '../../access/retry-access.ts';
 import { route } from '../../http/route.ts';
+import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { attemptsAnswer, attemptsOf, callbackAnswer, callbackOf, retryAnswer, retryId, retryOf } from './answers.ts';
 import { EXAMPLE_ATTEMPTS, EXAMPLE_CALLBACK, EXAMPLE_ID, EXAMPLE_RETRY } from './examples.ts';
 import type { RetryServices } from './services.ts';
@@ -18,6 +19,7 @@ export const getRetry = route<RetryServices>()({
   access: [retryReader, perKey],
   params: { id: retryId },
   answer: retryAnswer,
+  answerHeaders: UNTRUSTED_ANSWER_HEADERS,
   errors: [RETRY_NOT_FOUND],
   examples: { params: PARAMS, answer: EXAMPLE_RETRY },
   async handle(_, { retries }, _request, { job }) {
