@@ -32,6 +32,12 @@ export interface OutboundClientOptions {
 /** A host's addresses as text; IPv6 without brackets. */
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
+/**
+ * Whose slots a target counts among. Own webhook addresses are no host of the network: one of the same name, on another port,
+ * that holds its slots must not keep them waiting. No host has an empty name.
+ */
+const turnNameOf = ({ isOwnHook, url }: Target): string => (isOwnHook ? '' : url.hostname);
+
 type Located =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
   | { readonly kind: 'blocked' | 'timeout' | 'unreachable'; readonly detail: string };
@@ -56,7 +62,7 @@ export class OutboundClient implements Outbound {
 
   async send(request: OutboundRequest): Promise<OutboundResult> {
     const { clock } = this.#options;
-    const turn = await this.#turns.take(request.customer, request.target.url.hostname, request.signal);
+    const turn = await this.#turns.take(request.customer, turnNameOf(request.target), request.signal);
     const startMs = clock.monotonicMs();
     try {
       const result: ExchangeResult =
