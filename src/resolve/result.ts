@@ -83,7 +83,7 @@ const MESSAGES: Readonly<Record<FailureCode, string>> = {
   TARGET_NOT_ALLOWED: 'the address, or one that it redirects to, may not be fetched from here',
   TARGET_UNREACHABLE: 'the name does not resolve, or nothing answers there',
   TOO_MANY_REDIRECTS: 'the address redirects more than ten times',
-  RESPONSE_TOO_LARGE: 'the unpacked answer is larger than 8 MiB',
+  RESPONSE_TOO_LARGE: 'the answer has a head over 32 KiB or a body over 8 MiB unpacked',
   TLS_ERROR: 'the target has no certificate that holds for its name, or no TLS',
   TARGET_TIMEOUT: 'the target did not answer in time',
   INTERNAL_ERROR: 'the server failed while it resolved the address',

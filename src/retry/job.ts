@@ -200,7 +200,7 @@ const FAILURES = {
   blocked: (): Failure => ({ code: 'TARGET_NOT_ALLOWED', message: 'the address of the target is not allowed' }),
   response_too_large: (): Failure => ({
     code: 'RESPONSE_TOO_LARGE',
-    message: 'the answer of the target is too large when it is unpacked',
+    message: 'the answer of the target has a head over 32 KiB or a body over 8 MiB unpacked',
   }),
 };
 

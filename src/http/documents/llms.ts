@@ -36,10 +36,13 @@ function queryIn({ query, lenientQuery = {} }: Contract): string {
   return all.length === 0 ? '' : ` Query: ${all.join('; ')}.`;
 }
 
+const withSmallLetter = (sentence: string): string => sentence.slice(0, 1).toLowerCase() + sentence.slice(1);
+
 function accessIn({ access }: Operation): string {
   const sentences = access.flatMap((entry) => {
     const ofEntry = waysIn([entry]).flatMap(({ documentation }) => documentation.sentence ?? []);
-    return ofEntry.length === 0 ? [] : [ofEntry.join(', or: ')];
+    const [first, ...others] = ofEntry;
+    return first === undefined ? [] : [[first, ...others.map(withSmallLetter)].join(', or ')];
   });
   return sentences.length === 0 ? ' Free.' : ` ${sentences.join('. ')}.`;
 }
