@@ -18,7 +18,12 @@ export interface OutboundRequest {
   readonly signal?: AbortSignal;
   /** Awaited after the turn is given and the addresses are judged, before the first byte leaves. A rejection ends the request. */
   onSent?(): void | Promise<void>;
+  /** Makes headers and body after `onSent`, in place of those above: what is long, or signed with its time, is made in its turn. */
+  partsInTurn?(): SentParts;
 }
+
+/** What a request carries. */
+export type SentParts = Pick<OutboundRequest, 'headers' | 'body'>;
 
 export interface OutboundAnswer {
   readonly kind: 'answer';

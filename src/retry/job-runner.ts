@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import type { Outbound, OutboundRequest, OutboundResult } from '../outbound/outbound.ts';
+import type { Outbound, OutboundRequest, OutboundResult, SentParts } from '../outbound/outbound.ts';
 import type { Purpose } from '../outbound/target.ts';
 import { attemptEndOf, attemptHeaders } from './attempts.ts';
 import { completionEvent, eventIdOf, signedHeaders } from './completion-event.ts';
@@ -23,7 +23,7 @@ import {
   stepOf,
   withDelivery,
 } from './job.ts';
-import { DELIVERY_TIMEOUT_MS, UNCOUNTED_RESULT_BYTES_MAX, UNPACKED_BYTES_MAX, WIRE_BYTES_MAX } from './limits.ts';
+import { DELIVERY_TIMEOUT_MS, UNPACKED_BYTES_MAX, WIRE_BYTES_MAX } from './limits.ts';
 import type { RetryMeter } from './meter.ts';
 import type { Sealer } from './sealer.ts';
 import { type JobSecrets, secretsOf, secretsText } from './secrets.ts';
@@ -37,6 +37,8 @@ export interface RunnerPorts {
   readonly random: Random;
   readonly meter: RetryMeter;
 }
+
+type DueRecord = Pick<RetryRecord, 'job' | 'secrets'>;
 
 /** The record does not permit what was about to be sent. */
 class NotSent extends Error {}
@@ -70,15 +72,15 @@ export class JobRunner {
   async #steps(id: RetryId, signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#ports;
     while (!signal.aborted) {
-      const record = await store.find(id);
-      if (record === undefined) return;
-      const step = stepOf(record.job, clock.nowMs());
+      const due = await this.#dueOf(id);
+      if (due === undefined) return;
+      const step = stepOf(due.job, clock.nowMs());
       switch (step) {
         case 'attempt':
-          if (!(await this.#attempt(record, signal))) return;
+          if (!(await this.#attempt(due, signal))) return;
           break;
         case 'deliver':
-          if (!(await this.#deliver(record, signal))) return;
+          if (!(await this.#deliver(due, signal))) return;
           break;
         case 'interrupt':
           await this.#end(id, INTERRUPTED, null);
@@ -100,6 +102,12 @@ export class JobRunner {
     }
   }
 
+  /** A job with its secrets; without its result, which may be long, and would be in memory as long as the job waits for a turn. */
+  async #dueOf(id: RetryId): Promise<DueRecord | undefined> {
+    const record = await this.#ports.store.find(id);
+    return record && { job: record.job, secrets: record.secrets };
+  }
+
   /** Ends a job at its customer's word. @returns undefined when it has ended already, or is unknown */
   async cancel(
     id: RetryId,
@@ -115,11 +123,8 @@ export class JobRunner {
     return recorded?.job;
   }
 
-  /**
-   * @returns false when there is nothing more to do while it is held: nothing went out because of the signal or the record, or
-   *   its result is to be counted before it is delivered
-   */
-  async #attempt({ job, secrets }: RetryRecord, signal: AbortSignal): Promise<boolean> {
+  /** @returns false when nothing went out because of the signal or the record, so that there is nothing more to do now */
+  async #attempt({ job, secrets }: DueRecord, signal: AbortSignal): Promise<boolean> {
     const { store, clock, meter } = this.#ports;
     const { id, customer, policy } = job;
     const { request } = this.#secretsOf(job, secrets);
@@ -148,16 +153,17 @@ export class JobRunner {
       if ((await store.update(id, (record) => this.#started(record.job))) === undefined) return false;
     }
     const { end, body: answerBody } = attemptEndOf(answered, clock.nowMs());
-    const ended = await this.#end(id, end, answerBody);
+    await this.#end(id, end, answerBody);
     this.#underWay.delete(id);
-    return (ended?.resultBody?.length ?? 0) <= UNCOUNTED_RESULT_BYTES_MAX;
+    return true;
   }
 
   /** Puts on record what is about to be sent. @throws NotSent when it must not be */
-  async #record(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<void> {
+  async #record(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord> {
     if (this.isDraining) throw new NotSent('the server stops');
     this.#underWay.add(id);
-    if ((await this.#ports.store.update(id, decide)) !== undefined) return;
+    const recorded = await this.#ports.store.update(id, decide);
+    if (recorded !== undefined) return recorded;
     this.#underWay.delete(id);
     throw new NotSent('the record does not permit it');
   }
@@ -167,14 +173,13 @@ export class JobRunner {
     return started && { job: started, attemptsMade: 1 };
   }
 
-  async #end(id: RetryId, end: AttemptEnd, body: string | null): Promise<RetryRecord | undefined> {
+  async #end(id: RetryId, end: AttemptEnd, body: string | null): Promise<void> {
     const { store, clock, meter } = this.#ports;
     const draw = this.#draw();
     const ended = await store.update(id, ({ job, secrets }) =>
       this.#ended(job, endAttempt(job, end, clock.nowMs(), draw), secrets, body),
     );
     if (ended !== undefined) meter.countAttempt(end.outcome);
-    return ended;
   }
 
   /** The change to a job that may have ended: then its request goes, and the body of its result is kept. */
@@ -195,36 +200,45 @@ export class JobRunner {
     };
   }
 
-  async #deliver({ job, secrets, resultBody }: RetryRecord, signal: AbortSignal): Promise<boolean> {
-    const { clock, sealer } = this.#ports;
+  async #deliver({ job, secrets }: DueRecord, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#ports;
     const { callback } = this.#secretsOf(job, secrets);
     if (callback === null) throw new Error('a delivery without its address');
-    const event = completionEvent(job, resultBody === null ? null : sealer.open(job.id, resultBody));
-    let isOnRecord = false;
+    let started: RetryRecord | undefined;
     const start = async (): Promise<void> => {
-      await this.#record(job.id, (record) => {
+      started = await this.#record(job.id, (record) => {
         const delivery = record.job.delivery && startDelivery(record.job.delivery, clock.nowMs());
         return delivery ? { job: withDelivery(record.job, delivery) } : undefined;
       });
-      isOnRecord = true;
     };
     const answered = await this.#send('delivery', callback.url, {
       method: 'POST',
-      headers: signedHeaders(eventIdOf(job), callback.secret, event, clock.nowMs()),
-      body: new TextEncoder().encode(event),
+      headers: [],
+      body: null,
       timeoutMs: DELIVERY_TIMEOUT_MS,
       customer: job.customer,
       signal,
       onSent: start,
+      // It may be long, and its signature has the time.
+      partsInTurn: () => this.#signedEvent(started, callback.secret),
     });
     if (answered === undefined) return false;
-    if (!isOnRecord) {
+    if (started === undefined) {
       if (answered.kind === 'aborted') return false;
       await start();
     }
     await this.#endDelivery(job.id, answered.kind === 'answer' ? answered.status : null);
     this.#underWay.delete(job.id);
     return true;
+  }
+
+  #signedEvent(record: RetryRecord | undefined, secret: string): SentParts {
+    if (record === undefined) throw new Error('a delivery that is not on record');
+    const { job, resultBody } = record;
+    const { clock, sealer } = this.#ports;
+    const event = completionEvent(job, resultBody === null ? null : sealer.open(job.id, resultBody));
+    const headers = signedHeaders(eventIdOf(job), secret, event, clock.nowMs());
+    return { headers, body: new TextEncoder().encode(event) };
   }
 
   async #endDelivery(id: RetryId, statusCode: number | null): Promise<void> {

@@ -40,13 +40,13 @@ export const RESULT_DEPTH_MAX = 64;
 
 /** Jobs that the worker holds, each with its request in memory: they wait for a turn, or their attempt is under way. */
 export const HELD_COUNT_MAX = 16_384;
-/** Bytes of what they carry, sealed: requests, and results that wait for their delivery. Each is in memory up to four times. */
+/** Bytes of their requests, sealed. Each is in memory up to four times. */
 export const HELD_BYTES_MAX = 32 * 1_048_576;
 /** Jobs of one look at what is due, and their bytes: one customer's at most, before what each of them holds is compared. */
 export const TAKEN_COUNT_MAX = 512;
 export const TAKEN_BYTES_MAX = 2 * 1_048_576;
-/** A job that ended with a longer result is let go, and taken again for its delivery, so that the result counts. */
-export const UNCOUNTED_RESULT_BYTES_MAX = 2048;
+/** Of a job that is held, a longer result stays in the store until its delivery has its turn. */
+export const HELD_RESULT_BYTES_MAX = 2048;
 
 /** The worker looks again after this time, although it knows of nothing that falls due: a clock may have been set. */
 export const LOOK_PAUSE_MS_MAX = 30_000;

@@ -36,22 +36,18 @@ export type Created =
   /** The id or the idempotency key has a job already; nothing was changed. */
   | { readonly kind: 'existing'; readonly job: RetryJob };
 
-/** What a job weighs in the memory of the process that holds it. */
-export const carriedBytesOf = ({ secrets, resultBody }: Pick<RetryRecord, 'secrets' | 'resultBody'>): number =>
-  (secrets?.length ?? 0) + (resultBody?.length ?? 0);
-
 /** A job that is due, and held from now on. */
 export interface DueJob {
   readonly id: RetryId;
   readonly customer: string;
-  /** Bytes of its secrets and of its result's body. */
+  /** Bytes of its secrets. A long result is not held in memory (HELD_RESULT_BYTES_MAX). */
   readonly byteCount: number;
 }
 
 export interface DueQuery {
   readonly nowMs: number;
   readonly countMax: number;
-  /** Bytes that they carry together; one job at least comes, whatever it has. */
+  /** Bytes of their secrets together; one job at least comes, whatever it has. */
   readonly bytesMax: number;
   /** Customers whose jobs are passed over. */
   readonly without: readonly string[];

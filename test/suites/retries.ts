@@ -126,7 +126,7 @@ export function describeRetries(
         expect(one.nextDueMs).toBeUndefined();
       }));
 
-    it('counts a result that waits for its delivery among the bytes of its job', () =>
+    it('counts results that wait for their delivery among the bytes of a look', () =>
       using(async (store, time) => {
         for (let i = 0; i < 2; i++) {
           const made = record(time, {}, 'x'.repeat(10));
@@ -137,7 +137,7 @@ export function describeRetries(
           });
         }
         const { jobs, nextDueMs } = await store.takeDue(look(time, { bytesMax: 150 }));
-        expect(jobs.map(({ byteCount }) => byteCount)).toEqual([110]);
+        expect(jobs).toHaveLength(1);
         expect(nextDueMs).toBeUndefined();
       }));
 

@@ -63,6 +63,9 @@ export class FakeOutbound implements Outbound {
     },
   };
 
+  /** When a request to this host has its turn. */
+  turnOf = (_host: string): Promise<void> => Promise.resolve();
+
   target(host: string, behaviour: TargetBehaviour): this {
     this.#targets.set(host, behaviour);
     return this;
@@ -78,14 +81,16 @@ export class FakeOutbound implements Outbound {
     return this.#targets.has(url.hostname) ? 'allowed' : 'unreachable';
   }
 
-  async send(request: OutboundRequest): Promise<OutboundResult> {
-    const { url } = request.target;
+  async send(waiting: OutboundRequest): Promise<OutboundResult> {
+    const { url } = waiting.target;
     const { hostname } = url;
-    if (request.signal?.aborted) return failure('aborted');
+    if (waiting.signal?.aborted) return failure('aborted');
     if (this.blocked.has(hostname)) return failure('blocked');
     const behaviour = this.#targets.get(hostname);
     if (behaviour === undefined) return failure('unreachable');
-    await request.onSent?.();
+    await this.turnOf(hostname);
+    await waiting.onSent?.();
+    const request = { ...waiting, ...waiting.partsInTurn?.() };
     const number = (this.#counts.get(hostname) ?? 0) + 1;
     this.#counts.set(hostname, number);
     const seen: SeenRequest = {

@@ -108,9 +108,10 @@ export class OutboundClient implements Outbound {
     if (located !== undefined && located.kind !== 'addresses') return located;
     if (!signal.aborted) await request.onSent?.();
     if (signal.aborted) return { kind: 'aborted', detail: 'ended before it was sent' };
+    const sent = { ...request, ...request.partsInTurn?.() };
     return located === undefined
-      ? ownHooks.deliver(request, onAnswer, signal)
-      : exchange(request, located.addresses, { timers, onAnswer, signal, ca });
+      ? ownHooks.deliver(sent, onAnswer, signal)
+      : exchange(sent, located.addresses, { timers, onAnswer, signal, ca });
   }
 
   /** The addresses of a target's host, all of them judged. */

@@ -6,9 +6,9 @@ import { monthStartMs } from '../../accounts/month.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { RetryId } from '../../retry/identifier.ts';
 import type { RetryJob } from '../../retry/job.ts';
+import { HELD_RESULT_BYTES_MAX } from '../../retry/limits.ts';
 import {
   type Created,
-  carriedBytesOf,
   type DueQuery,
   NO_USAGE,
   type RetryChange,
@@ -72,7 +72,7 @@ export class SqliteRetryStore implements RetryStore {
       const usage = this.#usageOf(after.job, { attemptsMade, callbacksDelivered });
       this.#writtenSinceLook.add(id);
       await this.#ports.write({ table: RETRIES, kind: 'update', ...changed, isHeld: this.#held.has(id), usage });
-      if (this.#held.has(id)) this.#held.set(id, after);
+      if (this.#held.has(id)) this.#hold(id, after);
       return after;
     });
   }
@@ -92,7 +92,7 @@ export class SqliteRetryStore implements RetryStore {
     for (const record of fresh) {
       const { id } = record.job;
       const isCurrent = !this.#steps.has(id) && !this.#writtenSinceLook.has(id);
-      this.#held.set(id, isCurrent ? record : undefined);
+      this.#hold(id, isCurrent ? record : undefined);
     }
     if (fresh.length > 0) {
       try {
@@ -103,11 +103,7 @@ export class SqliteRetryStore implements RetryStore {
       }
     }
     return {
-      jobs: fresh.map((record) => ({
-        id: record.job.id,
-        customer: record.job.customer,
-        byteCount: carriedBytesOf(record),
-      })),
+      jobs: fresh.map(({ job: { id, customer }, secrets }) => ({ id, customer, byteCount: secrets?.length ?? 0 })),
       nextDueMs,
     };
   }
@@ -131,11 +127,16 @@ export class SqliteRetryStore implements RetryStore {
     return this.#ports.read(query) as Promise<RetryRecord | undefined>;
   }
 
+  /** A record with a long result is read again when it is needed: many may wait for the turn of their delivery. */
+  #hold(id: RetryId, record: RetryRecord | undefined): void {
+    this.#held.set(id, (record?.resultBody?.length ?? 0) > HELD_RESULT_BYTES_MAX ? undefined : record);
+  }
+
   async #current(id: RetryId): Promise<RetryRecord | undefined> {
     const held = this.#held.get(id);
     if (held !== undefined) return held;
     const record = await this.#read({ table: RETRIES, kind: 'find', id });
-    if (record !== undefined && this.#held.has(id)) this.#held.set(id, record);
+    if (record !== undefined && this.#held.has(id)) this.#hold(id, record);
     return record;
   }
 

@@ -4,7 +4,7 @@
  * sealed (AES-256-GCM, which also shows a change of it); the rest has a checksum, which every read verifies.
  */
 import type { RetryId } from '../../../retry/identifier.ts';
-import { carriedBytesOf, type RetryRecord, type RetryUsage } from '../../../retry/store.ts';
+import type { RetryRecord, RetryUsage } from '../../../retry/store.ts';
 import { decodeJob, encodeJob } from '../../retry-record.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row, SqlValue } from '../connection.ts';
@@ -188,7 +188,8 @@ function dueRows(connection: Connection, query: Extract<RetryQuery, { kind: 'due
   let isFull = false;
   for (const row of rows) {
     const record = recordOf(row);
-    byteCount += carriedBytesOf(record);
+    // What is read counts too: results are not held, but they pass through memory here.
+    byteCount += (record.secrets?.length ?? 0) + (record.resultBody?.length ?? 0);
     if (records.length > 0 && byteCount > bytesMax) {
       isFull = true;
       break;
