@@ -164,7 +164,6 @@ export class RetryWorker {
   }
 
   async #carry({ id, customer, byteCount, abort }: Held): Promise<void> {
-    const { store, clock } = this.#ports;
     let isFailed = false;
     try {
       await this.runner.run(id, abort.signal);
@@ -173,13 +172,7 @@ export class RetryWorker {
       this.#fail(failure);
     }
     if (isFailed) await this.#pause();
-    let dueAtMs: number | undefined;
-    try {
-      dueAtMs = await store.release(id);
-    } catch (failure) {
-      this.#fail(failure);
-      dueAtMs = clock.nowMs() + FAULT_PAUSE_MS;
-    }
+    const dueAtMs = await this.#released(id);
     this.#held.delete(id);
     this.#heldBytes -= byteCount;
     const count = (this.#counts.get(customer) ?? 1) - 1;
@@ -189,6 +182,19 @@ export class RetryWorker {
     if (this.#held.size === 0) this.#onIdle();
     if (dueAtMs !== undefined) this.wakeAt(dueAtMs);
     if (this.#isBehind) this.wake();
+  }
+
+  /** Releases a job, again and again while the store fails: no process finds a job that stays held. */
+  async #released(id: RetryId): Promise<number | undefined> {
+    for (;;) {
+      try {
+        return await this.#ports.store.release(id);
+      } catch (failure) {
+        this.#fail(failure);
+        if (this.#state !== 'working') return undefined;
+        await this.#pause();
+      }
+    }
   }
 
   /** A job whose step failed is held a moment longer, so that it does not come again at once. */

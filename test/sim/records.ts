@@ -66,7 +66,7 @@ export class Records {
     return isDeepStrictEqual(tables, account) ? undefined : `tables ${textOf(tables)} but account ${textOf(account)}`;
   }
 
-  rowCount(table: 'callback' | 'event'): number {
+  rowCount(table: 'callback' | 'event' | 'retry' | 'resolve'): number {
     return this.database.connection.all(`SELECT count(*) AS count FROM ${table}`)[0]?.count as number;
   }
 
