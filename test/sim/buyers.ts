@@ -14,21 +14,26 @@ import type { Facilitator } from './facilitator.ts';
 import { codeOf, type Network } from './network.ts';
 import type { Profile } from './profile.ts';
 import { type Account, Purchase, type RouteName } from './purchase.ts';
-import { type Answer, BASE_URL, type Exchange, PAY_TO, type Server } from './server.ts';
 import { drawResolve, RESOLVE_URL } from './resolve-clients.ts';
 import { drawOrder, RETRIES_URL } from './retry-clients.ts';
+import { type Answer, BASE_URL, type Exchange, PAY_TO, type Server } from './server.ts';
 import type { Signing } from './signer.ts';
 import type { Targets } from './targets.ts';
 import type { World } from './world.ts';
 
-const PLACES: Readonly<Record<RouteName, { readonly method: string; readonly url: string; readonly order?: string }>> = {
-  search: { method: 'GET', url: `${BASE_URL}/v1/jobs/search?limit=3` },
-  company: { method: 'GET', url: `${BASE_URL}/v1/jobs/company?company=${COMPANY}` },
-  signals: { method: 'GET', url: `${BASE_URL}/v1/jobs/signals?period=7d` },
-  create: { method: 'POST', url: `${BASE_URL}/v1/callbacks` },
-  retry: { method: 'POST', url: RETRIES_URL, order: '{"request":{"method":"GET","url":"https://well-1.example.com/"}}' },
-  resolve: { method: 'POST', url: RESOLVE_URL, order: '{"url":"https://well-1.example.com/"}' },
-};
+const PLACES: Readonly<Record<RouteName, { readonly method: string; readonly url: string; readonly order?: string }>> =
+  {
+    search: { method: 'GET', url: `${BASE_URL}/v1/jobs/search?limit=3` },
+    company: { method: 'GET', url: `${BASE_URL}/v1/jobs/company?company=${COMPANY}` },
+    signals: { method: 'GET', url: `${BASE_URL}/v1/jobs/signals?period=7d` },
+    create: { method: 'POST', url: `${BASE_URL}/v1/callbacks` },
+    retry: {
+      method: 'POST',
+      url: RETRIES_URL,
+      order: '{"request":{"method":"GET","url":"https://well-1.example.com/"}}',
+    },
+    resolve: { method: 'POST', url: RESOLVE_URL, order: '{"url":"https://well-1.example.com/"}' },
+  };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Refusals of a retry or resolve after its payment was verified, all of them free (siblings §5, §7). */
@@ -432,8 +437,7 @@ export class Buyers {
   /** Asks, with other authorizations, for what was paid for and never answered. @returns those that must be answered now */
   askForLost(): readonly Purchase[] {
     const lost = this.purchases.filter(
-      (purchase) =>
-        purchase.identifier !== undefined && purchase.successCount === 0 && this.#isSettled(purchase),
+      (purchase) => purchase.identifier !== undefined && purchase.successCount === 0 && this.#isSettled(purchase),
     );
     for (const purchase of lost) {
       this.#world.count('lost answers asked for');

@@ -98,7 +98,9 @@ for (let seed = firstSeed; seed < firstSeed + runCount && !isEnding; seed++) {
 
 const seconds = (performance.now() - startedMs) / 1000;
 const again =
-  broken === undefined ? null : `npm run simulate -- --seed ${broken.seed} --operations ${wishes.purchaseCount}${wishes.mix === undefined ? '' : ` --mix ${wishes.mix}`}`;
+  broken === undefined
+    ? null
+    : `npm run simulate -- --seed ${broken.seed} --operations ${wishes.purchaseCount}${wishes.mix === undefined ? '' : ` --mix ${wishes.mix}`}`;
 const summary = {
   firstSeed,
   lastSeed: firstSeed + doneCount - 1,

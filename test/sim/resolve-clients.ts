@@ -60,7 +60,12 @@ export class ResolveClients {
       this.#learn(known, shown);
       return;
     }
-    const resolve: TrackedResolve = { id: shown.id, token: shown.read_token, createdMs: world.nowMs, outcome: undefined };
+    const resolve: TrackedResolve = {
+      id: shown.id,
+      token: shown.read_token,
+      createdMs: world.nowMs,
+      outcome: undefined,
+    };
     this.resolves.set(shown.id, resolve);
     world.count('resolves');
     world.count(`resolves answered ${shown.status}`);
@@ -68,7 +73,8 @@ export class ResolveClients {
     const chance = this.#chance;
     for (let i = chance.below(3); i > 0; i--) world.after(chance.between(0, 60_000), () => this.#read(resolve));
     if (chance.is(0.2)) world.after(KEPT_MS + chance.between(-600_000, 900_000), () => this.#read(resolve));
-    if (chance.is(0.1)) world.after(KEPT_MS + TOMBSTONE_MS + chance.between(-600_000, 900_000), () => this.#read(resolve));
+    if (chance.is(0.1))
+      world.after(KEPT_MS + TOMBSTONE_MS + chance.between(-600_000, 900_000), () => this.#read(resolve));
   }
 
   /** Faults have stopped for longer than any work lasts. */
@@ -82,7 +88,8 @@ export class ResolveClients {
       this.#world.fail('S2 an end stays', `${resolve.id} was ${resolve.outcome} and is ${outcome}`);
     }
     if (status === 'pending') return;
-    if ((status === 'resolved') !== (result !== null)) this.#world.fail('A4 right answers', `${resolve.id}: ${outcome}`);
+    if ((status === 'resolved') !== (result !== null))
+      this.#world.fail('A4 right answers', `${resolve.id}: ${outcome}`);
     resolve.outcome = outcome;
   }
 

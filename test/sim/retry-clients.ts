@@ -139,7 +139,8 @@ export class RetryClients {
     if (status === 200 || status === 201) {
       const { id } = JSON.parse(answer.text) as { id: string };
       const known = idempotencyKey === undefined ? undefined : this.#asked.get(idempotencyKey);
-      if (known !== undefined && known !== id) world.fail('J6 one job for a key', `${exchange.name}: ${known} and ${id}`);
+      if (known !== undefined && known !== id)
+        world.fail('J6 one job for a key', `${exchange.name}: ${known} and ${id}`);
       if (status === 200 && idempotencyKey === undefined) world.fail('A4 right answers', `${exchange.name}: 200`);
       if (idempotencyKey !== undefined) this.#asked.set(idempotencyKey, id);
       if (status === 201) {
@@ -197,7 +198,8 @@ export class RetryClients {
     }
     const { status, attempt_count: attemptCount, max_attempts: maxAttempts } = JSON.parse(answer.text) as Shown;
     const { shown } = job;
-    if (attemptCount > maxAttempts) world.fail('J2 no attempt too many', `${job.id}: ${attemptCount} of ${maxAttempts}`);
+    if (attemptCount > maxAttempts)
+      world.fail('J2 no attempt too many', `${job.id}: ${attemptCount} of ${maxAttempts}`);
     if (status === 'cancelled' && !job.isCancelSent) world.fail('J8 ends as it should', `${job.id} was not cancelled`);
     if (shown !== undefined && exchange.arrivedMs > shown.ms) {
       const isOther = TERMINAL.has(shown.status) && (shown.status !== status || shown.attemptCount !== attemptCount);
@@ -232,7 +234,9 @@ export class RetryClients {
   }
 
   #recorded(): RetryJob[] {
-    const rows = this.#disk.records.database.connection.all('SELECT id, customer, key_digest, next_ms, state FROM retry');
+    const rows = this.#disk.records.database.connection.all(
+      'SELECT id, customer, key_digest, next_ms, state FROM retry',
+    );
     return rows.map(({ id, customer, key_digest: key, next_ms: nextMs, state }) =>
       decodeJob(id as RetryId, customer as string, key as string | null, nextMs as number, state as string),
     );
@@ -273,9 +277,13 @@ export class RetryClients {
     }
     for (const { number, outcome, statusCode } of attempts) {
       const seen = log?.attempts.find((one) => one.number === number);
-      if (outcome === 'success' && number !== attempts.length) world.fail('J8 an end stays', `${id} went on after success`);
+      if (outcome === 'success' && number !== attempts.length)
+        world.fail('J8 an end stays', `${id} went on after success`);
       if (statusCode !== null && seen?.status !== statusCode) {
-        world.fail('J10 at least once', `attempt ${number} of ${id} is ${statusCode}, the host answered ${seen?.status}`);
+        world.fail(
+          'J10 at least once',
+          `attempt ${number} of ${id} is ${statusCode}, the host answered ${seen?.status}`,
+        );
       }
     }
     for (const { number } of log?.attempts ?? []) {

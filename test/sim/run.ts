@@ -118,9 +118,11 @@ class Run {
     if (app === undefined) throw new Error('the first life did not start');
     await this.#buyers.learnOffers((request) => app.fetch(request));
     let isOpen = false;
-    void this.#retryClients.openAccount((request) => app.fetch(request)).then(() => {
-      isOpen = true;
-    });
+    void this.#retryClients
+      .openAccount((request) => app.fetch(request))
+      .then(() => {
+        isOpen = true;
+      });
     if (!(await this.#until(() => isOpen, FIRST_LIFE_MS))) throw new Error('no key of the organization');
     this.#schedule();
     const endMs = world.nowMs + this.profile.spanMs + 30_000;
@@ -142,7 +144,10 @@ class Run {
       const purchase = this.#buyers.byKey.get(key);
       if (purchase === undefined) this.world.fail('D2 possible records', 'an intent of nobody');
       else if (purchase.again !== undefined) {
-        this.world.fail('C3 charged once', `${purchase.name} asks for the answer of ${purchase.again.name}, and is charged`);
+        this.world.fail(
+          'C3 charged once',
+          `${purchase.name} asks for the answer of ${purchase.again.name}, and is charged`,
+        );
       } else if (this.#disk.records.usedKeys.has(purchase.key) || this.#disk.records.pendingKeys.has(purchase.key)) {
         this.world.fail('I1 one answer', `${purchase.name} is settled again while it is on record`);
       } else if (purchase.isHonest() && purchase.mayBeCharged() && this.profile.settlement === 'facilitator') {

@@ -4,7 +4,7 @@
  * or moves to an address that is not public. Hosts keep a log of what reached them, and every request is held against the durable
  * record when it leaves: a message of a process that dies may still arrive.
  */
-import type { Exchange as Send, ExchangeResult } from '../../src/adapters/outbound/exchange.ts';
+import type { ExchangeResult, Exchange as Send } from '../../src/adapters/outbound/exchange.ts';
 import type { NameResolver, Resolved } from '../../src/adapters/outbound/resolver.ts';
 import type { OutboundRequest } from '../../src/outbound/outbound.ts';
 import type { RetryId } from '../../src/retry/identifier.ts';
@@ -19,7 +19,19 @@ import type { World } from './world.ts';
 /** Tries of a delivery (siblings §6). */
 const DELIVERY_COUNT_MAX = 5;
 
-const FAULTY = ['flaky', 'slow', 'hangs', 'loses', 'lies', 'gone', 'huge', 'moves', 'unknown', 'hops', 'circles'] as const;
+const FAULTY = [
+  'flaky',
+  'slow',
+  'hangs',
+  'loses',
+  'lies',
+  'gone',
+  'huge',
+  'moves',
+  'unknown',
+  'hops',
+  'circles',
+] as const;
 type Kind = 'well' | (typeof FAULTY)[number];
 
 /** Public and of nobody: the policy judges them as any other. */
@@ -194,19 +206,33 @@ export class Targets {
       world.fail('J5 true events', `${what} says ${String(said.status)}, the record ${job?.status}`);
     }
     if (deliveries.length >= DELIVERY_COUNT_MAX) world.fail('J2 no attempt too many', what);
-    const reached: Reached = { number: deliveries.length + 1, life, isOver: false, status: undefined, hasArrived: false };
+    const reached: Reached = {
+      number: deliveries.length + 1,
+      life,
+      isOver: false,
+      status: undefined,
+      hasArrived: false,
+    };
     deliveries.push(reached);
     return reached;
   }
 
   /** What the host does. */
-  #act({ target: { url } }: OutboundRequest, reached: Reached | undefined, end: (result: ExchangeResult) => void): void {
+  #act(
+    { target: { url } }: OutboundRequest,
+    reached: Reached | undefined,
+    end: (result: ExchangeResult) => void,
+  ): void {
     const chance = this.#chance;
     const kind = url.hostname.slice(0, url.hostname.indexOf('-')) as Kind;
     const after = (delayMs: number, run: () => void): void => {
       this.#world.after(delayMs, run);
     };
-    const answer = (status: number, headers: readonly (readonly [string, string])[] = [], body = '{"ok":true}'): void => {
+    const answer = (
+      status: number,
+      headers: readonly (readonly [string, string])[] = [],
+      body = '{"ok":true}',
+    ): void => {
       if (reached !== undefined) reached.status = status;
       const type = ['content-type', reached === undefined ? 'text/html' : 'application/json'] as const;
       const bytes = new TextEncoder().encode(body);
