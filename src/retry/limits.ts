@@ -45,6 +45,9 @@ export const HELD_BYTES_MAX = 32 * 1_048_576;
 /** Jobs of one look at what is due. */
 export const TAKEN_COUNT_MAX = 512;
 
+/** A look for jobs of customers who hold few may pass over all that is due of another; after one in vain it rests. */
+export const FEW_PAUSE_MS = 1_000;
+
 /** The worker looks again after this time, although it knows of nothing that falls due: a clock may have been set. */
 export const LOOK_PAUSE_MS_MAX = 30_000;
 /** After a failure of the store. */

@@ -10,12 +10,13 @@ import { JobRunner, type RunnerPorts } from './job-runner.ts';
 import {
   CLOSE_GRACE_MS,
   FAULT_PAUSE_MS,
+  FEW_PAUSE_MS,
   HELD_BYTES_MAX,
   HELD_COUNT_MAX,
   LOOK_PAUSE_MS_MAX,
   TAKEN_COUNT_MAX,
 } from './limits.ts';
-import type { DueJob } from './store.ts';
+import type { DueJob, DueQuery } from './store.ts';
 
 export interface WorkerPorts extends RunnerPorts {
   readonly timers: Timers;
@@ -38,6 +39,8 @@ export class RetryWorker {
   /** The look that is under way. */
   #look: Promise<void> | undefined;
   #isLookWanted = false;
+  /** Before then customers who hold few jobs have nothing that is due. */
+  #fewAtMs = Number.NEGATIVE_INFINITY;
   /** There was no room for all that was due. */
   #isBehind = false;
   #wakeAtMs = Number.POSITIVE_INFINITY;
@@ -136,6 +139,7 @@ export class RetryWorker {
         return;
       }
       const without = this.#crowdedCustomers();
+      if (await this.#takeOfFew({ countMax, bytesMax }, without)) continue;
       const { jobs, nextDueMs } = await store.takeDue({ nowMs: clock.nowMs(), countMax, bytesMax, without });
       for (const job of jobs) this.#hold(job);
       this.#isBehind = without.length > 0;
@@ -145,6 +149,22 @@ export class RetryWorker {
       }
       if (this.#state !== 'working') return;
     }
+  }
+
+  /**
+   * Takes what is due of customers who hold few jobs, before the long line of one who holds many.
+   * @returns false when there was nothing, or nobody holds many
+   */
+  async #takeOfFew(room: Pick<DueQuery, 'countMax' | 'bytesMax'>, without: readonly string[]): Promise<boolean> {
+    const { store, clock } = this.#ports;
+    if (clock.monotonicMs() < this.#fewAtMs) return false;
+    const many = [...this.#counts].filter(([, count]) => count >= TAKEN_COUNT_MAX).map(([customer]) => customer);
+    if (many.length === 0) return false;
+    const passed = [...new Set([...without, ...many])];
+    const { jobs } = await store.takeDue({ nowMs: clock.nowMs(), ...room, without: passed });
+    for (const job of jobs) this.#hold(job);
+    if (jobs.length === 0) this.#fewAtMs = clock.monotonicMs() + FEW_PAUSE_MS;
+    return jobs.length > 0 && this.#state === 'working';
   }
 
   /** Customers who hold as many jobs as there is room left: one of them never fills it, and a newcomer always finds some. */

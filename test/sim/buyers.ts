@@ -420,7 +420,12 @@ export class Buyers {
   #judgeBought(purchase: Purchase, answer: Answer): void {
     const { route } = purchase;
     if (route !== 'retry' && route !== 'resolve') return;
-    const { id } = JSON.parse(answer.text) as { id: string };
+    const { id, status } = JSON.parse(answer.text) as { id: string; status: string };
+    // Only what was paid for before may be answered with a failure.
+    const isFirst = purchase.boughtId === undefined && !purchase.hasBeenCut && !purchase.hasBeenUnknown;
+    if (status === 'failed' && isFirst && !this.#hasDiskTrouble() && purchase.isHonest()) {
+      this.#world.fail('S5 a failure within the wait is free', `${purchase.name} paid for a failure`);
+    }
     if (purchase.boughtId !== undefined && purchase.boughtId !== id) {
       this.#world.fail('I1 one answer', `${purchase.name} bought ${purchase.boughtId} and ${id}`);
     }

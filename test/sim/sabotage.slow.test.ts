@@ -16,8 +16,7 @@ describe('the simulator of retries and resolves', () => {
     async (_, index, { changes, found }) => {
       const copy = join(folder, String(index));
       copyProgram(PROJECT, copy, changes);
-      for (const part of ['sim', 'support'])
-        cpSync(join(PROJECT, 'test', part), join(copy, 'test', part), { recursive: true });
+      cpSync(join(PROJECT, 'test'), join(copy, 'test'), { recursive: true });
       const words = ['--mix', 'outbound', '--runs', '60', '--json'];
       const { exitCode, stderr } = await startProcess(binaryOf('node'), [
         join(copy, 'test', 'sim', 'main.ts'),

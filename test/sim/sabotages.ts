@@ -96,7 +96,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       ['retry/retries.ts', 'const job = await store.findByKey(key);', 'const job = undefined as RetryJob | undefined;'],
     ],
-    found: /J6 one job for a key|P2 no bugs|A4 right answers/,
+    found: /J6 one job for a key|C2 charges|A4 right answers|D2 possible records/,
   },
   {
     what: 'a paid answer that a kill cut off is forgotten',
@@ -106,7 +106,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a failed resolve keeps its authorization',
     changes: [['access/x402.ts', 'return this.#checkout.release(purchase);', 'return Promise.resolve();']],
-    found: /I5 definite frees|R2 reservations|C1 every charge/,
+    found: /I5 definite frees|R2 reservations|L1 everything ends/,
   },
   {
     what: 'a failed resolve is charged',
@@ -117,7 +117,7 @@ export const SABOTAGES: readonly Sabotage[] = [
         '',
       ],
     ],
-    found: /A4 right answers|S2 an end stays|I4 refused/,
+    found: /S5 a failure within the wait is free/,
   },
   {
     what: 'pending resolves are not taken up after a restart',
@@ -133,7 +133,7 @@ export const SABOTAGES: readonly Sabotage[] = [
         'void Promise.all([created, store.finish(record.id, found.status, outcome)]).catch(() => {});',
       ],
     ],
-    found: /S4 nothing acknowledged is lost/,
+    found: /S4 nothing acknowledged is lost|S2 an end stays/,
   },
   {
     what: 'the second address of a name is not judged',
