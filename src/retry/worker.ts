@@ -153,7 +153,7 @@ export class RetryWorker {
 
   /**
    * Takes what is due of customers who hold few jobs, before the long line of one who holds many.
-   * @returns false when there was nothing, or nobody holds many
+   * @returns false when there was nothing, or no customer holds many
    */
   async #takeOfFew(room: Pick<DueQuery, 'countMax' | 'bytesMax'>, without: readonly string[]): Promise<boolean> {
     const { store, clock } = this.#ports;
