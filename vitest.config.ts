@@ -37,6 +37,7 @@ const COSTLY = [
   'blackbox/request-log.process',
   'blackbox/resolve.process',
   'blackbox/restart.process',
+  'blackbox/retry-kills.process',
   'blackbox/serve-signals.process',
   'blackbox/webhooks.process',
   'cli/import.feeds',

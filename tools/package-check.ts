@@ -97,6 +97,27 @@ async function start(command: string, args: readonly string[]): Promise<Started>
   };
 }
 
+/** The server sends a retry to a callback of its own and reads, in a thread, what that answers to a resolve. @throws Error */
+async function mustSend(url: string, hook: string, eventsNow: () => Promise<string>): Promise<void> {
+  const order = (body: object): RequestInit => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const resolved = await buy(`${url}/resolve/v1/resolve`, undefined, order({ url: hook, include: ['text'] }));
+  const text = await resolved.text();
+  const isRead = resolved.status === 200 && text.includes('METHOD_NOT_ALLOWED') && text.includes('"warnings":[]');
+  must(isRead, `the paid resolve got ${resolved.status}: ${text}`);
+  const request = { method: 'POST', url: hook, body: 'a retry' };
+  const made = await buy(`${url}/retry/v1/retries`, undefined, order({ request }));
+  must(made.status === 201, `the paid retry got ${made.status}: ${await made.text()}`);
+  const endMs = Date.now() + START_TIMEOUT_MS;
+  while (!(await eventsNow()).includes('"body":"a retry"')) {
+    must(Date.now() < endMs, 'the retry did not arrive');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** The server sells an answer, stores a webhook, and serves its pages with every file they load. @throws Error */
 async function mustServe(url: string): Promise<void> {
   const health = (await (await fetch(`${url}/health`)).json()) as { status: string };
@@ -110,11 +131,13 @@ async function mustServe(url: string): Promise<void> {
   const made = await buy(`${url}/v1/callbacks`, undefined, { method: 'POST' });
   const creation = await made.text();
   must(made.status === 201, `the paid creation of a callback got ${made.status}: ${creation}`);
-  const { id, read_token: token } = JSON.parse(creation) as { id: string; read_token: string };
+  const { id, read_token: token, callback_url: hook } = JSON.parse(creation) as Readonly<Record<string, string>>;
   await fetch(`${url}/hooks/${id}`, { method: 'POST', body: 'a webhook' });
   const headers = { authorization: `Bearer ${token}` };
-  const events = await (await fetch(`${url}/v1/callbacks/${id}/events`, { headers })).text();
+  const eventsNow = async (): Promise<string> => (await fetch(`${url}/v1/callbacks/${id}/events`, { headers })).text();
+  const events = await eventsNow();
   must(events.includes('"body":"a webhook"'), `the event is missing: ${events}`);
+  await mustSend(url, hook as string, eventsNow);
   must((await fetch(`${url}/`)).status === 404, 'a client that does not ask for HTML gets a page');
   for (const page of ['/', '/docs', '/inbox']) {
     const response = await fetch(url + page, { headers: { accept: 'text/html' } });
@@ -193,6 +216,7 @@ try {
     // Modules that the program loads by a computed address, which no compiler checks.
     const computed = [
       'dist/storage/sqlite/writer.js',
+      'dist/adapters/extraction/extraction-worker.js',
       'dist/adapters/files/catalogue-worker.js',
       'dist/adapters/verification/recovery-worker.js',
       'dist/adapters/listen/bun/listen-bun.js',

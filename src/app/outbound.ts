@@ -1,4 +1,5 @@
 /** Opens the guarded client for requests to addresses of customers' choosing (siblings §5), and what it must know of the server. */
+import type { Exchange } from '../adapters/outbound/exchange.ts';
 import { OutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { type OwnFetch, OwnHooks } from '../adapters/outbound/own-hooks.ts';
 import { listeningRanges } from '../adapters/outbound/own-listening.ts';
@@ -19,6 +20,8 @@ export interface OutboundPorts {
   readonly resolver?: NameResolver | undefined;
   /** Certificates of the authorities that targets are checked with, PEM, in place of the system's. */
   readonly targetAuthorities?: string | undefined;
+  /** Sends to addresses that were judged, in place of sockets. */
+  readonly exchange?: Exchange | undefined;
 }
 
 /**
@@ -34,7 +37,7 @@ export function openOutbound(
   server: Server,
 ): Outbound {
   const { host, port, hookBaseUrl, outboundConcurrency, targetAllow } = config;
-  const { clock, timers, resolver = new SystemResolver({ clock, timers }), targetAuthorities } = ports;
+  const { clock, timers, resolver = new SystemResolver({ clock, timers }), targetAuthorities, exchange } = ports;
   const parsed = parseTargetAllow(targetAllow);
   const listening = { ranges: listeningRanges(host), port };
   const policy = new OutboundPolicy({
@@ -49,6 +52,7 @@ export function openOutbound(
     clock,
     timers,
     ca: targetAuthorities,
+    exchange,
   });
   server.add({ metrics: (page) => client.metrics(page) });
   return ports.outbound ?? client;

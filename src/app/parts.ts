@@ -38,6 +38,8 @@ export interface PartsPorts {
   readonly recoveryWorker?: RecoveryWorker | undefined;
   /** Opens the stores, in place of the configured folder. */
   readonly openBackend?: ((options: OpenBackendOptions, ports: BackendPorts) => Promise<Backend>) | undefined;
+  /** Reads documents, in place of threads. */
+  readonly extractor?: Extractor | undefined;
   /** The catalogue, in place of the configured file. */
   readonly catalogueSource?: CatalogueSource | undefined;
   /** Called with a failure in the background, where no request waits for it; `source` names the part. */
@@ -83,6 +85,19 @@ function stateComponent(backend: Backend): Component {
     drain: () => backend.drain(),
     close: () => backend.close(),
   };
+}
+
+function openExtractor(
+  { onFailure }: PartsPorts,
+  ports: { readonly clock: Clock; readonly timers: Timers },
+  server: Server,
+): Extractor {
+  const extractor = new ThreadExtractor({
+    ...ports,
+    onFailure: (detail) => onFailure(new Error(detail), 'extraction'),
+  });
+  server.add({ metrics: (page) => extractor.writeMetrics(page), close: () => extractor.close() });
+  return extractor;
 }
 
 /**
@@ -138,12 +153,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     onRepeatedTransaction: (repeated) => ports.onRepeatedTransaction?.(repeated),
   });
   server.add(payments.component);
-  const extractor = new ThreadExtractor({
-    clock,
-    timers,
-    onFailure: (detail) => ports.onFailure(new Error(detail), 'extraction'),
-  });
-  server.add({ metrics: (page) => extractor.writeMetrics(page), close: () => extractor.close() });
+  const extractor = ports.extractor ?? openExtractor(ports, { clock, timers }, server);
   return {
     timers,
     backend,

@@ -210,13 +210,14 @@ export class Resolver {
         return { kind: found === undefined ? 'pending' : 'resolved' };
       },
       keep: async ({ id, readToken }, question) => {
-        if (work === undefined) throw new Error('a resolve is kept whose work has not begun');
+        const isEnded = found !== undefined;
+        if (work === undefined && !isEnded) throw new Error('a resolve is kept whose work has not begun');
         isKept = true;
         const createdAtMs = this.#ports.clock.nowMs();
         const record = { id, tokenDigest: resolveTokenDigest(readToken), createdAtMs, question };
         try {
           const shown = await this.#record(record, found);
-          if (found === undefined) void this.#recordLater(id, work).then(giveBack);
+          if (work !== undefined && !isEnded) void this.#recordLater(id, work).then(giveBack);
           else giveBack();
           return shown;
         } catch (failure) {

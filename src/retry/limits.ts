@@ -48,6 +48,9 @@ export const TAKEN_BYTES_MAX = 2 * 1_048_576;
 /** Of a job that is held, a longer result stays in the store until its delivery has its turn. */
 export const HELD_RESULT_BYTES_MAX = 2048;
 
+/** A look for jobs of customers who hold few may pass over all that is due of another; after one in vain it rests. */
+export const FEW_PAUSE_MS = 1_000;
+
 /** The worker looks again after this time, although it knows of nothing that falls due: a clock may have been set. */
 export const LOOK_PAUSE_MS_MAX = 30_000;
 /** After a failure of the store. */

@@ -81,7 +81,7 @@ export interface RetryStore {
   remove(id: RetryId): Promise<void>;
   takeDue(query: DueQuery): Promise<Taken>;
   /**
-   * Ends the hold of this process; the job is found again when it falls due.
+   * Ends the hold of this process; the job is found again when it falls due. After a rejection it may be repeated.
    * @returns when that is; undefined for a job that was removed
    */
   release(id: RetryId): Promise<number | undefined>;

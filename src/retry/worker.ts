@@ -10,13 +10,14 @@ import { JobRunner, type RunnerPorts } from './job-runner.ts';
 import {
   CLOSE_GRACE_MS,
   FAULT_PAUSE_MS,
+  FEW_PAUSE_MS,
   HELD_BYTES_MAX,
   HELD_COUNT_MAX,
   LOOK_PAUSE_MS_MAX,
   TAKEN_BYTES_MAX,
   TAKEN_COUNT_MAX,
 } from './limits.ts';
-import type { DueJob } from './store.ts';
+import type { DueJob, DueQuery } from './store.ts';
 
 export interface WorkerPorts extends RunnerPorts {
   readonly timers: Timers;
@@ -45,6 +46,8 @@ export class RetryWorker {
   /** The look that is under way. */
   #look: Promise<void> | undefined;
   #isLookWanted = false;
+  /** Before then customers who hold few jobs have nothing that is due. */
+  #fewAtMs = Number.NEGATIVE_INFINITY;
   /** There was no room for all that was due. */
   #isBehind = false;
   #wakeAtMs = Number.POSITIVE_INFINITY;
@@ -144,6 +147,7 @@ export class RetryWorker {
         return;
       }
       const without = this.#crowdedCustomers();
+      if (await this.#takeOfFew({ countMax, bytesMax }, without)) continue;
       const { jobs, nextDueMs } = await store.takeDue({ nowMs: clock.nowMs(), countMax, bytesMax, without });
       for (const job of jobs) this.#hold(job);
       this.#isBehind = without.length > 0;
@@ -153,6 +157,24 @@ export class RetryWorker {
       }
       if (this.#state !== 'working') return;
     }
+  }
+
+  /**
+   * Takes what is due of customers who hold few jobs or bytes, before the long line of one who holds many.
+   * @returns false when there was nothing, or no customer holds many
+   */
+  async #takeOfFew(room: Pick<DueQuery, 'countMax' | 'bytesMax'>, without: readonly string[]): Promise<boolean> {
+    const { store, clock } = this.#ports;
+    if (clock.monotonicMs() < this.#fewAtMs) return false;
+    const many = [...this.#shares]
+      .filter(([, { count, bytes }]) => count >= TAKEN_COUNT_MAX || bytes >= TAKEN_BYTES_MAX)
+      .map(([customer]) => customer);
+    if (many.length === 0) return false;
+    const passed = [...new Set([...without, ...many])];
+    const { jobs } = await store.takeDue({ nowMs: clock.nowMs(), ...room, without: passed });
+    for (const job of jobs) this.#hold(job);
+    if (jobs.length === 0) this.#fewAtMs = clock.monotonicMs() + FEW_PAUSE_MS;
+    return jobs.length > 0 && this.#state === 'working';
   }
 
   #room(): Share {
@@ -187,7 +209,6 @@ export class RetryWorker {
 
   async #carry(held: Held): Promise<void> {
     const { id, abort } = held;
-    const { store, clock } = this.#ports;
     let isFailed = false;
     try {
       await this.runner.run(id, abort.signal);
@@ -196,19 +217,26 @@ export class RetryWorker {
       this.#fail(failure);
     }
     if (isFailed) await this.#pause();
-    let dueAtMs: number | undefined;
-    try {
-      dueAtMs = await store.release(id);
-    } catch (failure) {
-      this.#fail(failure);
-      dueAtMs = clock.nowMs() + FAULT_PAUSE_MS;
-    }
+    const dueAtMs = await this.#released(id);
     this.#held.delete(id);
     this.#share(held, -1);
     this.#ports.meter.due = this.#held.size - this.#ports.meter.running;
     if (this.#held.size === 0) this.#onIdle();
     if (dueAtMs !== undefined) this.wakeAt(dueAtMs);
     if (this.#isBehind) this.wake();
+  }
+
+  /** Releases a job, again and again while the store fails: no process finds a job that stays held. */
+  async #released(id: RetryId): Promise<number | undefined> {
+    for (;;) {
+      try {
+        return await this.#ports.store.release(id);
+      } catch (failure) {
+        this.#fail(failure);
+        if (this.#state !== 'working') return undefined;
+        await this.#pause();
+      }
+    }
   }
 
   /** A job whose step failed is held a moment longer, so that it does not come again at once. */

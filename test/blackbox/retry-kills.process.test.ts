@@ -13,7 +13,7 @@ import { pause, until } from '../support/until.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 
 const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
-const KILL_COUNT = IS_WHOLE ? 20 : 3;
+const KILL_COUNT = IS_WHOLE ? 100 : 3;
 const JOBS_A_LIFE = 20;
 const MAX_ATTEMPTS = 10;
 
@@ -24,9 +24,18 @@ interface Retry {
   readonly callback_status: string;
 }
 
+interface CallbackStatus {
+  readonly status: string;
+  readonly next_attempt_at: string | null;
+}
+
+const TERMINAL: ReadonlySet<string> = new Set(['succeeded', 'failed']);
+
 /** Answers slowly, every third time with 503; its log is what it saw. */
 class Target {
   readonly numbers = new Map<string, number[]>();
+  /** Attempts that it answered with a success, by job. */
+  readonly answered = new Map<string, number[]>();
   readonly events = new Set<string>();
   readonly overlaps: string[] = [];
   readonly #open = new Map<string, number>();
@@ -46,7 +55,13 @@ class Target {
     if (open > 1) this.overlaps.push(key);
     response.once('close', () => this.#open.set(key, (this.#open.get(key) ?? 1) - 1));
     const status = ++this.#count % 3 === 0 ? 503 : 200;
-    setTimeout(() => response.writeHead(status).end(), 50 + (this.#count % 7) * 30);
+    setTimeout(
+      () => {
+        if (status === 200) this.answered.set(key, [...(this.answered.get(key) ?? []), Number(number)]);
+        response.writeHead(status).end();
+      },
+      50 + (this.#count % 7) * 30,
+    );
   });
 
   get port(): number {
@@ -99,28 +114,36 @@ describe.each(oneRuntime('bun'))('retries of a server under %s that is killed', 
     };
     for (let life = 0; life < KILL_COUNT; life++) {
       const creating = Array.from({ length: JOBS_A_LIFE }, () => create().catch(() => {}));
-      await pause(150 + life * 20);
+      // Moments all over a life, from the first creations to the end of the first attempts.
+      await pause(60 + ((life * 97) % 400));
       await server.kill();
       await Promise.all(creating);
       server = await start();
     }
     expect(ids.length).toBeGreaterThan(0);
-    const read = async (id: string): Promise<Retry> =>
-      (await (await fetch(`${server.url}/retry/v1/retries/${id}`, { headers: authorization })).json()) as Retry;
+    const read = async <T>(path: string): Promise<T> =>
+      (await (await fetch(`${server.url}/retry/v1/retries/${path}`, { headers: authorization })).json()) as T;
     const retries: Retry[] = [];
     for (const id of ids) {
-      await until(`the end of ${id}`, async () => (await read(id)).callback_status === 'delivered', 20_000);
-      retries.push(await read(id));
+      await until(`the end of ${id}`, async () => TERMINAL.has((await read<Retry>(id)).status), 60_000);
+      // Tries that kills interrupted count: the next may be minutes away.
+      const isSettled = async (): Promise<boolean> => {
+        const { status, next_attempt_at: next } = await read<CallbackStatus>(`${id}/callback`);
+        return status === 'delivered' || status === 'failed' || Date.parse(next ?? '') > Date.now() + 20_000;
+      };
+      await until(`the event of ${id}`, isSettled, 60_000);
+      retries.push(await read<Retry>(id));
     }
     expect(target.overlaps).toEqual([]);
-    for (const { id, status, attempt_count: count } of retries) {
+    for (const { id, status, attempt_count: count, callback_status: callback } of retries) {
       const numbers = target.numbers.get(id) ?? [];
-      expect([id, status]).toEqual([id, 'succeeded']);
-      expect(numbers.length).toBeGreaterThan(0);
       expect(new Set(numbers).size).toBe(numbers.length);
-      expect(Math.max(...numbers)).toBe(count);
       expect(count).toBeLessThanOrEqual(MAX_ATTEMPTS);
-      expect(target.events).toContain(`msg_${id.slice(3)}`);
+      expect(Math.max(...numbers)).toBeLessThanOrEqual(count);
+      // What kills interrupted ten times is exhausted; all others end with the answer that the target gave.
+      if (count < MAX_ATTEMPTS) expect([id, status]).toEqual([id, 'succeeded']);
+      if (status === 'succeeded') expect(target.answered.get(id)).toContain(count);
+      if (callback === 'delivered') expect(target.events).toContain(`msg_${id.slice(3)}`);
     }
     const usage = await fetch(`${server.url}/retry/v1/usage`, { headers: authorization });
     const counts = (await usage.json()) as { retries_created: number; credits: { charged: number } };
@@ -129,5 +152,10 @@ describe.each(oneRuntime('bun'))('retries of a server under %s that is killed', 
     expect(counts.retries_created).toBeGreaterThanOrEqual(ids.length);
     await until('every charged job at the target', () => target.numbers.size === counts.retries_created, 20_000);
     expect(await server.stop()).toBe(0);
-  }, 120_000);
+    const delivered = retries.filter(({ callback_status: callback }) => callback === 'delivered').length;
+    expect(delivered).toBeGreaterThan(retries.length / 2);
+    console.info(
+      `${KILL_COUNT} kills, ${delivered} events delivered, ${ids.length} of ${counts.retries_created} jobs acknowledged`,
+    );
+  }, 900_000);
 });

@@ -12,7 +12,7 @@ import type { RetryStore } from '../../src/retry/store.ts';
 import { RetryWorker } from '../../src/retry/worker.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 import { SqliteRetryStore } from '../../src/storage/sqlite/retry-store.ts';
-import { freeHeldRetries } from '../../src/storage/sqlite/tables/retries.ts';
+import { freeHeldRetries, type RetryOperation } from '../../src/storage/sqlite/tables/retries.ts';
 import { Chance } from '../support/chance.ts';
 import { FakeOutbound } from '../support/fake-outbound.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
@@ -30,6 +30,8 @@ export class RetryWorld {
   readonly time = new ManualTime();
   readonly outbound = new FakeOutbound();
   readonly failures: unknown[] = [];
+  /** Records that the state does not take now. */
+  isRefused = (_: RetryOperation): boolean => false;
   readonly #random: Chance;
   readonly #database = new StateDatabase({ path: ':memory:', sync: 'normal' });
   /** Of the process that runs now. */
@@ -98,6 +100,7 @@ export class RetryWorld {
       read: (query) => alive(() => this.#database.read(query)),
       write: (operation) =>
         alive(() => {
+          if (this.isRefused(operation)) throw new Error('the disk is full');
           const result = this.#database.apply([operation]);
           if (result.kind !== 'done') throw new Error(result.detail);
           if (result.refused[0] !== undefined) throw new Error(result.refused[0].detail);

@@ -14,16 +14,40 @@ import type { Facilitator } from './facilitator.ts';
 import { codeOf, type Network } from './network.ts';
 import type { Profile } from './profile.ts';
 import { type Account, Purchase, type RouteName } from './purchase.ts';
+import { drawResolve, RESOLVE_URL } from './resolve-clients.ts';
+import { drawOrder, RETRIES_URL } from './retry-clients.ts';
 import { type Answer, BASE_URL, type Exchange, PAY_TO, type Server } from './server.ts';
 import type { Signing } from './signer.ts';
+import type { Targets } from './targets.ts';
 import type { World } from './world.ts';
 
-const PLACES: Readonly<Record<RouteName, { readonly method: string; readonly url: string }>> = {
-  search: { method: 'GET', url: `${BASE_URL}/v1/jobs/search?limit=3` },
-  company: { method: 'GET', url: `${BASE_URL}/v1/jobs/company?company=${COMPANY}` },
-  signals: { method: 'GET', url: `${BASE_URL}/v1/jobs/signals?period=7d` },
-  create: { method: 'POST', url: `${BASE_URL}/v1/callbacks` },
-};
+const PLACES: Readonly<Record<RouteName, { readonly method: string; readonly url: string; readonly order?: string }>> =
+  {
+    search: { method: 'GET', url: `${BASE_URL}/v1/jobs/search?limit=3` },
+    company: { method: 'GET', url: `${BASE_URL}/v1/jobs/company?company=${COMPANY}` },
+    signals: { method: 'GET', url: `${BASE_URL}/v1/jobs/signals?period=7d` },
+    create: { method: 'POST', url: `${BASE_URL}/v1/callbacks` },
+    retry: {
+      method: 'POST',
+      url: RETRIES_URL,
+      order: '{"request":{"method":"GET","url":"https://well-1.example.com/"}}',
+    },
+    resolve: { method: 'POST', url: RESOLVE_URL, order: '{"url":"https://well-1.example.com/"}' },
+  };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Refusals of a retry or resolve after its payment was verified, all of them free (siblings §5, §7). */
+const FREE_CODES: ReadonlySet<string> = new Set([
+  'PAYMENT_NOT_SETTLED',
+  'SETTLEMENT_UNAVAILABLE',
+  'TARGET_NOT_ALLOWED',
+  'TARGET_UNREACHABLE',
+  'TARGET_TIMEOUT',
+  'TOO_MANY_REDIRECTS',
+  'RESPONSE_TOO_LARGE',
+  'TLS_ERROR',
+  'RESOLVE_CAPACITY_EXCEEDED',
+]);
 const UNKNOWN_COMPANY = `${BASE_URL}/v1/jobs/company?company=nobody.example`;
 
 /** What is read of an offer. */
@@ -43,6 +67,8 @@ export class Buyers {
   readonly byKey = new Map<string, Purchase>();
   /** A callback was sold. */
   onCreated: (answer: Answer, exchange: Exchange) => void = () => {};
+  /** A retry or a resolve was sold. */
+  onSold: (route: 'retry' | 'resolve', answer: Answer) => void = () => {};
   readonly #accounts: Account[] = [];
   readonly #offers = new Map<RouteName, Offer>();
   readonly #world: World;
@@ -52,6 +78,7 @@ export class Buyers {
   readonly #network: Network;
   readonly #disk: Disk;
   readonly #facilitator: Facilitator;
+  readonly #targets: Targets;
   readonly #isLocal: boolean;
   /** Nothing is tried but to pay. */
   #isPlain = false;
@@ -65,6 +92,7 @@ export class Buyers {
       readonly disk: Disk;
       readonly facilitator: Facilitator;
       readonly signing: Signing;
+      readonly targets: Targets;
     },
     chance: Chance,
   ) {
@@ -74,6 +102,7 @@ export class Buyers {
     this.#network = parts.network;
     this.#disk = parts.disk;
     this.#facilitator = parts.facilitator;
+    this.#targets = parts.targets;
     this.#chance = chance;
     this.#isLocal = parts.profile.settlement === 'local';
     const { payerCount, poorShare } = parts.profile;
@@ -88,8 +117,9 @@ export class Buyers {
   /** The offers, from a server that is asked for them. */
   async learnOffers(fetch: (request: Request) => Response | Promise<Response>): Promise<void> {
     for (const name of Object.keys(PLACES) as RouteName[]) {
-      const { method, url } = PLACES[name];
-      const response = await fetch(new Request(url, { method }));
+      const { method, url, order } = PLACES[name];
+      const body = order === undefined ? {} : { body: order, headers: JSON_TYPE };
+      const response = await fetch(new Request(url, { method, ...body }));
       if (response.status !== 402) throw new Error(`no offer of ${name}: ${response.status}`);
       this.#offers.set(name, decoded(response.headers.get('payment-required')) as unknown as Offer);
     }
@@ -115,13 +145,15 @@ export class Buyers {
     return purchase;
   }
 
-  #newPurchase(isPlain: boolean): Purchase {
+  /** @param again one whose answer is asked for with another authorization */
+  #newPurchase(isPlain: boolean, again?: Purchase): Purchase {
     const chance = this.#chance;
-    const isCallback = chance.is(this.#profile.callbackShare);
-    const route = isCallback ? 'create' : chance.pick<RouteName>(['search', 'search', 'company', 'signals']);
+    const route = again?.route ?? this.#drawRoute(isPlain);
+    const order = again?.order ?? this.#drawOrder(route);
+    const identifier = again?.identifier ?? (order !== undefined && chance.is(0.7) ? chance.hex(16) : undefined);
     const offer = this.#offers.get(route) as Offer;
     const accepted = offer.accepts[0] as Offer['accepts'][number];
-    const account = isPlain ? this.#richAccount() : chance.pick(this.#accounts);
+    const account = again?.account ?? (isPlain ? this.#richAccount() : chance.pick(this.#accounts));
     const nonce = `0x${chance.hex(32)}`;
     const lifeSeconds = isPlain || chance.is(0.7) ? 120 : chance.pick([3, 8, 15, 40, 40, 149, 400]);
     const validBeforeSeconds =
@@ -171,6 +203,9 @@ export class Buyers {
         },
         resource: offer.resource,
         accepted,
+        ...(identifier === undefined
+          ? {}
+          : { extensions: { 'payment-identifier': { info: { required: false, id: identifier } } } }),
       }),
     ).toString('base64');
     const purchase = new Purchase({
@@ -183,11 +218,28 @@ export class Buyers {
       validBeforeSeconds,
       signature: kind,
       header,
+      order,
+      identifier,
+      again,
     });
     this.purchases.push(purchase);
     this.byKey.set(purchase.key, purchase);
     this.#facilitator.purchases.set(nonce, purchase);
     return purchase;
+  }
+
+  #drawRoute(isPlain: boolean): RouteName {
+    const chance = this.#chance;
+    const { callbackShare, retryShare, resolveShare } = this.#profile;
+    if (chance.is(callbackShare)) return 'create';
+    if (!isPlain && chance.is(retryShare)) return 'retry';
+    if (!isPlain && chance.is(resolveShare)) return 'resolve';
+    return chance.pick<RouteName>(['search', 'search', 'company', 'signals']);
+  }
+
+  #drawOrder(route: RouteName): string | undefined {
+    if (route === 'retry') return drawOrder(this.#chance, this.#targets);
+    return route === 'resolve' ? drawResolve(this.#chance, this.#targets) : undefined;
   }
 
   /** One that can still pay. */
@@ -206,7 +258,8 @@ export class Buyers {
       name: `${purchase.name} ${purchase.route}`,
       method,
       url: isStrange ? UNKNOWN_COMPANY : url,
-      headers: { 'payment-signature': purchase.header },
+      headers: { 'payment-signature': purchase.header, ...(purchase.order === undefined ? {} : JSON_TYPE) },
+      body: purchase.order,
       address: `10.${purchase.number % 5}.0.1`,
       mayLeave: true,
       onArrival: () => {
@@ -233,11 +286,11 @@ export class Buyers {
       this.#world.after(delayMs, () => this.#attempt(purchase, number + 1));
     };
     if (number > 6) return;
-    if (status === 200 || status === 201) {
+    if (status >= 200 && status < 300) {
       if (chance.is(0.25)) again(chance.is(0.2) ? chance.between(60_000, 900_000) : chance.between(0, 60_000));
       return;
     }
-    const share = status === 0 ? 0.8 : status === 503 ? 0.7 : 0.3;
+    const share = status === 0 ? 0.8 : status >= 502 ? 0.7 : 0.3;
     if (chance.is(share)) again(chance.between(0, 6_000));
   }
 
@@ -258,12 +311,13 @@ export class Buyers {
     if (headers.get('cache-control')?.includes('no-store') !== true) {
       world.fail('A3 not cached', `${exchange.name} ${status}: ${headers.get('cache-control')}`);
     }
-    const isToldFree = code === 'PAYMENT_NOT_SETTLED' || code === 'SETTLEMENT_UNAVAILABLE';
+    const isToldFree = FREE_CODES.has(code);
     if (isToldFree && purchase.outstandingCount === 0 && isOpen) purchase.isToldFree = true;
     switch (status) {
       case 200:
       case 201:
-        this.#judgeSuccess(purchase, answer, exchange);
+      case 202:
+        this.#judgeSuccess(purchase.again ?? purchase, answer, exchange);
         return;
       case 402: {
         const { error } = decoded(headers.get('payment-required'));
@@ -277,12 +331,23 @@ export class Buyers {
         if (purchase.signature === 'bad' && code !== 'PAYMENT_INVALID') world.fail('I6 signatures', purchase.name);
         return;
       }
+      case 400:
+      case 502:
+      case 504:
+        if (purchase.order === undefined || !FREE_CODES.has(code)) {
+          world.fail('A4 right answers', `${exchange.name}: ${status} ${answer.text}`);
+        } else {
+          world.count(`refused for nothing: ${code}`);
+          forbid('I4 refused costs nothing', `${status} ${code}`);
+        }
+        return;
       case 409:
         this.#judgeUsed(purchase, answer, exchange);
         return;
       case 503:
         if (code === 'SETTLEMENT_PENDING') this.#judgePending(purchase, answer);
         else if (code === 'SETTLEMENT_UNAVAILABLE') forbid('I5 unknown stays used', '503 unavailable');
+        else if (code === 'RESOLVE_CAPACITY_EXCEEDED') forbid('I4 refused costs nothing', code);
         else if (code === 'CALLBACK_CAPACITY_EXCEEDED') {
           const claimed = exchange.life.app?.counts().claimedBytes ?? 0;
           if (claimed + CLAIM_BYTES <= this.#server.capacityBytes) {
@@ -301,7 +366,7 @@ export class Buyers {
         }
         return;
       case 500:
-        if (purchase.route === 'create' && this.#hasDiskTrouble()) return;
+        if ((purchase.route === 'create' || purchase.order !== undefined) && this.#hasDiskTrouble()) return;
         world.fail('P2 no bugs', `${exchange.name}: 500 ${answer.text}`);
         return;
       default:
@@ -319,7 +384,8 @@ export class Buyers {
     const { text, headers } = answer;
     purchase.successCount++;
     world.count('purchases answered');
-    if (purchase.successCount > 1)
+    this.#judgeBought(purchase, answer);
+    if (purchase.successCount > 1 && purchase.identifier === undefined)
       world.fail('I1 one answer', `${purchase.name} was answered ${purchase.successCount} times`);
     // Of a contract's signature there is nothing but the facilitator's word.
     const isItsWord = purchase.signature === 'bad-contract' && purchase.isLiedAbout;
@@ -339,10 +405,8 @@ export class Buyers {
         world.fail('I2 settled first', `${purchase.name}: moved ${purchase.moved}, receipt ${receipt.transaction}`);
       }
     }
-    if (purchase.route === 'create') {
-      this.onCreated(answer, exchange);
-      return;
-    }
+    if (purchase.route === 'create') this.onCreated(answer, exchange);
+    if (purchase.route === 'create' || purchase.order !== undefined) return;
     const versions = versionsIn(text);
     const [version = -1] = versions;
     const { meta } = JSON.parse(text) as { meta: { freshness: { last_observed_at: string } } };
@@ -350,6 +414,41 @@ export class Buyers {
     if (!isOne || meta.freshness.last_observed_at !== freshnessOf(version)) {
       world.fail('A2 one snapshot', `${exchange.name} mixes ${[...versions]}, served were ${[...exchange.versions]}`);
     }
+  }
+
+  /** A purchase buys one retry or resolve, however often its answer is given. */
+  #judgeBought(purchase: Purchase, answer: Answer): void {
+    const { route } = purchase;
+    if (route !== 'retry' && route !== 'resolve') return;
+    const { id, status } = JSON.parse(answer.text) as { id: string; status: string };
+    // Only what was paid for before may be answered with a failure.
+    const isFirst = purchase.boughtId === undefined && !purchase.hasBeenCut && !purchase.hasBeenUnknown;
+    if (status === 'failed' && isFirst && !this.#hasDiskTrouble() && purchase.isHonest()) {
+      this.#world.fail('S5 a failure within the wait is free', `${purchase.name} paid for a failure`);
+    }
+    if (purchase.boughtId !== undefined && purchase.boughtId !== id) {
+      this.#world.fail('I1 one answer', `${purchase.name} bought ${purchase.boughtId} and ${id}`);
+    }
+    purchase.boughtId = id;
+    this.onSold(route, answer);
+  }
+
+  #isSettled({ key }: Purchase): boolean {
+    const { usedKeys, used } = this.#disk.records;
+    const serial = usedKeys.get(key);
+    return serial !== undefined && used.get(serial)?.kind === 'settled';
+  }
+
+  /** Asks, with other authorizations, for what was paid for and never answered. @returns those that must be answered now */
+  askForLost(): readonly Purchase[] {
+    const lost = this.purchases.filter(
+      (purchase) => purchase.identifier !== undefined && purchase.successCount === 0 && this.#isSettled(purchase),
+    );
+    for (const purchase of lost) {
+      this.#world.count('lost answers asked for');
+      this.#attempt(this.#newPurchase(true, purchase), 99);
+    }
+    return lost;
   }
 
   #judgeUsed(purchase: Purchase, answer: Answer, exchange: Exchange): void {

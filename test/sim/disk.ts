@@ -28,6 +28,7 @@ import { CALLBACKS, type EventQuery } from '../../src/storage/sqlite/tables/call
 import type { Operation, Query } from '../../src/storage/sqlite/tables/table.ts';
 import type {
   BatchResult,
+  RefusedOperation,
   Writer,
   WriterEvents,
   WriterReply,
@@ -36,7 +37,7 @@ import type {
 import type { Chance } from '../support/chance.ts';
 import { SALES_KEPT_MS } from '../support/sale.ts';
 import type { Profile } from './profile.ts';
-import { Records } from './records.ts';
+import { isRefusable, Records } from './records.ts';
 import type { World } from './world.ts';
 
 /** What the real database may hold and in which order it reads it, without what its own classes add. */
@@ -68,6 +69,7 @@ interface Batch {
   /** Size of the real log before it was written. */
   logBytes: number;
   isRefused: boolean;
+  refused: readonly RefusedOperation[];
 }
 
 export class Disk {
@@ -288,7 +290,7 @@ export class Disk {
     reply: (answer: WriterReply, delayMs: number) => void,
   ): void {
     const world = this.#world;
-    const batch: Batch = { operations, phase: 'begun', logBytes: 0, isRefused: false };
+    const batch: Batch = { operations, phase: 'begun', logBytes: 0, isRefused: false, refused: [] };
     this.#underWay = batch;
     const answer = (result: BatchResult): void => {
       if (this.#underWay === batch) this.#underWay = undefined;
@@ -320,7 +322,7 @@ export class Disk {
         batch.phase = 'synced';
         world.count('commits');
         world.count('operations committed', operations.length);
-        answer({ kind: 'done', refused: [] });
+        answer({ kind: 'done', refused: batch.refused });
       });
     });
   }
@@ -332,19 +334,21 @@ export class Disk {
     const log = join(this.#folder as string, `${STATE_FILE}-wal`);
     batch.logBytes = existsSync(log) ? statSync(log).size : 0;
     const result = this.#database.apply(batch.operations);
-    if (result.kind === 'done' && result.refused.length === 0) return;
+    if (result.kind === 'done' && result.refused.every(({ index }) => isRefusable(batch.operations[index]))) return;
     batch.isRefused = true;
     this.#world.fail('D2 possible records', `the database says ${JSON.stringify(result)}`);
   }
 
   #keep(batch: Batch): void {
     if (batch.isRefused) return;
-    const wrong = this.records.apply(batch.operations);
-    if (wrong === undefined) this.onDurable(batch.operations);
-    else {
+    try {
+      batch.refused = this.records.apply(batch.operations);
+    } catch (failure) {
       batch.isRefused = true;
-      this.#world.fail('D2 possible records', wrong);
+      this.#world.fail('D2 possible records', (failure as Error).message);
+      return;
     }
+    this.onDurable(batch.operations);
   }
 
   /** An I/O error before the commit, or in it with the batch stored or not; or the writer dies. */

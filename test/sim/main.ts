@@ -13,6 +13,7 @@ const { values } = parseArgs({
     operations: { type: 'string', default: '200' },
     disk: { type: 'string' },
     signing: { type: 'string' },
+    mix: { type: 'string' },
     json: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -46,6 +47,7 @@ if (values.help) {
       '  --operations K   authorizations a run (200); a seed means the same run only with the same K',
       '  --disk both      every run with the real database beside the model; --disk model: none',
       '  --signing keys   every run with real signatures; --signing marks: none',
+      '  --mix outbound   retries and resolves above all',
       '  --trace          the trace of every run',
       '  --json           the summary as JSON on stdout',
       '',
@@ -61,6 +63,7 @@ const wishes: ProfileWishes = {
   purchaseCount: wholeNumber('operations', values.operations),
   disk: oneOf('disk', values.disk, ['model', 'both']),
   signing: oneOf('signing', values.signing, ['marks', 'keys']),
+  mix: oneOf('mix', values.mix, ['any', 'outbound']),
 };
 
 /** Asked to end: the run under way is finished, and the summary told. */
@@ -95,7 +98,9 @@ for (let seed = firstSeed; seed < firstSeed + runCount && !isEnding; seed++) {
 
 const seconds = (performance.now() - startedMs) / 1000;
 const again =
-  broken === undefined ? null : `npm run simulate -- --seed ${broken.seed} --operations ${wishes.purchaseCount}`;
+  broken === undefined
+    ? null
+    : `npm run simulate -- --seed ${broken.seed} --operations ${wishes.purchaseCount}${wishes.mix === undefined ? '' : ` --mix ${wishes.mix}`}`;
 const summary = {
   firstSeed,
   lastSeed: firstSeed + doneCount - 1,

@@ -47,6 +47,13 @@ export interface Profile {
   readonly poorShare: number;
   readonly callbackShare: number;
   readonly callbackCapacity: number;
+  readonly retryShare: number;
+  readonly resolveShare: number;
+  /** Retries that are created with a key, for each authorization. */
+  readonly keyedShare: number;
+  /** Hosts that do not just answer. */
+  readonly targetFaultShare: number;
+  readonly outboundConcurrency: number;
   readonly ratePerMinute: number;
 }
 
@@ -54,11 +61,14 @@ export interface ProfileWishes {
   readonly purchaseCount: number;
   readonly disk?: Profile['disk'] | undefined;
   readonly signing?: Profile['signing'] | undefined;
+  /** `outbound`: retries and resolves above all. */
+  readonly mix?: 'any' | 'outbound' | undefined;
 }
 
 export function drawProfile(chance: Chance, wishes: ProfileWishes): Profile {
   /** On in a share of the runs, and then of one of the strengths. */
   const some = (share: number, ...strengths: number[]): number => (chance.is(share) ? chance.pick(strengths) : 0);
+  const isOutbound = wishes.mix === 'outbound';
   const sync = chance.is(0.25) ? 'normal' : 'full';
   return {
     settlement: chance.is(0.2) ? 'local' : 'facilitator',
@@ -66,7 +76,7 @@ export function drawProfile(chance: Chance, wishes: ProfileWishes): Profile {
     disk: wishes.disk ?? (chance.is(0.03) ? 'both' : 'model'),
     sync,
     purchaseCount: wishes.purchaseCount,
-    spanMs: wishes.purchaseCount * chance.pick([20, 60, 250]),
+    spanMs: wishes.purchaseCount * chance.pick(isOutbound ? [60, 250, 1_000] : [20, 60, 250]),
     killsPerMinute: some(0.7, 1, 4, 10),
     powerShare: sync === 'full' ? chance.pick([0, 0.5]) : 0,
     stopsPerMinute: some(0.4, 1, 4),
@@ -88,8 +98,13 @@ export function drawProfile(chance: Chance, wishes: ProfileWishes): Profile {
     thirdPartyShare: some(0.1, 0.02),
     payerCount: chance.pick([2, 5, 50]),
     poorShare: chance.pick([0, 0, 0.2, 0.6]),
-    callbackShare: chance.pick([0, 0.15, 0.4]),
+    callbackShare: isOutbound ? 0.05 : chance.pick([0, 0.15, 0.4]),
     callbackCapacity: chance.pick([3, 20, 10_000]),
+    retryShare: isOutbound ? 0.5 : chance.pick([0, 0.1, 0.3]),
+    resolveShare: isOutbound ? 0.6 : chance.pick([0, 0.1, 0.3]),
+    keyedShare: isOutbound ? 1 : chance.pick([0, 0.2]),
+    targetFaultShare: chance.pick([0, 0.3, 0.7]),
+    outboundConcurrency: chance.pick([2, 8, 64]),
     ratePerMinute: chance.is(0.8) ? 0 : chance.pick([600, 60]),
   };
 }

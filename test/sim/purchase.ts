@@ -2,7 +2,7 @@
 import type { ReservationKey } from '../../src/payment/protocol/order.ts';
 import type { Payer } from './signer.ts';
 
-export type RouteName = 'search' | 'company' | 'signals' | 'create';
+export type RouteName = 'search' | 'company' | 'signals' | 'create' | 'retry' | 'resolve';
 
 export interface Account {
   readonly payer: Payer;
@@ -20,7 +20,15 @@ export class Purchase {
   /** `good`, or `bad`: marked by somebody else; `contract` and `bad-contract`: longer ones that only the chain can judge. */
   readonly signature: 'good' | 'bad' | 'contract' | 'bad-contract';
   readonly header: string;
+  /** Body of its request; undefined where the route has none. */
+  readonly order: string | undefined;
+  /** Its payment identifier, so its answer can be asked for again. */
+  readonly identifier: string | undefined;
+  /** Another authorization with the same identifier, whose answer this one asks for. */
+  readonly again: Purchase | undefined;
 
+  /** The id of the retry or resolve that it bought. */
+  boughtId: string | undefined;
   /** Answers 200 or 201 that the server gave, over all its lives. */
   successCount = 0;
   /** The hash of its transfer; '' = no money moved. */
@@ -51,7 +59,18 @@ export class Purchase {
   constructor(
     fields: Pick<
       Purchase,
-      'number' | 'account' | 'route' | 'key' | 'nonce' | 'amountAtomic' | 'validBeforeSeconds' | 'signature' | 'header'
+      | 'number'
+      | 'account'
+      | 'route'
+      | 'key'
+      | 'nonce'
+      | 'amountAtomic'
+      | 'validBeforeSeconds'
+      | 'signature'
+      | 'header'
+      | 'order'
+      | 'identifier'
+      | 'again'
     >,
   ) {
     this.number = fields.number;
@@ -63,6 +82,9 @@ export class Purchase {
     this.validBeforeSeconds = fields.validBeforeSeconds;
     this.signature = fields.signature;
     this.header = fields.header;
+    this.order = fields.order;
+    this.identifier = fields.identifier;
+    this.again = fields.again;
   }
 
   get name(): string {

@@ -16,9 +16,15 @@ import {
   PAYMENTS,
   type PaymentOperation,
 } from '../../src/storage/sqlite/tables/payments.ts';
+import { RETRIES, type RetryOperation } from '../../src/storage/sqlite/tables/retries.ts';
 import type { Operation } from '../../src/storage/sqlite/tables/table.ts';
+import type { RefusedOperation } from '../../src/storage/sqlite/writer-messages.ts';
 
 export const isPayment = (operation: Operation): operation is PaymentOperation => operation.table === PAYMENTS;
+
+/** A draft that has its job already is created again: the store finds the job when the record is refused. */
+export const isRefusable = (operation: Operation | undefined): boolean =>
+  operation?.table === RETRIES && (operation as RetryOperation).kind === 'create';
 
 interface PendingRow {
   readonly intent: Intent;
@@ -34,13 +40,17 @@ export class Records {
   readonly usedKeys = new Map<ReservationKey, number>();
   readonly spent = new Map<string, bigint>();
 
-  /** @returns what is wrong with the batch: the server asked for something that cannot be; undefined = it is durable */
-  apply(operations: readonly Operation[]): string | undefined {
+  /**
+   * Makes a batch durable. @returns what was refused of it, as `isRefusable` permits
+   * @throws Error with what is wrong with it: the server asked for something that cannot be
+   */
+  apply(operations: readonly Operation[]): readonly RefusedOperation[] {
     const result = this.database.apply(operations);
-    if (result.kind !== 'done') return result.detail;
-    if (result.refused.length > 0) return result.refused.map(({ detail }) => detail).join('; ');
+    if (result.kind !== 'done') throw new Error(result.detail);
+    const wrong = result.refused.filter(({ index }) => !isRefusable(operations[index]));
+    if (wrong.length > 0) throw new Error(wrong.map(({ detail }) => detail).join('; '));
     for (const operation of operations) if (isPayment(operation)) this.#account(operation);
-    return undefined;
+    return result.refused;
   }
 
   /**
@@ -66,7 +76,7 @@ export class Records {
     return isDeepStrictEqual(tables, account) ? undefined : `tables ${textOf(tables)} but account ${textOf(account)}`;
   }
 
-  rowCount(table: 'callback' | 'event'): number {
+  rowCount(table: 'callback' | 'event' | 'retry' | 'resolve'): number {
     return this.database.connection.all(`SELECT count(*) AS count FROM ${table}`)[0]?.count as number;
   }
 

@@ -14,8 +14,11 @@ import { Facilitator } from './facilitator.ts';
 import { Network } from './network.ts';
 import { drawProfile, type Profile, type ProfileWishes } from './profile.ts';
 import { isPayment } from './records.ts';
-import { PAY_TO, Server } from './server.ts';
+import { ResolveClients } from './resolve-clients.ts';
+import { RetryClients } from './retry-clients.ts';
+import { BASE_URL, PAY_TO, Server } from './server.ts';
 import { keySigning, markSigning } from './signer.ts';
+import { Targets } from './targets.ts';
 import { type Violation, World } from './world.ts';
 
 /** Virtual time within which a life serves, also when the ones before it were killed in their starts. */
@@ -36,6 +39,7 @@ export interface RunResult {
 
 /** Steps without an end to them: something keeps itself busy for ever. */
 const STEPS_PER_PURCHASE_MAX = 4_000;
+const DAY_MS = 25 * 3_600_000;
 /** Steps between two looks at what is held. */
 const LOOK_STEPS = 16;
 
@@ -49,11 +53,16 @@ class Run {
   readonly #network: Network;
   readonly #buyers: Buyers;
   readonly #callbackClients: CallbackClients;
+  readonly #targets: Targets;
+  readonly #retryClients: RetryClients;
+  readonly #resolveClients: ResolveClients;
   #isHealed = false;
   /** Serial of an intent -> its key. */
   readonly #keys = new Map<number, string>();
   /** Reservations of the life that may be settled after the next start, or not. */
   #doubtCount = 0;
+  /** Retries that payments bought, by the keys of their authorizations. */
+  readonly #soldRetries = new Set<string>();
 
   constructor(seed: number, wishes: ProfileWishes, onLine?: (line: string) => void) {
     const world = new World(seed, onLine);
@@ -64,7 +73,10 @@ class Run {
     const signing = this.profile.signing === 'keys' ? keySigning(draws.fork()) : markSigning(draws.fork());
     this.#disk = new Disk(world, draws.fork(), this.profile);
     this.#facilitator = new Facilitator(world, draws.fork(), this.profile, PAY_TO);
-    this.#server = new Server(world, draws.fork(), this.profile, this.#disk, this.#facilitator, signing);
+    this.#targets = new Targets(world, draws.fork(), this.#disk, this.profile.targetFaultShare);
+    this.#targets.hasSkewed = () => this.#server.hasSkewed;
+    const outside = { disk: this.#disk, facilitator: this.#facilitator, signing, targets: this.#targets };
+    this.#server = new Server(world, draws.fork(), this.profile, outside);
     this.#network = new Network(world, draws.fork(), this.profile, this.#server);
     const { profile } = this;
     const parts = {
@@ -75,9 +87,17 @@ class Run {
       disk: this.#disk,
       facilitator: this.#facilitator,
       signing,
+      targets: this.#targets,
     };
     this.#buyers = new Buyers(parts, draws.fork());
     this.#callbackClients = new CallbackClients(world, draws.fork(), profile, this.#server, this.#network, this.#disk);
+    const [server, network, disk] = [this.#server, this.#network, this.#disk];
+    this.#retryClients = new RetryClients(world, draws.fork(), server, network, disk, this.#targets);
+    this.#resolveClients = new ResolveClients(world, draws.fork(), profile, server, network);
+    this.#buyers.onSold = (route, answer) => {
+      if (route === 'retry') this.#retryClients.created(answer);
+      else this.#resolveClients.created(answer);
+    };
     this.#buyers.onCreated = (answer, exchange) => this.#callbackClients.created(answer, exchange);
     this.#disk.onPosted = (operations) => this.#posted(operations);
     this.#disk.onDurable = (operations) => this.#durable(operations);
@@ -97,6 +117,13 @@ class Run {
     const app = this.#server.life?.app;
     if (app === undefined) throw new Error('the first life did not start');
     await this.#buyers.learnOffers((request) => app.fetch(request));
+    let isOpen = false;
+    void this.#retryClients
+      .openAccount((request) => app.fetch(request))
+      .then(() => {
+        isOpen = true;
+      });
+    if (!(await this.#until(() => isOpen, FIRST_LIFE_MS))) throw new Error('no key of the organization');
     this.#schedule();
     const endMs = world.nowMs + this.profile.spanMs + 30_000;
     await this.#passUntil(endMs);
@@ -116,7 +143,12 @@ class Run {
       this.#keys.set(operation.serial, key);
       const purchase = this.#buyers.byKey.get(key);
       if (purchase === undefined) this.world.fail('D2 possible records', 'an intent of nobody');
-      else if (this.#disk.records.usedKeys.has(purchase.key) || this.#disk.records.pendingKeys.has(purchase.key)) {
+      else if (purchase.again !== undefined) {
+        this.world.fail(
+          'C3 charged once',
+          `${purchase.name} asks for the answer of ${purchase.again.name}, and is charged`,
+        );
+      } else if (this.#disk.records.usedKeys.has(purchase.key) || this.#disk.records.pendingKeys.has(purchase.key)) {
         this.world.fail('I1 one answer', `${purchase.name} is settled again while it is on record`);
       } else if (purchase.isHonest() && purchase.mayBeCharged() && this.profile.settlement === 'facilitator') {
         this.world.fail('I5 unknown stays used', `${purchase.name} was free again, though it is charged or may be`);
@@ -129,6 +161,10 @@ class Run {
       if (isPayment(operation) && operation.kind === 'release') {
         const key = this.#keys.get(operation.serial);
         if (key !== undefined) this.#buyers.releasedMs.set(key, this.world.nowMs);
+      }
+      if (isPayment(operation) && operation.kind === 'end' && operation.end.kind === 'settled') {
+        const { key } = operation.end;
+        if (this.#buyers.byKey.get(key)?.route === 'retry') this.#soldRetries.add(key);
       }
       if (operation.kind === 'delete-callback' || operation.kind === 'expire-callback') {
         this.world.count(`records: ${operation.kind}`);
@@ -152,6 +188,9 @@ class Run {
         const purchase = this.#buyers.buy();
         if (chance.is(0.3)) world.after(chance.between(0, 60_000), () => this.#buyers.ask(purchase, false));
       });
+    }
+    for (let i = Math.floor(profile.keyedShare * profile.purchaseCount); i > 0; i--) {
+      world.after(chance.between(0, profile.spanMs), () => this.#retryClients.create());
     }
     const perMinute = (rate: number, run: () => void): void => {
       const count = Math.floor((rate * profile.spanMs) / 60_000 + chance.unit());
@@ -329,12 +368,25 @@ class Run {
     await this.#passUntil(world.nowMs + 65_000);
     const purchases = Array.from({ length: 3 }, () => this.#buyers.buy(true));
     await this.#passUntil(world.nowMs + 10_000);
+    await this.#askForLost();
     for (const purchase of purchases) {
       const isPoor = (this.#disk.records.spent.get(purchase.account.payer.address) ?? 0n) > 0n;
       const isRefusable = purchase.route === 'create' || (this.profile.settlement === 'local' && isPoor);
       if (purchase.successCount !== 1 && !isRefusable) {
         world.fail('L2 well again', `${purchase.name} cannot pay, a minute after all is well`);
       }
+    }
+  }
+
+  /** What a kill cut off is still there for who named the purchase: every charge has its answer. */
+  async #askForLost(): Promise<void> {
+    const { world } = this;
+    // A clock that was set may have ended the ten minutes.
+    if (this.#server.hasSkewed) return;
+    const lost = this.#buyers.askForLost();
+    await this.#passUntil(world.nowMs + 40_000);
+    for (const purchase of lost) {
+      if (purchase.successCount === 0) world.fail('C1 every charge has its answer', `${purchase.name} has none`);
     }
   }
 
@@ -351,6 +403,7 @@ class Run {
       this.#buyers.ask(purchase, world.wallMs / 1000 < purchase.validBeforeSeconds + 590);
     }
     this.#callbackClients.listAll();
+    this.#resolveClients.readAll();
     await this.#passUntil(world.nowMs + 10_000);
     this.#judgeRest();
     // Every callback is past its end, and every tombstone.
@@ -366,6 +419,10 @@ class Run {
       world.fail('R1 room', `at the end: ${JSON.stringify(counts)}`);
     }
     await this.#passUntil(world.nowMs + TOMBSTONE_MS + 700_000);
+    if (world.violation === undefined) this.#retryClients.judgeEnd(this.#soldRetries.size);
+    this.#retryClients.readAll();
+    await this.#passUntil(world.nowMs + 10_000);
+    await this.#judgeHeld();
     await this.#startAfresh();
   }
 
@@ -396,6 +453,18 @@ class Run {
     }
   }
 
+  /** Nothing is under way any more, as the metrics have it. */
+  async #judgeHeld(): Promise<void> {
+    const { world } = this;
+    const app = this.#server.life?.app;
+    if (world.violation !== undefined || app === undefined) return;
+    const page = await (await app.fetch(new Request(`${BASE_URL}/metrics`))).text();
+    for (const name of ['paygrade_retries_due', 'paygrade_retries_running', 'paygrade_resolves_under_way']) {
+      const value = page.split('\n').find((line) => line.startsWith(`${name} `));
+      if (value !== `${name} 0`) world.fail('R4 nothing is held', `at the end: ${value}`);
+    }
+  }
+
   /** Nobody spent what he did not have, and the sums on disk are those of the settled payments. */
   #judgePlayMoney(): void {
     const { world } = this;
@@ -417,6 +486,8 @@ class Run {
     const { world } = this;
     if (world.violation !== undefined) return;
     this.#server.kill('for the last time');
+    // Nothing happens for a day: ended jobs and resolves are past their time.
+    await this.#passUntil(world.nowMs + DAY_MS);
     world.after(0, () => this.#server.start());
     await this.#until(() => this.#server.life?.isAccepting === true, 1_000);
     const counts = this.#server.life?.app?.counts();
@@ -424,9 +495,10 @@ class Run {
     if (counts?.reservations !== 0 || records.used.size > 0 || records.pending.size > 0) {
       world.fail('R2 reservations', `${counts?.reservations} held, ${records.used.size} on record when all is over`);
     }
-    const [callbackCount, eventCount] = [records.rowCount('callback'), records.rowCount('event')];
-    if (callbackCount > 0 || eventCount > 0) {
-      world.fail('R3 records', `${callbackCount} callbacks and ${eventCount} events are left`);
+    await this.#passUntil(world.nowMs + 40_000);
+    for (const table of ['callback', 'event', 'retry', 'resolve'] as const) {
+      const count = records.rowCount(table);
+      if (count > 0) world.fail('R3 records', `${count} rows of ${table} are left`);
     }
   }
 }

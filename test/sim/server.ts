@@ -15,10 +15,13 @@ import { sourceOf, VERSION_COUNT } from './catalogues.ts';
 import type { Disk, Process } from './disk.ts';
 import { FACILITATOR_URL, type Facilitator } from './facilitator.ts';
 import type { Profile } from './profile.ts';
+import { virtualExtractor } from './reader-of-pages.ts';
 import type { Signing } from './signer.ts';
+import type { Targets } from './targets.ts';
 import type { World } from './world.ts';
 
 export const BASE_URL = 'http://api.test';
+export const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
 export const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 
 export interface Answer {
@@ -96,14 +99,26 @@ export class Server {
   readonly #disk: Disk;
   readonly #facilitator: Facilitator;
   readonly #signing: Signing;
+  readonly #targets: Targets;
 
-  constructor(world: World, chance: Chance, profile: Profile, disk: Disk, facilitator: Facilitator, signing: Signing) {
+  constructor(
+    world: World,
+    chance: Chance,
+    profile: Profile,
+    outside: {
+      readonly disk: Disk;
+      readonly facilitator: Facilitator;
+      readonly signing: Signing;
+      readonly targets: Targets;
+    },
+  ) {
     this.#world = world;
     this.#chance = chance;
     this.#profile = profile;
-    this.#disk = disk;
-    this.#facilitator = facilitator;
-    this.#signing = signing;
+    this.#disk = outside.disk;
+    this.#facilitator = outside.facilitator;
+    this.#signing = outside.signing;
+    this.#targets = outside.targets;
   }
 
   get capacityBytes(): number {
@@ -134,6 +149,10 @@ export class Server {
       CALLBACK_LIMIT_PER_MINUTE: '0',
       CALLBACK_BYTES: String(this.capacityBytes),
       SNAPSHOT: 'simulated',
+      SURFACES: 'jobs,callbacks,retry,resolve',
+      ADMIN_TOKEN,
+      OUTBOUND_CONCURRENCY: String(this.#profile.outboundConcurrency),
+      KEY_RATE_LIMIT_PER_MINUTE: '0',
       ...(settlement === 'facilitator' ? { FACILITATOR_URL } : {}),
     });
     this.servedVersion = this.fileVersion ?? this.servedVersion;
@@ -149,6 +168,9 @@ export class Server {
         random: this.#chance.fork(),
         recoveryWorker: promptWorker(this.#signing.recover),
         facilitatorFetch: (url, init) => this.#fetch(life, url, init),
+        resolver: this.#targets.resolver(life),
+        exchange: this.#targets.exchange(life),
+        extractor: virtualExtractor(world, this.#chance.fork(), life),
         openBackend: (options, ports) => this.#disk.open(life, options, ports),
         catalogueSource: sourceOf(() => this.fileVersion),
         onRequest: undefined,

@@ -17,6 +17,13 @@ describe('the simulator', () => {
     expect(counts.get('paid requests answered')).toBeGreaterThan(0);
   });
 
+  it.each([31, 32, 34])('keeps those of retries and resolves in the run of seed %i', async (seed) => {
+    const { violation, counts } = await playRun(seed, { ...small, mix: 'outbound' });
+    expect(violation).toBeUndefined();
+    expect(counts.get('attempts of retries')).toBeGreaterThan(0);
+    expect(counts.get('fetches of resolves')).toBeGreaterThan(0);
+  });
+
   it('keeps them over the real database, which keeps what the model keeps', async () => {
     const { violation, counts } = await playRun(21, { ...small, disk: 'both' });
     expect(violation).toBeUndefined();

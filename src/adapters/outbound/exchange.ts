@@ -28,6 +28,13 @@ export interface ExchangePorts {
   readonly ca?: string | undefined;
 }
 
+/** Sends one request to addresses that were judged, in their order, and gives its answer. Never rejects. */
+export type Exchange = (
+  request: OutboundRequest,
+  addresses: readonly string[],
+  ports: ExchangePorts,
+) => Promise<ExchangeResult>;
+
 /** Time for an address before the next one of the same name is tried, milliseconds (RFC 8305 §5 says 250 to 2000). */
 const ATTEMPT_MS = 1000;
 

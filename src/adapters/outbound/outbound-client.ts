@@ -12,7 +12,7 @@ import type { OutboundPolicy } from '../../outbound/policy.ts';
 import type { Judged, Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
 import { literalOf } from '../../outbound/target-allow.ts';
 import { OutboundTurns, type Turn } from '../../outbound/turns.ts';
-import { type ExchangeResult, exchange } from './exchange.ts';
+import { type Exchange, type ExchangeResult, exchange } from './exchange.ts';
 import { OutboundCounts } from './outbound-counts.ts';
 import type { OwnHooks } from './own-hooks.ts';
 import type { NameResolver, Resolved } from './resolver.ts';
@@ -27,6 +27,8 @@ export interface OutboundClientOptions {
   readonly timers: Timers;
   /** Certificates of the authorities, PEM, in place of the system's, for tests. */
   readonly ca?: string | undefined;
+  /** In place of sockets, for tests. */
+  readonly exchange?: Exchange | undefined;
 }
 
 /** A host's addresses as text; IPv6 without brackets. */
@@ -102,7 +104,7 @@ export class OutboundClient implements Outbound {
 
   async #exchange(request: OutboundRequest, turn: Turn, signal: AbortSignal): Promise<ExchangeResult> {
     const { target } = request;
-    const { ownHooks, timers, ca } = this.#options;
+    const { ownHooks, timers, ca, exchange: send = exchange } = this.#options;
     const onAnswer = (): void => turn.answered();
     const located = target.isOwnHook ? undefined : await this.#locate(target, signal);
     if (located !== undefined && located.kind !== 'addresses') return located;
@@ -111,7 +113,7 @@ export class OutboundClient implements Outbound {
     const sent = { ...request, ...request.partsInTurn?.() };
     return located === undefined
       ? ownHooks.deliver(sent, onAnswer, signal)
-      : exchange(sent, located.addresses, { timers, onAnswer, signal, ca });
+      : send(sent, located.addresses, { timers, onAnswer, signal, ca });
   }
 
   /** The addresses of a target's host, all of them judged. */

@@ -54,7 +54,8 @@ export const createResolve = route<ResolveServices>()({
       );
     }
     const waited = await place.run(question, target, waitSeconds * 1000, request);
-    if (waited.kind === 'failed') return failedWithin(waited.failure);
+    // What was paid for before is kept even when it fails now.
+    if (waited.kind === 'failed' && sold === undefined) return failedWithin(waited.failure);
     return new AfterSettlement<Answer>(draft, async () => {
       const kept = await place.keep(draft, question);
       return resolveReply(kept, baseUrl, draft.readToken, kept.status === 'pending' ? 202 : 200);

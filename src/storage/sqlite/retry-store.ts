@@ -111,9 +111,10 @@ export class SqliteRetryStore implements RetryStore {
   release(id: RetryId): Promise<number | undefined> {
     return this.#inTurn(id, async () => {
       const record = await this.#current(id);
+      // A release that is not on record leaves the job held, so that it can be repeated: no look would find the job again.
+      if (record !== undefined) await this.#ports.write({ table: RETRIES, kind: 'release', id });
       this.#held.delete(id);
       if (record === undefined) return undefined;
-      await this.#ports.write({ table: RETRIES, kind: 'release', id });
       return record.job.dueAtMs;
     });
   }

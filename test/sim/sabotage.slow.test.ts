@@ -1,0 +1,32 @@
+/** The simulator finds the faults it is made for: it runs over copies of the program that each break one promise, and must name it. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { copyProgram } from '../crash/steps.ts';
+import { binaryOf, PROJECT, startProcess } from '../support/server.ts';
+import { SABOTAGES } from './sabotages.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paygrade-sim-sabotage-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the simulator of retries and resolves', () => {
+  it.each(SABOTAGES.map((one, index) => [one.what, index, one] as const))(
+    'finds it when %s',
+    async (_, index, { changes, found }) => {
+      const copy = join(folder, String(index));
+      copyProgram(PROJECT, copy, changes);
+      cpSync(join(PROJECT, 'test'), join(copy, 'test'), { recursive: true });
+      const words = ['--mix', 'outbound', '--runs', '60', '--json'];
+      const { exitCode, stderr } = await startProcess(binaryOf('node'), [
+        join(copy, 'test', 'sim', 'main.ts'),
+        ...words,
+      ]).ended;
+      const line = stderr.split('\n').find((one) => one.startsWith('seed ')) ?? stderr.slice(-500);
+      expect(line).toMatch(found);
+      expect(exitCode).toBe(1);
+      console.info(line);
+    },
+    300_000,
+  );
+});
