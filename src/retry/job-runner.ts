@@ -43,6 +43,17 @@ type DueRecord = Pick<RetryRecord, 'job' | 'secrets'>;
 /** The record does not permit what was about to be sent. */
 class NotSent extends Error {}
 
+/** Puts something on record. @returns false when the record does not permit it */
+async function isPermitted(record: () => Promise<void>): Promise<boolean> {
+  try {
+    await record();
+    return true;
+  } catch (failure) {
+    if (failure instanceof NotSent) return false;
+    throw failure;
+  }
+}
+
 const NOTHING: JobSecrets = { request: null, callback: null };
 
 export class JobRunner {
@@ -223,10 +234,7 @@ export class JobRunner {
       partsInTurn: () => this.#signedEvent(started, callback.secret),
     });
     if (answered === undefined) return false;
-    if (started === undefined) {
-      if (answered.kind === 'aborted') return false;
-      await start();
-    }
+    if (started === undefined && (answered.kind === 'aborted' || !(await isPermitted(start)))) return false;
     await this.#endDelivery(job.id, answered.kind === 'answer' ? answered.status : null);
     this.#underWay.delete(job.id);
     return true;

@@ -15,6 +15,7 @@ import { IS_WHOLE } from '../support/whole.ts';
 const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
 const KILL_COUNT = IS_WHOLE ? 100 : 3;
 const JOBS_A_LIFE = 20;
+const HOST_COUNT = 200;
 const MAX_ATTEMPTS = 10;
 
 interface Retry {
@@ -72,7 +73,7 @@ class Target {
 describe.each(oneRuntime('bun'))('retries of a server under %s that is killed', (runtime) => {
   const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-retry-kills-'));
   const target = new Target();
-  beforeAll(() => new Promise<void>((resolve) => target.server.listen(0, '127.0.0.1', resolve)));
+  beforeAll(() => new Promise<void>((resolve) => target.server.listen(0, '0.0.0.0', resolve)));
   afterAll(() => {
     target.server.closeAllConnections();
     target.server.close();
@@ -85,7 +86,7 @@ describe.each(oneRuntime('bun'))('retries of a server under %s that is killed', 
       ADMIN_TOKEN,
       RATE_LIMIT_PER_MINUTE: '0',
       KEY_RATE_LIMIT_PER_MINUTE: '0',
-      TARGET_ALLOW: `127.0.0.1:${target.port}`,
+      TARGET_ALLOW: `127.0.0.0/8:${target.port}`,
     });
 
   const admin = async (server: RunningServer, path: string, body: object): Promise<Record<string, unknown>> => {
@@ -100,16 +101,23 @@ describe.each(oneRuntime('bun'))('retries of a server under %s that is killed', 
     const scopes = ['retries:read', 'retries:write'];
     const { key } = await admin(server, '/admin/v1/keys', { organization: 'acme', scopes });
     const authorization = { authorization: `Bearer ${String(key)}` };
-    const url = `http://127.0.0.1:${target.port}/`;
-    const order = JSON.stringify({
-      request: { method: 'POST', url, body: { n: 1 } },
-      policy: { max_attempts: MAX_ATTEMPTS, initial_delay_seconds: 1, backoff: 'fixed' },
-      callback_url: `${url}hook`,
-    });
+    // Many hosts, because each gets four requests at a time.
+    const url = (n: number): string => `http://127.0.1.${1 + (n % HOST_COUNT)}:${target.port}/`;
+    const order = (n: number): string =>
+      JSON.stringify({
+        request: { method: 'POST', url: url(n), body: { n } },
+        policy: { max_attempts: MAX_ATTEMPTS, initial_delay_seconds: 1, backoff: 'fixed' },
+        callback_url: `${url(n + 1)}hook`,
+      });
     const ids: string[] = [];
+    let askedCount = 0;
     const create = async (): Promise<void> => {
       const headers = { ...authorization, 'content-type': 'application/json' };
-      const made = await fetch(`${server.url}/retry/v1/retries`, { method: 'POST', headers, body: order });
+      const made = await fetch(`${server.url}/retry/v1/retries`, {
+        method: 'POST',
+        headers,
+        body: order(askedCount++),
+      });
       if (made.status === 201) ids.push(((await made.json()) as Retry).id);
     };
     for (let life = 0; life < KILL_COUNT; life++) {

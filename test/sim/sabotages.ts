@@ -24,8 +24,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'retry/job-runner.ts',
-        "onSent: start,\n    });\n    if (answered === undefined) return false;\n    if (!isOnRecord) {\n      if (answered.kind === 'aborted') return false;\n      await start();",
-        "onSent: () => void start().catch(() => {}),\n    });\n    if (answered === undefined) return false;\n    if (!isOnRecord) {\n      if (answered.kind === 'aborted') return false;\n      await start();",
+        'onSent: start,\n    });\n    if (answered === undefined) return false;\n    if (!isOnRecord && (',
+        'onSent: () => void start().catch(() => {}),\n    });\n    if (answered === undefined) return false;\n    if (!isOnRecord && (',
       ],
     ],
     found: /J1 recorded first/,
