@@ -24,8 +24,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'retry/job-runner.ts',
-        'onSent: start,\n    });\n    if (answered === undefined) return false;\n    if (!isOnRecord && (',
-        'onSent: () => void start().catch(() => {}),\n    });\n    if (answered === undefined) return false;\n    if (!isOnRecord && (',
+        'started = await this.#record(job.id, (record) => {',
+        'started = await this.#ports.store.find(job.id);\n      void this.#record(job.id, (record) => {',
       ],
     ],
     found: /J1 recorded first/,
