@@ -177,6 +177,7 @@ async function openOn(
     timers: parts.timers,
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
+    remoteCatalogue: parts.remoteCatalogue,
     callbacks,
     stateKey: parts.stateKey,
     accounts: backend.accounts,

@@ -3,6 +3,7 @@ import { type Configuration, defineConfig } from '../config/config.ts';
 import type { SettingsGroup } from '../config/setting.ts';
 import {
   CATALOGUE_SETTINGS,
+  ENGINE_RULES,
   OUTBOUND_SETTINGS,
   PAYMENT_SETTINGS,
   SERVER_SETTINGS,
@@ -26,12 +27,15 @@ const groupOf = <S>({ tag, settings }: { readonly tag: string; readonly settings
 });
 
 /** In the order of `--help` and of `docs/configuration.md`. */
-export const CONFIGURATION: Configuration<(typeof SHARED)[number]['settings'] | ModuleSettings> = defineConfig([
-  ...SHARED,
-  ...MODULES.filter(({ settings }) => Object.keys(settings).length > 0).map((module) =>
-    groupOf<ModuleSettings>(module),
-  ),
-]);
+export const CONFIGURATION: Configuration<(typeof SHARED)[number]['settings'] | ModuleSettings> = defineConfig(
+  [
+    ...SHARED,
+    ...MODULES.filter(({ settings }) => Object.keys(settings).length > 0).map((module) =>
+      groupOf<ModuleSettings>(module),
+    ),
+  ],
+  ENGINE_RULES,
+);
 
 /** The values of all settings, by option name. */
 export type Config = ReturnType<typeof CONFIGURATION.read>;

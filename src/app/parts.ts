@@ -4,6 +4,7 @@
  */
 
 import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
+import { JobsServices } from '../adapters/engine/jobs-services.ts';
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
@@ -14,6 +15,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
+import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
@@ -52,6 +54,8 @@ export interface PartsPorts {
   onRepeatedTransaction?(repeated: RepeatedTransaction): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
+  /** A jobs service cannot be asked (why, one line) or can again (undefined). */
+  onJobsService?(url: string, fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
 }
@@ -60,6 +64,8 @@ export interface Parts {
   readonly timers: Timers;
   readonly backend: Backend;
   readonly catalogue: OpenCatalogue;
+  /** The jobs services of a gate. */
+  readonly remoteCatalogue: RemoteCatalogue | undefined;
   /** 32 secret bytes, the same after a restart. */
   readonly stateKey: Uint8Array;
   readonly payments: OpenPayments;
@@ -83,6 +89,27 @@ function stateComponent(backend: Backend): Component {
     drain: () => backend.drain(),
     close: () => backend.close(),
   };
+}
+
+/** The jobs services of a gate; its readiness is that of the catalogue, which they hold. */
+function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, server: Server) {
+  const { engineUrl, engineToken, engineTimeoutMs } = config;
+  if (engineUrl === null || engineToken === null) return undefined;
+  const services = new JobsServices({
+    urls: engineUrl,
+    token: engineToken,
+    timeoutMs: engineTimeoutMs,
+    clock: ports.clock,
+    timers,
+    onService: (url, fault) => ports.onJobsService?.(url, fault),
+  });
+  server.add({
+    readiness: () => ({ snapshot: services.isReady() }),
+    metrics: (page) => services.metrics(page),
+    start: () => services.start(),
+    close: () => services.close(),
+  });
+  return services;
 }
 
 /**
@@ -148,6 +175,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     timers,
     backend,
     catalogue,
+    remoteCatalogue: openRemoteCatalogue(config, ports, timers, server),
     stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
     payments,
     extractor,
