@@ -1,5 +1,6 @@
 /** All settings: those of the whole server, then those of each module. */
 import { type Configuration, defineConfig } from '../config/config.ts';
+import { ENGINE_SETTINGS } from '../config/engine-settings.ts';
 import type { SettingsGroup } from '../config/setting.ts';
 import {
   CATALOGUE_SETTINGS,
@@ -16,6 +17,7 @@ type ModuleSettings = (typeof MODULES)[number]['settings'];
 const SHARED = [
   { owner: 'Server', settings: SERVER_SETTINGS },
   { owner: 'Catalogue', settings: CATALOGUE_SETTINGS },
+  { owner: 'Jobs services', settings: ENGINE_SETTINGS },
   { owner: 'State', settings: STATE_SETTINGS },
   { owner: 'Payments', settings: PAYMENT_SETTINGS },
   { owner: 'Outbound requests', settings: OUTBOUND_SETTINGS },

@@ -3,8 +3,8 @@
  * payments. Ports that are not given default to the runtime's own.
  */
 
-import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import { JobsServices } from '../adapters/engine/jobs-services.ts';
+import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';

@@ -1,6 +1,7 @@
 /** The settings that belong to the server as a whole. A module declares its own settings in its folder. */
 import { PRICE_KEYS } from '../payment/prices.ts';
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
+import { ENGINE_SETTINGS } from './engine-settings.ts';
 import {
   atomicAmount,
   fileOrAddress,
@@ -14,7 +15,6 @@ import {
   switchOn,
   targetList,
   webAddress,
-  webAddressList,
   wholeNumber,
   wordList,
 } from './parsers.ts';
@@ -30,9 +30,6 @@ export const IN_MEMORY = ':memory:';
 
 /** The value of SNAPSHOT of a process without a catalogue. */
 const NO_CATALOGUE = 'none';
-
-/** Jobs services of one gate. */
-const ENGINE_ADDRESS_COUNT_MAX = 32;
 
 /** Origin of a server that listens on this host and port; an IPv6 host is put in brackets. */
 export const originOf = (host: string, port: number): string =>
@@ -170,22 +167,7 @@ export const SERVER_SETTINGS = {
   }),
 };
 
-const engineUrl = setting({
-  variable: 'ENGINE_URL',
-  parse: webAddressList(ENGINE_ADDRESS_COUNT_MAX),
-  default: null,
-  help: 'addresses of jobs services, comma-separated: this process sells, holds no catalogue, and asks them',
-  detail: 'They are asked in turn; one that cannot be reached is passed over. See scaling.md.',
-});
-
-const engineToken = setting({
-  variable: 'ENGINE_TOKEN',
-  parse: secretText(32),
-  default: null,
-  help: 'token, at least 32 characters, between gates and jobs services',
-  detail: 'With a catalogue it opens `/internal/v1/*` to gates, which ask there without payment.',
-  isSecret: true,
-});
+const { engineUrl, engineToken } = ENGINE_SETTINGS;
 
 const snapshot = setting({
   variable: 'SNAPSHOT',
@@ -212,14 +194,6 @@ export const CATALOGUE_SETTINGS = {
     parse: wholeNumber(1, 86_400),
     default: '60',
     help: 'seconds between two questions whether the catalogue behind an address has changed',
-  }),
-  engineUrl,
-  engineToken,
-  engineTimeoutMs: setting({
-    variable: 'ENGINE_TIMEOUT_MS',
-    parse: wholeNumber(1, 60_000),
-    default: '5000',
-    help: 'milliseconds that an answer of the jobs services may take, all addresses together',
   }),
 };
 

@@ -14,6 +14,7 @@ import type { Timers } from '../base/timers.ts';
 import type { Callbacks } from '../callback/callbacks.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
+import type { ENGINE_SETTINGS } from '../config/engine-settings.ts';
 import type { SettingsTable, ValuesOf } from '../config/setting.ts';
 import type { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
 import type { Mount } from '../http/access.ts';
@@ -46,6 +47,7 @@ export interface Component {
 /** The settings that every module sees; addresses are resolved. */
 export type SharedConfig = ValuesOf<typeof SERVER_SETTINGS> &
   ValuesOf<typeof CATALOGUE_SETTINGS> &
+  ValuesOf<typeof ENGINE_SETTINGS> &
   ValuesOf<typeof STATE_SETTINGS> &
   ValuesOf<typeof PAYMENT_SETTINGS>;
 

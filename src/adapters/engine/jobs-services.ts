@@ -99,7 +99,9 @@ export class JobsServices implements RemoteCatalogue {
     const first = this.#turn++ % all.length;
     const inTurn = first === 0 ? all : [...all.slice(first), ...all.slice(0, first)];
     // A stable sort, and no sort where all are well.
-    return inTurn.every((service) => rankOf(service) === 1) ? inTurn : [...inTurn].sort((a, b) => rankOf(a) - rankOf(b));
+    return inTurn.every((service) => rankOf(service) === 1)
+      ? inTurn
+      : [...inTurn].sort((a, b) => rankOf(a) - rankOf(b));
   }
 
   #late(faults: readonly string[]): RemoteAnswer<never> {

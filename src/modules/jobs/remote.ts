@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import type { RemoteCatalogue } from '../../catalogue/remote-catalogue.ts';
-import { type ErrorCode, Refusal, refuse } from '../../http/errors.ts';
+import { type ErrorCode, type Refusal, refuse } from '../../http/errors.ts';
 import type { Route } from '../../http/route.ts';
 import { CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT } from '../catalogue-refusals.ts';
 import type { JobsServices } from './services.ts';
