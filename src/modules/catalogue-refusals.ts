@@ -20,6 +20,9 @@ export const {
   CATALOGUE_UNAVAILABLE: { status: 503 },
 });
 
+/** What every jobs route may refuse with, whether the catalogue is in this process or in a jobs service. */
+export const CATALOGUE_ERRORS = [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT] as const;
+
 /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
 export interface CatalogueServices {
   readonly catalogue: Pick<CatalogueHolder, 'current'>;

@@ -1,6 +1,8 @@
 /** One jobs service: what became of the questions to it, and whether it can be asked. */
 import type { Exposition } from '../../base/prometheus.ts';
-import { Connections } from './exchange.ts';
+import type { Connections } from './exchange.ts';
+import { asksByFetch, FetchConnections } from './fetch-connections.ts';
+import { HttpConnections } from './http-connections.ts';
 
 /** What one question to one service came to, as the metrics list them. */
 export const OUTCOMES = ['answered', 'invalid', 'late', 'lost', 'refused'] as const;
@@ -29,7 +31,7 @@ export class JobsService {
 
   constructor(url: string, token: string) {
     this.url = url;
-    this.connections = new Connections(url, token);
+    this.connections = asksByFetch() ? new FetchConnections(url, token) : new HttpConnections(url, token);
   }
 
   count(outcome: Outcome, ms: number): void {

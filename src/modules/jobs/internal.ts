@@ -24,10 +24,12 @@ function internalRoute(route: Route<JobsServices>): Route<InternalServices> {
   return renamed as object as Route<InternalServices>;
 }
 
+const INTERNAL_ROUTES = ROUTES.map(internalRoute);
+
 export const internal = defineModule({
   tag: 'internal',
   settings: {},
-  routes: [],
+  routes: INTERNAL_ROUTES as readonly Route<never>[],
   open({ config, catalogue, clock, rateLimits, remoteCatalogue }) {
     if (config.engineToken === null || remoteCatalogue !== undefined) return { operations: [] };
     const services: InternalServices = {
@@ -36,6 +38,6 @@ export const internal = defineModule({
       memo: new AnswersMemo(),
       gates: secretHolderOf(config.engineToken, rateLimits),
     };
-    return { operations: bind('internal', ROUTES.map(internalRoute), services) };
+    return { operations: bind('internal', INTERNAL_ROUTES, services) };
   },
 });

@@ -61,10 +61,8 @@ export function answerReader({ answer, errors }: Pick<Route, 'answer' | 'errors'
 export function remoteRoute(route: Route<JobsServices>, remote: RemoteCatalogue): Route<JobsServices> {
   const { path } = route;
   const read = answerReader(route);
-  const added = [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT];
   return {
     ...route,
-    errors: [...new Set([...route.errors, ...added])],
     ready: () => (remote.canAsk() ? undefined : servicesUnavailable()),
     async handle(input: Readonly<Record<string, unknown>>): Promise<unknown> {
       const asked = await remote.ask({ path, query: queryOf(input), read });
