@@ -8,7 +8,7 @@ import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
-import { catalogueSource, NO_CATALOGUE } from '../adapters/files/catalogue-source.ts';
+import { catalogueSource, isWebAddress, NO_CATALOGUE, type SourcePorts } from '../adapters/files/catalogue-source.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { openVerification } from '../adapters/verification/open-verification.ts';
 import type { Clock } from '../base/clock.ts';
@@ -24,7 +24,7 @@ import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
 import { keptStateKey } from '../storage/state-key.ts';
-import { type OpenCatalogue, openCatalogue } from './catalogue.ts';
+import { type OpenCatalogue, openCatalogue, type PollOptions } from './catalogue.ts';
 import type { Config } from './configuration.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
 import type { Server } from './server.ts';
@@ -54,6 +54,8 @@ export interface PartsPorts {
   onRepeatedTransaction?(repeated: RepeatedTransaction): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
+  /** Another catalogue is served (undefined), or one that was fetched is not (why, one line). */
+  onCatalogue?(fault: string | undefined): void;
   /** A jobs service cannot be asked (why, one line) or can again (undefined). */
   onJobsService?(url: string, fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
@@ -91,6 +93,22 @@ function stateComponent(backend: Backend): Component {
   };
 }
 
+const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts, timers: Timers): SourcePorts => ({
+  clock: ports.clock,
+  timers,
+  folder: snapshotCache ?? (stateDir === IN_MEMORY ? null : stateDir),
+  onFault: (fault) => ports.onCatalogue?.(fault),
+});
+
+const pollOf = (config: Config, ports: PartsPorts, timers: Timers): PollOptions | undefined =>
+  isWebAddress(config.snapshot)
+    ? {
+        intervalMs: config.snapshotPollSeconds * 1000,
+        timers,
+        onCatalogue: (fault) => ports.onCatalogue?.(fault),
+      }
+    : undefined;
+
 /** The jobs services of a gate; its readiness is that of the catalogue, which they hold. */
 function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, server: Server) {
   const { engineUrl, engineToken, engineTimeoutMs } = config;
@@ -118,7 +136,7 @@ function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, 
  */
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
   const { clock, random, timers = systemTimers } = ports;
-  const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, { clock, timers });
+  const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, sourcePorts(config, ports, timers));
   // Threads start while the state is read; this never rejects.
   const verifying = openVerification(config, {
     clock,
@@ -147,7 +165,9 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   );
   server.add(stateComponent(backend));
   const verification = await verifying;
-  const catalogue = openCatalogue(await loading, config.snapshot !== NO_CATALOGUE, clock);
+  const source = await loading;
+  await source.prepare?.();
+  const catalogue = openCatalogue(source, config.snapshot !== NO_CATALOGUE, clock, pollOf(config, ports, timers));
   server.add(catalogue.component);
   const { reservations, playLedger, books } = backend;
   const payments = await openPayments(config, stateDir ?? null, {

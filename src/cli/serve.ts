@@ -137,6 +137,7 @@ export const serve = command({
       crowded: (bound) => refused(CROWDED[bound].code, CROWDED[bound].message, CROWDED_EXTRAS),
     });
 
+    const lines = new OperatorLines(io);
     const address = originOf(config.host, listener.port);
     const addresses = { baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address };
     try {
@@ -149,6 +150,10 @@ export const serve = command({
           ...RUNTIME_BODIES,
           components: [{ metrics: (page) => listener.metrics(page) }],
           ...serverLog(log, config.logLevel, io.clock),
+          onCatalogue(fault) {
+            if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
+            else lines.reloadFailed(fault);
+          },
         },
       );
     } catch (failure) {
@@ -157,7 +162,6 @@ export const serve = command({
     }
 
     const opened = app;
-    const lines = new OperatorLines(io);
     for (const notice of opened.notices) lines.notice(notice);
     if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
