@@ -38,9 +38,8 @@ export class FetchConnections implements Connections {
       } as RequestInit);
       const body = new BodyCollector();
       for await (const chunk of response.body ?? []) {
-        if (body.add(chunk)) continue;
-        abort.abort();
-        return TOO_LONG;
+        // Leaving the loop ends the body.
+        if (!body.add(chunk)) return TOO_LONG;
       }
       return body.exchanged(response.status);
     } catch (failure) {
