@@ -79,6 +79,8 @@ export interface App {
   readonly demoKey: string | undefined;
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   counts(): AppCounts;
+  /** Says in `/ready` that no new work is wanted, and goes on serving. */
+  leave(): void;
   /** Begins shutdown: answers all waits at once, so that the listener can finish soon. */
   drain(): void;
   /** Releases every resource; call it after the last request. */
@@ -211,6 +213,7 @@ async function openOn(
     counts: () => countsOf(parts),
     fetch,
     reload: () => parts.catalogue.holder.reload(),
+    leave: () => server.leave(),
     drain: () => server.drain(),
     async close() {
       server.drain();

@@ -2,6 +2,7 @@
  * `paygrade serve`: runs the server on a socket until SIGTERM. Every variable of the operator's contract is a flag too.
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
+import { setTimeout } from 'node:timers/promises';
 import { SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
 import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
@@ -174,6 +175,8 @@ export const serve = command({
     await shutdown;
     clearInterval(refresh);
     onHangUp = () => {};
+    opened.leave();
+    if (config.drainSeconds > 0) await setTimeout(config.drainSeconds * 1000);
     opened.drain();
     await listener.close(DRAIN_MS);
     await opened.close();

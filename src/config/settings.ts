@@ -157,6 +157,14 @@ export const SERVER_SETTINGS = {
     help: '`false`: never refuse new paid work because of memory or a late event loop',
     detail: 'The pressure is still measured and among the metrics. For a machine on which something else sheds load.',
   }),
+  drainSeconds: setting({
+    variable: 'DRAIN_SECONDS',
+    parse: wholeNumber(0, 600),
+    default: '0',
+    help: 'seconds that the server goes on serving after SIGTERM, with `/ready` 503',
+    detail:
+      'Set it behind a proxy that looks at `/ready`, to more than twice the time between two looks; see scaling.md.',
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     parse: oneOf(LOG_LEVELS),

@@ -76,6 +76,8 @@ export interface ServerView {
   readonly componentNames: readonly string[];
   /** Readiness of all components, by name. */
   readiness(): Readonly<Record<string, boolean>>;
+  /** Whether the process is about to end and wants no new work. */
+  isLeaving(): boolean;
   /** All metrics, Prometheus text. */
   metricsText(): string;
   /** The surfaces beside the base that have a contract. Complete when every surface is open. */

@@ -13,6 +13,7 @@ describe('the configuration', () => {
       connectionsMax: 20_000,
       connectionsPerAddress: 1024,
       bodyBytes: 67_108_864,
+      drainSeconds: 0,
       baseUrl: null,
       hookBaseUrl: null,
       dataUrl: null,

@@ -162,7 +162,7 @@ it('reads a file again that a producer still writes in place (reliability 259)',
   await expect.poll(() => time.pendingCount, { timeout: 10_000 }).toBe(1);
   writeFileSync(path, whole);
   time.pass(500);
-  expect(titlesOf((await reloaded)!).sort()).toEqual(['First', 'Second']);
+  expect(titlesOf((await reloaded) as ServedCatalogue).sort()).toEqual(['First', 'Second']);
   // The refusal stands where the file stays as it is.
   writeFileSync(path, whole.subarray(0, whole.length / 2));
   const refused = source.reload().catch((failure: unknown) => failure);
