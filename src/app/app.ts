@@ -140,6 +140,22 @@ const countsOf = ({ backend: { reservations, callbacks }, payments, recoveryCoun
   recoveries: recoveryCounts(),
 });
 
+/** What every surface has of the server. */
+function surfacePartsOf(config: AppConfig, ports: AppPorts, log: RequestLog, deliveries: Deliveries): SurfaceParts {
+  return {
+    clock: ports.clock,
+    random: ports.random,
+    responderFor: responderFinder(config.corsOrigin, ports.copiesIntoResponse ?? false, {
+      report: (failure, requestId) => log.failed(failure, requestId),
+      soon: ports.soon,
+    }),
+    log,
+    deliveries,
+    trustProxy: config.trustProxy,
+    preflightFor: (path) => (isOperatorPath(path) ? undefined : preflightHeaders(config.corsOrigin)),
+  };
+}
+
 async function openOn(
   server: Server,
   definitions: readonly SurfaceDefinition[],
@@ -157,18 +173,7 @@ async function openOn(
   server.add(deliveries);
   const { shedding, component: overload } = openOverload(config, { ...ports, timers: parts.timers });
   server.add(overload);
-  const surfaceParts: SurfaceParts = {
-    clock,
-    random,
-    responderFor: responderFinder(config.corsOrigin, ports.copiesIntoResponse ?? false, {
-      report: (failure, requestId) => log.failed(failure, requestId),
-      soon: ports.soon,
-    }),
-    log,
-    deliveries,
-    trustProxy: config.trustProxy,
-    preflightFor: (path) => (isOperatorPath(path) ? undefined : preflightHeaders(config.corsOrigin)),
-  };
+  const surfaceParts = surfacePartsOf(config, ports, log, deliveries);
   const mounts = mountsOf(definitions, config);
   let find: HandleRequest = () => Promise.reject(new Error('the surfaces are not open yet'));
   const fetch: App['fetch'] = (request, client = UNKNOWN_CLIENT) => find(request, client, clock.monotonicMs());
