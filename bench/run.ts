@@ -39,8 +39,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   waits: () => import('./waits.ts'),
   state: () => import('./state.ts'),
   skills: () => import('./skills.ts'),
+  split: () => import('./split.ts'),
 };
-const NEED_CATALOGUE = ['signals', 'company', 'companies', 'search', 'snapshot-load', 'offer'];
+const NEED_CATALOGUE = ['signals', 'company', 'companies', 'search', 'snapshot-load', 'offer', 'split'];
 const NEED_DATA_CATALOGUE = ['listing', 'data-api', 'data-memory'];
 
 /** Files that are there already. */

@@ -79,6 +79,8 @@ export interface App {
   readonly demoKey: string | undefined;
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   counts(): AppCounts;
+  /** Says in `/ready` that no new work is wanted, and goes on serving. */
+  leave(): void;
   /** Begins shutdown: answers all waits at once, so that the listener can finish soon. */
   drain(): void;
   /** Releases every resource; call it after the last request. */
@@ -138,6 +140,22 @@ const countsOf = ({ backend: { reservations, callbacks }, payments, recoveryCoun
   recoveries: recoveryCounts(),
 });
 
+/** What every surface has of the server. */
+function surfacePartsOf(config: AppConfig, ports: AppPorts, log: RequestLog, deliveries: Deliveries): SurfaceParts {
+  return {
+    clock: ports.clock,
+    random: ports.random,
+    responderFor: responderFinder(config.corsOrigin, ports.copiesIntoResponse ?? false, {
+      report: (failure, requestId) => log.failed(failure, requestId),
+      soon: ports.soon,
+    }),
+    log,
+    deliveries,
+    trustProxy: config.trustProxy,
+    preflightFor: (path) => (isOperatorPath(path) ? undefined : preflightHeaders(config.corsOrigin)),
+  };
+}
+
 async function openOn(
   server: Server,
   definitions: readonly SurfaceDefinition[],
@@ -155,18 +173,7 @@ async function openOn(
   server.add(deliveries);
   const { shedding, component: overload } = openOverload(config, { ...ports, timers: parts.timers });
   server.add(overload);
-  const surfaceParts: SurfaceParts = {
-    clock,
-    random,
-    responderFor: responderFinder(config.corsOrigin, ports.copiesIntoResponse ?? false, {
-      report: (failure, requestId) => log.failed(failure, requestId),
-      soon: ports.soon,
-    }),
-    log,
-    deliveries,
-    trustProxy: config.trustProxy,
-    preflightFor: (path) => (isOperatorPath(path) ? undefined : preflightHeaders(config.corsOrigin)),
-  };
+  const surfaceParts = surfacePartsOf(config, ports, log, deliveries);
   const mounts = mountsOf(definitions, config);
   let find: HandleRequest = () => Promise.reject(new Error('the surfaces are not open yet'));
   const fetch: App['fetch'] = (request, client = UNKNOWN_CLIENT) => find(request, client, clock.monotonicMs());
@@ -177,6 +184,7 @@ async function openOn(
     timers: parts.timers,
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
+    remoteCatalogue: parts.remoteCatalogue,
     callbacks,
     stateKey: parts.stateKey,
     accounts: backend.accounts,
@@ -211,6 +219,7 @@ async function openOn(
     counts: () => countsOf(parts),
     fetch,
     reload: () => parts.catalogue.holder.reload(),
+    leave: () => server.leave(),
     drain: () => server.drain(),
     async close() {
       server.drain();

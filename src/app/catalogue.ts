@@ -1,6 +1,8 @@
-/** The catalogue as a component: readiness, metrics, reloads. */
+/** The catalogue as a component: readiness, metrics, reloads, and looking for a new one behind an address. */
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import type { Exposition } from '../base/prometheus.ts';
+import type { Timers } from '../base/timers.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { CatalogueHolder, type CatalogueSource } from '../catalogue/holder.ts';
 import { type Reach, reachOf } from '../catalogue/questions/reach.ts';
@@ -57,18 +59,74 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
     .sample(secondsSince(oldestObservedMs, nowMs), { observation: 'oldest' });
 }
 
+/** How a catalogue behind an address is kept up to date. */
+export interface PollOptions {
+  readonly intervalMs: number;
+  readonly timers: Timers;
+  /** Called when another catalogue is served, and with one line when one is refused; not twice in a row with the same. */
+  onCatalogue(fault: string | undefined): void;
+}
+
+/** Reloads at intervals, at once where nothing is served yet. One reload at a time. */
+class Polling {
+  readonly #holder: CatalogueHolder;
+  readonly #options: PollOptions;
+  #cancel: (() => void) | undefined;
+  #isStopped = false;
+  #fault: string | undefined;
+
+  constructor(holder: CatalogueHolder, options: PollOptions) {
+    this.#holder = holder;
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#holder.current() === undefined) void this.#poll();
+    else this.#wait();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel?.();
+  }
+
+  #wait(): void {
+    if (this.#isStopped) return;
+    this.#cancel = this.#options.timers.after(this.#options.intervalMs, () => void this.#poll());
+  }
+
+  async #poll(): Promise<void> {
+    const before = this.#holder.current();
+    let fault: string | undefined;
+    try {
+      await this.#holder.reload();
+    } catch (failure) {
+      fault = messageOf(failure);
+    }
+    const isNews = fault === undefined ? this.#holder.current() !== before : fault !== this.#fault;
+    this.#fault = fault;
+    if (isNews && !this.#isStopped) this.#options.onCatalogue(fault);
+    this.#wait();
+  }
+}
+
 /**
  * @param isExpected false where the operator configured no catalogue
  * @throws SnapshotError when the catalogue cannot be used
  */
-export function openCatalogue(source: CatalogueSource, isExpected: boolean, clock: Clock): OpenCatalogue {
-  const reloads = { done: 0, failed: 0 };
+export function openCatalogue(
+  source: CatalogueSource,
+  isExpected: boolean,
+  clock: Clock,
+  poll?: PollOptions,
+): OpenCatalogue {
+  const reloads = { done: 0, unchanged: 0, failed: 0 };
   const holder = new CatalogueHolder({
     load: () => source.load(),
     async reload() {
       try {
         const served = await source.reload();
-        reloads.done++;
+        reloads[served === 'unchanged' ? 'unchanged' : 'done']++;
         return served;
       } catch (failure) {
         reloads.failed++;
@@ -78,6 +136,7 @@ export function openCatalogue(source: CatalogueSource, isExpected: boolean, cloc
     discard: (catalogue) => source.discard(catalogue),
     close: () => source.close(),
   });
+  const polling = poll === undefined ? undefined : new Polling(holder, poll);
   return {
     holder,
     component: {
@@ -86,9 +145,12 @@ export function openCatalogue(source: CatalogueSource, isExpected: boolean, cloc
         page
           .family('paygrade_catalogue_reloads_total', 'counter', 'Reloads of the catalogue by result.')
           .sample(reloads.done, { result: 'done' })
+          .sample(reloads.unchanged, { result: 'unchanged' })
           .sample(reloads.failed, { result: 'failed' });
         writeFacts(page, holder, clock.nowMs());
       },
+      start: () => polling?.start(),
+      drain: () => polling?.stop(),
       close: () => holder.close(),
     },
   };

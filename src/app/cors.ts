@@ -17,8 +17,8 @@ export function corsHeaders(origin: string): Headers {
   };
 }
 
-/** Paths of the operator: no page of another origin may ask or read them, whatever CORS_ORIGIN permits elsewhere. */
-const OPERATOR_PATH = /^\/(?:admin|sales)(?:\/|$)/;
+/** Paths of the operator and of gates: no page of another origin may ask or read them, whatever CORS_ORIGIN permits elsewhere. */
+const OPERATOR_PATH = /^\/(?:admin|internal|sales)(?:\/|$)/;
 
 /** Whether a path never has headers for browsers of other origins; 404, 405 and preflights below it neither. */
 export const isOperatorPath = (path: string): boolean => OPERATOR_PATH.test(path);

@@ -5,6 +5,7 @@ import { SURFACE_NAMES, type SurfaceName } from '../config/surfaces.ts';
 import { admin } from '../modules/admin/module.ts';
 import { callbacks } from '../modules/callbacks/module.ts';
 import { data } from '../modules/data/module.ts';
+import { internal } from '../modules/jobs/internal.ts';
 import { jobs } from '../modules/jobs/module.ts';
 import type { Module } from '../modules/module.ts';
 import { pages } from '../modules/pages/module.ts';
@@ -46,7 +47,7 @@ export const SURFACES = [
     title: 'paygrade',
     description: baseDescription(SURFACE_NAMES),
     path: '',
-    modules: [jobs, callbacks, payments, admin, service, pages],
+    modules: [jobs, callbacks, payments, admin, service, pages, internal],
   },
   {
     name: 'data',
@@ -93,7 +94,7 @@ export function chosenSurfaces(
     .filter(({ name }) => isOn(name ?? undefined, chosen))
     .map((definition) => {
       if (definition.name !== null) return definition;
-      if (chosen.length === 0) return { ...definition, modules: [processOnly], isUndocumented: true };
+      if (chosen.length === 0) return { ...definition, modules: [processOnly, internal], isUndocumented: true };
       const modules = definition.modules.filter(({ tag }) => isOn(SWITCHED[tag], chosen));
       return { ...definition, modules, description: baseDescription(chosen) };
     });

@@ -3,17 +3,19 @@
  * payments. Ports that are not given default to the runtime's own.
  */
 
+import { JobsServices } from '../adapters/engine/jobs-services.ts';
 import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
-import { catalogueSource, NO_CATALOGUE } from '../adapters/files/catalogue-source.ts';
+import { catalogueSource, isWebAddress, NO_CATALOGUE, type SourcePorts } from '../adapters/files/catalogue-source.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { openVerification } from '../adapters/verification/open-verification.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
+import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
@@ -22,7 +24,7 @@ import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
 import { keptStateKey } from '../storage/state-key.ts';
-import { type OpenCatalogue, openCatalogue } from './catalogue.ts';
+import { type OpenCatalogue, openCatalogue, type PollOptions } from './catalogue.ts';
 import type { Config } from './configuration.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
 import type { Server } from './server.ts';
@@ -54,6 +56,10 @@ export interface PartsPorts {
   onRepeatedTransaction?(repeated: RepeatedTransaction): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
+  /** Another catalogue is served (undefined), or one that was fetched is not (why, one line). */
+  onCatalogue?(fault: string | undefined): void;
+  /** A jobs service cannot be asked (why, one line) or can again (undefined). */
+  onJobsService?(url: string, fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
 }
@@ -62,6 +68,8 @@ export interface Parts {
   readonly timers: Timers;
   readonly backend: Backend;
   readonly catalogue: OpenCatalogue;
+  /** The jobs services of a gate. */
+  readonly remoteCatalogue: RemoteCatalogue | undefined;
   /** 32 secret bytes, the same after a restart. */
   readonly stateKey: Uint8Array;
   readonly payments: OpenPayments;
@@ -100,13 +108,50 @@ function openExtractor(
   return extractor;
 }
 
+const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts, timers: Timers): SourcePorts => ({
+  clock: ports.clock,
+  timers,
+  folder: snapshotCache ?? (stateDir === IN_MEMORY ? null : stateDir),
+  onFault: (fault) => ports.onCatalogue?.(fault),
+});
+
+const pollOf = (config: Config, ports: PartsPorts, timers: Timers): PollOptions | undefined =>
+  isWebAddress(config.snapshot)
+    ? {
+        intervalMs: config.snapshotPollSeconds * 1000,
+        timers,
+        onCatalogue: (fault) => ports.onCatalogue?.(fault),
+      }
+    : undefined;
+
+/** The jobs services of a gate; its readiness is that of the catalogue, which they hold. */
+function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, server: Server) {
+  const { engineUrl, engineToken, engineTimeoutMs } = config;
+  if (engineUrl === null || engineToken === null) return undefined;
+  const services = new JobsServices({
+    urls: engineUrl,
+    token: engineToken,
+    timeoutMs: engineTimeoutMs,
+    clock: ports.clock,
+    timers,
+    onService: (url, fault) => ports.onJobsService?.(url, fault),
+  });
+  server.add({
+    readiness: () => ({ snapshot: services.isReady() }),
+    metrics: (page) => services.metrics(page),
+    start: () => services.start(),
+    close: () => services.close(),
+  });
+  return services;
+}
+
 /**
  * @param server receives each part as a component, as soon as it is open
  * @throws SnapshotError, StateError, ConfigError or Error with one line when one cannot be opened
  */
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
   const { clock, random, timers = systemTimers } = ports;
-  const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, { clock, timers });
+  const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, sourcePorts(config, ports, timers));
   // Threads start while the state is read; this never rejects.
   const verifying = openVerification(config, {
     clock,
@@ -135,7 +180,9 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   );
   server.add(stateComponent(backend));
   const verification = await verifying;
-  const catalogue = openCatalogue(await loading, config.snapshot !== NO_CATALOGUE, clock);
+  const source = await loading;
+  await source.prepare?.();
+  const catalogue = openCatalogue(source, config.snapshot !== NO_CATALOGUE, clock, pollOf(config, ports, timers));
   server.add(catalogue.component);
   const { reservations, playLedger, books } = backend;
   const payments = await openPayments(config, stateDir ?? null, {
@@ -158,6 +205,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     timers,
     backend,
     catalogue,
+    remoteCatalogue: openRemoteCatalogue(config, ports, timers, server),
     stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
     payments,
     extractor,

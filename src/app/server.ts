@@ -42,6 +42,15 @@ export class Server implements ServerView {
   // Handlers take these without their object.
   readonly otherSurfaces = (): readonly SurfaceView[] => this.#otherSurfaces;
 
+  #isLeaving = false;
+
+  /** From now on `/ready` says that the process wants no new work; everything is still served. */
+  leave(): void {
+    this.#isLeaving = true;
+  }
+
+  readonly isLeaving = (): boolean => this.#isLeaving;
+
   readonly uptimeMs = (): number => this.#clock.monotonicMs() - this.#startedMs;
 
   /** A name that several components report is ready when all of them are. */

@@ -14,13 +14,18 @@ export interface ServedCatalogue {
 
 /** The configured catalogue; `undefined` = there is none. */
 export interface CatalogueSource {
+  /** What the start waits for before `load`. Rejects with a SnapshotError when it can never work. */
+  prepare?(): Promise<void>;
   /**
    * Opens, checks and warms it as it is now, at once: for the start, when no request waits for an answer.
    * @throws SnapshotError when it cannot be used
    */
   load(): ServedCatalogue | undefined;
-  /** The same without holding up the event loop. The holder calls it once at a time. Rejects as `load` throws. */
-  reload(): Promise<ServedCatalogue | undefined>;
+  /**
+   * The same without holding up the event loop. The holder calls it once at a time. Rejects as `load` throws.
+   * `unchanged`: it is known to be the one that was loaded last.
+   */
+  reload(): Promise<ServedCatalogue | undefined | 'unchanged'>;
   /** Closes a catalogue that no request will use again and frees its memory, without holding up the event loop. */
   discard(catalogue: Catalogue): void;
   /** Ends a reload under way, which then rejects. */
@@ -80,13 +85,14 @@ export class CatalogueHolder {
 
   async #replace(): Promise<void> {
     if (this.#isClosed) return;
-    let served: ServedCatalogue | undefined;
+    let served: Awaited<ReturnType<CatalogueSource['reload']>>;
     try {
       served = await this.#source.reload();
     } catch (failure) {
       if (this.#isClosed) return;
       throw failure;
     }
+    if (served === 'unchanged') return;
     // A catalogue that came after the end is not served any more.
     const unused = this.#isClosed ? served : this.#served;
     if (!this.#isClosed) this.#served = served;

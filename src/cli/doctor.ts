@@ -2,17 +2,19 @@
  * `paygrade doctor`: checks everything that a server with this configuration needs, and says what to fix. It changes nothing
  * and takes no lock, so it can run beside the server. Exit code 0: nothing to fix; 1: something to fix; 2: usage error.
  */
+import { isWebAddress } from '../adapters/files/catalogue-source.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { messageOf } from '../base/failure.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
 import { checkPort, checkPublic } from './doctor/address-checks.ts';
+import { checkEngine, checkFetchedSnapshot } from './doctor/engine-checks.ts';
 import { type Finding, Findings, type Verdict } from './doctor/finding.ts';
 import { checkFacilitator, checkOffers, checkPayTo } from './doctor/settlement-checks.ts';
 import { checkSnapshot, checkState } from './doctor/store-checks.ts';
 import type { Io } from './io.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
-const CHECKS_WITH_CONFIG = 'snapshot, state, payTo, facilitator, clock, offers, port, public';
+const CHECKS_WITH_CONFIG = 'snapshot, engine, state, payTo, facilitator, clock, offers, port, public';
 
 /** The configuration, unless it is unusable, and the findings about it. */
 function checkConfiguration(settings: Readonly<Record<string, string | undefined>>): [Config | undefined, Finding[]] {
@@ -44,7 +46,10 @@ async function examine(config: Config, { clock }: Io): Promise<Finding[]> {
   const nowMs = (): number => clock.nowMs();
   let isRunning = false;
   const onDisk = [
-    ...(await guarded('snapshot', () => checkSnapshot(config, nowMs()))),
+    ...(await guarded('snapshot', () =>
+      isWebAddress(config.snapshot) ? checkFetchedSnapshot(config) : checkSnapshot(config, nowMs()),
+    )),
+    ...(await guarded('engine', () => checkEngine(config))),
     ...(await guarded('state', () => checkState(config))),
     ...(await guarded('payTo', () => checkPayTo(config))),
     ...(await guarded('offers', () => checkOffers(config))),

@@ -247,6 +247,12 @@ export const PROGRAM: CommandGroup = {
     },
     {
       kind: 'stub',
+      name: 'fleet',
+      summary: 'Starts gates, jobs services, a database and a proxy on this machine, to try what many machines do',
+      load: async () => (await import('./fleet.ts')).fleet,
+    },
+    {
+      kind: 'stub',
       name: 'doctor',
       summary: 'Checks everything that a server with these settings needs, and says what to fix',
       load: async () => (await import('./doctor.ts')).doctor,

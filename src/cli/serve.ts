@@ -2,6 +2,7 @@
  * `paygrade serve`: runs the server on a socket until SIGTERM. Every variable of the operator's contract is a flag too.
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
+import { setTimeout } from 'node:timers/promises';
 import { SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
 import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
@@ -137,6 +138,7 @@ export const serve = command({
       crowded: (bound) => refused(CROWDED[bound].code, CROWDED[bound].message, CROWDED_EXTRAS),
     });
 
+    const lines = new OperatorLines(io);
     const address = originOf(config.host, listener.port);
     const addresses = { baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address };
     try {
@@ -149,6 +151,10 @@ export const serve = command({
           ...RUNTIME_BODIES,
           components: [{ metrics: (page) => listener.metrics(page) }],
           ...serverLog(log, config.logLevel, io.clock),
+          onCatalogue(fault) {
+            if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
+            else lines.reloadFailed(fault);
+          },
         },
       );
     } catch (failure) {
@@ -157,7 +163,6 @@ export const serve = command({
     }
 
     const opened = app;
-    const lines = new OperatorLines(io);
     for (const notice of opened.notices) lines.notice(notice);
     if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
@@ -170,6 +175,8 @@ export const serve = command({
     await shutdown;
     clearInterval(refresh);
     onHangUp = () => {};
+    opened.leave();
+    if (config.drainSeconds > 0) await setTimeout(config.drainSeconds * 1000);
     opened.drain();
     await listener.close(DRAIN_MS);
     await opened.close();

@@ -37,6 +37,7 @@ type LogPorts = Pick<
   | 'onFailure'
   | 'onStateFault'
   | 'onVerificationFault'
+  | 'onJobsService'
   | 'onOverload'
   | 'onCaseReport'
   | 'onFacilitatorReachable'
@@ -73,6 +74,10 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
     onVerificationFault(fault) {
       if (fault === undefined) note('warn', { message: 'a verification thread works again' });
       else note('error', { message: 'a verification thread failed and is being restarted', fault });
+    },
+    onJobsService(url, fault) {
+      if (fault === undefined) note('warn', { message: 'a jobs service answers again', address: url });
+      else note('error', { message: 'a jobs service cannot be asked', address: url, fault });
     },
     onOverload({ level, kind, memoryShare, lateMs }) {
       note('warn', {

@@ -8,6 +8,7 @@ import {
   type ReadSetting,
   type Setting,
   type SettingsGroup,
+  type SettingsRule,
   type SettingsTable,
   type ValuesOf,
 } from './setting.ts';
@@ -75,6 +76,7 @@ function missingSettings(settings: readonly Setting<unknown>[], readValue: ReadS
 export function readSettings<const Tables extends readonly SettingsTable[]>(
   tables: Tables,
   variables: Variables,
+  rules: readonly SettingsRule[] = [],
 ): Reading<CombinedValues<Tables[number]>> {
   const settings = tables.flatMap((table) => Object.values(table));
   const values = new Map<Setting<unknown>, unknown>();
@@ -86,19 +88,27 @@ export function readSettings<const Tables extends readonly SettingsTable[]>(
   };
   // The map holds for each setting what that setting's parser gave.
   const readValue: ReadSetting = <T>(setting: Setting<T>): T => {
+    const defaultText = derived.get(setting);
+    if (defaultText !== undefined) {
+      derived.delete(setting);
+      take(setting, defaultText(readValue));
+    }
     if (!values.has(setting)) throw new Error(`${setting.variable} has no value yet`);
     return values.get(setting) as T;
   };
 
-  const derived: [Setting<unknown>, (readValue: ReadSetting) => string][] = [];
+  /** Settings whose defaults follow from others and are not worked out yet. */
+  const derived = new Map<Setting<unknown>, (readValue: ReadSetting) => string>();
   for (const setting of settings) {
     const text = variables[setting.variable] ?? setting.default;
     if (text === null) values.set(setting, null);
     else if (typeof text === 'string') take(setting, text);
-    else derived.push([setting, text]);
+    else derived.set(setting, text);
   }
-  if (faults.length === 0) for (const [setting, defaultText] of derived) take(setting, defaultText(readValue));
+  if (faults.length === 0) for (const setting of [...derived.keys()]) readValue(setting);
   if (faults.length === 0) faults.push(...missingSettings(settings, readValue));
+  const isGiven = ({ variable }: Setting<unknown>): boolean => variables[variable] !== undefined;
+  if (faults.length === 0) faults.push(...rules.flatMap((rule) => rule(readValue, isGiven) ?? []));
   const [first, ...others] = faults;
   if (first !== undefined) return { ok: false, faults: [first, ...others] };
   const named = Object.fromEntries(settings.map((setting) => [setting.option, readValue(setting)]));
@@ -153,12 +163,13 @@ function variablesOf(settings: readonly Setting<unknown>[], options: Readonly<Re
  */
 export function defineConfig<const Groups extends readonly SettingsGroup[]>(
   groups: Groups,
+  rules: readonly SettingsRule[] = [],
 ): Configuration<Groups[number]['settings']> {
   checkNames(groups);
   const tables: readonly Groups[number]['settings'][] = groups.map((group) => group.settings);
   const settings = tables.flatMap((table) => Object.values(table));
   const read = (variables: Variables): CombinedValues<Groups[number]['settings']> => {
-    const reading = readSettings(tables, variables);
+    const reading = readSettings(tables, variables, rules);
     if (!reading.ok) throw new ConfigError(reading.faults[0]);
     return reading.values;
   };
@@ -167,7 +178,7 @@ export function defineConfig<const Groups extends readonly SettingsGroup[]>(
     settings,
     read,
     faults(variables) {
-      const reading = readSettings(tables, variables);
+      const reading = readSettings(tables, variables, rules);
       return reading.ok ? [] : reading.faults;
     },
     fromOptions: (options) => read(variablesOf(settings, options)),

@@ -85,6 +85,23 @@ export const webAddress: Parse<string> = (text) => {
   return url.href.replace(/\/+$/, '');
 };
 
+/** Distinct web addresses, comma-separated, at most `countMax`. */
+export const webAddressList =
+  (countMax: number): Parse<readonly string[]> =>
+  (text) => {
+    const addresses = text.split(',').map((one) => webAddress(one.trim()));
+    if (new Set(addresses).size < addresses.length) refuse('a list without repetitions');
+    return addresses.length <= countMax ? addresses : refuse(`at most ${countMax} addresses, comma-separated`);
+  };
+
+/** A file's path or one of its words, or an http or https address without a user, as given. */
+export const fileOrAddress: Parse<string> = (text) => {
+  if (!/^https?:/i.test(text)) return notBlank(text);
+  const url = URL.canParse(text) ? new URL(text) : refuse('a file, or an http or https address');
+  if (url.username !== '' || url.password !== '' || url.hash !== '') refuse('an address without user and fragment');
+  return url.href;
+};
+
 /** `*`, or an origin exactly as browsers send it. */
 export const origin: Parse<string> = (text) => {
   if (text === '*') return text;

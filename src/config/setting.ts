@@ -16,6 +16,13 @@ export class InvalidSetting extends Error {
 /** Reads another setting's value, for defaults that depend on it. */
 export type ReadSetting = <T>(setting: Setting<T>) => T;
 
+/**
+ * What must hold between settings, beyond `requiredWhen`.
+ * @param isGiven whether the operator set a variable, rather than left it at its default
+ * @returns one line that names the variables and says what to do; undefined = it holds
+ */
+export type SettingsRule = (read: ReadSetting, isGiven: (setting: Setting<unknown>) => boolean) => string | undefined;
+
 /** Holds while `setting` has the value that `text` stands for. Declared with `when`. */
 export interface Condition {
   readonly setting: Setting<unknown>;

@@ -1,8 +1,10 @@
 /** The settings that belong to the server as a whole. A module declares its own settings in its folder. */
 import { PRICE_KEYS } from '../payment/prices.ts';
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
+import { ENGINE_SETTINGS } from './engine-settings.ts';
 import {
   atomicAmount,
+  fileOrAddress,
   notBlank,
   oneOf,
   origin,
@@ -16,7 +18,7 @@ import {
   wholeNumber,
   wordList,
 } from './parsers.ts';
-import { setting, when } from './setting.ts';
+import { type SettingsRule, setting, when } from './setting.ts';
 import { defaultSurfaces, SURFACE_NAMES } from './surfaces.ts';
 
 /** From the quietest to the most talkative. */
@@ -25,6 +27,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The value of STATE_DIR that keeps the state in memory only. */
 export const IN_MEMORY = ':memory:';
+
+/** The value of SNAPSHOT of a process without a catalogue. */
+const NO_CATALOGUE = 'none';
 
 /** Origin of a server that listens on this host and port; an IPv6 host is put in brackets. */
 export const originOf = (host: string, port: number): string =>
@@ -152,6 +157,14 @@ export const SERVER_SETTINGS = {
     help: '`false`: never refuse new paid work because of memory or a late event loop',
     detail: 'The pressure is still measured and among the metrics. For a machine on which something else sheds load.',
   }),
+  drainSeconds: setting({
+    variable: 'DRAIN_SECONDS',
+    parse: wholeNumber(0, 600),
+    default: '0',
+    help: 'seconds that the server goes on serving after SIGTERM, with `/ready` 503',
+    detail:
+      'Set it behind a proxy that looks at `/ready`, to more than twice the time between two looks; see scaling.md.',
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     parse: oneOf(LOG_LEVELS),
@@ -162,15 +175,54 @@ export const SERVER_SETTINGS = {
   }),
 };
 
+const { engineUrl, engineToken } = ENGINE_SETTINGS;
+
+const snapshot = setting({
+  variable: 'SNAPSHOT',
+  parse: fileOrAddress,
+  default: (read) => (read(engineUrl) === null ? 'sample' : NO_CATALOGUE),
+  shownDefault: 'sample; with ENGINE_URL none',
+  help: 'catalogue file or its http(s) address; `sample`: built-in synthetic jobs; `none`: no catalogue',
+  detail:
+    '`snapshot build` makes the file. With `none`, and without `ENGINE_URL`, the jobs routes answer 503. A file behind an address is fetched at the start and again when it has changed; see scaling.md.',
+});
+
 export const CATALOGUE_SETTINGS = {
-  snapshot: setting({
-    variable: 'SNAPSHOT',
+  snapshot,
+  snapshotCache: setting({
+    variable: 'SNAPSHOT_CACHE',
     parse: notBlank,
-    default: 'sample',
-    help: 'catalogue file; `sample`: built-in synthetic jobs; `none`: no catalogue, callbacks only',
-    detail: '`snapshot build` makes the file. With `none` the jobs routes answer 503.',
+    default: null,
+    shownDefault: 'STATE_DIR',
+    help: 'folder that keeps the catalogue fetched from an address',
+    detail: 'For a start at which the address does not answer.',
+  }),
+  snapshotPollSeconds: setting({
+    variable: 'SNAPSHOT_POLL_SECONDS',
+    parse: wholeNumber(1, 86_400),
+    default: '60',
+    help: 'seconds between two questions whether the catalogue behind an address has changed',
   }),
 };
+
+/** What must hold between the settings of gates and jobs services (siblings §8). */
+export const ENGINE_RULES: readonly SettingsRule[] = [
+  (read) =>
+    read(engineUrl) !== null && read(engineToken) === null
+      ? 'ENGINE_TOKEN is required with ENGINE_URL: the token that the jobs services have'
+      : undefined,
+  (read) =>
+    read(engineUrl) !== null && read(snapshot) !== NO_CATALOGUE
+      ? 'SNAPSHOT must be none with ENGINE_URL: the jobs services hold the catalogue'
+      : undefined,
+  (read, isGiven) =>
+    read(engineToken) !== null &&
+    read(snapshot) !== NO_CATALOGUE &&
+    read(settlement) === 'local' &&
+    !isGiven(SERVER_SETTINGS.surfaces)
+      ? 'SURFACES must be set with ENGINE_TOKEN, a catalogue and SETTLEMENT=local: `none` for a jobs service, or what it may sell for play money'
+      : undefined,
+];
 
 export const STATE_SETTINGS = {
   stateDir: setting({

@@ -9,14 +9,19 @@ export const {
   COMPANY_NOT_FOUND,
   JOB_NOT_FOUND,
   UPSTREAM_INVALID_RESPONSE,
+  UPSTREAM_TIMEOUT,
   CATALOGUE_UNAVAILABLE,
 } = defineErrors({
   UNSUPPORTED_PERIOD: { status: 400 },
   COMPANY_NOT_FOUND: { status: 404 },
   JOB_NOT_FOUND: { status: 404 },
   UPSTREAM_INVALID_RESPONSE: { status: 502 },
+  UPSTREAM_TIMEOUT: { status: 504 },
   CATALOGUE_UNAVAILABLE: { status: 503 },
 });
+
+/** What every jobs route may refuse with, whether the catalogue is in this process or in a jobs service. */
+export const CATALOGUE_ERRORS = [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT] as const;
 
 /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
 export interface CatalogueServices {

@@ -13,6 +13,8 @@ import type { RateLimits } from '../base/rate-limits.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Callbacks } from '../callback/callbacks.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
+import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
+import type { ENGINE_SETTINGS } from '../config/engine-settings.ts';
 import type { SettingsTable, ValuesOf } from '../config/setting.ts';
 import type { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
 import type { Mount } from '../http/access.ts';
@@ -45,6 +47,7 @@ export interface Component {
 /** The settings that every module sees; addresses are resolved. */
 export type SharedConfig = ValuesOf<typeof SERVER_SETTINGS> &
   ValuesOf<typeof CATALOGUE_SETTINGS> &
+  ValuesOf<typeof ENGINE_SETTINGS> &
   ValuesOf<typeof STATE_SETTINGS> &
   ValuesOf<typeof PAYMENT_SETTINGS>;
 
@@ -73,6 +76,8 @@ export interface ServerView {
   readonly componentNames: readonly string[];
   /** Readiness of all components, by name. */
   readiness(): Readonly<Record<string, boolean>>;
+  /** Whether the process is about to end and wants no new work. */
+  isLeaving(): boolean;
   /** All metrics, Prometheus text. */
   metricsText(): string;
   /** The surfaces beside the base that have a contract. Complete when every surface is open. */
@@ -87,6 +92,8 @@ export interface ModuleContext {
   /** Reads request bodies, within the budget of all of them. */
   readonly bodies: BodyReader;
   readonly catalogue: CatalogueHolder;
+  /** The jobs services that this process asks in place of a catalogue of its own; undefined = it is no gate. */
+  readonly remoteCatalogue: RemoteCatalogue | undefined;
   readonly callbacks: Callbacks;
   /** 32 secret bytes, the same after a restart. A module derives a key of its own from it. */
   readonly stateKey: Uint8Array;

@@ -54,6 +54,7 @@ describe('the list of commands', () => {
       'credits show',
       'demo',
       'load',
+      'fleet',
       'doctor',
     ]);
   });

@@ -13,6 +13,7 @@ describe('the configuration', () => {
       connectionsMax: 20_000,
       connectionsPerAddress: 1024,
       bodyBytes: 67_108_864,
+      drainSeconds: 0,
       baseUrl: null,
       hookBaseUrl: null,
       dataUrl: null,
@@ -22,6 +23,11 @@ describe('the configuration', () => {
       keyRateLimitPerMinute: 600,
       stateKey: null,
       snapshot: 'sample',
+      snapshotCache: null,
+      snapshotPollSeconds: 60,
+      engineUrl: null,
+      engineToken: null,
+      engineTimeoutMs: 5000,
       stateDir: '.state',
       stateSync: 'full',
       stateReset: false,
@@ -160,5 +166,45 @@ describe('the configuration', () => {
     const tokens = CONFIGURATION.settings.filter(({ variable }) => /_(TOKEN|KEY|SECRET)$/.test(variable));
     expect(tokens.length).toBeGreaterThan(0);
     expect(tokens.filter(({ isSecret }) => !isSecret)).toEqual([]);
+  });
+});
+
+describe('the settings of gates and jobs services', () => {
+  const ENGINE_TOKEN = 'token-between-gates-and-services-0123456789';
+  const ENGINE_URL = 'http://10.0.0.5:8402, https://b.example/jobs/';
+
+  it('take several addresses, and no catalogue where there is one', () => {
+    const { engineUrl, snapshot } = readConfig({ ENGINE_URL, ENGINE_TOKEN });
+    expect([engineUrl, snapshot]).toEqual([['http://10.0.0.5:8402', 'https://b.example/jobs'], 'none']);
+  });
+
+  it.each([
+    ['a gate without the token', { ENGINE_URL }, /^ENGINE_TOKEN is required with ENGINE_URL/],
+    [
+      'a gate with a catalogue',
+      { ENGINE_URL, ENGINE_TOKEN, SNAPSHOT: 'a.snapshot' },
+      /^SNAPSHOT must be none with ENGINE_URL/,
+    ],
+    ['a short token', { ENGINE_TOKEN: 'x'.repeat(31) }, /^ENGINE_TOKEN must be at least 32/],
+    ['an address twice', { ENGINE_TOKEN, ENGINE_URL: 'http://a, http://a/' }, /^ENGINE_URL must be a list without rep/],
+    ['an address with a query', { ENGINE_TOKEN, ENGINE_URL: 'http://a?b' }, /^ENGINE_URL must be an address without/],
+    ['a catalogue for play money', { ENGINE_TOKEN }, /^SURFACES must be set with ENGINE_TOKEN/],
+    [
+      'a catalogue behind an address with a user',
+      { SNAPSHOT: 'https://a:b@c' },
+      /^SNAPSHOT must be an address without/,
+    ],
+    ['no timeout', { ENGINE_TIMEOUT_MS: '0' }, /^ENGINE_TIMEOUT_MS must be a whole number/],
+  ])('refuse %s', (_, variables, why) => {
+    expect(CONFIGURATION.faults(variables)).toEqual([expect.stringMatching(why)]);
+  });
+
+  it.each([
+    ['a jobs service', { ENGINE_TOKEN, SURFACES: 'none' }],
+    ['one that sells play money on purpose', { ENGINE_TOKEN, SURFACES: 'jobs' }],
+    ['one without a catalogue', { ENGINE_TOKEN, SNAPSHOT: 'none' }],
+    ['a gate that says it has none', { ENGINE_TOKEN, ENGINE_URL, SNAPSHOT: 'none' }],
+  ])('accept %s', (_, variables) => {
+    expect(CONFIGURATION.faults(variables)).toEqual([]);
   });
 });

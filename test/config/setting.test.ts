@@ -3,7 +3,6 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { defineConfig, readSettings } from '../../src/config/config.ts';
 import { atomicAmount, notBlank, oneOf, payee, switchOn, wholeNumber } from '../../src/config/parsers.ts';
 import { type OptionsOf, setting, type ValuesOf, when } from '../../src/config/setting.ts';
-import { CATALOGUE_SETTINGS } from '../../src/config/settings.ts';
 import type { Address } from '../../src/payment/protocol/network.ts';
 import { configurationDocument } from '../../tools/configuration-doc.ts';
 
@@ -35,6 +34,10 @@ const TEA_SETTINGS = {
     isSecret: true,
     requiredWhen: when(strength, 'strong'),
   }),
+};
+
+const CATALOGUE_SETTINGS = {
+  snapshot: setting({ variable: 'SNAPSHOT', parse: notBlank, default: 'sample', help: 'catalogue file' }),
 };
 
 const TEA = { owner: 'Tea', settings: TEA_SETTINGS };

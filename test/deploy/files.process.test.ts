@@ -50,6 +50,29 @@ describe('the systemd unit', () => {
   });
 });
 
+describe('the compose file', () => {
+  const file = textOf('deploy/compose.yaml');
+
+  it('sets variables that there are, and asks for each value that has no default', () => {
+    const processes = file.slice(file.indexOf('x-process:'), file.indexOf('\nservices:'));
+    const names = [...processes.matchAll(/^ {4}([A-Z][A-Z_]+):/gm)].map(([, name = '']) => name);
+    expect(names).toContain('DRAIN_SECONDS');
+    expect(names.filter((name) => !isKnown(name) && name !== 'DATABASE_URL')).toEqual([]);
+    const example = textOf('deploy/compose.env.example');
+    const required = [...file.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name = '']) => name);
+    expect(required.filter((name) => !new RegExp(`^${name}=`, 'm').test(example))).toEqual([]);
+  });
+
+  it('lets a gate leave the proxy before it ends', () => {
+    const seconds = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1]);
+    const drainSeconds = seconds(file, /DRAIN_SECONDS: "(\d+)"/);
+    const proxy = textOf('deploy/fleet.Caddyfile');
+    expect(proxy).toContain('health_uri /ready');
+    expect(drainSeconds).toBeGreaterThan(2 * seconds(proxy, /health_interval (\d+)s/));
+    expect(seconds(file, /stop_grace_period: (\d+)s/)).toBeGreaterThan(drainSeconds + 10);
+  });
+});
+
 describe('the bounds of memory', () => {
   it('throttle the unit between the shedding of its server and the kill', () => {
     const unit = textOf('deploy/paygrade.service');

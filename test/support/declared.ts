@@ -21,10 +21,14 @@ function declared(tag: string, route: Route): Operation {
 const [base, ...others] = SURFACES;
 const MODULES = base.modules;
 
-/** The operations of the operator, which no public document names. */
-export const ADMIN_OPERATIONS: readonly Operation[] = MODULES.filter(({ tag }) => tag === 'admin').flatMap(
-  ({ tag, routes }) => routes.map((route) => declared(tag, route)),
-);
+const operationsWithTag = (wanted: string): readonly Operation[] =>
+  MODULES.filter(({ tag }) => tag === wanted).flatMap(({ tag, routes }: Module) =>
+    routes.map((route) => declared(tag, route)),
+  );
+
+/** The operations of the operator and of gates, which no public document names. */
+export const ADMIN_OPERATIONS = operationsWithTag('admin');
+export const INTERNAL_OPERATIONS = operationsWithTag('internal');
 
 type Modules = readonly Module[];
 

@@ -13,6 +13,7 @@ import {
   ADMIN_OPERATIONS,
   type DeclaredSurface,
   ERROR_CODES,
+  INTERNAL_OPERATIONS,
   OPERATIONS,
   OTHER_SURFACES,
   PAGE_PATHS,
@@ -242,9 +243,9 @@ const FACTS = { title: 'paygrade', version: '0', description: '', serverUrl: 'ht
 const documentOf = (operations: typeof OPERATIONS, facts: DocumentFacts = FACTS): Published =>
   new Published(JSON.parse(JSON.stringify(openApiOf(operations, facts))) as Contract);
 
-/** What is wrong with a response of the operator's operations, by the document that nobody publishes. */
+/** What is wrong with a response of the operator's and the gates' operations, by the document that nobody publishes. */
 function operatorFault(seen: Seen): string | undefined {
-  ofOperator ??= documentOf(ADMIN_OPERATIONS);
+  ofOperator ??= documentOf([...ADMIN_OPERATIONS, ...INTERNAL_OPERATIONS]);
   return ofOperator.fault(seen);
 }
 
@@ -253,7 +254,7 @@ export function faultOf(seen: Seen): string | undefined {
   const surface = OTHER_SURFACES.find(({ path }) => seen.path.startsWith(`${path}/`));
   if (surface !== undefined) return publishedAt(surface).fault({ ...seen, path: seen.path.slice(surface.path.length) });
   const fault = publishedContract().fault(seen);
-  return fault === undefined || !seen.path.startsWith('/admin/') ? fault : operatorFault(seen);
+  return fault === undefined || !/^\/(?:admin|internal)\//.test(seen.path) ? fault : operatorFault(seen);
 }
 
 const ofSurfaces = new Map<DeclaredSurface, Published>();

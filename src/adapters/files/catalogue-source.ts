@@ -1,4 +1,4 @@
-/** What `SNAPSHOT` names: a snapshot file, the built-in sample, or nothing. */
+/** What `SNAPSHOT` names: a snapshot file, one behind an http(s) address, the built-in sample, or nothing. */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import { Catalogue } from '../../catalogue/catalogue.ts';
@@ -8,6 +8,7 @@ import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
 import { type LoadingThread, startLoading } from './catalogue-thread.ts';
 import type { LoadedCatalogue, LoadingTask } from './catalogue-wire.ts';
+import { type FetchedPorts, fetchedSource } from './fetched-source.ts';
 import { openSnapshotFile } from './snapshot-file.ts';
 
 /** Values of `SNAPSHOT` that name no file. */
@@ -26,7 +27,10 @@ const NOTHING: CatalogueSource = {
   close: async () => {},
 };
 
-export interface SourcePorts {
+export const isWebAddress = (snapshot: string): boolean => /^https?:\/\//.test(snapshot);
+
+/** @property folder of the copy of a file behind an address; null, or not given: one that ends with the source */
+export interface SourcePorts extends Partial<FetchedPorts> {
   readonly clock: Clock;
   readonly timers: Timers;
   /** Starts the thread of a reload, in place of the real one. */
@@ -39,7 +43,11 @@ export interface SourcePorts {
  */
 export async function catalogueSource(snapshot: string, ports: SourcePorts): Promise<CatalogueSource> {
   if (snapshot === NO_CATALOGUE) return NOTHING;
-  if (snapshot !== SAMPLE) return fileSource(snapshot, ports);
+  if (isWebAddress(snapshot)) {
+    const { timers, folder = null, onFault = () => {} } = ports;
+    return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports), { timers, folder, onFault });
+  }
+  if (snapshot !== SAMPLE) return fileSource(() => snapshot, ports);
   const { clock } = ports;
   const { buildSample, sampleSource } = await import('../../ingest/synth/sample.ts');
   const threads = new Threads(ports);
@@ -55,12 +63,14 @@ export async function catalogueSource(snapshot: string, ports: SourcePorts): Pro
   };
 }
 
-function fileSource(path: string, ports: SourcePorts): CatalogueSource {
+/** @param pathOf asked at each loading */
+function fileSource(pathOf: () => string, ports: SourcePorts): CatalogueSource {
   const threads = new Threads(ports);
-  const load = () => warmed(openSnapshot(openSnapshotFile(path)), false);
+  const load = () => warmed(openSnapshot(openSnapshotFile(pathOf())), false);
 
   /** @returns 'replaced' where the file is refused and has changed since, so that it may be whole by now */
   async function read(mayRepeat: boolean): Promise<ServedCatalogue | 'replaced'> {
+    const path = pathOf();
     const file = openSnapshotFile(path);
     try {
       const { byteLength, descriptor } = file;

@@ -119,7 +119,7 @@ function checkOfferThrough(
 
 export async function checkPublic(config: Config, isRunning: boolean): Promise<readonly Finding[]> {
   const findings = new Findings('public');
-  const { baseUrl, trustProxy, settlement, snapshot, payTo, host } = config;
+  const { baseUrl, trustProxy, settlement, surfaces, payTo, host, snapshot, engineUrl } = config;
   const isLoopback = ['127.0.0.1', 'localhost', '::1'].includes(host);
   if (trustProxy && !isLoopback) {
     findings.note(
@@ -145,9 +145,14 @@ export async function checkPublic(config: Config, isRunning: boolean): Promise<r
       'set TRUST_PROXY=true if the proxy writes X-Forwarded-For',
     );
   }
-  const path = snapshot === 'none' ? '/v1/callbacks' : '/v1/jobs/search';
+  if (!surfaces.includes('jobs') && !surfaces.includes('callbacks')) {
+    findings.ok('SURFACES has nothing for the public');
+    return findings.all;
+  }
+  const hasJobs = surfaces.includes('jobs') && (snapshot !== 'none' || engineUrl !== null);
+  const path = hasJobs ? '/v1/jobs/search' : '/v1/callbacks';
   const asked = await ask(baseUrl + path, {
-    method: snapshot === 'none' ? 'POST' : 'GET',
+    method: hasJobs ? 'GET' : 'POST',
     timeoutMs: PUBLIC_TIMEOUT_MS,
   });
   if (asked.kind === 'answer' && (isRunning || asked.status === 402))

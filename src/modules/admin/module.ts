@@ -2,7 +2,7 @@
  * The admin module: operations of the operator. They exist only with `ADMIN_TOKEN` and appear in no public document, because the
  * module has no summary. Every one of them lists the way in `adminToken`, and its path begins with `/admin/` (app/cors.ts).
  */
-import { operatorOf } from '../../access/admin-token.ts';
+import { secretHolderOf } from '../../access/secret-token.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
 import { createGrant } from './create-grant.ts';
@@ -24,7 +24,7 @@ export const admin = defineModule({
   open({ config, accounts, bodies, books, clock, rateLimits }) {
     const { adminToken } = config;
     if (adminToken === null) return { operations: [] };
-    const operator = operatorOf(adminToken, rateLimits);
+    const operator = secretHolderOf(adminToken, rateLimits);
     const services: AdminModuleServices = { operator, accounts, bodies, books, clock };
     return { operations: bind(TAG, ROUTES, services) };
   },

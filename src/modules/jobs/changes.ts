@@ -12,13 +12,12 @@ import { count, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_CLOSED_AT, EXAMPLE_COMPANY, EXAMPLE_JOB, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { cohortFilters, companyDomain, period } from '../catalogue-parameters.ts';
 import {
-  CATALOGUE_UNAVAILABLE,
+  CATALOGUE_ERRORS,
   COMPANY_NOT_FOUND,
   fromCatalogue,
   hasCatalogue,
   noCatalogue,
   noCompany,
-  UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
 import { closedJob, closedJobOf, job, jobOf } from '../job-answer.ts';
 import { integer } from '../parameter-rules.ts';
@@ -58,7 +57,7 @@ export const listChanges = route<JobsServices>()({
     limit: v.optional(integer(1, RESULT_COUNT_MAX), RESULT_COUNT_MAX),
   }),
   answer: envelope(changesData),
-  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  errors: [...CATALOGUE_ERRORS, COMPANY_NOT_FOUND],
   examples: {
     query: { role: 'data engineer', limit: 3 },
     answer: {

@@ -7,7 +7,7 @@ import { route } from '../../http/route.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
 import { terms } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { CATALOGUE_ERRORS, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
 import type { JobsServices } from './services.ts';
 
@@ -29,7 +29,7 @@ export const findCompanies = route<JobsServices>()({
   access: [perClient],
   query: v.strictObject({ q: terms({ min: 2, max: 80, matching: "each in the company's name or domain" }) }),
   answer: v.strictObject({ data: companiesData, meta: v.strictObject({ generated_at: dateTime }) }),
-  errors: [CATALOGUE_UNAVAILABLE],
+  errors: [...CATALOGUE_ERRORS],
   examples: {
     query: { q: 'example' },
     answer: {

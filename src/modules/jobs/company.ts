@@ -8,13 +8,7 @@ import { route } from '../../http/route.ts';
 import { periodEndingAt } from '../answer-period.ts';
 import { EXAMPLE_COMPANY } from '../catalogue-examples.ts';
 import { companyDomain, period } from '../catalogue-parameters.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  COMPANY_NOT_FOUND,
-  hasCatalogue,
-  noCatalogue,
-  noCompany,
-} from '../catalogue-refusals.ts';
+import { CATALOGUE_ERRORS, COMPANY_NOT_FOUND, hasCatalogue, noCatalogue, noCompany } from '../catalogue-refusals.ts';
 import { companyDataOf, companyEntries, EXAMPLE_ACTIVITY } from '../company-answer.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
@@ -31,7 +25,7 @@ export const summarizeCompany = route<JobsServices>()({
   access: [perClient, unlessOverloaded, paid('0.05', 'company')],
   query: v.strictObject({ company: companyDomain, period: v.optional(period, '7d') }),
   answer: envelope(v.strictObject(companyEntries)),
-  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND],
+  errors: [...CATALOGUE_ERRORS, COMPANY_NOT_FOUND],
   examples: {
     query: { company: EXAMPLE_COMPANY.domain },
     answer: {

@@ -13,13 +13,12 @@ import { periodEndingAt } from '../answer-period.ts';
 import { EXAMPLE_DETAIL } from '../catalogue-examples.ts';
 import { jobId } from '../catalogue-parameters.ts';
 import {
-  CATALOGUE_UNAVAILABLE,
+  CATALOGUE_ERRORS,
   fromCatalogue,
   hasCatalogue,
   JOB_NOT_FOUND,
   noCatalogue,
   noJob,
-  UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
 import { jobDetail, jobDetailOf } from '../job-answer.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -49,7 +48,7 @@ export const getJob = route<JobsServices>()({
   access: [perClient, unlessOverloaded, paid('0.02', 'detail')],
   query: v.strictObject({ id: jobId }),
   answer: envelope(v.strictObject({ job: jobDetail })),
-  errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  errors: [...CATALOGUE_ERRORS, JOB_NOT_FOUND],
   examples: {
     query: { id: EXAMPLE_DETAIL.id },
     answer: {

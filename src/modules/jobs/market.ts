@@ -11,7 +11,7 @@ import { route } from '../../http/route.ts';
 import { periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
 import { cohortFilters, period } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { CATALOGUE_ERRORS, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
 import type { JobsServices } from './services.ts';
@@ -54,7 +54,7 @@ export const describeMarket = route<JobsServices>()({
   access: [perClient, unlessOverloaded, paid('0.09', 'market')],
   query: v.strictObject({ ...cohortFilters, period: v.optional(period, '7d') }),
   answer: envelope(marketData),
-  errors: [CATALOGUE_UNAVAILABLE],
+  errors: [...CATALOGUE_ERRORS],
   examples: {
     query: { role: 'data engineer' },
     answer: {

@@ -10,13 +10,7 @@ import { periodEndingAt } from '../answer-period.ts';
 import { wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_JOB } from '../catalogue-examples.ts';
 import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  fromCatalogue,
-  hasCatalogue,
-  noCatalogue,
-  UPSTREAM_INVALID_RESPONSE,
-} from '../catalogue-refusals.ts';
+import { CATALOGUE_ERRORS, fromCatalogue, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
 import { job, jobOf } from '../job-answer.ts';
 import { boolean, integer } from '../parameter-rules.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -47,7 +41,7 @@ export const searchJobs = route<JobsServices>()({
     limit: v.optional(integer(1, RESULT_COUNT_MAX), RESULT_COUNT_MAX),
   }),
   answer: envelope(searchData),
-  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE],
+  errors: [...CATALOGUE_ERRORS],
   examples: {
     query: { keyword: 'data engineer', remote: true, limit: 3 },
     answer: {

@@ -12,7 +12,7 @@ import { observationPeriod, periodOf } from '../answer-period.ts';
 import { count, dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { cohortFilters, period } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { CATALOGUE_ERRORS, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
 import { integer } from '../parameter-rules.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -71,7 +71,7 @@ export const findSignals = route<JobsServices>()({
     limit: v.optional(integer(1, COMPANY_COUNT_MAX), COMPANY_COUNT_MAX),
   }),
   answer: envelope(signalsData),
-  errors: [CATALOGUE_UNAVAILABLE],
+  errors: [...CATALOGUE_ERRORS],
   examples: {
     query: { role: 'data engineer', limit: 3 },
     answer: {

@@ -9,13 +9,7 @@ import { route } from '../../http/route.ts';
 import { periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
 import { cohortFilters, companyDomain, period } from '../catalogue-parameters.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  COMPANY_NOT_FOUND,
-  hasCatalogue,
-  noCatalogue,
-  noCompany,
-} from '../catalogue-refusals.ts';
+import { CATALOGUE_ERRORS, COMPANY_NOT_FOUND, hasCatalogue, noCatalogue, noCompany } from '../catalogue-refusals.ts';
 import { integer } from '../parameter-rules.ts';
 import { skillCounts, skillCountsOf } from '../skill-counts.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -46,7 +40,7 @@ export const listSkills = route<JobsServices>()({
     limit: v.optional(integer(1, SKILL_COUNT_MAX), SKILL_COUNT_MAX),
   }),
   answer: envelope(skillsData),
-  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND],
+  errors: [...CATALOGUE_ERRORS, COMPANY_NOT_FOUND],
   examples: {
     query: { role: 'data engineer', limit: 3 },
     answer: {

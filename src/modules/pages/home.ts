@@ -118,7 +118,18 @@ const COHORT_TEXT = html`Search looks at every active job. Counts of paid answer
 jobs of the whole catalogue or of one company. Each such answer states its coverage and its freshness; where there are more jobs than the cohort holds, totals are
 <code>null</code> instead of guesses. `;
 
-function catalogueSection(served: ServedCatalogue | undefined, nowMs: number, { has }: PageServices): Html {
+function catalogueSection(
+  served: ServedCatalogue | undefined,
+  nowMs: number,
+  { has, remoteCatalogue }: PageServices,
+): Html {
+  if (served === undefined && remoteCatalogue !== undefined) {
+    return html`<section aria-labelledby="catalogue"><h2 id="catalogue">What the catalogue holds</h2>
+<p>Jobs services hold the catalogue. Each answer states how much of it it covers, and how fresh it is.${
+      remoteCatalogue.canAsk() ? undefined : ' They cannot be reached now: the answer is 503 and costs nothing.'
+    }</p>
+</section>`;
+  }
   if (served === undefined) {
     return html`<section aria-labelledby="catalogue"><h2 id="catalogue">What the catalogue holds</h2>
 <p>This server has no catalogue: the answer to questions about jobs is 503 and costs nothing.${
@@ -265,7 +276,7 @@ Watch one in the <a href="./inbox">inbox</a>.`
 }
 
 function main(services: PageServices): Html {
-  const { catalogue, clock, has, otherSurfaces } = services;
+  const { catalogue, clock, has, otherSurfaces, remoteCatalogue } = services;
   const operations = services.operations();
   const served = catalogue.current();
   const paid = operations.filter((operation) => priceOf(operation.access) !== undefined);
@@ -273,7 +284,7 @@ function main(services: PageServices): Html {
   const free = operations.filter(
     ({ access, method, path }) => access.every((way) => way === perClient) && method === 'GET' && !path.includes(':'),
   );
-  const first = firstPurchase(paid, served !== undefined);
+  const first = firstPurchase(paid, served !== undefined || remoteCatalogue !== undefined);
   return html`${hero(services, first)}${pricesSection(paid, free, services)}${
     has('jobs') || has('data') ? catalogueSection(served, clock.nowMs(), services) : undefined
   }

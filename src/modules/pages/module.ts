@@ -23,10 +23,11 @@ export const pages = defineModule({
   tag: 'pages',
   settings: {},
   routes: [...ROUTES, ...CALLBACK_ROUTES, ...OPERATOR_ROUTES],
-  open({ config, server, surface, catalogue, clock, paid, pageFiles, hookBaseUrl }) {
+  open({ config, server, surface, catalogue, remoteCatalogue, clock, paid, pageFiles, hookBaseUrl }) {
     const has = (product: SurfaceName): boolean => config.surfaces.includes(product);
     const services: PageServices = {
       catalogue,
+      remoteCatalogue,
       clock,
       files: pageFiles,
       operations: () => surface.view().operations,

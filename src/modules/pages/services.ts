@@ -1,5 +1,6 @@
 /** The services of the pages. */
 import type { CatalogueHolder } from '../../catalogue/holder.ts';
+import type { RemoteCatalogue } from '../../catalogue/remote-catalogue.ts';
 import type { SurfaceName } from '../../config/surfaces.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { StaticFiles } from '../../http/static-files.ts';
@@ -8,6 +9,8 @@ import type { SurfaceView } from '../module.ts';
 
 export interface PageServices {
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
+  /** Of a gate. */
+  readonly remoteCatalogue: Pick<RemoteCatalogue, 'canAsk'> | undefined;
   readonly clock: { nowMs(): number };
   readonly files: StaticFiles;
   /** Every published operation; the declarations tell which are paid and which are free. */

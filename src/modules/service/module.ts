@@ -63,8 +63,8 @@ export const processOnly = defineModule({
   tag: TAG,
   settings: {},
   routes: [readyWith(COMPONENT_NAMES), metrics],
-  open: ({ server: { componentNames, metricsText, readiness }, shedding }) => ({
-    operations: bind(TAG, [readyWith(componentNames), metrics], { readiness, metricsText, shedding }),
+  open: ({ server: { componentNames, isLeaving, metricsText, readiness }, shedding }) => ({
+    operations: bind(TAG, [readyWith(componentNames), metrics], { readiness, isLeaving, metricsText, shedding }),
   }),
 });
 
@@ -75,14 +75,14 @@ export const service = defineModule({
   routes: routesWith(COMPONENT_NAMES),
   open({ server, surface, paid, shedding }) {
     const { mount, view } = surface;
-    const { otherSurfaces, readiness, metricsText } = server;
+    const { otherSurfaces, readiness, isLeaving, metricsText } = server;
     const documents: Documents = {
       x402Listing: once(() => JSON.stringify(x402ListingOf(view().operations, paid.seller, mount))),
       apiCatalog: once(() => JSON.stringify(apiCatalogOf(apiOf(view()), otherSurfaces().map(apiOf)))),
       apiCatalogLink: () => apiCatalogLinkOf(mount.baseUrl),
       llms: once(() => llmsTextOf(apiOf(view()), otherSurfaces().map(apiOf))),
     };
-    const services: ServiceServices = { documents, readiness, metricsText, shedding };
+    const services: ServiceServices = { documents, readiness, isLeaving, metricsText, shedding };
     return { operations: bind(TAG, routesWith(server.componentNames), services) };
   },
 });

@@ -11,7 +11,7 @@ import type { ProcessServices } from './services.ts';
 export const COMPONENT_NAMES = ['snapshot', 'state', 'settlement'] as const;
 
 /**
- * False while the server is overloaded. It does not change the status: a proxy that took an overloaded server out would give
+ * False while the server is overloaded or about to end. Overload does not change the status: a proxy that took an overloaded server out would give
  * its load to the next one, and what was bought here is still served here.
  */
 const LOAD = 'load';
@@ -24,18 +24,18 @@ export function readyWith(componentNames: readonly string[]) {
     operation: 'ready',
     method: 'GET',
     path: '/ready',
-    summary: 'Whether every component is ready: 200 when all are, 503 when one is not',
+    summary: 'Whether every component is ready: 200 when all are, 503 when one is not or the server is about to end',
     access: [],
     relation: 'status',
     answer,
     otherAnswers: { 503: answer },
     errors: [],
     examples: { answer: Object.fromEntries(names.map((name) => [name, true])) },
-    handle(_, { readiness, shedding }) {
+    handle(_, { readiness, isLeaving, shedding }) {
       const now = readiness();
       const components = Object.fromEntries(componentNames.map((name) => [name, now[name] === true]));
-      const body = { ...components, [LOAD]: shedding.overload.level === 0 };
-      if (Object.values(components).every((isReady) => isReady)) return body;
+      const body = { ...components, [LOAD]: shedding.overload.level === 0 && !isLeaving() };
+      if (Object.values(components).every((isReady) => isReady) && !isLeaving()) return body;
       return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
     },
   });

@@ -3,7 +3,9 @@ import type { OverloadServices } from '../../access/overload.ts';
 import type { ServerView } from '../module.ts';
 
 /** The services of the operations about the process. */
-export interface ProcessServices extends Pick<ServerView, 'readiness' | 'metricsText'>, OverloadServices {}
+export interface ProcessServices
+  extends Pick<ServerView, 'readiness' | 'isLeaving' | 'metricsText'>,
+    OverloadServices {}
 
 export interface ServiceServices extends ProcessServices {
   /** Texts of the documents about this server, each made at its first use. */

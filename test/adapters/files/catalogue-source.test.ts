@@ -60,7 +60,7 @@ it('takes the sample, observed up to the moment of each taking', async () => {
   expect(catalogue.snapshot.facts.builtAtMs).toBe(time.nowMs());
   const { newestObservedMs } = catalogue.snapshot;
   time.pass(3 * 86_400_000);
-  const later = (await source.reload())!;
+  const later = (await source.reload()) as ServedCatalogue;
   expect(later.isSynthetic).toBe(true);
   expect(later.catalogue.snapshot.newestObservedMs! - newestObservedMs!).toBe(3 * 86_400_000);
   expect(search(later.catalogue, { keyword: 'engineer' }, 10).jobs).toHaveLength(10);
@@ -85,7 +85,7 @@ it('answers from a catalogue that a thread loaded as from one that was loaded at
   writeFileSync(path, bytesOfJobs(syntheticJobs(12_000)));
   const source = await catalogueSource(path, portsOf(new ManualTime()));
   const here = source.load()!.catalogue;
-  const there = (await source.reload())!.catalogue;
+  const there = ((await source.reload()) as ServedCatalogue).catalogue;
   const period = observationPeriodEndingAt(here.snapshot.newestObservedMs!);
   for (const filters of [{}, { keyword: 'senior' }, { location: 'berlin' }, { remote: true, keyword: 'e' }]) {
     expect(search(there, filters, 10)).toEqual(search(here, filters, 10));
@@ -147,7 +147,7 @@ it('loads on the main thread where no thread can start', async () => {
     ...portsOf(new ManualTime()),
     startLoading: (task, name) => startLoading(task, name, new URL('file:///nowhere/worker.ts')),
   });
-  const served = (await source.reload())!;
+  const served = (await source.reload()) as ServedCatalogue;
   expect(titlesOf(served)).toEqual(['First']);
   source.discard(served.catalogue);
 });
@@ -162,7 +162,7 @@ it('reads a file again that a producer still writes in place (reliability 259)',
   await expect.poll(() => time.pendingCount, { timeout: 10_000 }).toBe(1);
   writeFileSync(path, whole);
   time.pass(500);
-  expect(titlesOf((await reloaded)!).sort()).toEqual(['First', 'Second']);
+  expect(titlesOf((await reloaded) as ServedCatalogue).sort()).toEqual(['First', 'Second']);
   // The refusal stands where the file stays as it is.
   writeFileSync(path, whole.subarray(0, whole.length / 2));
   const refused = source.reload().catch((failure: unknown) => failure);
@@ -176,7 +176,7 @@ it('frees the memory of a replaced catalogue at once (reliability 258)', async (
   writeFileSync(path, bytesTitled('First'));
   const source = await catalogueSource(path, portsOf(new ManualTime()));
   const first = source.load()!;
-  const second = (await source.reload())!;
+  const second = (await source.reload()) as ServedCatalogue;
   source.discard(first.catalogue);
   expect(first.catalogue.snapshot.lastObserved.length).toBe(0);
   expect(titlesOf(second)).toEqual(['First']);

@@ -1,7 +1,7 @@
 /** The operator's routes: who may ask, what they answer from the books, and that nobody else learns of them. */
 import * as v from 'valibot';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { WRONG_TOKEN_COUNT_MAX } from '../../../src/access/admin-token.ts';
+import { WRONG_TOKEN_COUNT_MAX } from '../../../src/access/secret-token.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { SaleRecord } from '../../../src/modules/admin/sale-record.ts';
 import { salesAnswer } from '../../../src/modules/admin/sales.ts';

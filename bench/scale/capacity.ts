@@ -1,0 +1,135 @@
+/**
+ * How many of each part a rate of paid requests needs, and which part of a layout gives out first. A layout is what stands at
+ * one step: one box, one database, partitions, regions. Its bounds are rates; the smallest is where it gives out.
+ */
+import type { Costs, Machines } from './costs.ts';
+
+/** A bound of a layout: the rate of paid requests a second that one part of it carries. */
+export interface Bound {
+  readonly part: string;
+  readonly perSecond: number;
+}
+
+export interface Layout {
+  readonly name: string;
+  readonly bounds: readonly Bound[];
+  /** What takes the place of the part that gives out first. */
+  readonly next: string;
+}
+
+const SECONDS_A_DAY = 86_400;
+
+/** Sales a second that one database writes, by its cores and by its log. */
+function databaseBounds(costs: Costs, machines: Machines): Bound[] {
+  const { rowMicros, rowsPerSale, logBytesPerRow, claimBytes, claimSeconds, saleBytes } = costs;
+  const { utilization, databaseCores, databaseLogBytes, databaseBytes, bookDays } = machines;
+  return [
+    { part: 'database: processor time', perSecond: (databaseCores * utilization * 1e6) / (rowMicros * rowsPerSale) },
+    { part: 'database: log', perSecond: databaseLogBytes / (logBytesPerRow * rowsPerSale) },
+    { part: 'database: used authorizations', perSecond: (databaseBytes * 0.1) / (claimBytes * claimSeconds) },
+    {
+      part: `database: ${bookDays} days of books`,
+      perSecond: (databaseBytes * 0.9) / (saleBytes * bookDays * SECONDS_A_DAY),
+    },
+  ];
+}
+
+/** Without the books, which are moved to files every day. */
+const withoutBooks = (bounds: readonly Bound[]): Bound[] => bounds.filter(({ part }) => !part.includes('books'));
+
+const gatesFor = (perSecond: number, { gateMicros }: Costs, { gateCores, utilization }: Machines): number =>
+  Math.ceil((perSecond * gateMicros) / 1e6 / (gateCores * utilization));
+
+/** The layouts in the order in which a growing shop meets them. */
+export function layouts(costs: Costs, machines: Machines, boxCores: number): readonly Layout[] {
+  const { gateMicros, serviceMicros } = costs;
+  const { utilization, databaseConnections, regionGates, gateCores } = machines;
+  const perGate = (gateCores * utilization * 1e6) / gateMicros;
+  const database = databaseBounds(costs, machines);
+  const perPartition = Math.min(...withoutBooks(database).map(({ perSecond }) => perSecond));
+  // Every gate of a region has one connection to every partition of it.
+  const perRegion = Math.min(regionGates, databaseConnections) * perGate;
+  return [
+    {
+      name: `one box of ${boxCores} cores`,
+      bounds: [
+        { part: 'its cores: signatures', perSecond: (boxCores * utilization * 1e6) / (gateMicros + serviceMicros) },
+      ],
+      next: 'gates and jobs services on machines of their own, one database',
+    },
+    {
+      name: 'gates, jobs services, one database',
+      bounds: [...database, { part: 'connections of gates to the database', perSecond: databaseConnections * perGate }],
+      next: 'books older than a day in files of an object store; the database keeps their sums',
+    },
+    {
+      name: 'the same, books in files',
+      bounds: [
+        ...withoutBooks(database),
+        { part: 'connections of gates to the database', perSecond: databaseConnections * perGate },
+      ],
+      next: 'claims, intents and outcomes hashed by payer over partitions, each with replicas',
+    },
+    {
+      name: 'one region, partitions by payer',
+      bounds: [
+        { part: `gates that one region runs (${regionGates})`, perSecond: perRegion },
+        { part: 'partitions with a connection of each gate', perSecond: databaseConnections * perPartition },
+      ],
+      next: 'regions; a payer has a home region, and another one passes its requests on',
+    },
+  ];
+}
+
+export const firstOf = ({ bounds }: Layout): Bound =>
+  bounds.reduce((least, bound) => (bound.perSecond < least.perSecond ? bound : least));
+
+export interface Sizes {
+  readonly perSecond: number;
+  /** The layout that carries the rate; the last one by as many regions as it takes. */
+  readonly layout: Layout;
+  readonly regions: number;
+  readonly gates: number;
+  readonly partitions: number;
+  readonly shards: number;
+  /** Of each shard, for its share of the questions; at least two, so that one can die. */
+  readonly replicas: number;
+  readonly serviceMachines: number;
+  readonly logBytesPerSecond: number;
+  readonly liveAuthorizations: number;
+  readonly bookBytesPerDay: number;
+}
+
+/**
+ * Shares of the questions: from the cohort, which every service holds merged; about one company or one job, which one shard
+ * answers; of search, which all shards answer. Each of the seven paid routes alike.
+ */
+export const QUESTIONS = { cohort: 4 / 7, oneShard: 2 / 7, allShards: 1 / 7 } as const;
+
+/** @param jobs of the catalogue */
+export function sizesAt(perSecond: number, jobs: number, costs: Costs, machines: Machines): Sizes {
+  const steps = layouts(costs, machines, 2);
+  const last = steps.at(-1)!;
+  const layout = steps.find((step) => firstOf(step).perSecond >= perSecond) ?? last;
+  const regions = layout === last ? Math.ceil(perSecond / firstOf(last).perSecond) : 1;
+  const gates = layout === steps[0] ? 1 : Math.max(2, gatesFor(perSecond, costs, machines));
+  const perPartition = Math.min(...withoutBooks(databaseBounds(costs, machines)).map((bound) => bound.perSecond));
+  const shards = Math.ceil(jobs / costs.shardJobs);
+  const asked = QUESTIONS.cohort + QUESTIONS.oneShard + QUESTIONS.allShards * shards;
+  const perService = (machines.serviceCores * machines.utilization * 1e6) / costs.serviceMicros;
+  const replicas = Math.max(2, Math.ceil((perSecond * asked) / shards / perService));
+  const salesPerDay = perSecond * SECONDS_A_DAY;
+  return {
+    perSecond,
+    layout,
+    regions,
+    gates,
+    partitions: Math.ceil(perSecond / perPartition),
+    shards,
+    replicas,
+    serviceMachines: shards * replicas,
+    logBytesPerSecond: perSecond * costs.rowsPerSale * costs.logBytesPerRow,
+    liveAuthorizations: perSecond * costs.claimSeconds,
+    bookBytesPerDay: salesPerDay * costs.saleBytes,
+  };
+}

@@ -1,0 +1,56 @@
+/** Connections by Bun's `fetch`, which keeps them open and repeats by itself what met a connection that was just closed. */
+import { fetchCodeOf } from '../outbound/connection-failure.ts';
+import {
+  BodyCollector,
+  type Connections,
+  CUT,
+  type Exchange,
+  type Exchanged,
+  headersWith,
+  TOO_LONG,
+} from './exchange.ts';
+
+export class FetchConnections implements Connections {
+  readonly #baseUrl: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** @param baseUrl http or https, no trailing slash @param token of the jobs services */
+  constructor(baseUrl: string, token: string) {
+    this.#baseUrl = baseUrl;
+    this.#headers = headersWith(token);
+  }
+
+  get(target: string): Exchange {
+    const abort = new AbortController();
+    return { done: this.#exchange(target, abort), abort: () => abort.abort() };
+  }
+
+  close(): void {}
+
+  async #exchange(target: string, abort: AbortController): Promise<Exchanged> {
+    let response: Response | undefined;
+    try {
+      response = await fetch(this.#baseUrl + target, {
+        headers: this.#headers,
+        redirect: 'manual',
+        signal: abort.signal,
+        decompress: false,
+      } as RequestInit);
+      const body = new BodyCollector();
+      for await (const chunk of response.body ?? []) {
+        // Leaving the loop ends the body.
+        if (!body.add(chunk)) return TOO_LONG;
+      }
+      return body.exchanged(response.status);
+    } catch (failure) {
+      return response === undefined ? { kind: 'lost', detail: fetchCodeOf(failure) } : CUT;
+    }
+  }
+}
+
+/** The variables by which Bun's `fetch` takes a proxy. */
+const PROXY_VARIABLES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'];
+
+/** Whether this runtime asks through `fetch`. */
+export const asksByFetch = (): boolean =>
+  process.versions.bun !== undefined && PROXY_VARIABLES.every((name) => (process.env[name] ?? '') === '');

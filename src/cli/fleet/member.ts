@@ -1,0 +1,100 @@
+/** One process of `paygrade fleet`: a gate or a jobs service, started again when it dies, and one at a time on request. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Io } from '../io.ts';
+
+/** Before a process that died is started again. */
+const RESTART_PAUSE_MS = 500;
+/** A start that takes longer is given up. */
+const START_TIMEOUT_MS = 60_000;
+
+export interface MemberOptions {
+  /** `gate 1`. */
+  readonly name: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly io: Io;
+}
+
+export class Member {
+  readonly #options: MemberOptions;
+  #child: ChildProcess | undefined;
+  /** 0 before the first start; the same from then on. */
+  port = 0;
+  #isWanted = true;
+
+  constructor(options: MemberOptions) {
+    this.#options = options;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  get processId(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts it; resolves when it listens. Rejects with an Error of one line when it ends before that. */
+  async start(): Promise<void> {
+    const { name, variables, io } = this.#options;
+    const entry = process.argv[1] as string; // this very program
+    const child = spawn(process.execPath, [entry, 'serve'], {
+      env: { ...io.env, ...variables, PORT: String(this.port), LOG_LEVEL: io.env.LOG_LEVEL ?? 'error' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      for (const line of text.split('\n')) if (line !== '') io.stderr.write(`${name}: ${line}\n`);
+    });
+    this.port = await new Promise<number>((resolve, reject) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+      let text = '';
+      child.stdout.setEncoding('utf8').on('data', (part: string) => {
+        if (text === 'listens') return void io.stderr.write(part.replace(/^(?=.)/gm, `${name}: `));
+        text += part;
+        const found = /listening on \S*:(\d+)\n/.exec(text);
+        if (found === null) return;
+        text = 'listens';
+        clearTimeout(timer);
+        resolve(Number(found[1]));
+      });
+      child.once('error', reject);
+      child.once('exit', () => {
+        clearTimeout(timer);
+        reject(new Error(`${name} ended before it listened`));
+      });
+    });
+    child.once('exit', (code, signal) => this.#ended(child, code, signal));
+  }
+
+  /** SIGTERM; resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.#isWanted = false;
+    await this.#terminate();
+  }
+
+  /** Ends it as an upgrade would, and starts it again at the same port. */
+  async restart(): Promise<void> {
+    this.#isWanted = false;
+    await this.#terminate();
+    this.#isWanted = true;
+    await this.start();
+  }
+
+  async #terminate(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+  }
+
+  #ended(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
+    if (!this.#isWanted || child !== this.#child) return;
+    const { name, io } = this.#options;
+    io.stderr.write(`${name} ended (${signal ?? `exit code ${code}`}) and is started again\n`);
+    setTimeout(() => {
+      if (!this.#isWanted) return;
+      this.start().catch((failure: Error) => io.stderr.write(`${failure.message}\n`));
+    }, RESTART_PAUSE_MS);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The proxy of `paygrade fleet`: gives requests to gates in turn, and only to those whose `/ready` said 200 at the last look.
+ * A request that reached no gate goes to the next one; one that may have been read is never sent twice.
+ */
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Pause between two looks at a gate. */
+export const LOOK_PAUSE_MS = 250;
+const LOOK_TIMEOUT_MS = 1000;
+
+/** RFC 9110 §7.6.1: they belong to one connection. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+}
+
+export interface RunningProxy {
+  readonly port: number;
+  /** Whether a gate was ready at the last look. */
+  isReady(port: number): boolean;
+  close(): Promise<void>;
+}
+
+class RoundRobin {
+  readonly #ports: readonly number[];
+  readonly #ready = new Set<number>();
+  readonly #agent = new http.Agent({ keepAlive: true });
+  readonly #timer: ReturnType<typeof setInterval>;
+  #turn = 0;
+
+  constructor(ports: readonly number[]) {
+    this.#ports = ports;
+    this.#timer = setInterval(() => this.look(), LOOK_PAUSE_MS);
+  }
+
+  isReady(port: number): boolean {
+    return this.#ready.has(port);
+  }
+
+  async look(): Promise<void> {
+    await Promise.all(
+      this.#ports.map(async (port) => {
+        const isReady = await readyAt(port);
+        if (isReady) this.#ready.add(port);
+        else this.#ready.delete(port);
+      }),
+    );
+  }
+
+  pass(request: IncomingMessage, response: ServerResponse): void {
+    const ready = this.#ports.filter((port) => this.#ready.has(port));
+    const first = this.#turn++ % Math.max(1, ready.length);
+    this.#send(request, response, [...ready.slice(first), ...ready.slice(0, first)]);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#agent.destroy();
+  }
+
+  #send(request: IncomingMessage, response: ServerResponse, [port, ...others]: readonly number[]): void {
+    if (port === undefined) {
+      response.writeHead(503, { 'content-type': 'text/plain' }).end('no gate is ready\n');
+      return;
+    }
+    const { remoteAddress = '' } = request.socket;
+    const headers = { ...endToEnd(request.headers), 'x-forwarded-for': remoteAddress };
+    const options = { agent: this.#agent, host: '127.0.0.1', port, method: request.method, path: request.url, headers };
+    const onward = http.request(options as http.RequestOptions, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    onward.on('error', (failure: NodeJS.ErrnoException) => {
+      if (response.headersSent) response.destroy();
+      else if (failure.code === 'ECONNREFUSED') {
+        this.#ready.delete(port);
+        this.#send(request, response, others);
+      } else response.writeHead(502, { 'content-type': 'text/plain' }).end('the gate was lost\n');
+    });
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
+  }
+}
+
+function readyAt(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = http.get({ host: '127.0.0.1', port, path: '/ready', timeout: LOOK_TIMEOUT_MS }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
+}
+
+/** @param ports of the gates on this machine @param port 0 = a free one. Rejects with the system's error */
+export async function startProxy(ports: readonly number[], port: number): Promise<RunningProxy> {
+  const gates = new RoundRobin(ports);
+  const server = http.createServer((request, response) => gates.pass(request, response));
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', resolve);
+    });
+  } catch (failure) {
+    gates.close();
+    throw failure;
+  }
+  await gates.look();
+  return {
+    port: (server.address() as AddressInfo).port,
+    isReady: (one) => gates.isReady(one),
+    close() {
+      gates.close();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}

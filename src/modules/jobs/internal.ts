@@ -1,0 +1,43 @@
+/**
+ * What a jobs service serves to gates (siblings §8): the jobs routes below `/internal`, without payment and rates, behind
+ * `ENGINE_TOKEN`. A process without the token, or without a catalogue of its own, has none of them.
+ */
+import { type EngineServices, engineToken } from '../../access/engine-token.ts';
+import { secretHolderOf } from '../../access/secret-token.ts';
+import { bind } from '../../http/operation.ts';
+import type { Route } from '../../http/route.ts';
+import { defineModule } from '../module.ts';
+import { ROUTES } from './routes.ts';
+import { AnswersMemo, type JobsServices } from './services.ts';
+
+/** What the handlers of the jobs routes use; the rest of their services is for ways in that gates do not pass. */
+type InternalServices = Pick<JobsServices, 'catalogue' | 'clock' | 'memo'> & EngineServices;
+
+function internalRoute(route: Route<JobsServices>): Route<InternalServices> {
+  const { operation, path } = route;
+  const renamed = {
+    ...route,
+    operation: `internal${operation.charAt(0).toUpperCase()}${operation.slice(1)}`,
+    path: `/internal${path}` as const,
+    access: [engineToken],
+  };
+  return renamed as object as Route<InternalServices>;
+}
+
+const INTERNAL_ROUTES = ROUTES.map(internalRoute);
+
+export const internal = defineModule({
+  tag: 'internal',
+  settings: {},
+  routes: INTERNAL_ROUTES as readonly Route<never>[],
+  open({ config, catalogue, clock, rateLimits, remoteCatalogue }) {
+    if (config.engineToken === null || remoteCatalogue !== undefined) return { operations: [] };
+    const services: InternalServices = {
+      catalogue,
+      clock,
+      memo: new AnswersMemo(),
+      gates: secretHolderOf(config.engineToken, rateLimits),
+    };
+    return { operations: bind('internal', INTERNAL_ROUTES, services) };
+  },
+});

@@ -1,0 +1,178 @@
+/** Which jobs service is asked, in which order and for how long (siblings §8); and the two ways of asking. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { FetchConnections } from '../../../src/adapters/engine/fetch-connections.ts';
+import { HttpConnections } from '../../../src/adapters/engine/http-connections.ts';
+import { JobsServices } from '../../../src/adapters/engine/jobs-services.ts';
+import { ANSWER_BYTES_MAX } from '../../../src/adapters/engine/limits.ts';
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Exposition } from '../../../src/base/prometheus.ts';
+import type { RemoteQuestion } from '../../../src/catalogue/remote-catalogue.ts';
+import { hangingUp, type Script, type ScriptedService, scriptedService, sending, silent } from './scripted-service.ts';
+
+const TOKEN = 'token-of-the-services-0123456789';
+const TIMEOUT_MS = 250;
+/** Nothing listens there. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+const good = sending(200, '"good"');
+const garbage = sending(200, 'garbage');
+/** Begins an answer that it cuts. */
+const cut: Script = (request, response) => {
+  response.writeHead(200, { 'content-length': '100' });
+  response.write('"');
+  setTimeout(() => request.socket.destroy(), 20);
+};
+
+const question: RemoteQuestion<string> = {
+  path: '/v1/jobs/detail',
+  query: 'id=a%2Fb',
+  read: (status, text) => (text === '"good"' ? `${status} ${text}` : undefined),
+};
+
+const running: ScriptedService[] = [];
+const opened: { close(): void }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) one.close();
+  await Promise.all(running.splice(0).map((service) => service.close()));
+});
+
+async function serviceOf(script: Script): Promise<ScriptedService> {
+  const service = await scriptedService(script, TOKEN);
+  running.push(service);
+  return service;
+}
+
+function openServices(urls: readonly string[], news: string[] = []): JobsServices {
+  const services = new JobsServices({
+    urls,
+    token: TOKEN,
+    timeoutMs: TIMEOUT_MS,
+    clock: systemClock,
+    timers: systemTimers,
+    onService: (url, fault) => news.push(`${urls.indexOf(url)} ${fault ?? 'again'}`),
+  });
+  opened.push(services);
+  return services;
+}
+
+describe('jobs services', () => {
+  it('are asked in turn', async () => {
+    const [one, other] = [await serviceOf(good), await serviceOf(good)];
+    const services = openServices([one.url, other.url]);
+    for (let count = 0; count < 4; count++) {
+      expect(await services.ask(question)).toEqual({ kind: 'answer', answer: '200 "good"' });
+    }
+    expect([one, other].map(({ questions }) => questions)).toEqual(
+      new Array(2).fill(new Array(2).fill('/internal/v1/jobs/detail?id=a%2Fb')),
+    );
+  });
+
+  it.each([
+    ['401', sending(401, '')],
+    ['403', sending(403, '')],
+    ['429', sending(429, '')],
+    ['500', sending(500, '')],
+    ['503', sending(503, '{}')],
+    ['a lost connection', hangingUp],
+    ['an answer that is cut', cut],
+  ] as const)('go on to the next after %s, and ask that one last from then on', async (_, script) => {
+    const [bad, next] = [await serviceOf(script), await serviceOf(good)];
+    const services = openServices([bad.url, next.url]);
+    for (let count = 0; count < 3; count++) expect((await services.ask(question)).kind).toBe('answer');
+    expect([bad.questions.length, next.questions.length]).toEqual([1, 3]);
+  });
+
+  it.each([
+    ['a bad answer', garbage, 'invalid'],
+    ['a status that is none of its', sending(302, '', { location: NOWHERE }), 'invalid'],
+    ['a late answer', silent, 'late'],
+  ] as const)('go nowhere else after %s', async (_, script, kind) => {
+    const [bad, next] = [await serviceOf(script), await serviceOf(good)];
+    const services = openServices([bad.url, next.url]);
+    expect((await services.ask(question)).kind).toBe(kind);
+    expect(next.questions).toEqual([]);
+    expect(services.canAsk()).toBe(true);
+  });
+
+  it('have one time for all of them together', async () => {
+    const half: Script = (request, response) => void setTimeout(() => hangingUp(request, response), TIMEOUT_MS * 0.6);
+    const slow = [await serviceOf(half), await serviceOf(half), await serviceOf(good)];
+    const startMs = performance.now();
+    expect((await openServices(slow.map(({ url }) => url)).ask(question)).kind).toBe('late');
+    expect(performance.now() - startMs).toBeLessThan(TIMEOUT_MS * 1.8);
+    expect(slow[2]!.questions).toEqual([]);
+  });
+
+  it('are unavailable when none can be asked, which the operator hears once, and come back by a look', async () => {
+    const back = await serviceOf(hangingUp);
+    const news: string[] = [];
+    const services = openServices([NOWHERE, back.url], news);
+    expect(await services.ask(question)).toMatchObject({
+      kind: 'unavailable',
+      detail: expect.stringContaining(NOWHERE),
+    });
+    expect([services.canAsk(), services.isReady()]).toEqual([false, false]);
+    await services.ask(question);
+    expect(news.map((line) => line.slice(0, 1))).toEqual(['0', '1']);
+    back.answerBy(good);
+    await expect.poll(() => services.isReady(), { timeout: 3000 }).toBe(true);
+    expect(news.at(-1)).toBe('1 again');
+    const page = new Exposition();
+    services.metrics(page);
+    expect(page.text).toContain(`paygrade_engine_service_up{address="${back.url}"} 1\n`);
+    expect(page.text).toMatch(/paygrade_engine_requests_total\{address="[^"]+",outcome="lost"\} [1-9]/);
+  });
+});
+
+describe.each([
+  ['node:http', HttpConnections],
+  ['fetch', FetchConnections],
+] as const)('an exchange by %s', (_, Connections) => {
+  const connect = (url: string) => {
+    const connections = new Connections(url, TOKEN);
+    opened.push(connections);
+    return connections;
+  };
+
+  it.each([
+    ['the whole answer', sending(200, '"grün"'), { kind: 'answer', status: 200, text: '"grün"' }],
+    ['a refusal', sending(404, '{}'), { kind: 'answer', status: 404, text: '{}' }],
+    ['as much as may be', sending(200, 'x'.repeat(ANSWER_BYTES_MAX)), { kind: 'answer', status: 200 }],
+    ['one byte more', sending(200, 'x'.repeat(ANSWER_BYTES_MAX + 1)), { kind: 'unusable' }],
+    [
+      'what is no UTF-8',
+      (_: unknown, response: { end(bytes: Buffer): void }) => response.end(Buffer.from([0xff])),
+      { kind: 'unusable' },
+    ],
+    ['a cut answer', cut, { kind: 'lost' }],
+    ['nothing', hangingUp, { kind: 'lost' }],
+  ] as const)('gives %s', async (_title, script, expected) => {
+    const { url } = await serviceOf(script as Script);
+    expect(await connect(`${url}`).get('/x').done).toMatchObject(expected);
+  });
+
+  it('is lost where nothing listens, and when it is aborted', async () => {
+    expect(await connect(NOWHERE).get('/x').done).toMatchObject({ kind: 'lost' });
+    const { url } = await serviceOf(silent);
+    const exchange = connect(url).get('/x');
+    setTimeout(() => exchange.abort(), 20);
+    expect(await exchange.done).toMatchObject({ kind: 'lost' });
+  });
+});
+
+it('an exchange by node:http is repeated where the service has closed the connection that it would reuse', async () => {
+  const service = await serviceOf((request, response) => {
+    const { socket } = request;
+    const { isUsed } = socket as { isUsed?: boolean };
+    if (isUsed === true) return void socket.destroy();
+    Object.assign(socket, { isUsed: true });
+    good(request, response);
+  });
+  const connections = new HttpConnections(service.url, TOKEN);
+  opened.push(connections);
+  for (let count = 0; count < 3; count++) {
+    expect(await connections.get('/x').done).toMatchObject({ kind: 'answer' });
+  }
+  expect(service.questions.length).toBe(5);
+});

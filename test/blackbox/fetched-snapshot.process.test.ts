@@ -1,0 +1,124 @@
+/** A catalogue behind an http address (siblings §8): fetched, checked, kept, polled; on both runtimes. */
+
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { buildSample } from '../../src/ingest/synth/sample.ts';
+import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+const SMALL = buildSample(Date.now(), 200);
+const GREATER = buildSample(Date.now(), 300);
+
+/** An object store with one object. */
+class ObjectStore {
+  readonly #server: Server;
+  port = 0;
+  /** undefined: it answers 503. */
+  object: { readonly bytes: Uint8Array; readonly etag: string } | undefined;
+  /** Statuses of its answers so far. */
+  readonly statuses: number[] = [];
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const { object } = this;
+      const tags = (request.headers['if-none-match'] ?? '').split(', ');
+      const status = object === undefined ? 503 : tags.includes(object.etag) ? 304 : 200;
+      this.statuses.push(status);
+      response.writeHead(status, object && { etag: object.etag });
+      response.end(status === 200 ? object?.bytes : undefined);
+    });
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) =>
+      this.#server.listen(0, '127.0.0.1', () => {
+        this.port = (this.#server.address() as AddressInfo).port;
+        resolve();
+      }),
+    );
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+async function jobCountOf(server: RunningServer): Promise<number> {
+  const text = await (await server.fetch('/metrics')).text();
+  const counts = [...text.matchAll(/^paygrade_catalogue_jobs\{[^}]*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+describe.each(RUNTIMES)('a catalogue behind an address, under %s', (runtime) => {
+  const store = new ObjectStore();
+  const cache = mkdtempSync(join(tmpdir(), 'paygrade-cache-'));
+  let server: RunningServer | undefined;
+
+  const start = async (): Promise<RunningServer> => {
+    server = await startServer(runtime, {
+      SNAPSHOT: `http://127.0.0.1:${store.port}/jobs/today.pgs?signature=secret`,
+      SNAPSHOT_CACHE: cache,
+      SNAPSHOT_POLL_SECONDS: '1',
+      STATE_DIR: ':memory:',
+      LOG_LEVEL: 'error',
+    });
+    return server;
+  };
+
+  beforeAll(() => store.listen());
+  afterEach(async () => {
+    await server?.kill();
+  });
+  afterAll(() => {
+    store.close();
+    rmSync(cache, { recursive: true });
+  });
+
+  it('is waited for, replaced by one upload, and refused with one line when it is damaged', async () => {
+    const running = await start();
+    expect((await running.fetch('/v1/jobs/search')).status).toBe(503);
+    expect(await (await running.fetch('/ready')).json()).toMatchObject({ snapshot: false });
+    store.object = { bytes: SMALL, etag: '"first"' };
+    await until('the first catalogue', async () => (await running.fetch('/ready')).status === 200);
+    expect(await jobCountOf(running)).toBe(200);
+
+    store.object = { bytes: GREATER, etag: '"second"' };
+    await until('the second catalogue', async () => (await jobCountOf(running)) === 300);
+
+    const damaged = Uint8Array.from(SMALL);
+    damaged[damaged.length >> 1]! ^= 1;
+    store.object = { bytes: damaged, etag: '"damaged"' };
+    const refusals = () => running.stderr().match(/refused/g)?.length ?? 0;
+    await until('the refusal', () => refusals() === 1);
+    const fetched = store.statuses.filter((status) => status === 200).length;
+    const asked = store.statuses.length;
+    await until('two more looks', () => store.statuses.length >= asked + 2);
+    expect(await jobCountOf(running)).toBe(300);
+    expect(refusals()).toBe(1);
+    expect(store.statuses.filter((status) => status === 200).length).toBe(fetched);
+    expect(running.stderr()).toContain(`http://127.0.0.1:${store.port}/jobs/today.pgs: refused`);
+    expect(running.stderr() + running.stdout()).not.toContain('signature=secret');
+    expect(readdirSync(cache).filter((name) => name.endsWith('.new'))).toEqual([]);
+  });
+
+  it('is served from its kept copy when the address does not answer at the start', async () => {
+    store.object = undefined;
+    const running = await start();
+    expect((await running.fetch('/ready')).status).toBe(200);
+    expect(await jobCountOf(running)).toBe(300);
+    store.object = { bytes: SMALL, etag: '"third"' };
+    await until('the third catalogue', async () => (await jobCountOf(running)) === 200);
+  });
+
+  it('is not downloaded again for a start with its copy', async () => {
+    const before = store.statuses.length;
+    const running = await start();
+    expect(await jobCountOf(running)).toBe(200);
+    expect(store.statuses.slice(before)[0]).toBe(304);
+  });
+});
