@@ -18,14 +18,15 @@ export interface NewEvent {
 }
 
 export type Appended =
-  | { readonly kind: 'stored'; readonly seq: number; readonly receivedSeconds: number }
+  /** `receivedSeconds` null: an earlier try of the same statement stored it, whose answer was lost. */
+  | { readonly kind: 'stored'; readonly seq: number; readonly receivedSeconds: number | null }
   | { readonly kind: 'full' }
   | Absent;
 
 function appendedOf(row: Row | undefined): Appended {
   if (row === undefined) return NOT_FOUND;
   if (row.seq !== null) {
-    return { kind: 'stored', seq: row.seq as number, receivedSeconds: row.received_s as number };
+    return { kind: 'stored', seq: row.seq as number, receivedSeconds: row.received_s as number | null };
   }
   return endOf(row) ?? { kind: 'full' };
 }

@@ -5,7 +5,6 @@
  *
  * Webhooks, looks and tokens of one turn go as groups. A webhook is acknowledged once its event has committed.
  */
-import { Buffer } from 'node:buffer';
 import type { Clock } from '../../../base/clock.ts';
 import { isSameDigest } from '../../../base/digest.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
@@ -28,10 +27,18 @@ import type {
   Waited,
   WebhookAdmission,
 } from '../../../callback/callbacks.ts';
-import { headOf, headRest, type InboxEvent, inboxEventOf, isAcceptable, type Webhook } from '../../../callback/event.ts';
-import { type CallbackId, newCallbackId, newEventId } from '../../../callback/identifier.ts';
+import {
+  type EventPart,
+  headOf,
+  headRest,
+  type InboxEvent,
+  inboxEventOf,
+  isAcceptable,
+  type Webhook,
+} from '../../../callback/event.ts';
+import { type CallbackId, type EventId, newCallbackId, newEventId } from '../../../callback/identifier.ts';
 import { EventReader, type Readable } from '../../../callback/inbox/reading.ts';
-import { EVENT_COUNT_MAX, READ_COUNT_MAX, READ_WINDOW_MS, SWEEP_PAUSE_MS } from '../../../callback/limits.ts';
+import { READ_COUNT_MAX, READ_WINDOW_MS, SWEEP_PAUSE_MS } from '../../../callback/limits.ts';
 import { digestOf, newReadToken } from '../../../callback/read-token.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
@@ -40,7 +47,7 @@ import { Admissions } from './admissions.ts';
 import { type Appended, appendEvents, type NewEvent } from './append.ts';
 import { SharedCapacity } from './capacity.ts';
 import { Hints } from './hints.ts';
-import { EXPIRED, endOf, eventOf, formOf, NOT_FOUND } from './rows.ts';
+import { EXPIRED, endOf, eventOf, formOf, headOfRow, NOT_FOUND } from './rows.ts';
 import { COUNTS, CREATE, DELETE, EVENT, FIND, FORGET, FORGET_RATES, LIST, PART, SWEEP } from './statements.ts';
 import { Waits } from './waits.ts';
 
@@ -58,8 +65,6 @@ export interface PostgresCallbacksPorts {
 
 /** Bodies of events in one statement. */
 const APPEND_COUNT_MAX = 64;
-
-const FULL = { kind: 'full' } as const;
 
 export class PostgresCallbacks implements Callbacks {
   readonly capacity: SharedCapacity;
@@ -90,7 +95,7 @@ export class PostgresCallbacks implements Callbacks {
       countMax: APPEND_COUNT_MAX,
     });
     this.#reads = rateLimits.open('reads of a callback', READ_COUNT_MAX, READ_WINDOW_MS);
-    this.#reader = new EventReader({ part: ({ id }, event, index) => this.#part(id, event, index) });
+    this.#reader = new EventReader({ part: ({ id }, event, index) => this.#part(id, event.id, index) });
     const onFault = (fault: unknown): void => ports.onFault(fault);
     const longJson = (id: CallbackId, event: InboxEvent) => this.#reader.longJson({ id, events: [event] }, event);
     this.#waits = new Waits({ clock, timers, database, longJson, onFault });
@@ -149,8 +154,11 @@ export class PostgresCallbacks implements Callbacks {
     const appended = await this.#appends.add({ callbackId, id, rest, form, bytes });
     if (appended.kind !== 'stored') return appended;
     const { seq, receivedSeconds } = appended;
-    const head = headOf(id, receivedSeconds, rest);
-    this.#waits.stored(callbackId, seq, inboxEventOf({ id, head, form }, bytes.length, bytes));
+    if (receivedSeconds === null) this.#waits.hinted([callbackId]);
+    else {
+      const head = headOf(id, receivedSeconds, rest);
+      this.#waits.stored(callbackId, seq, inboxEventOf({ id, head, form }, bytes.length, bytes));
+    }
     this.#hints.send(callbackId);
     return { kind: 'stored', eventId: id };
   }
@@ -214,14 +222,14 @@ export class PostgresCallbacks implements Callbacks {
     await Promise.all([this.#hints.close(), this.#sweeping?.catch(() => {}), this.#appends.idle()]);
   }
 
-  async #part(id: CallbackId, event: InboxEvent, index: number) {
-    const [row] = await this.#ports.database.run({ ...PART, values: [id, event.id, index] });
+  async #part(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | Absent> {
+    const [row] = await this.#ports.database.run({ ...PART, values: [id, eventId, index] });
     const ended = endOf(row);
     if (ended !== undefined || row === undefined) return ended ?? NOT_FOUND;
     // The row of the callback is there, and the event's is gone: it ended between the two.
     if (row.id === null) return NOT_FOUND;
-    const { head } = event;
-    return { head, form: event.form, sizeBytes: event.sizeBytes, bytes: row.part as Buffer };
+    const sizeBytes = row.size as number;
+    return { head: headOfRow(row), form: formOf(row), sizeBytes, bytes: row.part as Uint8Array };
   }
 
   #sweepLater(): void {

@@ -21,10 +21,12 @@ export function endOf(row: Row | undefined): Absent | undefined {
 export const formOf = ({ charset }: Row): BodyForm =>
   charset === null ? { kind: 'json' } : { kind: 'text', charset: charset as string };
 
+export const headOfRow = (row: Row): string =>
+  headOf(row.id as EventId, row.received_s as number, row.head_rest as string);
+
 /** The event of a row; undefined for a row without one. A long one has no text. */
 export function eventOf(row: Row): InboxEvent | undefined {
   if (row.id === null) return undefined;
-  const id = row.id as EventId;
-  const head = headOf(id, row.received_s as number, row.head_rest as string);
-  return inboxEventOf({ id, head, form: formOf(row) }, row.size as number, row.body as Uint8Array | null);
+  const event = { id: row.id as EventId, head: headOfRow(row), form: formOf(row) };
+  return inboxEventOf(event, row.size as number, row.body as Uint8Array | null);
 }

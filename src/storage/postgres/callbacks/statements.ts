@@ -134,7 +134,7 @@ export const APPEND = {
     FROM judged j LEFT JOIN fresh f ON f.callback_id = j.callback_id`,
 } as const;
 
-/** An event of \`e\`; a long one without its body. */
+/** An event of `e`; a long one without its body. */
 const EVENT_COLUMNS = `e.id, e.seq, e.received_s, e.head_rest, e.charset, e.size,
   CASE WHEN e.size <= ${INLINE_BYTES_MAX} THEN e.body END AS body`;
 
@@ -160,7 +160,7 @@ export const EVENT = {
 export const PART = {
   name: 'read-event-part',
   text: `
-    SELECT c.expires_ms, paygrade.now_ms() AS now_ms, e.id,
+    SELECT c.expires_ms, paygrade.now_ms() AS now_ms, e.id, e.received_s, e.head_rest, e.charset, e.size,
       substring(e.body FROM $3::integer * ${EVENT_PART_BYTES} + 1 FOR ${EVENT_PART_BYTES}) AS part
     FROM paygrade.callbacks c
     LEFT JOIN paygrade.callback_events e ON e.callback_id = c.id AND e.id = $2 AND c.expires_ms > paygrade.now_ms()
@@ -203,7 +203,7 @@ export const DELETE = {
       (SELECT expires_ms FROM paygrade.callbacks WHERE id = $1) AS expires_ms, paygrade.now_ms() AS now_ms`,
 } as const;
 
-/** Ends callbacks that have expired: their events go, and what they and lapsed claims claimed is free. \`count\` of them ended. */
+/** Ends callbacks that have expired: their events go, and what they and lapsed claims claimed is free. `count` of them ended. */
 export const SWEEP = {
   name: 'sweep-callbacks',
   text: `

@@ -8,7 +8,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import type { Timers } from '../../../base/timers.ts';
-import type { Client, EventJson, Waited, Woken } from '../../../callback/callbacks.ts';
+import type { Absent, Client, EventJson, Waited, Woken } from '../../../callback/callbacks.ts';
 import type { InboxEvent } from '../../../callback/event.ts';
 import type { CallbackId, EventId } from '../../../callback/identifier.ts';
 import { Deadlines, TimerEntry } from '../../../callback/inbox/deadlines.ts';
@@ -16,7 +16,7 @@ import { inlineJsonOf } from '../../../callback/inbox/reading.ts';
 import { WAIT_COUNT_MAX } from '../../../callback/limits.ts';
 import type { Database } from '../database.ts';
 import { Group } from '../groups.ts';
-import { endOf, eventOf, NOT_FOUND } from './rows.ts';
+import { EXPIRED, endOf, eventOf, NOT_FOUND } from './rows.ts';
 import { LOOK, NEWS } from './statements.ts';
 
 /** From the beginning of one poll to that of the next. */
@@ -33,7 +33,8 @@ interface Watched {
 type Found =
   | { readonly kind: 'event'; readonly event: InboxEvent }
   | { readonly kind: 'none'; readonly seq: number }
-  | { readonly kind: 'unknown-event' | 'not-found' | 'expired' };
+  | { readonly kind: 'unknown-event' }
+  | Absent;
 
 class Wait extends TimerEntry implements DisconnectListener {
   readonly watched: Watched;
@@ -236,11 +237,23 @@ export class Waits {
     const behind = [...(this.#watched.get(id)?.waits ?? [])].filter(({ seq }) => seq !== undefined && seq < eventCount);
     for (const after of new Set(behind.map((wait) => wait.after))) {
       const found = await this.#looks.add({ id, after });
-      const how = found.kind === 'event' ? await this.#woken(id, found.event) : found;
-      // A wait whose event is gone cannot go on: its callback was deleted meanwhile.
-      if (how.kind === 'none') continue;
-      const woken = how.kind === 'unknown-event' ? NOT_FOUND : how;
+      if (found.kind === 'none') continue;
+      const woken = await this.#outcomeOf(id, found);
       for (const wait of behind) if (wait.after === after) this.#end(wait, woken);
+    }
+  }
+
+  async #outcomeOf(id: CallbackId, found: Exclude<Found, { kind: 'none' }>): Promise<Woken> {
+    switch (found.kind) {
+      case 'event':
+        return this.#woken(id, found.event);
+      case 'unknown-event': // The wait's own event is gone: the callback was deleted meanwhile.
+      case 'not-found':
+        return NOT_FOUND;
+      case 'expired':
+        return EXPIRED;
+      default:
+        return found satisfies never;
     }
   }
 

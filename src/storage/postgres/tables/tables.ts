@@ -1,7 +1,8 @@
 /** The one list of what the database holds. */
+import { callbacks } from './callbacks.ts';
 import { clock } from './clock.ts';
 import { processes } from './processes.ts';
 import type { DomainTables } from './table.ts';
 
 /** In the order in which they are created. */
-export const TABLES: readonly DomainTables[] = [clock, processes];
+export const TABLES: readonly DomainTables[] = [clock, processes, callbacks];
