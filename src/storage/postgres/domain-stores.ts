@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import { MemoryRateLimits } from '../memory/rate-limits.ts';
+import { PostgresAccounts } from './accounts/accounts.ts';
 import { PostgresCallbacks } from './callbacks/callbacks.ts';
 import type { Database } from './database.ts';
 import type { Owner } from './owners.ts';
@@ -27,6 +28,7 @@ export interface DomainStoresPorts {
 
 export interface DomainStores {
   readonly callbacks: PostgresCallbacks;
+  readonly accounts: PostgresAccounts;
   readonly rateLimits: MemoryRateLimits;
   /** Stops all timers and lets go of connections; the owner and the database go on. May be repeated. Never rejects. */
   close(): Promise<void>;
@@ -34,19 +36,21 @@ export interface DomainStores {
 
 /** @throws DatabaseAwayError, InDoubtError or StatementError when what is stored cannot be read */
 export async function openDomainStores(
-  { callbackBytes }: DomainStoresOptions,
+  { callbackBytes, isPlay }: DomainStoresOptions,
   ports: DomainStoresPorts,
 ): Promise<DomainStores> {
   const { owner } = ports;
   const rateLimits = new MemoryRateLimits(ports.clock);
   const callbacks = new PostgresCallbacks(callbackBytes, { ...ports, rateLimits, processId: owner.id });
+  const accounts = new PostgresAccounts(isPlay, ports);
   await callbacks.start();
   return {
     callbacks,
+    accounts,
     rateLimits,
     async close() {
       callbacks.close();
-      await callbacks.ended();
+      await Promise.all([callbacks.ended(), accounts.close()]);
     },
   };
 }

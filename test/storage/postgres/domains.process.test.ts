@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import type { ManualTime } from '../../support/manual-time.ts';
 import { SERVER } from '../../support/postgres-database.ts';
+import { describeAccounts } from '../../suites/accounts.ts';
 import { describeCallbacks } from '../../suites/callbacks.ts';
 import type { Opened } from '../../suites/opened.ts';
 import { type DomainStores, type ProcessOptions, Shared } from './opened.ts';
@@ -17,6 +18,21 @@ async function opening<T>(
 }
 
 describe.skipIf(SERVER === undefined)('on PostgreSQL', () => {
+  describeAccounts(
+    'accounts of a shared database',
+    async (time, isPlay) => {
+      const shared = await Shared.open(SERVER, time);
+      const opened = await shared.process({ isPlay: isPlay ?? true });
+      return {
+        accounts: opened.stores.accounts,
+        operationCount: () => opened.writeCount(),
+        reopen: async (again = true) => (await shared.reopen({ isPlay: again })).stores.accounts,
+        remove: () => shared.remove(),
+      };
+    },
+    true,
+  );
+
   describeCallbacks('callbacks of a shared database', (time, callbackCount) =>
     opening(time, ({ callbacks }) => callbacks, { callbackCount }),
   );

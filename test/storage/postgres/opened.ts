@@ -3,6 +3,7 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { type DomainStores, openDomainStores } from '../../../src/storage/postgres/domain-stores.ts';
 import { Owner } from '../../../src/storage/postgres/owners.ts';
@@ -16,6 +17,8 @@ export interface OpenedProcess {
   readonly stores: DomainStores;
   readonly database: Database;
   readonly owner: Owner;
+  /** Statements that write, but for renewals of the lease. */
+  writeCount(): number;
   /** As a shutdown ends it. */
   close(): Promise<void>;
   /** As a kill ends it, once its lease has run out. */
@@ -27,6 +30,24 @@ export interface ProcessOptions {
   readonly isPlay?: boolean;
 }
 
+/** Shows each statement before it is sent. */
+function counting(connections: Connections, count: (statement: Statement) => void): Connections {
+  return {
+    async connect() {
+      const connection = await connections.connect();
+      return {
+        query(statement) {
+          count(statement);
+          return connection.query(statement);
+        },
+        on: (event: string, listener: never) => connection.on(event as 'notification', listener),
+        release: (isBroken) => connection.release(isBroken),
+      };
+    },
+    end: () => connections.end(),
+  };
+}
+
 /** One more process on a database. @param time undefined = the system's clock and timers */
 export async function openProcess(
   on: TestDatabase,
@@ -36,7 +57,11 @@ export async function openProcess(
   const clock = time ?? systemClock;
   const timers = time ?? systemTimers;
   const random = systemRandom;
-  const database = new Database(on.connections(), { clock, timers, onFault() {} });
+  let writeCount = 0;
+  const connections = counting(on.connections(), ({ name = '', text }) => {
+    if (/INSERT|UPDATE|DELETE/.test(text) && name !== 'renew-lease') writeCount++;
+  });
+  const database = new Database(connections, { clock, timers, onFault() {} });
   const onFailure = (failure: unknown): void => {
     throw failure;
   };
@@ -50,6 +75,7 @@ export async function openProcess(
     stores,
     database,
     owner,
+    writeCount: () => writeCount,
     async close() {
       await stores.close();
       await owner.end();
@@ -57,8 +83,8 @@ export async function openProcess(
     },
     async kill() {
       await database.run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [owner.id] });
-      await stores.close();
       await database.close();
+      await stores.close();
     },
   };
 }

@@ -236,7 +236,7 @@ export class PostgresCallbacks implements Callbacks {
     if (this.#isClosed) return;
     this.#cancelSweep = this.#ports.timers.after(SWEEP_PAUSE_MS, () => {
       const swept = this.#sweep().catch((fault: unknown) => {
-        if (this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
+        if (!this.#isClosed && this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
       });
       void swept.then(() => this.#sweepLater());
     });

@@ -228,7 +228,7 @@ export class Waits {
         }),
       );
     } catch (fault) {
-      if (this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
+      if (!this.#isDraining && this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
     }
   }
 

@@ -1,8 +1,9 @@
 /** The one list of what the database holds. */
+import { accounts } from './accounts.ts';
 import { callbacks } from './callbacks.ts';
 import { clock } from './clock.ts';
 import { processes } from './processes.ts';
 import type { DomainTables } from './table.ts';
 
 /** In the order in which they are created. */
-export const TABLES: readonly DomainTables[] = [clock, processes, callbacks];
+export const TABLES: readonly DomainTables[] = [clock, processes, callbacks, accounts];
