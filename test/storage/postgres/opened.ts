@@ -30,14 +30,14 @@ export interface ProcessOptions {
   readonly isPlay?: boolean;
 }
 
-/** Shows each statement before it is sent. */
-function counting(connections: Connections, count: (statement: Statement) => void): Connections {
+/** Shows each statement before it is sent; `before` may reject in its place. */
+function watched(connections: Connections, before: (statement: Statement) => void): Connections {
   return {
     async connect() {
       const connection = await connections.connect();
       return {
-        query(statement) {
-          count(statement);
+        async query(statement) {
+          before(statement);
           return connection.query(statement);
         },
         on: (event: string, listener: never) => connection.on(event as 'notification', listener),
@@ -58,12 +58,14 @@ export async function openProcess(
   const timers = time ?? systemTimers;
   const random = systemRandom;
   let writeCount = 0;
-  const connections = counting(on.connections(), ({ name = '', text }) => {
+  let isKilled = false;
+  const connections = watched(on.connections(), ({ name = '', text }) => {
+    if (isKilled) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' });
     if (/INSERT|UPDATE|DELETE/.test(text) && name !== 'renew-lease') writeCount++;
   });
   const database = new Database(connections, { clock, timers, onFault() {} });
   const onFailure = (failure: unknown): void => {
-    throw failure;
+    if (!isKilled) throw failure;
   };
   const owner = new Owner(database, { clock, timers, random, onFailure });
   await owner.start();
@@ -71,6 +73,7 @@ export async function openProcess(
     { callbackBytes: callbackCount * CLAIM_BYTES, isPlay },
     { clock, timers, random, database, owner, onFault: onFailure },
   );
+  await owner.takeOver();
   return {
     stores,
     database,
@@ -83,8 +86,9 @@ export async function openProcess(
     },
     async kill() {
       await database.run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [owner.id] });
-      await database.close();
+      isKilled = true;
       await stores.close();
+      await database.close();
     },
   };
 }

@@ -3,7 +3,10 @@ import { accounts } from './accounts.ts';
 import { callbacks } from './callbacks.ts';
 import { clock } from './clock.ts';
 import { processes } from './processes.ts';
+import { rates } from './rates.ts';
+import { resolves } from './resolves.ts';
+import { retries } from './retries.ts';
 import type { DomainTables } from './table.ts';
 
 /** In the order in which they are created. */
-export const TABLES: readonly DomainTables[] = [clock, processes, callbacks, accounts];
+export const TABLES: readonly DomainTables[] = [clock, processes, callbacks, accounts, rates, retries, resolves];
