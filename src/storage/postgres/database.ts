@@ -13,7 +13,7 @@ import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Connection, Connections, Row, Statement } from './connections.ts';
-import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, InDoubtError, type Stage } from './failures.ts';
+import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, type Stage } from './failures.ts';
 
 /** Longest time for which a statement is repeated. */
 export const PATIENCE_MS = 4000;
@@ -287,6 +287,3 @@ export class Database {
     });
   }
 }
-
-/** True for a failure after which nothing was changed. */
-export const changedNothing = (failure: unknown): boolean => !(failure instanceof InDoubtError);

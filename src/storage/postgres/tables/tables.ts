@@ -1,7 +1,11 @@
 /** The one list of what the database holds. */
 import { clock } from './clock.ts';
+import { payments } from './payments.ts';
+import { playLedger } from './play-ledger.ts';
 import { processes } from './processes.ts';
+import { sales } from './sales.ts';
+import { secrets } from './secrets.ts';
 import type { DomainTables } from './table.ts';
 
 /** In the order in which they are created. */
-export const TABLES: readonly DomainTables[] = [clock, processes];
+export const TABLES: readonly DomainTables[] = [clock, processes, secrets, payments, sales, playLedger];
