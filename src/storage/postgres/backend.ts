@@ -130,6 +130,7 @@ async function openOn(
   });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    database.endWaits();
     rest.callbacks.close();
     rest.resolves.close();
     retries.close();

@@ -70,6 +70,7 @@ export class Database {
   #isProbing = false;
   #cancelProbe = (): void => {};
   readonly #cancelWaits = new Set<() => void>();
+  #isEnding = false;
   #isClosed = false;
   #statementCount = 0;
   #repeatCount = 0;
@@ -115,7 +116,7 @@ export class Database {
         if (kind === 'lost') doubt = error;
         if (kind === 'again' && ++conflictCount > CONFLICTS_MAX) throw doubt ?? error;
         if (kind !== 'again') {
-          if (this.#isClosed || this.#ports.clock.monotonicMs() + pauseMs > untilMs) throw doubt ?? error;
+          if (this.#isEnding || this.#ports.clock.monotonicMs() + pauseMs > untilMs) throw doubt ?? error;
           await this.#wait(pauseMs);
           pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
         }
@@ -162,12 +163,18 @@ export class Database {
     this.#noteUsable();
   }
 
-  /** Ends all waits and closes the connections. Never rejects. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  /** Before the last statements of a shutdown: from now on nothing waits for a database that is away. */
+  endWaits(): void {
+    this.#isEnding = true;
     this.#cancelProbe();
     for (const cancel of this.#cancelWaits) cancel();
+  }
+
+  /** Closes the connections. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.endWaits();
+    this.#isClosed = true;
     await this.#connections.end().catch(() => {});
   }
 
@@ -259,7 +266,7 @@ export class Database {
   }
 
   #probeLater(): void {
-    if (this.#isProbing || this.#isClosed) return;
+    if (this.#isProbing || this.#isEnding) return;
     this.#isProbing = true;
     this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
       this.probe().then(
