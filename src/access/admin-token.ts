@@ -28,7 +28,7 @@ export interface Operator {
 
 export const operatorOf = (adminToken: string, rateLimits: RateLimits): Operator => ({
   tokenDigest: sha256(adminToken),
-  wrongTokens: rateLimits.open(WRONG_TOKEN_COUNT_MAX, MINUTE_MS),
+  wrongTokens: rateLimits.open('wrong admin tokens', WRONG_TOKEN_COUNT_MAX, MINUTE_MS),
 });
 
 const ADMITTED: Admission = {};

@@ -34,7 +34,7 @@ export const jobs = defineModule({
       clock,
       paid: { ...paid, keepsParameters: config.salesParameters },
       shedding,
-      clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
+      clientRate: openClientRate(rateLimits, 'jobs by client', config.rateLimitPerMinute),
       memo: new AnswersMemo(),
     };
     return { operations: bind('jobs', ROUTES, services) };

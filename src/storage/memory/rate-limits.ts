@@ -48,7 +48,7 @@ export class MemoryRateLimits implements RateLimits {
     this.#clock = clock;
   }
 
-  open(limit: number, windowMs: number): RateLimiter {
+  open(_name: string, limit: number, windowMs: number): RateLimiter {
     if (!(limit >= 1)) throw new Error(`a rate limit of ${limit}: at least 1`);
     return new MemoryRateLimiter(limit, windowMs, this.#clock);
   }

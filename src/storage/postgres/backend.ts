@@ -5,20 +5,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstLineOf } from '../../base/failure.ts';
 import { checksummed } from '../../payment/protocol/network.ts';
+import { STORED_BYTES_IN_MEMORY } from '../../resolve/limits.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
-import { MemoryBooks } from '../memory/books.ts';
-import { MemoryEventStore } from '../memory/event-store.ts';
-import { MemoryJournal } from '../memory/memory-journal.ts';
-import { NOTHING_SPENT } from '../memory/play-ledger.ts';
-import { NOTHING_LOADED } from '../memory/reservation-journal.ts';
+import { MemoryResolves } from '../memory/resolves.ts';
 import { openMemoryRetries } from '../memory/retries.ts';
-import { openMemoryStores } from '../memory/stores.ts';
 import { freshPayee } from '../payee-file.ts';
 import { StateError } from '../state-error.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from './address.ts';
 import { PostgresBooks } from './books.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { Database } from './database.ts';
+import { openDomainStores } from './domain-stores.ts';
 import { DatabaseAwayError, InDoubtError } from './failures.ts';
 import { migrate } from './migrations.ts';
 import { Owner } from './owners.ts';
@@ -118,28 +115,30 @@ async function openOn(
   const playLedger = play === undefined ? undefined : new PostgresPlayLedger(database, play.openingAtomic);
   if (playLedger !== undefined) owner.onLook(() => playLedger.prune());
   const retries = openMemoryRetries(clock);
-  const rest = await openMemoryStores(options, ports, {
-    journal: new MemoryJournal(new MemoryBooks(random)),
-    books,
-    reservations: NOTHING_LOADED,
-    ledger: NOTHING_SPENT,
-    events: new MemoryEventStore(),
-    retries: retries.store,
-    accounts: undefined,
-    resolves: undefined,
-  });
+  const resolves = new MemoryResolves(
+    { clock, timers, onFault: onCallbackFault },
+    { capacityBytes: STORED_BYTES_IN_MEMORY },
+  );
+  const domains = await openDomainStores(
+    { callbackBytes: options.callbackBytes, isPlay: play !== undefined },
+    { clock, timers, random, database, owner, onFault: onCallbackFault },
+  );
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     database.endWaits();
-    rest.callbacks.close();
-    rest.resolves.close();
+    await domains.close();
+    resolves.close();
     retries.close();
     await books.close();
     await owner.end();
     await database.close();
   };
   return {
-    ...rest,
+    callbacks: domains.callbacks,
+    accounts: domains.accounts,
+    rateLimits: domains.rateLimits,
+    resolves,
+    retries: retries.store,
     reservations,
     playLedger,
     books,
@@ -153,7 +152,7 @@ async function openOn(
       return checksummed(`0x${Buffer.from(bytes).toString('hex')}`);
     },
     notices: [],
-    drain: () => rest.callbacks.drain(),
+    drain: () => domains.callbacks.drain(),
     close() {
       closing ??= close();
       return closing;

@@ -1,4 +1,6 @@
 /** The one list of what the database holds. */
+import { accounts } from './accounts.ts';
+import { callbacks } from './callbacks.ts';
 import { clock } from './clock.ts';
 import { payments } from './payments.ts';
 import { playLedger } from './play-ledger.ts';
@@ -8,4 +10,13 @@ import { secrets } from './secrets.ts';
 import type { DomainTables } from './table.ts';
 
 /** In the order in which they are created. */
-export const TABLES: readonly DomainTables[] = [clock, processes, secrets, payments, sales, playLedger];
+export const TABLES: readonly DomainTables[] = [
+  clock,
+  processes,
+  secrets,
+  payments,
+  sales,
+  playLedger,
+  callbacks,
+  accounts,
+];
