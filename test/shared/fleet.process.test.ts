@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError, expectPaid, receiptOf } from '../support/answers.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
+import { runToEnd } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { wallet } from '../support/wallet.ts';
 import { Fleet } from './fleet.ts';
@@ -55,6 +56,24 @@ describe.skipIf(database === undefined)('three processes on one database', () =>
       const status = await fleet.client(place).get(`/v1/payments/eip155:8453/${account.address}/${nonce}`);
       expect(JSON.parse(status.text)).toMatchObject({ state: 'settled' });
     }
+  });
+
+  it('have books, keys and credits for the commands, which work beside them', async () => {
+    const variables = { DATABASE_URL: fleet.databaseUrl };
+    const paygrade = (...words: string[]) => runToEnd('node', words, variables);
+    const listed = paygrade('sales', '--json');
+    expect([listed.exitCode, listed.stdout.trim().split('\n').length]).toEqual([0, 2]);
+    expect(JSON.parse(listed.stdout.split('\n')[0]!)).toMatchObject({ operation: 'searchJobs', settlement: 'local' });
+    const created = paygrade('keys', 'create', '--org', 'acme', '--scopes', 'jobs:read', '--json');
+    const { id, key } = JSON.parse(created.stdout) as { id: string; key: string };
+    paygrade('credits', 'grant', '--org', 'acme', '--kind', 'onboarding', '--amount', '3');
+    const ask = (place: number) =>
+      fleet.client(place).get('/data/v1/jobs/search?limit=1', { authorization: `Bearer ${key}` });
+    expect((await ask(0)).headers.get('x-credits-remaining')).toBe('2');
+    expect((await ask(2)).headers.get('x-credits-remaining')).toBe('1');
+    expect(paygrade('keys', 'revoke', id).exitCode).toBe(0);
+    expectError(await ask(1), 401, 'INVALID_API_KEY');
+    expect(paygrade('credits', 'show', '--org', 'acme').stdout).toContain('acme: 1 credits left');
   });
 
   it('refuse paid work while the database is away, and go on by themselves when it is back', async () => {

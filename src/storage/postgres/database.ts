@@ -9,6 +9,7 @@
  * patience fail at once, before they reserve anything. Cost: one pool of connections, one probe at a time, no timer of its own
  * while all is well.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -21,6 +22,8 @@ export const PATIENCE_MS = 4000;
 const CONFLICTS_MAX = 20;
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 500;
+/** Longest time for which the end waits for connections. */
+const END_MS = 1000;
 const PROBE_PAUSE_MS = 250;
 /** A probe that takes longer says that the database cannot be used. */
 const PROBE_MS = 2000;
@@ -175,7 +178,8 @@ export class Database {
     if (this.#isClosed) return;
     this.endWaits();
     this.#isClosed = true;
-    await this.#connections.end().catch(() => {});
+    // A connection that is out of the pool is closed with the process.
+    await Promise.race([this.#connections.end().catch(() => {}), pause(END_MS, undefined, { ref: false })]);
   }
 
   async #attempt(statement: Statement): Promise<readonly Row[]> {
