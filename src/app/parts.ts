@@ -14,6 +14,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
+import { ConfigError } from '../config/config.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
@@ -85,6 +86,15 @@ function stateComponent(backend: Backend): Component {
   };
 }
 
+/** @throws ConfigError when processes that share a database would each have a key of their own */
+function stateKeyOf(config: Config, stateDir: string | undefined, random: Random): Uint8Array {
+  if (config.stateKey !== null) return config.stateKey;
+  if (config.databaseUrl === null) return keptStateKey(stateDir ?? null, random);
+  throw new ConfigError(
+    'STATE_KEY is required with DATABASE_URL, the same for all processes; `openssl rand -base64 32` makes one',
+  );
+}
+
 /**
  * @param server receives each part as a component, as soon as it is open
  * @throws SnapshotError, StateError, ConfigError or Error with one line when one cannot be opened
@@ -103,6 +113,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   const stateDir = config.stateDir === IN_MEMORY ? undefined : config.stateDir;
   const backend = await (ports.openBackend ?? openBackend)(
     {
+      databaseUrl: config.databaseUrl ?? undefined,
       stateDir,
       sync: config.stateSync,
       mayReset: config.stateReset,
@@ -123,13 +134,14 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   const catalogue = openCatalogue(await loading, config.snapshot !== NO_CATALOGUE, clock);
   server.add(catalogue.component);
   const { reservations, playLedger, books } = backend;
-  const payments = await openPayments(config, stateDir ?? null, {
+  const payments = await openPayments(config, {
     clock,
     random,
     timers,
     reservations,
     books,
     playLedger,
+    throwawayPayee: () => backend.throwawayPayee(),
     recoveries: verification.queue,
     facilitatorFetch: ports.facilitatorFetch,
     onCaseReport: (report) => ports.onCaseReport(report),
@@ -148,7 +160,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     timers,
     backend,
     catalogue,
-    stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
+    stateKey: stateKeyOf(config, stateDir, random),
     payments,
     extractor,
     recoveryCounts: () => verification.queue.counts(),

@@ -112,12 +112,8 @@ export function retainedHeaders(header: (name: string) => string | null): Retain
 }
 
 /** Writes the event's JSON up to and including `"body":`. */
-export const eventHead = (
-  id: EventId,
-  receivedAtSeconds: number,
-  method: string,
-  retained: RetainedHeaders,
-): string => headOf(id, receivedAtSeconds, headRest(method, retained));
+export const eventHead = (id: EventId, receivedAtSeconds: number, method: string, retained: RetainedHeaders): string =>
+  headOf(id, receivedAtSeconds, headRest(method, retained));
 
 /** The head of an event from its time of receipt and the rest that {@link headRest} gives. */
 export function headOf(id: EventId, receivedAtSeconds: number, rest: string): string {

@@ -131,8 +131,9 @@ export interface Reservations {
   /** Puts a sealed answer in the place of its draft; without effect once its time has ended. */
   replaceKept(kept: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void>;
   /**
-   * Hands over once, at start, the cases that an earlier process left for this one to bring to an end. A case begun with
-   * another kind of settlement is not among them and stays unknown.
+   * Hands over, each once, the cases whose process has ended, for this one to bring to an end: those that are there now before it
+   * resolves, and in a store that several processes share others as they are found. A case begun with another kind of settlement
+   * is not among them and stays unknown.
    */
-  takeUnsettled(): MaybePromise<readonly UnsettledCase[]>;
+  handOver(receive: (unsettled: UnsettledCase) => void): MaybePromise<void>;
 }

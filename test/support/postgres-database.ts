@@ -3,12 +3,12 @@
  * test's time too: each statement says it first.
  */
 import type { Clock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { parseDatabaseUrl } from '../../src/storage/postgres/address.ts';
 import { type Connections, openConnections } from '../../src/storage/postgres/connections.ts';
 import { Database } from '../../src/storage/postgres/database.ts';
 import { migrate } from '../../src/storage/postgres/migrations.ts';
 import { TABLES } from '../../src/storage/postgres/tables/tables.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { ManualTime } from './manual-time.ts';
 import { type TestServer, testServer } from './postgres.ts';
 
@@ -32,7 +32,7 @@ function atTimeOf(connections: Connections, clock: Clock): Connections {
           const [result] = await Promise.all([connection.query(statement), setting.catch(() => {})]);
           return result;
         },
-        on: (event: 'error', listener: () => void) => connection.on(event, listener),
+        on: (event: string, listener: never) => connection.on(event as 'error', listener),
         release: (isBroken) => connection.release(isBroken),
       };
     },

@@ -115,6 +115,12 @@ export class EventReader<C extends Readable> {
     if (!('bytes' in first)) return first;
     const { head, sizeBytes, bytes } = first;
     const contentType = originalContentType(head);
-    return { kind: 'raw', contentType, sizeBytes, first: bytes, event: new StoredEvent(this.#source, callback, event, first) };
+    return {
+      kind: 'raw',
+      contentType,
+      sizeBytes,
+      first: bytes,
+      event: new StoredEvent(this.#source, callback, event, first),
+    };
   }
 }

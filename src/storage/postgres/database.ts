@@ -9,11 +9,12 @@
  * patience fail at once, before they reserve anything. Cost: one pool of connections, one probe at a time, no timer of its own
  * while all is well.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Connection, Connections, Row, Statement } from './connections.ts';
-import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, InDoubtError, type Stage } from './failures.ts';
+import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, type Stage } from './failures.ts';
 
 /** Longest time for which a statement is repeated. */
 export const PATIENCE_MS = 4000;
@@ -21,6 +22,8 @@ export const PATIENCE_MS = 4000;
 const CONFLICTS_MAX = 20;
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 500;
+/** Longest time for which the end waits for connections. */
+const END_MS = 1000;
 const PROBE_PAUSE_MS = 250;
 /** A probe that takes longer says that the database cannot be used. */
 const PROBE_MS = 2000;
@@ -70,6 +73,7 @@ export class Database {
   #isProbing = false;
   #cancelProbe = (): void => {};
   readonly #cancelWaits = new Set<() => void>();
+  #isEnding = false;
   #isClosed = false;
   #statementCount = 0;
   #repeatCount = 0;
@@ -115,7 +119,7 @@ export class Database {
         if (kind === 'lost') doubt = error;
         if (kind === 'again' && ++conflictCount > CONFLICTS_MAX) throw doubt ?? error;
         if (kind !== 'again') {
-          if (this.#isClosed || this.#ports.clock.monotonicMs() + pauseMs > untilMs) throw doubt ?? error;
+          if (this.#isEnding || this.#ports.clock.monotonicMs() + pauseMs > untilMs) throw doubt ?? error;
           await this.#wait(pauseMs);
           pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
         }
@@ -162,13 +166,20 @@ export class Database {
     this.#noteUsable();
   }
 
-  /** Ends all waits and closes the connections. Never rejects. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  /** Before the last statements of a shutdown: from now on nothing waits for a database that is away. */
+  endWaits(): void {
+    this.#isEnding = true;
     this.#cancelProbe();
     for (const cancel of this.#cancelWaits) cancel();
-    await this.#connections.end().catch(() => {});
+  }
+
+  /** Closes the connections. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.endWaits();
+    this.#isClosed = true;
+    // A connection that is out of the pool is closed with the process.
+    await Promise.race([this.#connections.end().catch(() => {}), pause(END_MS, undefined, { ref: false })]);
   }
 
   async #attempt(statement: Statement): Promise<readonly Row[]> {
@@ -259,7 +270,7 @@ export class Database {
   }
 
   #probeLater(): void {
-    if (this.#isProbing || this.#isClosed) return;
+    if (this.#isProbing || this.#isEnding) return;
     this.#isProbing = true;
     this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
       this.probe().then(
@@ -287,6 +298,3 @@ export class Database {
     });
   }
 }
-
-/** True for a failure after which nothing was changed. */
-export const changedNothing = (failure: unknown): boolean => !(failure instanceof InDoubtError);

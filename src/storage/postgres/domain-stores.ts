@@ -50,7 +50,7 @@ export async function openDomainStores(
   const accounts = new PostgresAccounts(isPlay, ports);
   const retries = new PostgresRetries(ports);
   const resolves = new PostgresResolves(ports);
-  await Promise.all([callbacks.start(), resolves.start()]);
+  await Promise.all([callbacks.start(), retries.start(), resolves.start()]);
   return {
     callbacks,
     accounts,
@@ -59,8 +59,7 @@ export async function openDomainStores(
     rateLimits,
     async close() {
       callbacks.close();
-      resolves.close();
-      await Promise.all([callbacks.ended(), accounts.close(), rateLimits.close()]);
+      await Promise.all([callbacks.ended(), accounts.close(), resolves.close(), rateLimits.close()]);
     },
   };
 }

@@ -81,3 +81,7 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
       return kind satisfies never;
   }
 }
+
+/** True for a failure of a statement that changed nothing. */
+export const changedNothing = (failure: unknown): boolean =>
+  failure instanceof StatementError || failure instanceof DatabaseAwayError;

@@ -108,3 +108,14 @@ export async function migrate(database: Database, tables: readonly DomainTables[
   }
   await database.run({ text: 'DELETE FROM paygrade.migrating WHERE owner = $1', values: [owner] });
 }
+
+/**
+ * True for a database that no release has used.
+ * @throws StateError when it has the tables of another release
+ */
+export async function checkMigrated(database: Database, tables: readonly DomainTables[]): Promise<boolean> {
+  const versions = await database.transaction(versionsOf);
+  if (!pendingOf(tables, versions)) return false;
+  if (versions.size === 0) return true;
+  throw new StateError('the tables of the database are those of an older release; a server of this one migrates them');
+}

@@ -22,14 +22,18 @@ const FORGET_MS = 3_600_000;
 export const ownerIsDead = (column: string): string =>
   `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column} AND alive.lease_until_ms >= paygrade.now_ms())`;
 
-/** Takes over what dead processes held. It may be repeated, and runs at the same time in several processes. */
-export type TakeOver = () => Promise<void>;
+/** Condition on a column `owner`: that process ended, and its row is gone. Needs no trust in leases. */
+export const hasNoRow = (column: string): string =>
+  `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
+
+/** Something to do in each look. It may be repeated, and runs at the same time in several processes. */
+export type Look = () => Promise<void>;
 
 export interface OwnerPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
-  /** Called when a take-over failed for another reason than a database that is away. */
+  /** Called when a look failed for another reason than a database that is away. */
   onFailure(failure: unknown): void;
 }
 
@@ -38,7 +42,8 @@ export class Owner {
   readonly id: string;
   readonly #database: Database;
   readonly #ports: OwnerPorts;
-  readonly #takeOvers: TakeOver[] = [];
+  readonly #looks: Look[] = [];
+  readonly #takeOvers: Look[] = [];
   /** Monotonic time since which every renewal has succeeded; undefined = none since the last failure. */
   #inContactSinceMs: number | undefined;
   #isEnded = false;
@@ -51,8 +56,13 @@ export class Owner {
     this.id = ports.random.uuid();
   }
 
-  /** Adds what is done about dead processes in every look. */
-  onDead(takeOver: TakeOver): void {
+  /** Adds what is done in every look while the database can be used. */
+  onLook(look: Look): void {
+    this.#looks.push(look);
+  }
+
+  /** Adds what takes over what dead processes held ({@link ownerIsDead}), in every look from {@link LEASE_MS} of contact on. */
+  onDead(takeOver: Look): void {
     this.#takeOvers.push(takeOver);
   }
 
@@ -62,11 +72,6 @@ export class Owner {
     await this.#database.probe();
     this.#inContactSinceMs = this.#ports.clock.monotonicMs();
     this.#lookLater();
-  }
-
-  /** Takes over at once what dead processes held: at the start, when nothing can be waited for. */
-  async takeOver(): Promise<void> {
-    for (const takeOver of this.#takeOvers) await takeOver();
   }
 
   /** Ends the lease, so that others take over at once what is left. Never rejects. */
@@ -107,9 +112,10 @@ export class Owner {
     }
     const nowMs = this.#ports.clock.monotonicMs();
     this.#inContactSinceMs ??= nowMs;
-    if (nowMs - this.#inContactSinceMs < LEASE_MS) return;
     try {
-      await this.takeOver();
+      for (const look of this.#looks) await look();
+      if (nowMs - this.#inContactSinceMs < LEASE_MS) return;
+      for (const takeOver of this.#takeOvers) await takeOver();
       await this.#database.run({
         name: 'forget-processes',
         text: 'DELETE FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms() - $1::bigint',

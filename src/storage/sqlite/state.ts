@@ -114,7 +114,7 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
   }
   if (lock === undefined)
     throw new StateHeldError(
-      `STATE_DIR ${stateDir} is in use by another process: stop that one, or give this one another folder`,
+      `STATE_DIR ${stateDir} is in use by another process: stop that one, give this one another folder, or let both share a database (DATABASE_URL)`,
     );
   try {
     return await openLocked(options, ports, () => lock.release());

@@ -17,7 +17,7 @@ export interface OpenedProcess {
   readonly stores: DomainStores;
   readonly database: Database;
   readonly owner: Owner;
-  /** Statements that write, but for renewals of the lease. */
+  /** Statements that write about accounts. */
   writeCount(): number;
   /** As a shutdown ends it. */
   close(): Promise<void>;
@@ -59,9 +59,9 @@ export async function openProcess(
   const random = systemRandom;
   let writeCount = 0;
   let isKilled = false;
-  const connections = watched(on.connections(), ({ name = '', text }) => {
+  const connections = watched(on.connections(), ({ text }) => {
     if (isKilled) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' });
-    if (/INSERT|UPDATE|DELETE/.test(text) && name !== 'renew-lease') writeCount++;
+    if (/(INTO|UPDATE) paygrade\.(api_keys|organizations|onboarding_grants)/.test(text)) writeCount++;
   });
   const database = new Database(connections, { clock, timers, onFault() {} });
   const onFailure = (failure: unknown): void => {
@@ -73,7 +73,6 @@ export async function openProcess(
     { callbackBytes: callbackCount * CLAIM_BYTES, isPlay },
     { clock, timers, random, database, owner, onFault: onFailure },
   );
-  await owner.takeOver();
   return {
     stores,
     database,
@@ -87,6 +86,7 @@ export async function openProcess(
     async kill() {
       await database.run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [owner.id] });
       isKilled = true;
+      database.endWaits();
       await stores.close();
       await database.close();
     },

@@ -26,7 +26,8 @@ import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Timers } from '../../../base/timers.ts';
 import type { Row, Statement } from '../connections.ts';
-import { changedNothing, type Database } from '../database.ts';
+import type { Database } from '../database.ts';
+import { changedNothing } from '../failures.ts';
 import { Group } from '../groups.ts';
 import { Charges } from './charges.ts';
 import {

@@ -209,4 +209,3 @@ function judge(balance: Balance, amount: number, nowMs: number): Charged {
   const remaining = balance.remaining(nowMs);
   return { charge: { kind: taken === undefined ? 'insufficient' : 'charged', remaining }, taken };
 }
-

@@ -132,7 +132,8 @@ export class Waits {
     if (watched === undefined) return;
     const json = inlineJsonOf(event);
     for (const wait of [...watched.waits]) {
-      if (json !== undefined && wait.seq === seq - 1) this.#end(wait, { kind: 'event', eventId: event.id, event: json });
+      if (json !== undefined && wait.seq === seq - 1)
+        this.#end(wait, { kind: 'event', eventId: event.id, event: json });
     }
     if (watched.waits.size > 0) void this.#check([watched]);
   }
@@ -228,7 +229,7 @@ export class Waits {
         }),
       );
     } catch (fault) {
-      if (!this.#isDraining && this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
+      if (!this.#isDraining) this.#ports.onFault(fault);
     }
   }
 
@@ -259,7 +260,9 @@ export class Waits {
 
   async #woken(id: CallbackId, event: InboxEvent): Promise<Woken> {
     const json = inlineJsonOf(event) ?? (await this.#ports.longJson(id, event));
-    return typeof json === 'string' || 'read' in json ? { kind: 'event', eventId: event.id as EventId, event: json } : json;
+    return typeof json === 'string' || 'read' in json
+      ? { kind: 'event', eventId: event.id as EventId, event: json }
+      : json;
   }
 
   async #look(questions: readonly Question[]): Promise<Found[]> {

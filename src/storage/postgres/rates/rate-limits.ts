@@ -21,6 +21,7 @@ import { RateWindow } from '../../../base/rate-window.ts';
 import type { Timers } from '../../../base/timers.ts';
 import { windowCountMax } from '../../memory/rate-limits.ts';
 import type { Database } from '../database.ts';
+import { Repeated } from '../repeated.ts';
 import { OtherSums } from './other-sums.ts';
 import { FORGET, SHARE } from './statements.ts';
 
@@ -143,19 +144,23 @@ export class SharedRateLimits implements RateLimits, Sharing {
   /** The database's clock and ours at the last share. */
   #databaseMs = 0;
   #monotonicMs = 0;
-  #sharing: Promise<void> | undefined;
-  #cancel: (() => void) | undefined;
-  #isClosed = false;
+  readonly #shares: Repeated;
 
   constructor(ports: SharedRateLimitsPorts) {
     this.#ports = ports;
     this.clock = ports.clock;
+    this.#shares = new Repeated(
+      ports.timers,
+      SHARE_MS,
+      () => this.#share(),
+      () => {},
+    );
   }
 
   /** Hears the sums of the last window. Called once. */
   async start(): Promise<void> {
     await this.share();
-    this.#shareLater();
+    this.#shares.start();
   }
 
   open(name: string, limit: number, windowMs: number): RateLimiter {
@@ -168,38 +173,17 @@ export class SharedRateLimits implements RateLimits, Sharing {
     return limiter;
   }
 
-  /** One at a time: who asks while one is under way gets the next one, which tells what they have let pass. */
   share(): Promise<void> {
-    const before = this.#sharing;
-    const sharing = before === undefined ? this.#share() : (this.#next ??= before.then(() => this.#share()));
-    this.#sharing ??= sharing.finally(() => {
-      this.#sharing = undefined;
-    });
-    return sharing;
+    return this.#shares.now();
   }
-
-  #next: Promise<void> | undefined;
 
   /** Never rejects. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#cancel?.();
-    await this.#sharing;
-  }
-
-  #shareLater(): void {
-    if (this.#isClosed) return;
-    this.#cancel = this.#ports.timers.after(SHARE_MS, () => {
-      void this.share().then(() => this.#shareLater());
-    });
+    this.isAlone = true;
+    await this.#shares.close();
   }
 
   async #share(): Promise<void> {
-    this.#next = undefined;
-    if (this.#isClosed) {
-      this.isAlone = true;
-      return;
-    }
     const { clock, database, processId } = this.#ports;
     const said: [SharedLimiter, Record<string, number>][] = [];
     const sums: Record<string, Record<string, number>> = {};

@@ -15,10 +15,11 @@ import type {
   StoredResolve,
 } from '../../../resolve/resolve-store.ts';
 import type { ResolveOutcome, ResolveQuestion } from '../../../resolve/result.ts';
-import type { Row } from '../connections.ts';
+import type { Row, Statement } from '../connections.ts';
 import type { Database } from '../database.ts';
 import type { Owner } from '../owners.ts';
-import { COUNTS, CREATE, EXPIRE, FIND, FINISH, FORGET, OUTCOME, SWEPT_AT_ONCE, TAKE_OVER } from './statements.ts';
+import { Repeated } from '../repeated.ts';
+import { COUNTS, CREATE, EXPIRE, FIND, FINISH, FORGET, OUTCOME, SWEPT_AT_ONCE, TAKE_DEAD, TAKE_LEFT } from './statements.ts';
 
 export interface PostgresResolvesPorts {
   readonly timers: Timers;
@@ -43,12 +44,21 @@ export class PostgresResolves implements ResolveStore {
   readonly #creating = new Map<ResolveId, Promise<unknown>>();
   #pending: ResolveRecord[] = [];
   #onPending = (): void => {};
-  #cancelSweep: (() => void) | undefined;
+  readonly #sweeps: Repeated;
   #isClosed = false;
 
   constructor(ports: PostgresResolvesPorts) {
     this.#ports = ports;
-    ports.owner.onDead(() => this.#takeOver());
+    const { timers, database } = ports;
+    this.#sweeps = new Repeated(
+      timers,
+      SWEEP_PAUSE_MS,
+      () => this.#sweep(),
+      (fault) => {
+        if (database.fault() === undefined) ports.onFault(fault);
+      },
+    );
+    ports.owner.onDead(() => this.#takeOver(TAKE_DEAD));
   }
 
   get counts(): ResolveCounts {
@@ -57,8 +67,9 @@ export class PostgresResolves implements ResolveStore {
 
   /** Called once, before any other method. */
   async start(): Promise<void> {
-    await this.#sweep();
-    this.#sweepLater();
+    await this.#sweeps.now();
+    this.#sweeps.start();
+    await this.#takeOver(TAKE_LEFT);
   }
 
   onPending(listener: () => void): void {
@@ -106,28 +117,19 @@ export class PostgresResolves implements ResolveStore {
     return this.#pending.splice(0);
   }
 
-  close(): void {
+  /** Never rejects. */
+  async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelSweep?.();
+    await this.#sweeps.close();
   }
 
-  async #takeOver(): Promise<void> {
+  async #takeOver(statement: Statement): Promise<void> {
     const { database, owner, random } = this.#ports;
     if (this.#isClosed) return;
-    const rows = await database.run({ ...TAKE_OVER, values: [owner.id, random.uuid()] });
+    const rows = await database.run({ ...statement, values: [owner.id, random.uuid()] });
     if (rows.length === 0) return;
     this.#pending.push(...rows.map(recordOf));
     this.#onPending();
-  }
-
-  #sweepLater(): void {
-    if (this.#isClosed) return;
-    this.#cancelSweep = this.#ports.timers.after(SWEEP_PAUSE_MS, () => {
-      const swept = this.#sweep().catch((fault: unknown) => {
-        if (!this.#isClosed && this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
-      });
-      void swept.then(() => this.#sweepLater());
-    });
   }
 
   async #sweep(): Promise<void> {

@@ -1,6 +1,6 @@
 /** The statements of resolves. Each may be repeated. */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
-import { ownerIsDead } from '../owners.ts';
+import { hasNoRow, ownerIsDead } from '../owners.ts';
 
 const TAKEN_COUNT_MAX = 128;
 const SWEEP_COUNT_MAX = 512;
@@ -36,21 +36,23 @@ export const OUTCOME = {
     WHERE id = $1 AND outcome IS NOT NULL AND created_ms > paygrade.now_ms() - ${KEPT_MS}`,
 } as const;
 
-/** $1 holder, $2 hold: what dead processes left pending. */
-export const TAKE_OVER = {
-  name: 'take-over-resolves',
-  text: `
+const takeOverText = (isDead: string): string => `
     WITH taken AS (
       UPDATE paygrade.resolves SET holder = $1, hold = $2 WHERE id IN (
         SELECT id FROM paygrade.resolves WHERE status = 'pending' AND created_ms > paygrade.now_ms() - ${KEPT_MS}
-          AND ${ownerIsDead('holder')}
+          AND ${isDead}
         ORDER BY created_ms LIMIT ${TAKEN_COUNT_MAX} FOR UPDATE SKIP LOCKED
       ) RETURNING id, token_digest, created_ms, question
     )
     SELECT * FROM taken UNION ALL
     SELECT id, token_digest, created_ms, question FROM paygrade.resolves WHERE holder = $1 AND hold = $2 AND status = 'pending'
-    ORDER BY created_ms`,
-} as const;
+    ORDER BY created_ms`;
+
+/** $1 holder, $2 hold: takes what dead processes left pending. */
+export const TAKE_DEAD = { name: 'take-resolves-of-the-dead', text: takeOverText(ownerIsDead('holder')) } as const;
+
+/** The same of processes that have ended in order. */
+export const TAKE_LEFT = { name: 'take-resolves-left', text: takeOverText(hasNoRow('holder')) } as const;
 
 /** Ends resolves whose hour is over. How many, and whether more are due. */
 export const EXPIRE = {

@@ -31,6 +31,7 @@ import {
   FIND,
   FIND_BY_KEY,
   FREE_DEAD,
+  FREE_LEFT,
   FREE_STRAYS,
   RELEASE,
   RELEASE_KEY,
@@ -92,6 +93,11 @@ export class PostgresRetries implements RetryStore {
     ports.owner.onDead(async () => {
       await ports.database.run(FREE_DEAD);
     });
+  }
+
+  /** Frees what earlier processes left. Called once, before any other method. */
+  async start(): Promise<void> {
+    await this.#ports.database.run(FREE_LEFT);
   }
 
   async create({ job, secrets }: RetryRecord): Promise<Created> {

@@ -1,5 +1,5 @@
 /** The statements of retry jobs. Each may be repeated. */
-import { ownerIsDead } from '../owners.ts';
+import { hasNoRow, ownerIsDead } from '../owners.ts';
 
 /** An idempotency key whose request came to nothing in a process that has died is free again after this time. */
 const KEY_CLAIM_MS = 120_000;
@@ -91,12 +91,14 @@ export const FREE_STRAYS = {
   text: 'UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder = $1 AND NOT (hold = ANY ($2::text[]))',
 } as const;
 
+const freeText = (isDead: string): string => `
+    UPDATE paygrade.retries SET holder = NULL, hold = NULL, is_abandoned = false WHERE holder IS NOT NULL AND ${isDead}`;
+
 /** What dead processes held is free again. */
-export const FREE_DEAD = {
-  name: 'free-retries-of-the-dead',
-  text: `UPDATE paygrade.retries SET holder = NULL, hold = NULL, is_abandoned = false
-    WHERE holder IS NOT NULL AND ${ownerIsDead('holder')}`,
-} as const;
+export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(ownerIsDead('holder')) } as const;
+
+/** The same of processes that have ended in order. */
+export const FREE_LEFT = { name: 'free-retries-left', text: freeText(hasNoRow('holder')) } as const;
 
 /** $1 id, $2 hold. */
 export const RELEASE = {
