@@ -29,11 +29,15 @@ export interface TestServer {
 /** A server of our own, which can be killed. */
 export interface OwnServer extends TestServer {
   readonly port: number;
+  /** Folder of its programs. */
+  readonly binaries: string;
   /** Ends every process of the server at once, as a crash of the machine's process table would. */
   kill(): Promise<void>;
   /** `pg_ctl stop -m immediate`: without a checkpoint. */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;
+  /** Processor time of all its processes that live, milliseconds. */
+  cpuMs(): number;
   /** Stops all of its processes in place, or lets them go on. */
   freeze(isFrozen: boolean): void;
 }
@@ -104,6 +108,9 @@ function runAs(): RunAs {
   const NOBODY = 65_534;
   return { uid: idOf('-u', 'postgres') ?? NOBODY, gid: idOf('-g', 'postgres') ?? NOBODY };
 }
+
+/** Of /proc/PID/stat. */
+const TICK_MS = 10;
 
 let databaseCount = 0;
 
@@ -180,7 +187,7 @@ function settingsOf({ fsync = false, settings = [] }: OwnServerOptions, port: nu
 class StartedServer implements OwnServer {
   readonly origin: string;
   readonly port: number;
-  readonly #binaries: Binaries;
+  readonly binaries: string;
   readonly #folder: string;
   readonly #arguments: readonly string[];
   readonly #as: RunAs;
@@ -191,7 +198,7 @@ class StartedServer implements OwnServer {
   constructor(binaries: Binaries, folder: string, port: number, options: OwnServerOptions, as: RunAs) {
     this.origin = binaries.origin;
     this.port = port;
-    this.#binaries = binaries;
+    this.binaries = binaries.folder;
     this.#folder = folder;
     this.#as = as;
     this.#arguments = ['-D', folder, ...settingsOf(options, port)];
@@ -202,7 +209,7 @@ class StartedServer implements OwnServer {
   }
 
   async start(): Promise<void> {
-    this.#server = spawn(join(this.#binaries.folder, 'postgres'), [...this.#arguments], {
+    this.#server = spawn(join(this.binaries, 'postgres'), [...this.#arguments], {
       ...this.#as,
       cwd: this.#folder,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -251,6 +258,18 @@ class StartedServer implements OwnServer {
 
   freeze(isFrozen: boolean): void {
     for (const pid of this.#pids()) this.#signal(pid, isFrozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+
+  cpuMs(): number {
+    let ticks = 0;
+    for (const pid of this.#pids()) {
+      // The name of the program, in parentheses, may hold blanks.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      ticks += Number(fields[11]) + Number(fields[12]);
+    }
+    return ticks * TICK_MS;
   }
 
   async close(): Promise<void> {
