@@ -73,11 +73,15 @@ export class RetryWorker {
     if (this.#state !== 'working' || timeMs >= this.#wakeAtMs) return;
     this.#cancelWake();
     this.#wakeAtMs = timeMs;
-    const pauseMs = Math.min(Math.max(0, timeMs - this.#ports.clock.nowMs()), LOOK_PAUSE_MS_MAX);
+    const pauseMs = Math.min(Math.max(0, timeMs - this.#ports.clock.nowMs()), this.#lookPauseMs);
     this.#cancelWake = this.#ports.timers.after(Math.ceil(pauseMs), () => {
       this.#wakeAtMs = Number.POSITIVE_INFINITY;
       this.wake();
     });
+  }
+
+  get #lookPauseMs(): number {
+    return this.#ports.store.lookPauseMs ?? LOOK_PAUSE_MS_MAX;
   }
 
   /** Aborts what is under way of a job, if this process holds it. */
@@ -136,11 +140,13 @@ export class RetryWorker {
         return;
       }
       const without = this.#crowdedCustomers();
-      const { jobs, nextDueMs } = await store.takeDue({ nowMs: clock.nowMs(), countMax, bytesMax, without });
+      const taken = await store.takeDue({ nowMs: clock.nowMs(), countMax, bytesMax, without });
+      const { jobs, nextDueMs, abandoned = [] } = taken;
+      for (const id of abandoned) this.abandon(id);
       for (const job of jobs) this.#hold(job);
       this.#isBehind = without.length > 0;
       if (nextDueMs !== undefined) {
-        this.wakeAt(nextDueMs ?? clock.nowMs() + LOOK_PAUSE_MS_MAX);
+        this.wakeAt(Math.min(nextDueMs ?? Number.POSITIVE_INFINITY, clock.nowMs() + this.#lookPauseMs));
         return;
       }
       if (this.#state !== 'working') return;

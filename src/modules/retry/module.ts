@@ -51,7 +51,7 @@ export const retry = defineModule({
       meter,
       onFailure: (failure) => onFailure(failure, 'retries'),
     });
-    const retries = new Retries({ store, sealer, clock, random, worker });
+    const retries = new Retries({ store, sealer, clock, random, timers, worker });
     const services: RetryServices = {
       accounts,
       bodies,

@@ -13,6 +13,10 @@ const WINDOW_BYTES_MAX = 24_000_000;
 const PASS_BYTES = 4;
 const KEY_COUNT_MAX = 10_000;
 
+/** Keys that one limiter remembers. */
+export const windowCountMax = (limit: number): number =>
+  Math.min(KEY_COUNT_MAX, Math.max(1, Math.floor(WINDOW_BYTES_MAX / (PASS_BYTES * limit))));
+
 class MemoryRateLimiter implements RateLimiter {
   readonly #limit: number;
   readonly #windowMs: number;
@@ -23,8 +27,7 @@ class MemoryRateLimiter implements RateLimiter {
     this.#limit = limit;
     this.#windowMs = windowMs;
     this.#clock = clock;
-    const busyCountMax = Math.max(1, Math.floor(WINDOW_BYTES_MAX / (PASS_BYTES * limit)));
-    this.#windows = new LRUCache({ max: Math.min(KEY_COUNT_MAX, busyCountMax) });
+    this.#windows = new LRUCache({ max: windowCountMax(limit) });
   }
 
   tryPass(key: string): number {

@@ -5,10 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstLineOf } from '../../base/failure.ts';
 import { checksummed } from '../../payment/protocol/network.ts';
-import { STORED_BYTES_IN_MEMORY } from '../../resolve/limits.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
-import { MemoryResolves } from '../memory/resolves.ts';
-import { openMemoryRetries } from '../memory/retries.ts';
 import { freshPayee } from '../payee-file.ts';
 import { StateError } from '../state-error.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from './address.ts';
@@ -114,11 +111,6 @@ async function openOn(
   });
   const playLedger = play === undefined ? undefined : new PostgresPlayLedger(database, play.openingAtomic);
   if (playLedger !== undefined) owner.onLook(() => playLedger.prune());
-  const retries = openMemoryRetries(clock);
-  const resolves = new MemoryResolves(
-    { clock, timers, onFault: onCallbackFault },
-    { capacityBytes: STORED_BYTES_IN_MEMORY },
-  );
   const domains = await openDomainStores(
     { callbackBytes: options.callbackBytes, isPlay: play !== undefined },
     { clock, timers, random, database, owner, onFault: onCallbackFault },
@@ -127,8 +119,6 @@ async function openOn(
   const close = async (): Promise<void> => {
     database.endWaits();
     await domains.close();
-    resolves.close();
-    retries.close();
     await books.close();
     await owner.end();
     await database.close();
@@ -137,8 +127,8 @@ async function openOn(
     callbacks: domains.callbacks,
     accounts: domains.accounts,
     rateLimits: domains.rateLimits,
-    resolves,
-    retries: retries.store,
+    resolves: domains.resolves,
+    retries: domains.retries,
     reservations,
     playLedger,
     books,

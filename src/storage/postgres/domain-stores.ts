@@ -2,11 +2,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
-import { MemoryRateLimits } from '../memory/rate-limits.ts';
 import { PostgresAccounts } from './accounts/accounts.ts';
 import { PostgresCallbacks } from './callbacks/callbacks.ts';
 import type { Database } from './database.ts';
 import type { Owner } from './owners.ts';
+import { SharedRateLimits } from './rates/rate-limits.ts';
+import { PostgresResolves } from './resolves/resolves.ts';
+import { PostgresRetries } from './retries/retries.ts';
 
 export interface DomainStoresOptions {
   /** Bytes that all callbacks of all processes together may claim. */
@@ -29,7 +31,9 @@ export interface DomainStoresPorts {
 export interface DomainStores {
   readonly callbacks: PostgresCallbacks;
   readonly accounts: PostgresAccounts;
-  readonly rateLimits: MemoryRateLimits;
+  readonly retries: PostgresRetries;
+  readonly resolves: PostgresResolves;
+  readonly rateLimits: SharedRateLimits;
   /** Stops all timers and lets go of connections; the owner and the database go on. May be repeated. Never rejects. */
   close(): Promise<void>;
 }
@@ -40,17 +44,22 @@ export async function openDomainStores(
   ports: DomainStoresPorts,
 ): Promise<DomainStores> {
   const { owner } = ports;
-  const rateLimits = new MemoryRateLimits(ports.clock);
+  const rateLimits = new SharedRateLimits({ ...ports, processId: owner.id });
+  await rateLimits.start();
   const callbacks = new PostgresCallbacks(callbackBytes, { ...ports, rateLimits, processId: owner.id });
   const accounts = new PostgresAccounts(isPlay, ports);
-  await callbacks.start();
+  const retries = new PostgresRetries(ports);
+  const resolves = new PostgresResolves(ports);
+  await Promise.all([callbacks.start(), retries.start(), resolves.start()]);
   return {
     callbacks,
     accounts,
+    retries,
+    resolves,
     rateLimits,
     async close() {
       callbacks.close();
-      await Promise.all([callbacks.ended(), accounts.close()]);
+      await Promise.all([callbacks.ended(), accounts.close(), resolves.close(), rateLimits.close()]);
     },
   };
 }

@@ -4,6 +4,9 @@ import type { ManualTime } from '../../support/manual-time.ts';
 import { SERVER } from '../../support/postgres-database.ts';
 import { describeAccounts } from '../../suites/accounts.ts';
 import { describeCallbacks } from '../../suites/callbacks.ts';
+import { describeRateLimits } from '../../suites/rate-limits.ts';
+import { describeResolves } from '../../suites/resolves.ts';
+import { describeRetries } from '../../suites/retries.ts';
 import type { Opened } from '../../suites/opened.ts';
 import { type DomainStores, type ProcessOptions, Shared } from './opened.ts';
 
@@ -32,6 +35,29 @@ describe.skipIf(SERVER === undefined)('on PostgreSQL', () => {
     },
     true,
   );
+
+  describeRetries(
+    'of a shared database',
+    async (time) => {
+      const shared = await Shared.open(SERVER, time);
+      const { stores } = await shared.process();
+      const reopen = async () => (await shared.reopen()).stores.retries;
+      return { store: stores.retries, reopen, remove: () => shared.remove() };
+    },
+    true,
+  );
+
+  describeResolves('resolves of a shared database', async (time) => {
+    const shared = await Shared.open(SERVER, time);
+    const { stores } = await shared.process();
+    return {
+      store: stores.resolves,
+      reopen: async () => (await shared.reopen()).stores.resolves,
+      remove: () => shared.remove(),
+    };
+  });
+
+  describeRateLimits('rate limits of a shared database', (time) => opening(time, ({ rateLimits }) => rateLimits));
 
   describeCallbacks('callbacks of a shared database', (time, callbackCount) =>
     opening(time, ({ callbacks }) => callbacks, { callbackCount }),

@@ -17,7 +17,7 @@ export interface OpenedProcess {
   readonly stores: DomainStores;
   readonly database: Database;
   readonly owner: Owner;
-  /** Statements that write, but for renewals of the lease. */
+  /** Statements that write about accounts. */
   writeCount(): number;
   /** As a shutdown ends it. */
   close(): Promise<void>;
@@ -30,14 +30,14 @@ export interface ProcessOptions {
   readonly isPlay?: boolean;
 }
 
-/** Shows each statement before it is sent. */
-function counting(connections: Connections, count: (statement: Statement) => void): Connections {
+/** Shows each statement before it is sent; `before` may reject in its place. */
+function watched(connections: Connections, before: (statement: Statement) => void): Connections {
   return {
     async connect() {
       const connection = await connections.connect();
       return {
-        query(statement) {
-          count(statement);
+        async query(statement) {
+          before(statement);
           return connection.query(statement);
         },
         on: (event: string, listener: never) => connection.on(event as 'notification', listener),
@@ -58,12 +58,14 @@ export async function openProcess(
   const timers = time ?? systemTimers;
   const random = systemRandom;
   let writeCount = 0;
-  const connections = counting(on.connections(), ({ name = '', text }) => {
-    if (/INSERT|UPDATE|DELETE/.test(text) && name !== 'renew-lease') writeCount++;
+  let isKilled = false;
+  const connections = watched(on.connections(), ({ text }) => {
+    if (isKilled) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' });
+    if (/(INTO|UPDATE) paygrade\.(api_keys|organizations|onboarding_grants)/.test(text)) writeCount++;
   });
   const database = new Database(connections, { clock, timers, onFault() {} });
   const onFailure = (failure: unknown): void => {
-    throw failure;
+    if (!isKilled) throw failure;
   };
   const owner = new Owner(database, { clock, timers, random, onFailure });
   await owner.start();
@@ -83,8 +85,10 @@ export async function openProcess(
     },
     async kill() {
       await database.run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [owner.id] });
-      await database.close();
+      isKilled = true;
+      database.endWaits();
       await stores.close();
+      await database.close();
     },
   };
 }

@@ -43,6 +43,7 @@ import { digestOf, newReadToken } from '../../../callback/read-token.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
 import { Group } from '../groups.ts';
+import { Repeated } from '../repeated.ts';
 import { Admissions } from './admissions.ts';
 import { type Appended, appendEvents, type NewEvent } from './append.ts';
 import { SharedCapacity } from './capacity.ts';
@@ -77,14 +78,16 @@ export class PostgresCallbacks implements Callbacks {
   readonly #waits: Waits;
   readonly #hints: Hints;
   #counts = { live: 0, tombstones: 0, unknownIds: 0 };
-  #sweeping: Promise<void> | undefined;
-  #cancelSweep: (() => void) | undefined;
-  #isClosed = false;
+  readonly #sweeps: Repeated;
 
   constructor(capacityBytes: number, ports: PostgresCallbacksPorts) {
     const { clock, timers, random, database, rateLimits, processId } = ports;
     this.#ports = ports;
-    this.capacity = new SharedCapacity(capacityBytes, database, random, () => this.#sweep());
+    const onFault = (fault: unknown): void => {
+      if (database.fault() === undefined) ports.onFault(fault);
+    };
+    this.#sweeps = new Repeated(timers, SWEEP_PAUSE_MS, () => this.#sweep(), onFault);
+    this.capacity = new SharedCapacity(capacityBytes, database, random, () => this.#sweeps.now());
     this.#admissions = new Admissions(database, clock);
     this.#finds = new Group((ids) => database.run({ ...FIND, values: [ids] }), {
       keyOf: (id) => id,
@@ -96,7 +99,6 @@ export class PostgresCallbacks implements Callbacks {
     });
     this.#reads = rateLimits.open('reads of a callback', READ_COUNT_MAX, READ_WINDOW_MS);
     this.#reader = new EventReader({ part: ({ id }, event, index) => this.#part(id, event.id, index) });
-    const onFault = (fault: unknown): void => ports.onFault(fault);
     const longJson = (id: CallbackId, event: InboxEvent) => this.#reader.longJson({ id, events: [event] }, event);
     this.#waits = new Waits({ clock, timers, database, longJson, onFault });
     this.#hints = new Hints({ timers, database, processId, onHint: (ids) => this.#waits.hinted(ids) });
@@ -108,9 +110,9 @@ export class PostgresCallbacks implements Callbacks {
 
   /** Called once, before any other method. */
   async start(): Promise<void> {
-    await this.#sweep();
+    await this.#sweeps.now();
+    this.#sweeps.start();
     this.#hints.start();
-    this.#sweepLater();
   }
 
   draft(): CallbackDraft {
@@ -213,13 +215,12 @@ export class PostgresCallbacks implements Callbacks {
 
   close(): void {
     this.drain();
-    this.#isClosed = true;
-    this.#cancelSweep?.();
+    void this.#sweeps.close();
   }
 
   /** After {@link close}: resolves when nothing of it uses the database. Never rejects. */
   async ended(): Promise<void> {
-    await Promise.all([this.#hints.close(), this.#sweeping?.catch(() => {}), this.#appends.idle()]);
+    await Promise.all([this.#hints.close(), this.#sweeps.close(), this.#appends.idle()]);
   }
 
   async #part(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | Absent> {
@@ -232,27 +233,10 @@ export class PostgresCallbacks implements Callbacks {
     return { head: headOfRow(row), form: formOf(row), sizeBytes, bytes: row.part as Uint8Array };
   }
 
-  #sweepLater(): void {
-    if (this.#isClosed) return;
-    this.#cancelSweep = this.#ports.timers.after(SWEEP_PAUSE_MS, () => {
-      const swept = this.#sweep().catch((fault: unknown) => {
-        if (!this.#isClosed && this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
-      });
-      void swept.then(() => this.#sweepLater());
-    });
-  }
-
-  #sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweepAll().finally(() => {
-      this.#sweeping = undefined;
-    });
-    return this.#sweeping;
-  }
-
   /** Ends what has expired and counts what is left. */
-  async #sweepAll(): Promise<void> {
+  async #sweep(): Promise<void> {
     const { database } = this.#ports;
-    for (let count = 1; count > 0 && !this.#isClosed; ) {
+    for (let count = 1; count > 0; ) {
       const [row] = await database.run(SWEEP);
       count = row?.count as number;
     }

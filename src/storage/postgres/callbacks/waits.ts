@@ -229,7 +229,7 @@ export class Waits {
         }),
       );
     } catch (fault) {
-      if (!this.#isDraining && this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
+      if (!this.#isDraining) this.#ports.onFault(fault);
     }
   }
 

@@ -5,6 +5,9 @@ import { clock } from './clock.ts';
 import { payments } from './payments.ts';
 import { playLedger } from './play-ledger.ts';
 import { processes } from './processes.ts';
+import { rates } from './rates.ts';
+import { resolves } from './resolves.ts';
+import { retries } from './retries.ts';
 import { sales } from './sales.ts';
 import { secrets } from './secrets.ts';
 import type { DomainTables } from './table.ts';
@@ -19,4 +22,7 @@ export const TABLES: readonly DomainTables[] = [
   playLedger,
   callbacks,
   accounts,
+  rates,
+  retries,
+  resolves,
 ];
