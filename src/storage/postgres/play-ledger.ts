@@ -104,10 +104,11 @@ export class PostgresPlayLedger implements PlayLedger {
   async #transferAll(orders: readonly PaymentOrder[]): Promise<Verdict[]> {
     const verdicts = new Map<PaymentOrder, Verdict>();
     const together = [...new Map(orders.map((order) => [order.key, order])).values()];
+    const counts = new Map<string, number>();
+    for (const order of together) counts.set(payerOf(order), (counts.get(payerOf(order)) ?? 0) + 1);
     for (const [at, verdict] of (await this.#transferTogether(together)).entries()) {
       const order = together[at] as PaymentOrder;
-      const isAlone = together.filter((one) => payerOf(one) === payerOf(order)).length === 1;
-      if (verdict !== 'short' || isAlone) verdicts.set(order, verdict);
+      if (verdict !== 'short' || counts.get(payerOf(order)) === 1) verdicts.set(order, verdict);
     }
     const ends: Verdict[] = [];
     for (const order of orders) {
