@@ -91,7 +91,15 @@ export class RecordInDoubtError extends Error {
   override readonly name = 'RecordInDoubtError';
 }
 
+/** The store cannot be read now; nothing was changed. The message is for the log. */
+export class RecordsUnreadableError extends Error {
+  override readonly name = 'RecordsUnreadableError';
+}
+
 /**
+ * {@link Reservations.find}, {@link Reservations.statusOf} and {@link Reservations.readKept} reject with a
+ * {@link RecordsUnreadableError} where a database is away; `reserve` says `unavailable` then.
+ *
  * The recording methods resolve once the record will survive whatever the store promises to survive. They reject when the
  * store could not make it; the key then keeps its status, except that an intent in doubt stays settling. A transition that
  * the diagram does not have is a bug in the caller: the store throws or rejects.

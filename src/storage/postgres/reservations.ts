@@ -16,6 +16,7 @@ import {
   type KeptAnswer,
   type Known,
   RecordInDoubtError,
+  RecordsUnreadableError,
   type Reservation,
   type ReservationStatus,
   type Reservations,
@@ -127,13 +128,13 @@ export class PostgresReservations implements Reservations {
   async find(key: ReservationKey, claim?: IdentifierClaim): Promise<Known | undefined> {
     const status = await this.statusOf(key);
     if (status !== undefined) return { kind: 'taken', status };
-    return claim === undefined ? undefined : this.#identifiers.find(claim);
+    return claim === undefined ? undefined : readable(this.#identifiers.find(claim));
   }
 
   async statusOf(key: ReservationKey): Promise<ReservationStatus | undefined> {
     const own = this.#ownStatus(key);
     if (own !== undefined) return own;
-    const found = await this.#claims.find(key);
+    const found = await readable(this.#claims.find(key));
     return this.#claiming.has(key) ? found?.status : this.#statusOf(key, found);
   }
 
@@ -225,7 +226,7 @@ export class PostgresReservations implements Reservations {
   }
 
   readKept({ serial }: KeptAnswer): Promise<Uint8Array | undefined> {
-    return this.#identifiers.read(serial);
+    return readable(this.#identifiers.read(serial));
   }
 
   replaceKept({ serial }: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void> {
@@ -396,6 +397,12 @@ export class PostgresReservations implements Reservations {
     return reservation;
   }
 }
+
+/** @throws RecordsUnreadableError by rejecting */
+const readable = <T>(reading: Promise<T>): Promise<T> =>
+  reading.catch((failure: unknown) => {
+    throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
+  });
 
 /** @throws Error for an answer that is too long to be kept: a route whose answers are has to raise the limit */
 function checkedAnswer(sealed: Uint8Array): Uint8Array {

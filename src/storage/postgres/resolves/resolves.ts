@@ -20,7 +20,18 @@ import type { Row, Statement } from '../connections.ts';
 import type { Database } from '../database.ts';
 import type { Owner } from '../owners.ts';
 import { Repeated } from '../repeated.ts';
-import { COUNTS, CREATE, EXPIRE, FIND, FINISH, FORGET, OUTCOME, SWEPT_AT_ONCE, TAKE_DEAD, TAKE_LEFT } from './statements.ts';
+import {
+  COUNTS,
+  CREATE,
+  EXPIRE,
+  FIND,
+  FINISH,
+  FORGET,
+  OUTCOME,
+  SWEPT_AT_ONCE,
+  TAKE_DEAD,
+  TAKE_LEFT,
+} from './statements.ts';
 
 export interface PostgresResolvesPorts {
   readonly clock: Clock;

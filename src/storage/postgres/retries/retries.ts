@@ -256,13 +256,7 @@ export class PostgresRetries implements RetryStore {
   /** Parameters of `retry_usage`; no organization, nothing to count. */
   #usageOf({ organization }: RetryJob, created: number, attempts: number, delivered: number): unknown[] {
     const counts = created + attempts + delivered;
-    return [
-      counts === 0 ? null : organization,
-      monthStartMs(this.#ports.clock.nowMs()),
-      created,
-      attempts,
-      delivered,
-    ];
+    return [counts === 0 ? null : organization, monthStartMs(this.#ports.clock.nowMs()), created, attempts, delivered];
   }
 
   /** Steps of one job in this process, one after another. */
