@@ -27,7 +27,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Timers } from '../../../base/timers.ts';
 import type { Row, Statement } from '../connections.ts';
 import type { Database } from '../database.ts';
-import { changedNothing } from '../failures.ts';
+import { InDoubtError } from '../failures.ts';
 import { Group } from '../groups.ts';
 import { Charges } from './charges.ts';
 import {
@@ -118,7 +118,7 @@ export class PostgresAccounts implements Accounts {
     try {
       await bought();
     } catch (failure) {
-      if (taken !== undefined && changedNothing(failure)) await this.#charges.giveBack(organization, taken);
+      if (taken !== undefined && !(failure instanceof InDoubtError)) await this.#charges.giveBack(organization, taken);
       throw failure;
     }
     return charge;

@@ -86,7 +86,7 @@ export class PostgresCallbacks implements Callbacks {
     const onFault = (fault: unknown): void => {
       if (database.fault() === undefined) ports.onFault(fault);
     };
-    this.#sweeps = new Repeated(timers, SWEEP_PAUSE_MS, () => this.#sweep(), onFault);
+    this.#sweeps = new Repeated(ports, SWEEP_PAUSE_MS, () => this.#sweep(), onFault);
     this.capacity = new SharedCapacity(capacityBytes, database, random, () => this.#sweeps.now());
     this.#admissions = new Admissions(database, clock);
     this.#finds = new Group((ids) => database.run({ ...FIND, values: [ids] }), {
@@ -216,6 +216,11 @@ export class PostgresCallbacks implements Callbacks {
   close(): void {
     this.drain();
     void this.#sweeps.close();
+  }
+
+  /** Goes on by the poll alone, as on a database without LISTEN and NOTIFY. */
+  withoutHints(): Promise<void> {
+    return this.#hints.close();
   }
 
   /** After {@link close}: resolves when nothing of it uses the database. Never rejects. */

@@ -150,7 +150,7 @@ export class SharedRateLimits implements RateLimits, Sharing {
     this.#ports = ports;
     this.clock = ports.clock;
     this.#shares = new Repeated(
-      ports.timers,
+      ports,
       SHARE_MS,
       () => this.#share(),
       () => {},

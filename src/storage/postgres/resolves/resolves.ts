@@ -3,6 +3,7 @@
  * pending goes to one other. The counts are those of the last sweep and what this process has added since.
  */
 import { Buffer } from 'node:buffer';
+import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Timers } from '../../../base/timers.ts';
 import type { ResolveId } from '../../../resolve/identifier.ts';
@@ -33,6 +34,7 @@ import {
 } from './statements.ts';
 
 export interface PostgresResolvesPorts {
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
   readonly database: Database;
@@ -60,9 +62,9 @@ export class PostgresResolves implements ResolveStore {
 
   constructor(ports: PostgresResolvesPorts) {
     this.#ports = ports;
-    const { timers, database } = ports;
+    const { database } = ports;
     this.#sweeps = new Repeated(
-      timers,
+      ports,
       SWEEP_PAUSE_MS,
       () => this.#sweep(),
       (fault) => {
