@@ -5,7 +5,7 @@
  * twice. So a deadlock, a serialization failure and a lost connection are repeated here, within {@link PATIENCE_MS}. What is
  * still unanswered then is in doubt ({@link InDoubtError}), unless nothing of it was ever sent ({@link DatabaseAwayError}).
  *
- * From the first failure to reach the database until a probe succeeds, {@link Database.fault} says why, and statements without
+ * From the first failure to reach the database until a probe or a repeat succeeds, {@link Database.fault} says why, and statements without
  * patience fail at once, before they reserve anything. Cost: one pool of connections, one probe at a time, no timer of its own
  * while all is well.
  */
@@ -110,19 +110,25 @@ export class Database {
     let conflictCount = 0;
     let pauseMs = PAUSE_MS;
     let doubt: Error | undefined;
+    let isRepeat = false;
     for (;;) {
       try {
-        return await this.#attempt(statement);
+        const rows = await this.#attempt(statement, isRepeat);
+        if (isRepeat) this.#noteUsable();
+        return rows;
       } catch (failure) {
         const { kind, error } = failure as Failed;
         if (kind === 'refused') throw doubt ?? error;
         if (kind === 'lost') doubt = error;
         if (kind === 'again' && ++conflictCount > CONFLICTS_MAX) throw doubt ?? error;
-        if (kind !== 'again') {
+        // One connection that is lost says nothing of the database: another one is tried at once.
+        const isAtOnce = kind === 'again' || (kind === 'lost' && !isRepeat);
+        if (!isAtOnce) {
           if (this.#isEnding || this.#ports.clock.monotonicMs() + pauseMs > untilMs) throw doubt ?? error;
           await this.#wait(pauseMs);
           pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
         }
+        isRepeat = true;
         this.#repeatCount++;
       }
     }
@@ -158,7 +164,7 @@ export class Database {
     const { clock } = this.#ports;
     const beforeMs = clock.nowMs();
     const startMs = clock.monotonicMs();
-    const rows = await this.#attempt({ query_timeout: PROBE_MS, ...this.#probe }).catch((failure: Failed) => {
+    const rows = await this.#attempt({ query_timeout: PROBE_MS, ...this.#probe }, true).catch((failure: Failed) => {
       throw failure.error;
     });
     const tripMs = clock.monotonicMs() - startMs;
@@ -182,7 +188,8 @@ export class Database {
     await Promise.race([this.#connections.end().catch(() => {}), pause(END_MS, undefined, { ref: false })]);
   }
 
-  async #attempt(statement: Statement): Promise<readonly Row[]> {
+  /** @param isTelling a lost connection means that the database cannot be used */
+  async #attempt(statement: Statement, isTelling: boolean): Promise<readonly Row[]> {
     const connection = await this.#connected();
     let isBroken = true;
     try {
@@ -191,7 +198,7 @@ export class Database {
       isBroken = false;
       return rows;
     } catch (failure) {
-      throw this.#failed(failure, 'sent');
+      throw this.#failed(failure, 'sent', isTelling);
     } finally {
       connection.release(isBroken);
     }
@@ -206,7 +213,7 @@ export class Database {
       try {
         return (await connection.query(statement)).rows;
       } catch (failure) {
-        throw this.#failed(failure, isCommitting ? 'sent' : 'uncommitted');
+        throw this.#failed(failure, isCommitting ? 'sent' : 'uncommitted', true);
       }
     };
     try {
@@ -234,13 +241,13 @@ export class Database {
     try {
       return await this.#connections.connect();
     } catch (failure) {
-      throw this.#failed(failure, 'connecting');
+      throw this.#failed(failure, 'connecting', true);
     }
   }
 
-  #failed(failure: unknown, stage: Stage): Failed {
+  #failed(failure: unknown, stage: Stage, isTelling: boolean): Failed {
     const kind = failureKindOf(failure, stage);
-    if (kind === 'away' || kind === 'lost') this.#noteAway(failure);
+    if (kind === 'away' || (kind === 'lost' && isTelling)) this.#noteAway(failure);
     return new Failed(kind, errorOf(failure, kind));
   }
 

@@ -1,13 +1,13 @@
 /** A database that processes share keeps what every backend promises; payments have a file of their own. */
 import { describe } from 'vitest';
-import type { ManualTime } from '../../support/manual-time.ts';
-import { SERVER } from '../../support/postgres-database.ts';
 import { describeAccounts } from '../../suites/accounts.ts';
 import { describeCallbacks } from '../../suites/callbacks.ts';
+import type { Opened } from '../../suites/opened.ts';
 import { describeRateLimits } from '../../suites/rate-limits.ts';
 import { describeResolves } from '../../suites/resolves.ts';
 import { describeRetries } from '../../suites/retries.ts';
-import type { Opened } from '../../suites/opened.ts';
+import type { ManualTime } from '../../support/manual-time.ts';
+import { SERVER } from '../../support/postgres-database.ts';
 import { type DomainStores, type ProcessOptions, Shared } from './opened.ts';
 
 async function opening<T>(

@@ -133,7 +133,9 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     await processes[0].stores.callbacks.withoutHints();
     const polled = await latencies(5);
     expect(polled.at(-1)).toBeLessThan(400); // 250 ms and a round trip, on a machine that others use too
-    console.log(`wait woken by another process: p50 ${hinted[10]!.toFixed(1)} ms, by the poll at most ${polled.at(-1)!.toFixed(0)} ms`);
+    console.log(
+      `wait woken by another process: p50 ${hinted[10]!.toFixed(1)} ms, by the poll at most ${polled.at(-1)!.toFixed(0)} ms`,
+    );
   });
 });
 
@@ -160,7 +162,9 @@ describe.skipIf(SERVER === undefined)('accounts of three processes', () => {
   it('give back the charge of a purchase that was not made', async () => {
     const [{ stores }] = await three();
     await stores.accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs: null });
-    await expect(stores.accounts.charge('acme', 2, () => Promise.reject(new Error('no job')))).rejects.toThrow('no job');
+    await expect(stores.accounts.charge('acme', 2, () => Promise.reject(new Error('no job')))).rejects.toThrow(
+      'no job',
+    );
     expect(await stores.accounts.usage('acme')).toMatchObject({ charged: 0, remaining: 5 });
     expect(await stores.accounts.charge('acme', 5, async () => {})).toEqual({ kind: 'charged', remaining: 0 });
   });
@@ -271,7 +275,12 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
 
 describe.skipIf(SERVER === undefined)('rates of three processes', () => {
   /** Passes in the busiest minute of a load that falls unevenly on three processes. */
-  async function passes(limit: number, shares: readonly number[], perSecond: number, seconds: number): Promise<number[]> {
+  async function passes(
+    limit: number,
+    shares: readonly number[],
+    perSecond: number,
+    seconds: number,
+  ): Promise<number[]> {
     const time = new ManualTime();
     const processes = await three(time);
     const limiters = processes.map(({ stores }) => stores.rateLimits.open('x', limit, MINUTE_MS));
@@ -301,13 +310,17 @@ describe.skipIf(SERVER === undefined)('rates of three processes', () => {
     { shares: [34, 33, 33], because: 'evenly' },
     { shares: [80, 15, 5], because: 'mostly on one' },
     { shares: [98, 1, 1], because: 'nearly all on one' },
-  ])('hold a limit of 600 within a tenth when the load falls $because', async ({ shares }) => {
-    const times = await passes(600, shares, 80, 75);
-    expect(busiest(times)).toBeLessThanOrEqual(600 + 3 * allowanceOf(600, 3));
-    expect(busiest(times)).toBeLessThanOrEqual(660);
-    // The first minute lets through at least nine tenths of what one process would.
-    expect(times.filter((one) => one < times[0]! + MINUTE_MS).length).toBeGreaterThanOrEqual(540);
-  }, 60_000);
+  ])(
+    'hold a limit of 600 within a tenth when the load falls $because',
+    async ({ shares }) => {
+      const times = await passes(600, shares, 80, 75);
+      expect(busiest(times)).toBeLessThanOrEqual(600 + 3 * allowanceOf(600, 3));
+      expect(busiest(times)).toBeLessThanOrEqual(660);
+      // The first minute lets through at least nine tenths of what one process would.
+      expect(times.filter((one) => one < times[0]! + MINUTE_MS).length).toBeGreaterThanOrEqual(540);
+    },
+    60_000,
+  );
 
   it('hold it when a thousand requests come to all at one moment', async () => {
     const times = await passes(600, [34, 33, 33], 4000, 1);

@@ -5,10 +5,9 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
 import { firstLineOf } from '../../../base/failure.ts';
 import { systemRandom } from '../../../base/random.ts';
-import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
-import { StateError } from '../../state-error.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { isDamage, StateDatabase } from '../../sqlite/database.ts';
 import { lockState } from '../../sqlite/lock.ts';
@@ -16,6 +15,7 @@ import { isDamagedLogFile } from '../../sqlite/log-check.ts';
 import { type Marker, readMarker, writeMarker } from '../../sqlite/marker.ts';
 import { STATE_FILE, USED_BEFORE } from '../../sqlite/state.ts';
 import { loadBooks } from '../../sqlite/tables/sales.ts';
+import { StateError } from '../../state-error.ts';
 import type { Database, Query } from '../database.ts';
 import { InDoubtError } from '../failures.ts';
 import { type DatabasePorts, onDatabase } from '../opened.ts';
@@ -44,7 +44,9 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
     const marker = markerOf(stateDir);
     const source = openSource(stateDir);
     try {
-      return await onDatabase(url, 'state copy', ports, (database) => copyLocked(stateDir, marker, source, database, ports));
+      return await onDatabase(url, 'state copy', ports, (database) =>
+        copyLocked(stateDir, marker, source, database, ports),
+      );
     } finally {
       source.close();
     }
@@ -90,7 +92,9 @@ async function copyLocked(
   const nowMs = clock.nowMs();
   if (source.meta(USED_BEFORE) * 1000 > nowMs) {
     const until = new Date(source.meta(USED_BEFORE) * 1000).toISOString();
-    throw new StateError(`the state of ${stateDir} was reset, and refuses older authorizations until ${until}: copy it then`);
+    throw new StateError(
+      `the state of ${stateDir} was reset, and refuses older authorizations until ${until}: copy it then`,
+    );
   }
   const { generation, sync } = marker;
   let copied: Copied;
@@ -102,7 +106,9 @@ async function copyLocked(
     });
   } catch (failure) {
     if (failure instanceof InDoubtError) {
-      throw new StateError('the database was lost at the commit: run the same again; it goes on where nothing was copied');
+      throw new StateError(
+        'the database was lost at the commit: run the same again; it goes on where nothing was copied',
+      );
     }
     writeMarker(stateDir, marker);
     throw failure;

@@ -1,8 +1,9 @@
 /** Payments of a state file as rows of the shared database: used authorizations, open cases, kept answers, ledger, books. */
+
+import type { Sale } from '../../../payment/books.ts';
 import { networkOf } from '../../../payment/protocol/network.ts';
 import { orderTextOf, reservationKeyOf } from '../../../payment/protocol/order.ts';
 import { RETENTION_SECONDS } from '../../../payment/reservations.ts';
-import type { Sale } from '../../../payment/books.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ANSWERS, answers, loadAnswers } from '../../sqlite/tables/answers.ts';
 import { loadCases, loadEnds, loadSpent } from '../../sqlite/tables/payments.ts';
@@ -72,7 +73,15 @@ export function paymentTables(connection: Connection, nowMs: number, books: Book
       rows: [
         ...ends.map(({ key, serial, validBeforeSeconds, kind, transaction }) => {
           const isDead = kind === 'dead';
-          return [keyBytes(key), serial, COPIED, serial, validBeforeSeconds, isDead ? DEAD : INTENDED, isDead ? transaction : ''];
+          return [
+            keyBytes(key),
+            serial,
+            COPIED,
+            serial,
+            validBeforeSeconds,
+            isDead ? DEAD : INTENDED,
+            isDead ? transaction : '',
+          ];
         }),
         ...cases.map(({ order, serial }) => {
           const { validBeforeSeconds } = order.authorization;
@@ -110,7 +119,16 @@ export function paymentTables(connection: Connection, nowMs: number, books: Book
       ],
       rows: loadAnswers(connection, nowMs).map(({ claim, serial, keptUntilMs = null, transaction }) => {
         const sealed = answers.read?.(connection, { table: ANSWERS, serial });
-        return [keyBytes(claim.digest), keyBytes(claim.fingerprint), COPIED, serial, serial, keptUntilMs, transaction, sealed];
+        return [
+          keyBytes(claim.digest),
+          keyBytes(claim.fingerprint),
+          COPIED,
+          serial,
+          serial,
+          keptUntilMs,
+          transaction,
+          sealed,
+        ];
       }),
     },
     {

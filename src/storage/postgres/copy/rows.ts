@@ -2,7 +2,10 @@
 import type { Query } from '../database.ts';
 
 /** Column and type; values of `bytea` are given as bytes. */
-export type Columns = readonly (readonly [name: string, type: 'text' | 'bigint' | 'integer' | 'boolean' | 'numeric' | 'bytea'])[];
+export type Columns = readonly (readonly [
+  name: string,
+  type: 'text' | 'bigint' | 'integer' | 'boolean' | 'numeric' | 'bytea',
+])[];
 
 export interface CopiedTable {
   /** In the schema `paygrade`. */
