@@ -38,6 +38,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   reads: () => import('./reads.ts'),
   waits: () => import('./waits.ts'),
   state: () => import('./state.ts'),
+  postgres: () => import('./postgres.ts'),
   skills: () => import('./skills.ts'),
   split: () => import('./split.ts'),
 };

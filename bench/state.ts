@@ -19,6 +19,7 @@ import { orderTextOf, reservationKeyOf } from '../src/payment/protocol/order.ts'
 import type { Backend } from '../src/storage/backend.ts';
 import { openMemoryBackend } from '../src/storage/memory/backend.ts';
 import { RESERVATION_COUNT_MAX } from '../src/storage/memory/reservations.ts';
+import { openPostgresBackend } from '../src/storage/postgres/backend.ts';
 import { openSqliteBackend } from '../src/storage/sqlite/backend.ts';
 import { StateDatabase } from '../src/storage/sqlite/database.ts';
 import { STATE_FILE } from '../src/storage/sqlite/state.ts';
@@ -46,7 +47,7 @@ const EVENT_COUNT = 10;
 const TICK_MS = 1;
 const WEBHOOK_BODY = JSON.stringify({ type: 'invoice.paid', note: 'x'.repeat(1000) });
 
-interface Shop {
+export interface Shop {
   readonly name: string;
   readonly app: App;
   readonly folder: string | undefined;
@@ -70,8 +71,10 @@ const inlineWriter: OpenWriter = (options, events) => {
   };
 };
 
-interface Kind {
+export interface Kind {
   readonly name: string;
+  /** The state is in this database. */
+  readonly databaseUrl?: string;
   readonly sync?: 'full' | 'normal';
   readonly commitDelayMs?: number;
   readonly isInline?: boolean;
@@ -79,12 +82,15 @@ interface Kind {
 
 const MEMORY: Kind = { name: 'memory' };
 const NORMAL: Kind = { name: 'sync normal', sync: 'normal' };
-const FULL: Kind = { name: 'sync full', sync: 'full' };
+export const FULL: Kind = { name: 'sync full', sync: 'full' };
 const SLOW: Kind = { name: `sync full + ${SLOW_SYNC_MS} ms`, sync: 'full', commitDelayMs: SLOW_SYNC_MS };
 const INLINE_SLOW: Kind = { ...SLOW, name: `on the main thread, ${SLOW.name}`, isInline: true };
 
 /** @param isVerifying false: whoever is named as payer has signed, so that only the rest is measured */
-async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifying: boolean): Promise<Shop> {
+export async function openShop(
+  { name, databaseUrl, sync, commitDelayMs, isInline }: Kind,
+  isVerifying: boolean,
+): Promise<Shop> {
   const folder = sync === undefined ? undefined : mkdtempSync(join(tmpdir(), 'paygrade-bench-state-'));
   const config = CONFIGURATION.fromOptions({
     baseUrl: BASE_URL,
@@ -107,6 +113,7 @@ async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifyi
       onCaseReport() {},
       recoveryWorker: isVerifying ? promptWorker() : trustingWorker(payerBytes),
       openBackend: (options, ports) => {
+        if (databaseUrl !== undefined) return openPostgresBackend({ ...options, databaseUrl, sync: 'full' }, ports);
         if (folder === undefined || sync === undefined) return openMemoryBackend(options, ports);
         const onDisk = { ...options, stateDir: folder, sync, commitDelayMs };
         return openSqliteBackend(onDisk, isInline === true ? { ...ports, openWriter: inlineWriter } : ports);
@@ -116,7 +123,7 @@ async function openShop({ name, sync, commitDelayMs, isInline }: Kind, isVerifyi
   return { name, app, folder };
 }
 
-async function closeShop({ app, folder }: Shop): Promise<void> {
+export async function closeShop({ app, folder }: Shop): Promise<void> {
   app.drain();
   await app.close();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
@@ -157,7 +164,7 @@ function unsignedPayment(offer: PaymentRequired): string {
   return encodeHeader(payment);
 }
 
-type Ask = () => Promise<void>;
+export type Ask = () => Promise<void>;
 
 async function paying(app: App, header: string): Promise<void> {
   const response = await send(app, SEARCH, { headers: { 'PAYMENT-SIGNATURE': header } });
@@ -187,7 +194,7 @@ async function webhooksFor(app: App, count: number): Promise<Ask[]> {
   return asks.map((_, index) => asks[(index % perCallback) * EVENT_COUNT + Math.floor(index / perCallback)]!);
 }
 
-async function paymentsFor(app: App, count: number): Promise<Ask[]> {
+export async function paymentsFor(app: App, count: number): Promise<Ask[]> {
   const offer = await offerOf(app, SEARCH);
   return Array.from({ length: count }, () => {
     const header = unsignedPayment(offer);
@@ -206,7 +213,7 @@ async function signedPaymentsFor(app: App, count: number): Promise<Ask[]> {
 }
 
 /** One after another: milliseconds of each. */
-async function latencies(asks: readonly Ask[]): Promise<number[]> {
+export async function latencies(asks: readonly Ask[]): Promise<number[]> {
   const millis: number[] = [];
   for (const ask of asks) {
     const startMs = performance.now();
@@ -217,7 +224,7 @@ async function latencies(asks: readonly Ask[]): Promise<number[]> {
 }
 
 /** So many under way at all times: how many a second. */
-async function throughput(asks: readonly Ask[]): Promise<number> {
+export async function throughput(asks: readonly Ask[]): Promise<number> {
   let next = 0;
   const startMs = performance.now();
   const walk = async (): Promise<void> => {
@@ -241,7 +248,8 @@ async function latenessDuring(asks: readonly Ask[]): Promise<number[]> {
   return lateness;
 }
 
-const shareOf = (values: readonly number[], share: number): number => quantile(Float64Array.from(values).sort(), share);
+export const shareOf = (values: readonly number[], share: number): number =>
+  quantile(Float64Array.from(values).sort(), share);
 
 type MakeAsks = (app: App, count: number) => Promise<Ask[]>;
 const KINDS: readonly (readonly [what: string, make: MakeAsks])[] = [

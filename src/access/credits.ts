@@ -35,21 +35,13 @@ export class ChargedAnswer<T> extends AfterSettlement<T> {
 
   /**
    * @param write makes the body; everything that can fail has happened before
-   * @param record puts on record what is bought. It is called in the turn of the charge, so that both share a commit, and not at
-   *   all when the charge is refused
+   * @param record puts on record what is bought; not called when the charge is refused
    */
   constructor(cost: number, write: (credits: CreditsCharged) => T | JsonText, record?: () => Promise<void>) {
     super(undefined, () => write(this.charged ?? notCharged()));
     this.cost = cost;
     this.record = record;
   }
-}
-
-/** A charge that has been decided, with the record that belongs to it. */
-async function recorded(charging: MaybePromise<Charge>, record: () => Promise<void>): Promise<Charge> {
-  if (!(charging instanceof Promise) && charging.kind !== 'charged') return charging;
-  const [charge] = await Promise.all([charging, record()]);
-  return charge;
 }
 
 const creditsText = (count: number): string => `${count} credit${count === 1 ? '' : 's'}`;
@@ -122,11 +114,7 @@ export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => 
         settle(answer): MaybePromise<HeaderRecord | Refusal> {
           if (!(answer instanceof ChargedAnswer))
             throw new Error('an operation that costs credits gave no ChargedAnswer');
-          const charging = accounts.charge(organization, answer.cost);
-          const { record } = answer;
-          return chain(record === undefined ? charging : recorded(charging, record), (charge) =>
-            settled(answer, charge),
-          );
+          return chain(accounts.charge(organization, answer.cost, answer.record), (charge) => settled(answer, charge));
         },
       };
     },

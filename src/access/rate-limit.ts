@@ -24,10 +24,10 @@ export interface ClientRate {
 /** The span of the limits on client networks. */
 export const MINUTE_MS = 60_000;
 
-/** @param limitPerMinute 0 = no limit */
-export const openClientRate = (rateLimits: RateLimits, limitPerMinute: number): ClientRate => ({
+/** @param name of the counts @param limitPerMinute 0 = no limit */
+export const openClientRate = (rateLimits: RateLimits, name: string, limitPerMinute: number): ClientRate => ({
   limitPerMinute,
-  limiter: rateLimits.open(Math.max(1, limitPerMinute), MINUTE_MS),
+  limiter: rateLimits.open(name, Math.max(1, limitPerMinute), MINUTE_MS),
 });
 
 const OPEN_GATE = { admit: () => undefined };

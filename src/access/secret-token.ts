@@ -21,9 +21,9 @@ export interface SecretHolder {
   readonly wrongTokens: RateLimiter;
 }
 
-export const secretHolderOf = (token: string, rateLimits: RateLimits): SecretHolder => ({
+export const secretHolderOf = (token: string, name: string, rateLimits: RateLimits): SecretHolder => ({
   tokenDigest: sha256(token),
-  wrongTokens: rateLimits.open(WRONG_TOKEN_COUNT_MAX, MINUTE_MS),
+  wrongTokens: rateLimits.open(name, WRONG_TOKEN_COUNT_MAX, MINUTE_MS),
 });
 
 const ADMITTED: Admission = {};

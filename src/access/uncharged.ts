@@ -18,7 +18,8 @@ export interface UnchargedServices {
   readonly uncharged: RateLimiter;
 }
 
-export const openUncharged = (rateLimits: RateLimits): RateLimiter => rateLimits.open(UNCHARGED_COUNT_MAX, MINUTE_MS);
+export const openUncharged = (rateLimits: RateLimits, product: string): RateLimiter =>
+  rateLimits.open(`uncharged ${product}`, UNCHARGED_COUNT_MAX, MINUTE_MS);
 
 const refused = (waitMs: number): Refusal =>
   refuse(RATE_LIMIT_EXCEEDED, `at most ${UNCHARGED_COUNT_MAX} requests a minute that end without a charge`, {

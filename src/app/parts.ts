@@ -16,6 +16,7 @@ import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
 import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
+import { ConfigError } from '../config/config.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
@@ -145,6 +146,15 @@ function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, 
   return services;
 }
 
+/** @throws ConfigError when processes that share a database would each have a key of their own */
+function stateKeyOf(config: Config, stateDir: string | undefined, random: Random): Uint8Array {
+  if (config.stateKey !== null) return config.stateKey;
+  if (config.databaseUrl === null) return keptStateKey(stateDir ?? null, random);
+  throw new ConfigError(
+    'STATE_KEY is required with DATABASE_URL, the same for all processes; `openssl rand -base64 32` makes one',
+  );
+}
+
 /**
  * @param server receives each part as a component, as soon as it is open
  * @throws SnapshotError, StateError, ConfigError or Error with one line when one cannot be opened
@@ -163,6 +173,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   const stateDir = config.stateDir === IN_MEMORY ? undefined : config.stateDir;
   const backend = await (ports.openBackend ?? openBackend)(
     {
+      databaseUrl: config.databaseUrl ?? undefined,
       stateDir,
       sync: config.stateSync,
       mayReset: config.stateReset,
@@ -185,13 +196,14 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   const catalogue = openCatalogue(source, config.snapshot !== NO_CATALOGUE, clock, pollOf(config, ports, timers));
   server.add(catalogue.component);
   const { reservations, playLedger, books } = backend;
-  const payments = await openPayments(config, stateDir ?? null, {
+  const payments = await openPayments(config, {
     clock,
     random,
     timers,
     reservations,
     books,
     playLedger,
+    throwawayPayee: () => backend.throwawayPayee(),
     recoveries: verification.queue,
     facilitatorFetch: ports.facilitatorFetch,
     onCaseReport: (report) => ports.onCaseReport(report),
@@ -206,7 +218,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     backend,
     catalogue,
     remoteCatalogue: openRemoteCatalogue(config, ports, timers, server),
-    stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
+    stateKey: stateKeyOf(config, stateDir, random),
     payments,
     extractor,
     recoveryCounts: () => verification.queue.counts(),

@@ -6,6 +6,7 @@ import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import type { Clock } from '../base/clock.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
@@ -22,7 +23,6 @@ import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts
 import type { Settlement } from '../payment/settlement/settlement.ts';
 import { SettlementTurns } from '../payment/settlement/settlement-turns.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
-import { throwawayPayee } from '../storage/payee-file.ts';
 
 /** The kinds of case reports, as the metrics list them. */
 const CASE_REPORT_KINDS = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
@@ -38,6 +38,8 @@ export interface PaymentParts {
   readonly books: Books;
   /** Defined with SETTLEMENT=local. */
   readonly playLedger: PlayLedger | undefined;
+  /** The recipient where PAY_TO names none. */
+  throwawayPayee(): MaybePromise<Address>;
   readonly recoveries: RecoveryQueue;
   /** Calls the facilitator; undefined = the runtime's `fetch`. */
   readonly facilitatorFetch: FacilitatorFetch | undefined;
@@ -188,16 +190,11 @@ function writePaymentMetrics(
 }
 
 /**
- * @param stateDir folder that stores a throwaway recipient; null: none is stored
  * @throws ConfigError or Error, one line, when a configured part cannot be opened
  */
-export async function openPayments(
-  config: SharedConfig,
-  stateDir: string | null,
-  parts: PaymentParts,
-): Promise<OpenPayments> {
+export async function openPayments(config: SharedConfig, parts: PaymentParts): Promise<OpenPayments> {
   const { clock, random, timers, reservations, books, recoveries } = parts;
-  const payTo = config.payTo ?? throwawayPayee(stateDir, random);
+  const payTo = config.payTo ?? (await parts.throwawayPayee());
   const opened = openSettlement(config, parts);
   const { settlement, turns } = opened;
   const reportCounts = Object.fromEntries(CASE_REPORT_KINDS.map((kind) => [kind, 0])) as Record<
@@ -209,7 +206,7 @@ export async function openPayments(
     parts.onCaseReport(report);
   };
   const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
-  for (const { reservation, order } of await reservations.takeUnsettled()) reconciler.watch(reservation, order);
+  await reservations.handOver(({ reservation, order }) => reconciler.watch(reservation, order));
   const meters = new PaymentMeters();
 
   const writeMetrics = (page: Exposition): void => {

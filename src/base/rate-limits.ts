@@ -18,7 +18,8 @@ export interface RateLimits {
   /**
    * A limiter with separate counts: at most `limit` passes of one key in any span of `windowMs`. An implementation may
    * forget the key seen longest ago when it holds too many, which lets that key pass early and never refuses one wrongly.
+   * @param name of the counts, the same in every process that shares them
    * @param limit at least 1
    */
-  open(limit: number, windowMs: number): RateLimiter;
+  open(name: string, limit: number, windowMs: number): RateLimiter;
 }

@@ -40,15 +40,19 @@ export class RateWindow {
     return 0;
   }
 
-  /** What {@link tryPass} would give; counts nothing. */
-  peek(nowMs: number): number {
+  /**
+   * What {@link tryPass} would give; counts nothing.
+   * @param elsewhere passes that count beside those of this window; when they alone reach the limit, the wait is infinite
+   */
+  peek(nowMs: number, elsewhere = 0): number {
     if ((nowMs - this.#lastMs) * 1000 >= this.#windowUs) this.#count = 0;
     const nowUs = Math.floor(nowMs * 1000);
     while (this.#count > 0 && this.#ageUs(nowUs) >= this.#windowUs) {
       this.#head = (this.#head + 1) % this.#times.length;
       this.#count--;
     }
-    return this.#count >= this.#limit ? (this.#windowUs - this.#ageUs(nowUs)) / 1000 : 0;
+    if (this.#count + elsewhere < this.#limit) return 0;
+    return this.#count === 0 ? Number.POSITIVE_INFINITY : (this.#windowUs - this.#ageUs(nowUs)) / 1000;
   }
 
   /** Microseconds since the oldest pass; -1 for one in the same microsecond. */

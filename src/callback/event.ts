@@ -112,11 +112,20 @@ export function retainedHeaders(header: (name: string) => string | null): Retain
 }
 
 /** Writes the event's JSON up to and including `"body":`. */
-export function eventHead(id: EventId, receivedAtSeconds: number, method: string, retained: RetainedHeaders): string {
+export const eventHead = (id: EventId, receivedAtSeconds: number, method: string, retained: RetainedHeaders): string =>
+  headOf(id, receivedAtSeconds, headRest(method, retained));
+
+/** The head of an event from its time of receipt and the rest that {@link headRest} gives. */
+export function headOf(id: EventId, receivedAtSeconds: number, rest: string): string {
   const receivedAt = `${new Date(receivedAtSeconds * 1000).toISOString().slice(0, 19)}Z`;
+  return `{"id":"${id}","received_at":"${receivedAt}",${rest}`;
+}
+
+/** What follows the time of receipt in a head: all of it that is known before the event is stored. */
+export function headRest(method: string, retained: RetainedHeaders): string {
   const headers = retained.map(([name, value]) => `"${name}":${JSON.stringify(value)}`).join(',');
   const contentType = JSON.stringify(contentTypeSent(retained) ?? CONTENT_TYPE_WITHOUT_HEADER);
-  return `{"id":"${id}","received_at":"${receivedAt}","method":"${method}","content_type":${contentType},"headers":{${headers}},"body":`;
+  return `"method":"${method}","content_type":${contentType},"headers":{${headers}},"body":`;
 }
 
 function contentTypeSent(retained: RetainedHeaders): string | undefined {

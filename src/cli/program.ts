@@ -165,6 +165,20 @@ const keys: CommandGroup = {
   ],
 };
 
+const state: CommandGroup = {
+  kind: 'group',
+  name: 'state',
+  summary: 'The state of a server',
+  commands: [
+    {
+      kind: 'stub',
+      name: 'copy',
+      summary: 'Moves the state of a stopped server into an empty database that servers share',
+      load: async () => (await import('./state/copy.ts')).copyStateCommand,
+    },
+  ],
+};
+
 const credits: CommandGroup = {
   kind: 'group',
   name: 'credits',
@@ -233,6 +247,7 @@ export const PROGRAM: CommandGroup = {
     },
     keys,
     credits,
+    state,
     {
       kind: 'stub',
       name: 'demo',

@@ -1,9 +1,15 @@
-/** `sales`: the books of a server, from its state folder or through its admin routes (decisions §4). */
+/** `sales`: the books of a server, from its state folder, its database or its admin routes (decisions §4). */
 import { parseDateTime } from '../base/date-time.ts';
 import { command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { CSV_LINES, JSON_LINES, PEOPLE_LINES, type SaleLines } from './sales/sales-lines.ts';
-import { pagesOfFolder, pagesOfServer, type SalesPages, type SalesWanted } from './sales/sales-source.ts';
+import {
+  pagesOfDatabase,
+  pagesOfFolder,
+  pagesOfServer,
+  type SalesPages,
+  type SalesWanted,
+} from './sales/sales-source.ts';
 import { SalesTotals } from './sales/sales-totals.ts';
 import { PLACE_OPTIONS, type PlaceOptions, placeOf } from './state-place.ts';
 
@@ -22,9 +28,16 @@ function sinceOf(text: string | undefined, nowMs: number): number {
 /** @throws UsageError */
 function pagesOf(options: PlaceOptions, wanted: SalesWanted, io: Io): SalesPages {
   const place = placeOf(options, io);
-  return place.kind === 'server'
-    ? pagesOfServer(place.base, place.token, wanted, fetch)
-    : pagesOfFolder(place.stateDir, wanted);
+  switch (place.kind) {
+    case 'server':
+      return pagesOfServer(place.base, place.token, wanted, fetch);
+    case 'database':
+      return pagesOfDatabase(place.url, io.clock, wanted);
+    case 'folder':
+      return pagesOfFolder(place.stateDir, wanted);
+    default:
+      return place satisfies never;
+  }
 }
 
 /** Writes page after page, so that a long history fills no memory. A reader that went away has read enough. */
@@ -44,7 +57,7 @@ async function write(pages: SalesPages, lines: SaleLines, io: Io): Promise<Sales
 
 export const sales = command({
   name: 'sales',
-  summary: 'Lists what was sold, from a state folder or a running server',
+  summary: 'Lists what was sold, from a state folder, a database or a running server',
   options: {
     ...PLACE_OPTIONS,
     since: { type: 'text', value: 'TIME', help: 'only from this time on: RFC 3339, or a span such as 7d, 24h, 30m' },
@@ -53,7 +66,7 @@ export const sales = command({
     csv: { type: 'flag', help: 'comma-separated values with a header line' },
   },
   notes: [
-    'Reads a folder without changing it, also while a server runs on it or after one was killed.',
+    'Reads a folder or a database without changing it, also while a server runs on it or after one was killed.',
     'The lists of people shorten addresses; --json and --csv have them whole, and amounts in atomic USDC (6 decimals).',
   ],
   async run({ options }, io) {

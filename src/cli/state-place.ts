@@ -1,6 +1,11 @@
-/** Where an operator's command works: on the folder of a state, or through the admin routes of a running server. */
+/**
+ * Where an operator's command works: on the folder of a state, on a database that servers share, or through the admin routes of a
+ * running server.
+ */
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../base/failure.ts';
+import { databaseAddress } from '../config/parsers.ts';
+import { InvalidSetting } from '../config/setting.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import { UsageError } from './command.ts';
 import type { Io } from './io.ts';
@@ -13,7 +18,7 @@ export const PLACE_OPTIONS = {
   'state-dir': {
     type: 'text',
     value: 'DIR',
-    help: `folder of the state (default STATE_DIR, or ${STATE_DIR_DEFAULT})`,
+    help: `folder of the state (default: the database of DATABASE_URL, or STATE_DIR, or ${STATE_DIR_DEFAULT})`,
   },
   url: {
     type: 'text',
@@ -27,6 +32,8 @@ export type PlaceOptions = { readonly [K in keyof typeof PLACE_OPTIONS]: string 
 
 export type Place =
   | { readonly kind: 'folder'; readonly stateDir: string }
+  /** Other processes may use it at the same time. */
+  | { readonly kind: 'database'; readonly url: string }
   /** `base`: without a trailing slash. */
   | { readonly kind: 'server'; readonly base: string; readonly token: string };
 
@@ -37,9 +44,20 @@ export function placeOf(options: PlaceOptions, { env }: Pick<Io, 'env'>): Place 
   const base = folder === undefined ? namedServer(url, env) : undefined;
   if (base !== undefined) return { kind: 'server', base, token: adminTokenOf(tokenFile, env) };
   if (tokenFile !== undefined) throw new UsageError('--admin-token-file goes with --url');
+  if (folder === undefined && env.DATABASE_URL) return { kind: 'database', url: databaseUrlOf(env.DATABASE_URL) };
   const stateDir = folder ?? (env.STATE_DIR || STATE_DIR_DEFAULT);
   if (stateDir === IN_MEMORY) throw new UsageError('this state is in memory only: ask its server with --url');
   return { kind: 'folder', stateDir };
+}
+
+/** @throws UsageError without the text, which may hold a password */
+export function databaseUrlOf(text: string, name = 'DATABASE_URL'): string {
+  try {
+    return databaseAddress(text);
+  } catch (failure) {
+    if (failure instanceof InvalidSetting) throw new UsageError(`${name} must be ${failure.message}`);
+    throw failure;
+  }
 }
 
 /** The token from a file or the environment: on the command line other users of the machine would see it. @throws UsageError */

@@ -102,6 +102,13 @@ export const fileOrAddress: Parse<string> = (text) => {
   return url.href;
 };
 
+/** An address of a PostgreSQL database, as given. The refusal does not repeat it: it may hold a password. */
+export const databaseAddress: Parse<string> = (text) => {
+  const form = 'an address like postgres://user:password@host:5432/database';
+  const url = URL.canParse(text) ? new URL(text) : refuse(form);
+  return url.protocol === 'postgres:' || url.protocol === 'postgresql:' ? text : refuse(form);
+};
+
 /** `*`, or an origin exactly as browsers send it. */
 export const origin: Parse<string> = (text) => {
   if (text === '*') return text;

@@ -4,6 +4,7 @@ import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { ENGINE_SETTINGS } from './engine-settings.ts';
 import {
   atomicAmount,
+  databaseAddress,
   fileOrAddress,
   notBlank,
   oneOf,
@@ -225,6 +226,15 @@ export const ENGINE_RULES: readonly SettingsRule[] = [
 ];
 
 export const STATE_SETTINGS = {
+  databaseUrl: setting({
+    variable: 'DATABASE_URL',
+    parse: databaseAddress,
+    default: null,
+    help: 'PostgreSQL database, `postgres://user:password@host:5432/name`, that any number of processes share, in place of STATE_DIR',
+    detail:
+      'Needs `STATE_KEY`. A host that is neither loopback nor a socket is reached over TLS with a checked certificate (`sslrootcert=FILE` names its root), unless the address says `sslmode=disable`. `STATE_DIR` then holds local copies only.',
+    isSecret: true,
+  }),
   stateDir: setting({
     variable: 'STATE_DIR',
     parse: notBlank,

@@ -34,7 +34,13 @@ import { type PaymentOrder, paymentOrder } from './protocol/order.ts';
 import { reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Settled } from './purchase.ts';
-import { type KeptAnswer, RecordInDoubtError, type Reservation, type Reservations } from './reservations.ts';
+import {
+  type KeptAnswer,
+  RecordInDoubtError,
+  RecordsUnreadableError,
+  type Reservation,
+  type Reservations,
+} from './reservations.ts';
 import { type NotReserved, Reserving, type Wish } from './reserving.ts';
 import { sealAnswer } from './sealed-answer.ts';
 import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
@@ -263,8 +269,8 @@ export class Checkout {
     const { reservations } = this.#parts;
     const { order, client } = wish;
     // What this server sold for that payer and nonce is public, so a replay needs no proof (decisions §4).
-    const known = await reservations.statusOf(order.key);
-    if (known !== undefined) return { kind: 'used', status: known, payer: order.payer };
+    const known = await this.#usedOr(order);
+    if (known !== undefined) return known;
     const closed = this.#verification.closedFor(client);
     if (closed !== undefined) return closed;
     const faultText = reservations.fault();
@@ -273,10 +279,21 @@ export class Checkout {
     if (verified.kind === 'valid') return this.#reserveVerified(wish, verified.turn);
     // The same authorization may have been sold while the facilitator was asked.
     if (verified.kind === 'invalid' && verified.reason === 'invalid_exact_evm_nonce_already_used') {
-      const status = await reservations.statusOf(order.key);
-      if (status !== undefined) return { kind: 'used', status, payer: order.payer };
+      const sold = await this.#usedOr(order);
+      if (sold !== undefined) return sold;
     }
     return notVerified(verified);
+  }
+
+  /** undefined = the authorization is not on record. */
+  async #usedOr({ key, payer }: PaymentOrder): Promise<Begun | undefined> {
+    try {
+      const status = await this.#parts.reservations.statusOf(key);
+      return status === undefined ? undefined : { kind: 'used', status, payer };
+    } catch (failure) {
+      if (failure instanceof RecordsUnreadableError) return unavailable(failure.message);
+      throw failure;
+    }
   }
 
   async #reserveVerified(wish: Wish, turn: Turn | undefined): Promise<Begun> {

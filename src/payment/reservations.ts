@@ -91,7 +91,15 @@ export class RecordInDoubtError extends Error {
   override readonly name = 'RecordInDoubtError';
 }
 
+/** The store cannot be read now; nothing was changed. The message is for the log. */
+export class RecordsUnreadableError extends Error {
+  override readonly name = 'RecordsUnreadableError';
+}
+
 /**
+ * {@link Reservations.find}, {@link Reservations.statusOf} and {@link Reservations.readKept} reject with a
+ * {@link RecordsUnreadableError} where a database is away; `reserve` says `unavailable` then.
+ *
  * The recording methods resolve once the record will survive whatever the store promises to survive. They reject when the
  * store could not make it; the key then keeps its status, except that an intent in doubt stays settling. A transition that
  * the diagram does not have is a bug in the caller: the store throws or rejects.
@@ -131,8 +139,9 @@ export interface Reservations {
   /** Puts a sealed answer in the place of its draft; without effect once its time has ended. */
   replaceKept(kept: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void>;
   /**
-   * Hands over once, at start, the cases that an earlier process left for this one to bring to an end. A case begun with
-   * another kind of settlement is not among them and stays unknown.
+   * Hands over, each once, the cases whose process has ended, for this one to bring to an end: those that are there now before it
+   * resolves, and in a store that several processes share others as they are found. A case begun with another kind of settlement
+   * is not among them and stays unknown.
    */
-  takeUnsettled(): MaybePromise<readonly UnsettledCase[]>;
+  handOver(receive: (unsettled: UnsettledCase) => void): MaybePromise<void>;
 }

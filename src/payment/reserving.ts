@@ -11,7 +11,14 @@ import { identifierClaim, type PaymentIdentifier } from './protocol/identifier.t
 import type { Address } from './protocol/network.ts';
 import type { PaymentOrder } from './protocol/order.ts';
 import type { NamedPurchase, Rejected, Resale } from './purchase.ts';
-import type { KeptAnswer, Known, Reservation, Reservations, Reserved } from './reservations.ts';
+import {
+  type KeptAnswer,
+  type Known,
+  RecordsUnreadableError,
+  type Reservation,
+  type Reservations,
+  type Reserved,
+} from './reservations.ts';
 import { openAnswer } from './sealed-answer.ts';
 import { SOON_SECONDS, unavailable } from './settlement/settlement.ts';
 import type { Closed, PayingClient } from './settlement/verification.ts';
@@ -25,6 +32,11 @@ export interface Wish {
 
 /** Why nothing was reserved. */
 export type NotReserved = { readonly kind: 'resale'; readonly resale: Resale } | Rejected;
+
+/** Where nothing can be sold anyway. */
+function nothingKnown(failure: unknown): undefined {
+  if (!(failure instanceof RecordsUnreadableError)) throw failure;
+}
 
 export class Reserving {
   readonly #reservations: Reservations;
@@ -40,7 +52,8 @@ export class Reserving {
     const { order, named } = wish;
     const claim = named === undefined ? undefined : identifierClaim(named.id, named.question, order.payer);
     if (closed !== undefined) {
-      return chain(this.#reservations.find(order.key, claim), (known) =>
+      const found = this.#reservations.find(order.key, claim);
+      return chain(found instanceof Promise ? found.catch(nothingKnown) : found, (known) =>
         known === undefined ? closed : this.#knownOr(wish, known),
       );
     }

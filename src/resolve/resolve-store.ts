@@ -44,6 +44,8 @@ export interface ResolveStore {
   find(id: ResolveId): MaybePromise<StoredResolve | undefined>;
   /** The outcome of a resolve that has one; undefined when it has just expired. Rejects when it cannot be read. */
   readOutcome(id: ResolveId): MaybePromise<OutcomeJson | undefined>;
+  /** Where processes share the store: calls the listener when {@link takePending} has what a dead one left. */
+  onPending?(listener: () => void): void;
   /** Those that an earlier process left pending, for one call. */
   takePending(): MaybePromise<readonly ResolveRecord[]>;
 }

@@ -151,6 +151,14 @@ export class Resolver {
 
   /** Takes up what an earlier process left pending. */
   async start(): Promise<void> {
+    const { store } = this.#ports;
+    store.onPending?.(() => {
+      this.#takeUp().catch((failure: unknown) => this.#ports.onFailure(failure));
+    });
+    await this.#takeUp();
+  }
+
+  async #takeUp(): Promise<void> {
     const { store, outbound } = this.#ports;
     for (const record of await store.takePending()) {
       const judged = outbound.policy.judge(record.question.url, 'resolve');

@@ -126,10 +126,11 @@ export class JobRunner {
   ): Promise<RetryJob | undefined> {
     const { store, clock, meter } = this.#ports;
     let isInterrupted = false;
-    const recorded = await store.update(id, ({ job, secrets }) => {
+    const decide = ({ job, secrets }: RetryRecord): RetryChange | undefined => {
       isInterrupted = openAttempt(job) !== undefined;
       return this.#ended(job, cancelled(job, clock.nowMs()), secrets);
-    });
+    };
+    const recorded = await (store.updateByCustomer?.(id, decide) ?? store.update(id, decide));
     if (recorded !== undefined && isInterrupted) meter.countAttempt('interrupted');
     return recorded?.job;
   }

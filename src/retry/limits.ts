@@ -53,6 +53,8 @@ export const FEW_PAUSE_MS = 1_000;
 
 /** The worker looks again after this time, although it knows of nothing that falls due: a clock may have been set. */
 export const LOOK_PAUSE_MS_MAX = 30_000;
+/** Between two tries for an idempotency key that a request in another process has claimed. */
+export const CLAIM_PAUSE_MS = 100;
 /** After a failure of the store. */
 export const FAULT_PAUSE_MS = 1_000;
 /** At shutdown attempts that are under way have this long to end; later ones are interrupted. */

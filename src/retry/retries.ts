@@ -5,8 +5,10 @@
 import type { Clock } from '../base/clock.ts';
 import { sha256Base64Url, sha256Latin1 } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
+import type { Timers } from '../base/timers.ts';
 import { newCallbackSecret, newReadToken, newRetryId, type RetryId, tokenDigestOf } from './identifier.ts';
 import { cancel, type IdempotencyClaim, isReadable, newJob, type RetryJob } from './job.ts';
+import { CLAIM_PAUSE_MS } from './limits.ts';
 import type { RetryPolicy } from './policy.ts';
 import type { Sealer } from './sealer.ts';
 import { type CustomerRequest, secretsText } from './secrets.ts';
@@ -44,18 +46,26 @@ export type ClaimResult =
   | { readonly kind: 'existing'; readonly job: RetryJob }
   | { readonly kind: 'conflict' };
 
+interface KeyClaim {
+  readonly ended: Promise<void>;
+  /** Names this claim among all processes; undefined = it is this process's alone. */
+  shared: string | undefined;
+  release(): void;
+}
+
 export interface RetriesPorts {
   readonly store: RetryStore;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly random: Random;
+  readonly timers: Timers;
   readonly worker: RetryWorker;
 }
 
 export class Retries {
   readonly #ports: RetriesPorts;
   /** Idempotency keys whose request is under way. */
-  readonly #claims = new Map<string, { readonly ended: Promise<void>; release(): void }>();
+  readonly #claims = new Map<string, KeyClaim>();
 
   constructor(ports: RetriesPorts) {
     this.#ports = ports;
@@ -72,6 +82,7 @@ export class Retries {
     for (let other = this.#claims.get(key); other !== undefined; other = this.#claims.get(key)) await other.ended;
     const release = this.#claimed(key);
     try {
+      await this.#claimShared(key);
       const job = await store.findByKey(key);
       const isGone = job !== undefined && !isReadable(job, clock.nowMs());
       if (isGone) await store.remove(job.id);
@@ -84,16 +95,32 @@ export class Retries {
     }
   }
 
+  /** Waits for the end of a request in another process that has the key. */
+  async #claimShared(key: string): Promise<void> {
+    const { store, random, timers } = this.#ports;
+    const local = this.#claims.get(key);
+    if (store.claimKey === undefined || local === undefined) return;
+    local.shared = random.uuid();
+    while (!(await store.claimKey(key, local.shared))) {
+      await new Promise<void>((resolve) => timers.after(CLAIM_PAUSE_MS, resolve));
+    }
+  }
+
   #claimed(key: string): () => void {
     let end = (): void => {};
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
     const release = (): void => {
-      if (this.#claims.get(key)?.ended === ended) this.#claims.delete(key);
+      if (this.#claims.get(key) === claim) {
+        this.#claims.delete(key);
+        // One that is not released now ends by itself.
+        if (claim.shared !== undefined) this.#ports.store.releaseKey?.(key, claim.shared).catch(() => {});
+      }
       end();
     };
-    this.#claims.set(key, { ended, release });
+    const claim: KeyClaim = { ended, shared: undefined, release };
+    this.#claims.set(key, claim);
     return release;
   }
 

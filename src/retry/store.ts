@@ -58,6 +58,8 @@ export interface Taken {
   readonly jobs: readonly DueJob[];
   /** When the first of the others falls due; null when there is none, undefined when more are due now. */
   readonly nextDueMs: number | null | undefined;
+  /** Jobs that this process holds and another one has ended: what is under way of them is to stop. */
+  readonly abandoned?: readonly RetryId[];
 }
 
 /** Of one organization in one UTC calendar month. */
@@ -68,6 +70,8 @@ export interface RetryUsage {
 }
 
 export interface RetryStore {
+  /** Longest pause between two looks for due jobs, where other processes create and leave some; undefined = there are none. */
+  readonly lookPauseMs?: number;
   create(record: RetryRecord): Promise<Created>;
   find(id: RetryId): Promise<RetryRecord | undefined>;
   /** The job that a customer's idempotency key made. */
@@ -77,6 +81,22 @@ export interface RetryStore {
    * @returns what was recorded; undefined for an unknown job and where `decide` gave nothing
    */
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined>;
+  /**
+   * The same at a customer's word, whoever holds the job. Of a store without it, {@link update} is that; where it is, `update` of a
+   * job that this process has taken changes nothing once another one holds it.
+   */
+  updateByCustomer?(
+    id: RetryId,
+    decide: (record: RetryRecord) => RetryChange | undefined,
+  ): Promise<RetryRecord | undefined>;
+  /**
+   * Claims an idempotency key for one request, among all processes. Needed where there are others; a claim whose process has died
+   * ends by itself.
+   * @param claim names the request
+   * @returns false while another request has it
+   */
+  claimKey?(key: string, claim: string): Promise<boolean>;
+  releaseKey?(key: string, claim: string): Promise<void>;
   /** Forgets a job, held or not. */
   remove(id: RetryId): Promise<void>;
   takeDue(query: DueQuery): Promise<Taken>;

@@ -17,13 +17,16 @@ import {
   TAKEN_BYTES_MAX,
   TAKEN_COUNT_MAX,
 } from './limits.ts';
-import type { DueJob, DueQuery } from './store.ts';
+import type { DueJob, DueQuery, Taken } from './store.ts';
 
 export interface WorkerPorts extends RunnerPorts {
   readonly timers: Timers;
   /** Called with a failure in the background; the same message twice in a row comes once. */
   onFailure(failure: unknown): void;
 }
+
+/** What may be taken at once. */
+type Room = Pick<DueQuery, 'countMax' | 'bytesMax'>;
 
 interface Held extends DueJob {
   readonly abort: AbortController;
@@ -83,11 +86,15 @@ export class RetryWorker {
     if (this.#state !== 'working' || timeMs >= this.#wakeAtMs) return;
     this.#cancelWake();
     this.#wakeAtMs = timeMs;
-    const pauseMs = Math.min(Math.max(0, timeMs - this.#ports.clock.nowMs()), LOOK_PAUSE_MS_MAX);
+    const pauseMs = Math.min(Math.max(0, timeMs - this.#ports.clock.nowMs()), this.#lookPauseMs);
     this.#cancelWake = this.#ports.timers.after(Math.ceil(pauseMs), () => {
       this.#wakeAtMs = Number.POSITIVE_INFINITY;
       this.wake();
     });
+  }
+
+  get #lookPauseMs(): number {
+    return this.#ports.store.lookPauseMs ?? LOOK_PAUSE_MS_MAX;
   }
 
   /** Aborts what is under way of a job, if this process holds it. */
@@ -137,7 +144,7 @@ export class RetryWorker {
 
   /** Takes what is due until there is no more, or no room. */
   async #takeAll(): Promise<void> {
-    const { store, clock } = this.#ports;
+    const { clock } = this.#ports;
     for (;;) {
       const { count, bytes } = this.#room();
       const countMax = Math.min(TAKEN_COUNT_MAX, count);
@@ -148,31 +155,37 @@ export class RetryWorker {
       }
       const without = this.#crowdedCustomers();
       if (await this.#takeOfFew({ countMax, bytesMax }, without)) continue;
-      const { jobs, nextDueMs } = await store.takeDue({ nowMs: clock.nowMs(), countMax, bytesMax, without });
-      for (const job of jobs) this.#hold(job);
+      const { nextDueMs } = await this.#take({ countMax, bytesMax }, without);
       this.#isBehind = without.length > 0;
       if (nextDueMs !== undefined) {
-        this.wakeAt(nextDueMs ?? clock.nowMs() + LOOK_PAUSE_MS_MAX);
+        this.wakeAt(Math.min(nextDueMs ?? Number.POSITIVE_INFINITY, clock.nowMs() + this.#lookPauseMs));
         return;
       }
       if (this.#state !== 'working') return;
     }
   }
 
+  async #take(room: Room, without: readonly string[]): Promise<Taken> {
+    const { store, clock } = this.#ports;
+    const taken = await store.takeDue({ nowMs: clock.nowMs(), ...room, without });
+    for (const id of taken.abandoned ?? []) this.abandon(id);
+    for (const job of taken.jobs) this.#hold(job);
+    return taken;
+  }
+
   /**
    * Takes what is due of customers who hold few jobs or bytes, before the long line of one who holds many.
    * @returns false when there was nothing, or no customer holds many
    */
-  async #takeOfFew(room: Pick<DueQuery, 'countMax' | 'bytesMax'>, without: readonly string[]): Promise<boolean> {
-    const { store, clock } = this.#ports;
+  async #takeOfFew(room: Room, without: readonly string[]): Promise<boolean> {
+    const { clock } = this.#ports;
     if (clock.monotonicMs() < this.#fewAtMs) return false;
     const many = [...this.#shares]
       .filter(([, { count, bytes }]) => count >= TAKEN_COUNT_MAX || bytes >= TAKEN_BYTES_MAX)
       .map(([customer]) => customer);
     if (many.length === 0) return false;
     const passed = [...new Set([...without, ...many])];
-    const { jobs } = await store.takeDue({ nowMs: clock.nowMs(), ...room, without: passed });
-    for (const job of jobs) this.#hold(job);
+    const { jobs } = await this.#take(room, passed);
     if (jobs.length === 0) this.#fewAtMs = clock.monotonicMs() + FEW_PAUSE_MS;
     return jobs.length > 0 && this.#state === 'working';
   }

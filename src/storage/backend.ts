@@ -4,11 +4,13 @@
  */
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../base/clock.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Random } from '../base/random.ts';
 import type { RateLimits } from '../base/rate-limits.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Callbacks } from '../callback/callbacks.ts';
 import type { Books } from '../payment/books.ts';
+import type { Address } from '../payment/protocol/network.ts';
 import type { Reservations } from '../payment/reservations.ts';
 import type { PlayLedger } from '../payment/settlement/play-ledger.ts';
 import type { ResolveStore } from '../resolve/resolve-store.ts';
@@ -31,6 +33,8 @@ export interface Backend {
   readonly rateLimits: RateLimits;
   readonly books: Books;
   readonly retries: RetryStore;
+  /** The recipient of a play ledger whose operator named none; every process of a state has the same. @throws StateError */
+  throwawayPayee(): MaybePromise<Address>;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;

@@ -11,15 +11,16 @@ import { StateError } from './state-error.ts';
 
 const FILE = 'pay-to';
 
-const freshAddress = (random: Random): Address => checksummed(`0x${Buffer.from(random.bytes(20)).toString('hex')}`);
+export const freshPayee = (random: Random): Address =>
+  checksummed(`0x${Buffer.from(random.bytes(20)).toString('hex')}`);
 
 /**
  * @param stateDir folder of the file, made when missing; null writes no file
  * @throws StateError when the folder cannot be used or the file holds no address
  */
 export function throwawayPayee(stateDir: string | null, random: Random): Address {
-  if (stateDir === null) return freshAddress(random);
-  const kept = parseAddress(keptFile(stateDir, FILE, () => freshAddress(random)));
+  if (stateDir === null) return freshPayee(random);
+  const kept = parseAddress(keptFile(stateDir, FILE, () => freshPayee(random)));
   if (kept === undefined) throw new StateError(`${join(stateDir, FILE)} holds no address; remove it or set PAY_TO`);
   return kept;
 }

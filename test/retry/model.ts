@@ -120,7 +120,7 @@ export class RetryWorld {
     const meter = new RetryMeter();
     const ports = { store, outbound, sealer, clock: time, random, meter, timers };
     const worker = new RetryWorker({ ...ports, onFailure: (failure) => this.failures.push(failure) });
-    const retries = new Retries({ store, sealer, clock: time, random, worker });
+    const retries = new Retries({ store, sealer, clock: time, random, timers, worker });
     worker.start();
     return { store, worker, retries, meter };
   }

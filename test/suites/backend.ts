@@ -8,6 +8,7 @@ import { orderFor } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { jsonOf, webhookOf } from '../support/opened-inbox.ts';
 import { SALE } from '../support/sale.ts';
+import { unsettledOf } from '../support/unsettled.ts';
 
 /** Of every payer, atomic units: two orders' worth. */
 export const OPENING_ATOMIC = 40_000n;
@@ -80,9 +81,9 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         expect(await reservations.statusOf(unknown.key)).toEqual({ kind: 'unknown', transaction: '' });
         expect(await reservations.statusOf(reserved.key)).toBeUndefined();
         expect(reservations.count).toBe(2);
-        const unsettled = await reservations.takeUnsettled();
+        const unsettled = await unsettledOf(reservations);
         expect(unsettled.map(({ order }) => facilitatorBodyOf(order))).toEqual([facilitatorBodyOf(unknown)]);
-        expect(await reservations.takeUnsettled()).toEqual([]);
+        expect(await unsettledOf(reservations)).toEqual([]);
         await reservations.recordReleased(unsettled[0]!.reservation);
         expect(await reservations.statusOf(unknown.key)).toBeUndefined();
         expect((await again.playLedger!.transfer(bought)).kind).toBe('refused');

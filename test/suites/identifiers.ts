@@ -7,6 +7,7 @@ import type { Backend } from '../../src/storage/backend.ts';
 import { orderFor } from '../payment/fixture.ts';
 import { ManualTime } from '../support/manual-time.ts';
 import { SALE } from '../support/sale.ts';
+import { unsettledOf } from '../support/unsettled.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const SEALED = Uint8Array.of(1, 2, 3);
@@ -181,7 +182,7 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         expect(await kit.reserve(kit.order(), 2)).toEqual({ kind: 'under-way' });
         expect((await kit.reserve(kit.order(), 3)).kind).toBe('reserved');
         expect((await kit.reserve(kit.order(), 4)).kind).toBe('reserved');
-        const [unsettled] = await kit.backend.reservations.takeUnsettled();
+        const [unsettled] = await unsettledOf(kit.backend.reservations);
         await kit.backend.reservations.recordSettled(unsettled!.reservation, HASH);
         expect((await kit.reserve(kit.order(), 2)).kind).toBe('kept');
         time.pass(1000);

@@ -15,7 +15,7 @@ export function describeRateLimits(name: string, open: (time: ManualTime) => Pro
   describe(name, () => {
     it('let the limit pass in any window and then say how long to wait', () =>
       using(async (limits, time) => {
-        const limiter = limits.open(3, MINUTE_MS);
+        const limiter = limits.open('a', 3, MINUTE_MS);
         for (let i = 0; i < 3; i++) {
           expect(await limiter.tryPass('a')).toBe(0);
           time.pass(10_000);
@@ -30,7 +30,7 @@ export function describeRateLimits(name: string, open: (time: ManualTime) => Pro
 
     it('count keys apart, limiters apart, and refused tries not at all', () =>
       using(async (limits, time) => {
-        const [one, other] = [limits.open(1, MINUTE_MS), limits.open(1, MINUTE_MS)];
+        const [one, other] = [limits.open('one', 1, MINUTE_MS), limits.open('other', 1, MINUTE_MS)];
         expect(await one.tryPass('a')).toBe(0);
         for (let i = 0; i < 20; i++) expect(await one.tryPass('a')).toBeGreaterThan(0);
         expect(await one.tryPass('b')).toBe(0);
@@ -41,14 +41,14 @@ export function describeRateLimits(name: string, open: (time: ManualTime) => Pro
 
     it('let exactly the limit of many concurrent tries pass', () =>
       using(async (limits) => {
-        const limiter = limits.open(30, MINUTE_MS);
+        const limiter = limits.open('a', 30, MINUTE_MS);
         const waits = await Promise.all(Array.from({ length: 100 }, async () => limiter.tryPass('a')));
         expect(waits.filter((waitMs) => waitMs === 0)).toHaveLength(30);
       }));
 
     it('do not follow the wall clock', () =>
       using(async (limits, time) => {
-        const limiter = limits.open(1, MINUTE_MS);
+        const limiter = limits.open('a', 1, MINUTE_MS);
         await limiter.tryPass('a');
         time.stepWall(3_600_000);
         expect(await limiter.tryPass('a')).toBe(MINUTE_MS);

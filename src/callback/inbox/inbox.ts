@@ -33,7 +33,7 @@ import { Callback } from './callback.ts';
 import type { CapacityLedger } from './capacity-ledger.ts';
 import type { EventStore, LoadedCallback } from './event-store.ts';
 import { Lifetimes } from './lifetimes.ts';
-import { EventReader } from './reading.ts';
+import { EventReader, type EventSource } from './reading.ts';
 import { EventWriter } from './storing.ts';
 import { Waking } from './waking.ts';
 
@@ -59,10 +59,20 @@ function callbackOf(handle: CallbackHandle): Callback {
   return handle;
 }
 
+const sourceOf = (store: EventStore, lifetimes: Lifetimes): EventSource<Callback> => ({
+  async part(callback, event, index) {
+    const part = await store.read(callback.id, event.id, index);
+    if (part !== undefined) return part;
+    const ended = lifetimes.endOf(callback);
+    if (ended === undefined) throw new Error(`the store has lost ${event.id}`);
+    return ended;
+  },
+});
+
 export class Inbox implements Callbacks {
   readonly #ports: InboxPorts;
   readonly #lifetimes: Lifetimes;
-  readonly #reader: EventReader;
+  readonly #reader: EventReader<Callback>;
   readonly #waking: Waking;
   readonly #writer: EventWriter;
   /** Callbacks that are not on record yet. */
@@ -77,7 +87,7 @@ export class Inbox implements Callbacks {
       timers,
       onExpired: (callback, storing) => this.#inBackground(this.#expireStored(callback.id, storing)),
     });
-    const reader = new EventReader(store, lifetimes);
+    const reader = new EventReader(sourceOf(store, lifetimes));
     const waking = new Waking({ clock, timers, lifetimes, reader, onStoreFault: (fault) => ports.onStoreFault(fault) });
     this.#lifetimes = lifetimes;
     this.#reader = reader;

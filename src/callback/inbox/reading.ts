@@ -1,12 +1,10 @@
-/** Reads events: inline ones from memory, long ones part by part from the event store. */
+/** Reads events: inline ones from memory, long ones part by part from where they are stored. */
 import { Buffer } from 'node:buffer';
 import type { Absent, EventJson, Listing, RawFound, UnfinishedEvent } from '../callbacks.ts';
 import { type EventPart, type InboxEvent, type InlineEvent, inlinePart, originalContentType } from '../event.ts';
 import { finishedJson, inlineJson, jsonBytesMax } from '../event-json.ts';
+import type { CallbackId } from '../identifier.ts';
 import { FRAME_BYTES_MAX, PIECE_BYTES_MAX } from '../limits.ts';
-import type { Callback } from './callback.ts';
-import type { EventStore } from './event-store.ts';
-import type { Lifetimes } from './lifetimes.ts';
 
 /** Finished events of one answer, together. */
 const FINISHED_BYTES_MAX = PIECE_BYTES_MAX - FRAME_BYTES_MAX;
@@ -18,15 +16,28 @@ const isHeld = (event: InboxEvent): event is InlineEvent => event.text !== null;
 /** Finished JSON of an inline event; undefined for a long one. */
 export const inlineJsonOf = (event: InboxEvent): string | undefined => (isHeld(event) ? inlineJson(event) : undefined);
 
+/** A callback as far as readers of its events need it. */
+export interface Readable {
+  readonly id: CallbackId;
+  /** In receipt order. */
+  readonly events: readonly InboxEvent[];
+}
+
+/** Where the parts of long events come from. */
+export interface EventSource<C extends Readable> {
+  /** One part of a long event, or how the callback ended meanwhile. Rejects when it cannot be read. */
+  part(callback: C, event: InboxEvent, index: number): Promise<EventPart | Absent>;
+}
+
 /** A long event, whose parts come from the store. Many waits may share one. */
-class StoredEvent implements UnfinishedEvent {
-  readonly #reader: EventReader;
-  readonly #callback: Callback;
+class StoredEvent<C extends Readable> implements UnfinishedEvent {
+  readonly #source: EventSource<C>;
+  readonly #callback: C;
   readonly #event: InboxEvent;
   readonly #first: EventPart | undefined;
 
-  constructor(reader: EventReader, callback: Callback, event: InboxEvent, first?: EventPart) {
-    this.#reader = reader;
+  constructor(source: EventSource<C>, callback: C, event: InboxEvent, first?: EventPart) {
+    this.#source = source;
     this.#callback = callback;
     this.#event = event;
     this.#first = first;
@@ -34,7 +45,7 @@ class StoredEvent implements UnfinishedEvent {
 
   read(index: number): EventPart | Promise<EventPart | Absent> {
     if (index === 0 && this.#first !== undefined) return this.#first;
-    return this.#reader.part(this.#callback, this.#event, index);
+    return this.#source.part(this.#callback, this.#event, index);
   }
 }
 
@@ -51,35 +62,24 @@ class HeldEvent implements UnfinishedEvent {
   }
 }
 
-export class EventReader {
-  readonly #store: EventStore;
-  readonly #lifetimes: Lifetimes;
+export class EventReader<C extends Readable> {
+  readonly #source: EventSource<C>;
 
-  constructor(store: EventStore, lifetimes: Lifetimes) {
-    this.#store = store;
-    this.#lifetimes = lifetimes;
-  }
-
-  /** One part of a long event, or how the callback ended during the read. */
-  async part(callback: Callback, event: InboxEvent, index: number): Promise<EventPart | Absent> {
-    const part = await this.#store.read(callback.id, event.id, index);
-    if (part !== undefined) return part;
-    const ended = this.#lifetimes.endOf(callback);
-    if (ended === undefined) throw new Error(`the store has lost ${event.id}`);
-    return ended;
+  constructor(source: EventSource<C>) {
+    this.#source = source;
   }
 
   /** A long event, or how the callback ended during the read. */
-  async longJson(callback: Callback, event: InboxEvent): Promise<EventJson | Absent> {
-    const first = await this.part(callback, event, 0);
+  async longJson(callback: C, event: InboxEvent): Promise<EventJson | Absent> {
+    const first = await this.#source.part(callback, event, 0);
     if (!('bytes' in first)) return first;
     return jsonBytesMax(event) <= FINISHED_BYTES_MAX
       ? finishedJson(first)
-      : new StoredEvent(this, callback, event, first);
+      : new StoredEvent(this.#source, callback, event, first);
   }
 
   /** @param callback a live one */
-  async events(callback: Callback): Promise<Listing | Absent> {
+  async events(callback: C): Promise<Listing | Absent> {
     const events: EventJson[] = [];
     let leftBytes = FINISHED_BYTES_MAX;
     for (const event of callback.events) {
@@ -93,7 +93,7 @@ export class EventReader {
       leftBytes -= jsonBytesMax(event);
       const json = isFirst
         ? await this.#listed(callback, event, leftBytes > 0)
-        : new StoredEvent(this, callback, event);
+        : new StoredEvent(this.#source, callback, event);
       if (typeof json !== 'string' && !('read' in json)) return json;
       events.push(json);
     }
@@ -101,20 +101,26 @@ export class EventReader {
   }
 
   /** A long event of a listing: finished when it fits the first piece, else with its first part. */
-  async #listed(callback: Callback, event: InboxEvent, isFinished: boolean): Promise<EventJson | Absent> {
-    const first = await this.part(callback, event, 0);
+  async #listed(callback: C, event: InboxEvent, isFinished: boolean): Promise<EventJson | Absent> {
+    const first = await this.#source.part(callback, event, 0);
     if (!('bytes' in first)) return first;
-    return isFinished ? finishedJson(first) : new StoredEvent(this, callback, event, first);
+    return isFinished ? finishedJson(first) : new StoredEvent(this.#source, callback, event, first);
   }
 
   /** @param callback a live one */
-  async raw(callback: Callback, eventId: string): Promise<RawFound> {
+  async raw(callback: C, eventId: string): Promise<RawFound> {
     const event = callback.events.find((candidate) => candidate.id === eventId);
     if (event === undefined) return UNKNOWN_EVENT;
-    const first = isHeld(event) ? inlinePart(event) : await this.part(callback, event, 0);
+    const first = isHeld(event) ? inlinePart(event) : await this.#source.part(callback, event, 0);
     if (!('bytes' in first)) return first;
     const { head, sizeBytes, bytes } = first;
     const contentType = originalContentType(head);
-    return { kind: 'raw', contentType, sizeBytes, first: bytes, event: new StoredEvent(this, callback, event, first) };
+    return {
+      kind: 'raw',
+      contentType,
+      sizeBytes,
+      first: bytes,
+      event: new StoredEvent(this.#source, callback, event, first),
+    };
   }
 }

@@ -17,7 +17,7 @@ export interface WakingPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly lifetimes: Lifetimes;
-  readonly reader: EventReader;
+  readonly reader: EventReader<Callback>;
   onStoreFault(fault: unknown): void;
 }
 

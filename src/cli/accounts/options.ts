@@ -6,6 +6,7 @@ import { parseDateTime } from '../../base/date-time.ts';
 import { quoted, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { PLACE_OPTIONS, type PlaceOptions, placeOf } from '../state-place.ts';
+import { inDatabase } from './database-accounts.ts';
 import { inFolder } from './folder-accounts.ts';
 import type { OperatorAccounts } from './operator-accounts.ts';
 import { accountsOfServer } from './server-accounts.ts';
@@ -23,7 +24,7 @@ export const ORGANIZATION_OPTION = {
 export const EXPIRES_OPTION = { type: 'text', value: 'TIME', help: 'RFC 3339, or a date, its midnight UTC' } as const;
 
 export const PLACE_NOTE =
-  'A state folder is used only while no server runs on it; a running server is asked with --url and ADMIN_TOKEN.';
+  'A state folder is used only while no server runs on it; a running server is asked with --url and ADMIN_TOKEN. The database of DATABASE_URL is used beside servers.';
 
 /** @throws UsageError */
 export function organizationOf(text: string): string {
@@ -61,7 +62,7 @@ export function keyIdOf(text: string): string {
 
 /**
  * Works on the accounts that the options name.
- * @param mayMake a state folder that no server has used yet is made
+ * @param mayMake a state folder or database that no server has used yet is made
  * @throws UsageError, CommandError
  */
 export function withAccounts<T>(
@@ -71,9 +72,16 @@ export function withAccounts<T>(
   work: (accounts: OperatorAccounts) => Promise<T>,
 ): Promise<T> {
   const place = placeOf(options, io);
-  return place.kind === 'server'
-    ? work(accountsOfServer(place.base, place.token, fetch))
-    : inFolder(place.stateDir, mayMake, io.clock, work);
+  switch (place.kind) {
+    case 'server':
+      return work(accountsOfServer(place.base, place.token, fetch));
+    case 'database':
+      return inDatabase(place.url, mayMake, io.clock, work);
+    case 'folder':
+      return inFolder(place.stateDir, mayMake, io.clock, work);
+    default:
+      return place satisfies never;
+  }
 }
 
 export const jsonLine = (value: unknown): string => `${JSON.stringify(value)}\n`;

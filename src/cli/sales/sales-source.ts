@@ -1,10 +1,15 @@
-/** Where `paygrade sales` reads: the folder of a state, or a server by its admin routes. Both give pages, oldest first. */
+/** Where `paygrade sales` reads: a state folder, a database, or a server by its admin routes. All give pages, oldest first. */
 import * as v from 'valibot';
+import { systemTimers } from '../../adapters/process/system-timers.ts';
+import type { Clock } from '../../base/clock.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { type SaleRecord, saleRecordOf } from '../../modules/admin/sale-record.ts';
 import { salesAnswer } from '../../modules/admin/sales.ts';
-import { PAGE_COUNT_MAX, type SaleCursor } from '../../payment/books.ts';
+import { BooksUnreadableError, PAGE_COUNT_MAX, type SaleCursor } from '../../payment/books.ts';
+import { BooksReader } from '../../storage/postgres/books.ts';
+import { onDatabase } from '../../storage/postgres/opened.ts';
 import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
+import { StateError } from '../../storage/state-error.ts';
 import { exchange, refused } from '../callback/callback-client.ts';
 import { CommandError } from '../command.ts';
 
@@ -32,6 +37,23 @@ export async function* pagesOfFolder(stateDir: string, wanted: SalesWanted): Sal
     throw failure instanceof BooksFileError ? new CommandError(failure.message) : failure;
   } finally {
     file?.close();
+  }
+}
+
+/** One connection for each page, so that a reader that is slow holds none. @throws CommandError */
+export async function* pagesOfDatabase(url: string, clock: Clock, wanted: SalesWanted): SalesPages {
+  let after: SaleCursor | undefined;
+  for (;;) {
+    const query = { ...wanted, after, limit: PAGE_COUNT_MAX };
+    const sales = await onDatabase(url, undefined, { clock, timers: systemTimers }, (database) =>
+      new BooksReader(database).list(query),
+    ).catch((failure: unknown) => {
+      const isExpected = failure instanceof StateError || failure instanceof BooksUnreadableError;
+      throw isExpected ? new CommandError(failure.message) : failure;
+    });
+    yield sales.map(saleRecordOf);
+    after = sales.at(-1);
+    if (sales.length < PAGE_COUNT_MAX) return;
   }
 }
 

@@ -24,7 +24,7 @@ export const admin = defineModule({
   open({ config, accounts, bodies, books, clock, rateLimits }) {
     const { adminToken } = config;
     if (adminToken === null) return { operations: [] };
-    const operator = secretHolderOf(adminToken, rateLimits);
+    const operator = secretHolderOf(adminToken, 'wrong admin tokens', rateLimits);
     const services: AdminModuleServices = { operator, accounts, bodies, books, clock };
     return { operations: bind(TAG, ROUTES, services) };
   },

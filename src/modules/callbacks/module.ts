@@ -38,7 +38,7 @@ export const callbacks = defineModule({
     const { baseUrl } = surface.mount;
     const hookBaseUrl = config.hookBaseUrl ?? baseUrl;
     const counters: CallbackCounters = { eventsStored: 0 };
-    const clientRate = openClientRate(rateLimits, config.callbackLimitPerMinute);
+    const clientRate = openClientRate(rateLimits, 'callbacks by client', config.callbackLimitPerMinute);
     const shared = { callbacks, paid, shedding, clientRate, bodies, counters };
     const services: CallbackServices = { ...shared, baseUrl, hookBaseUrl };
     return {

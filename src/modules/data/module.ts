@@ -68,8 +68,8 @@ export const data = defineModule({
       catalogue,
       clock,
       shedding,
-      clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
-      keyRate: openClientRate(rateLimits, config.keyRateLimitPerMinute),
+      clientRate: openClientRate(rateLimits, 'data by client', config.rateLimitPerMinute),
+      keyRate: openClientRate(rateLimits, 'data by key', config.keyRateLimitPerMinute),
       cursors: new Cursors(stateKey),
       memo: new PagesMemo(),
     };

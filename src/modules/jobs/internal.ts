@@ -36,7 +36,7 @@ export const internal = defineModule({
       catalogue,
       clock,
       memo: new AnswersMemo(),
-      gates: secretHolderOf(config.engineToken, rateLimits),
+      gates: secretHolderOf(config.engineToken, 'wrong engine tokens', rateLimits),
     };
     return { operations: bind('internal', INTERNAL_ROUTES, services) };
   },

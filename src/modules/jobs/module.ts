@@ -17,7 +17,7 @@ export const jobs = defineModule({
       clock,
       paid: { ...paid, keepsParameters: config.salesParameters },
       shedding,
-      clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
+      clientRate: openClientRate(rateLimits, 'jobs by client', config.rateLimitPerMinute),
       memo: new AnswersMemo(),
     };
     const routes = remoteCatalogue === undefined ? ROUTES : ROUTES.map((one) => remoteRoute(one, remoteCatalogue));

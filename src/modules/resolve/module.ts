@@ -45,8 +45,8 @@ export const resolve = defineModule({
       bodies,
       paid,
       shedding,
-      clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
-      uncharged: openUncharged(rateLimits),
+      clientRate: openClientRate(rateLimits, 'resolve by client', config.rateLimitPerMinute),
+      uncharged: openUncharged(rateLimits, 'resolve'),
     };
     return {
       operations: bind(TAG, ROUTES, services),

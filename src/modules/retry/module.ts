@@ -51,7 +51,7 @@ export const retry = defineModule({
       meter,
       onFailure: (failure) => onFailure(failure, 'retries'),
     });
-    const retries = new Retries({ store, sealer, clock, random, worker });
+    const retries = new Retries({ store, sealer, clock, random, timers, worker });
     const services: RetryServices = {
       accounts,
       bodies,
@@ -60,9 +60,9 @@ export const retry = defineModule({
       outbound,
       retries,
       baseUrl,
-      clientRate: openClientRate(rateLimits, config.rateLimitPerMinute),
-      keyRate: openClientRate(rateLimits, config.keyRateLimitPerMinute),
-      uncharged: openUncharged(rateLimits),
+      clientRate: openClientRate(rateLimits, 'retry by client', config.rateLimitPerMinute),
+      keyRate: openClientRate(rateLimits, 'retry by key', config.keyRateLimitPerMinute),
+      uncharged: openUncharged(rateLimits, 'retry'),
       repeatedAnswer: (job) => JSON.stringify(createdOf(job, NO_SECRETS, baseUrl)),
     };
     return {

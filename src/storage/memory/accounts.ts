@@ -19,7 +19,7 @@ import type {
   OrganizationCredits,
   Revocation,
 } from '../../accounts/accounts.ts';
-import { Balance, type Taken, type Usage } from '../../accounts/balance.ts';
+import { Balance, type Usage } from '../../accounts/balance.ts';
 import { keyDigestOf, newKeyId, newKeyText } from '../../accounts/key.ts';
 import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../accounts/limits.ts';
 import { DEMO_ORGANIZATION } from '../../accounts/organization.ts';
@@ -103,7 +103,7 @@ export class MemoryAccounts implements Accounts {
     return key.holder;
   }
 
-  charge(organization: string, amount: number): MaybePromise<Charge> {
+  charge(organization: string, amount: number, bought?: () => Promise<void>): MaybePromise<Charge> {
     const balance = this.#balances.get(organization);
     if (balance === undefined) throw new Error('a charge of an unknown organization');
     const nowMs = this.#clock.nowMs();
@@ -114,7 +114,20 @@ export class MemoryAccounts implements Accounts {
     const remaining = balance.remaining(nowMs);
     if (taken === undefined) return { kind: 'insufficient', remaining };
     const charged: Charge = { kind: 'charged', remaining };
-    return journal === undefined ? charged : this.#recorded(journal, organization, balance, taken, charged);
+    const giveBack = (): void => balance.giveBack(taken);
+    if (journal !== undefined) {
+      const recorded = this.#recorded(journal.write({ kind: 'charge', organization, taken }), giveBack, charged);
+      return bought === undefined ? recorded : withPurchase(recorded, bought());
+    }
+    return bought === undefined
+      ? charged
+      : bought().then(
+          () => charged,
+          (failure: unknown) => {
+            giveBack();
+            throw failure;
+          },
+        );
   }
 
   usage(organization: string): Usage | undefined {
@@ -245,19 +258,13 @@ export class MemoryAccounts implements Accounts {
     );
   }
 
-  async #recorded(
-    journal: AccountsJournal,
-    organization: string,
-    balance: Balance,
-    taken: Taken,
-    charged: Charge,
-  ): Promise<Charge> {
+  async #recorded(writing: Promise<void>, giveBack: () => void, charged: Charge): Promise<Charge> {
     try {
-      await journal.write({ kind: 'charge', organization, taken });
+      await writing;
       return charged;
     } catch (failure) {
       // What may be on record stays taken: credits are never spent twice.
-      if (!(failure instanceof RecordInDoubtError)) balance.giveBack(taken);
+      if (!(failure instanceof RecordInDoubtError)) giveBack();
       return UNAVAILABLE;
     }
   }
@@ -281,4 +288,10 @@ export class MemoryAccounts implements Accounts {
       if (written.kind !== 'written') for (const id of part) this.#used.add(id);
     }
   }
+}
+
+/** A charge and what was bought, which share a commit: the purchase of one that is not on record has failed too. */
+async function withPurchase(charging: Promise<Charge>, purchase: Promise<void>): Promise<Charge> {
+  const [charge] = await Promise.all([charging, purchase]);
+  return charge;
 }

@@ -1,5 +1,6 @@
 /** The backend in the memory of this process: nothing outlives it. */
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
+import { freshPayee } from '../payee-file.ts';
 import { MemoryBooks } from './books.ts';
 import { MemoryEventStore } from './event-store.ts';
 import { MemoryJournal } from './memory-journal.ts';
@@ -21,8 +22,10 @@ export async function openMemoryBackend(options: StoreOptions, ports: BackendPor
     accounts: undefined,
     resolves: undefined,
   });
+  const payee = freshPayee(ports.random);
   return {
     ...stores,
+    throwawayPayee: () => payee,
     fault: () => undefined,
     commits: () => ({ batchCount: 0, operationCount: 0 }),
     notices: ['STATE_DIR=:memory:: this server forgets used payments, callbacks and retries when it stops'],

@@ -13,6 +13,10 @@ const WINDOW_BYTES_MAX = 24_000_000;
 const PASS_BYTES = 4;
 const KEY_COUNT_MAX = 10_000;
 
+/** Keys that one limiter remembers. */
+export const windowCountMax = (limit: number): number =>
+  Math.min(KEY_COUNT_MAX, Math.max(1, Math.floor(WINDOW_BYTES_MAX / (PASS_BYTES * limit))));
+
 class MemoryRateLimiter implements RateLimiter {
   readonly #limit: number;
   readonly #windowMs: number;
@@ -23,8 +27,7 @@ class MemoryRateLimiter implements RateLimiter {
     this.#limit = limit;
     this.#windowMs = windowMs;
     this.#clock = clock;
-    const busyCountMax = Math.max(1, Math.floor(WINDOW_BYTES_MAX / (PASS_BYTES * limit)));
-    this.#windows = new LRUCache({ max: Math.min(KEY_COUNT_MAX, busyCountMax) });
+    this.#windows = new LRUCache({ max: windowCountMax(limit) });
   }
 
   tryPass(key: string): number {
@@ -48,7 +51,7 @@ export class MemoryRateLimits implements RateLimits {
     this.#clock = clock;
   }
 
-  open(limit: number, windowMs: number): RateLimiter {
+  open(_name: string, limit: number, windowMs: number): RateLimiter {
     if (!(limit >= 1)) throw new Error(`a rate limit of ${limit}: at least 1`);
     return new MemoryRateLimiter(limit, windowMs, this.#clock);
   }

@@ -252,10 +252,10 @@ export class MemoryReservations implements Reservations {
     this.#answers.resizeSettled(serial, length);
   }
 
-  takeUnsettled(): readonly UnsettledCase[] {
+  handOver(receive: (unsettled: UnsettledCase) => void): void {
     const cases = this.#unsettled;
     this.#unsettled = NO_CASES;
-    return cases;
+    for (const unsettled of cases) receive(unsettled);
   }
 
   async #recordEnd(open: OpenReservation, end: UsedAuthorization): Promise<void> {

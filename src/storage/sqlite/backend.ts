@@ -1,6 +1,7 @@
 /** The backend of one process with a state folder: the stores decide in memory, and a journal makes them durable. */
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { openMemoryStores } from '../memory/stores.ts';
+import { throwawayPayee } from '../payee-file.ts';
 import type { JournalPorts } from './journal.ts';
 import { openSqliteState, type SqliteState, type StateOptions } from './state.ts';
 
@@ -11,11 +12,19 @@ export interface SqlitePorts extends BackendPorts, Pick<JournalPorts, 'soon' | '
 /** @throws StateError one line, when the folder cannot be used or its state is missing */
 export async function openSqliteBackend(options: SqliteOptions, ports: SqlitePorts): Promise<Backend> {
   const state = await openSqliteState({ ...options, isPlay: options.play !== undefined }, ports);
-  return backendOver(state, options, ports);
+  return backendOver(state, options, ports, options.stateDir);
 }
 
-/** Opens the stores over an open state, which the backend closes, even when this rejects. */
-export async function backendOver(state: SqliteState, options: StoreOptions, ports: BackendPorts): Promise<Backend> {
+/**
+ * Opens the stores over an open state, which the backend closes, even when this rejects.
+ * @param stateDir folder of what is not in the state file; null: kept nowhere
+ */
+export async function backendOver(
+  state: SqliteState,
+  options: StoreOptions,
+  ports: BackendPorts,
+  stateDir: string | null = null,
+): Promise<Backend> {
   // The backend does not hold `state` itself: what the start loaded must not live as long as the process.
   const { persistence, journal: _journal, notices, ...open } = state;
   try {
@@ -23,6 +32,7 @@ export async function backendOver(state: SqliteState, options: StoreOptions, por
     let closing: Promise<void> | undefined;
     return {
       ...stores,
+      throwawayPayee: () => throwawayPayee(stateDir, ports.random),
       fault: () => open.fault(),
       commits: () => open.commits(),
       notices,

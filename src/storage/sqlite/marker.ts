@@ -13,6 +13,8 @@ export interface Marker {
   readonly generation: number;
   /** The sync level of the process that wrote the log. */
   readonly sync: 'full' | 'normal';
+  /** The state is being copied to a database, or was: no process may sell from this folder any more. */
+  readonly moved?: 'moving' | 'moved';
 }
 
 /** Reads the marker; null = there is none, undefined = it is damaged. */
@@ -25,9 +27,10 @@ export function readMarker(stateDir: string): Marker | null | undefined {
     throw failure;
   }
   try {
-    const { generation, sync } = JSON.parse(text) as Record<string, unknown>;
+    const { generation, sync, moved } = JSON.parse(text) as Record<string, unknown>;
     if (!Number.isSafeInteger(generation) || (sync !== 'full' && sync !== 'normal')) return undefined;
-    return { generation: generation as number, sync };
+    if (moved !== undefined && moved !== 'moving' && moved !== 'moved') return undefined;
+    return { generation: generation as number, sync, ...(moved === undefined ? {} : { moved }) };
   } catch {
     return undefined;
   }

@@ -96,7 +96,7 @@ export interface LoadedState {
 }
 
 /** Name in `meta`: see `LoadedReservations.usedBeforeSeconds`. */
-const USED_BEFORE = 'used_before_seconds';
+export const USED_BEFORE = 'used_before_seconds';
 const GENERATION = 'generation';
 
 /** The state file is not the one that this folder used last. */
@@ -114,7 +114,7 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
   }
   if (lock === undefined)
     throw new StateHeldError(
-      `STATE_DIR ${stateDir} is in use by another process: stop that one, or give this one another folder`,
+      `STATE_DIR ${stateDir} is in use by another process: stop that one, give this one another folder, or let both share a database (DATABASE_URL)`,
     );
   try {
     return await openLocked(options, ports, () => lock.release());
@@ -233,6 +233,8 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
   const { stateDir, sync, isPlay } = options;
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
   if (marker === undefined) throw new Lost(`${join(stateDir, MARKER_FILE)} is damaged`);
+  if (marker?.moved !== undefined)
+    throw new Lost(`the state of ${stateDir} was copied to a database, which has it now`);
   const isThere = existsSync(path) && statSync(path).size > 0;
   if (marker !== null && !isThere) throw new Lost(`${path} is missing`);
   if (isThere && marker?.sync !== 'normal' && isDamagedLogFile(`${path}-wal`)) {

@@ -251,6 +251,23 @@ export const retries: Table<RetryOperation, RetryQuery> = {
   },
 };
 
+/** All jobs, one after another. @throws DamagedError */
+export function* everyRetry(connection: Connection): Iterable<RetryRecord> {
+  const rows = connection.database.prepare(`SELECT ${DUE_COLUMNS} FROM retry ORDER BY id`).iterate();
+  for (const row of rows as Iterable<Row>) yield recordOf(row);
+}
+
+/** The usage of all organizations. @throws DamagedError */
+export function everyUsage(connection: Connection): UsageAdded[] {
+  return connection.all('SELECT organization, month_ms FROM retry_usage').map((row) => {
+    const organization = row.organization as string;
+    const monthMs = row.month_ms as number;
+    const usage = usageIn(connection, organization, monthMs);
+    if (usage === undefined) throw new DamagedError(`the retries of ${organization}`);
+    return { organization, monthMs, ...usage };
+  });
+}
+
 /** The table that may hold a million jobs. SQLite's full check of its indexes would delay a start by many seconds. */
 export const LONG_TABLE = 'retry';
 

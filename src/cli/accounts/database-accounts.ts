@@ -1,0 +1,36 @@
+/** The accounts of a database, beside the servers that share it. */
+import { systemTimers } from '../../adapters/process/system-timers.ts';
+import type { Clock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random.ts';
+import { PostgresAccounts } from '../../storage/postgres/accounts/accounts.ts';
+import { onDatabase } from '../../storage/postgres/opened.ts';
+import { StateError } from '../../storage/state-error.ts';
+import { CommandError } from '../command.ts';
+import { type OperatorAccounts, over } from './operator-accounts.ts';
+
+/**
+ * @param mayMake the tables are made in a database that no server has used yet; otherwise it is an error
+ * @throws CommandError one line
+ */
+export async function inDatabase<T>(
+  url: string,
+  mayMake: boolean,
+  clock: Clock,
+  work: (accounts: OperatorAccounts) => Promise<T>,
+): Promise<T> {
+  const maker = mayMake ? systemRandom.uuid() : undefined;
+  const timers = systemTimers;
+  try {
+    return await onDatabase(url, maker, { clock, timers }, async (database) => {
+      // The commands may make keys of every organization, also of the one that holds with play money only.
+      const accounts = new PostgresAccounts(true, { timers, random: systemRandom, database, onFault() {} });
+      try {
+        return await work(over(accounts));
+      } finally {
+        await accounts.close();
+      }
+    });
+  } catch (failure) {
+    throw failure instanceof StateError ? new CommandError(failure.message) : failure;
+  }
+}

@@ -1,0 +1,37 @@
+/** `state copy`: moves a stopped box into an empty database (siblings §9). */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemTimers } from '../../adapters/process/system-timers.ts';
+import { grouped } from '../../base/grouped.ts';
+import { copyState } from '../../storage/postgres/copy/copy-state.ts';
+import { command, EXIT_OK, UsageError } from '../command.ts';
+import { databaseUrlOf } from '../state-place.ts';
+
+export const copyStateCommand = command({
+  name: 'copy',
+  summary: 'Moves the state of a stopped server into an empty database that servers share',
+  options: {
+    from: { type: 'text', value: 'DIR', required: true, help: 'folder of the state (STATE_DIR of that server)' },
+    to: { type: 'text', value: 'URL', help: 'address of the database (default DATABASE_URL)' },
+    json: { type: 'flag', help: 'the number of rows by table as one JSON object' },
+  },
+  notes: [
+    'Everything that lasts goes in one transaction. The folder is marked as moved and starts no server again without STATE_RESET.',
+    'Others on this machine can read --to with its password; DATABASE_URL they cannot.',
+  ],
+  async run({ options }, { env, clock, stdout, stderr }) {
+    const text = options.to ?? env.DATABASE_URL;
+    if (text === undefined || text === '') throw new UsageError('name the database with --to or DATABASE_URL');
+    const url = databaseUrlOf(text, options.to === undefined ? 'DATABASE_URL' : '--to');
+    const copied = await copyState(options.from, url, { clock, timers: systemTimers });
+    if (options.json) {
+      stdout.write(`${JSON.stringify(copied)}\n`);
+      return EXIT_OK;
+    }
+    for (const [table, count] of Object.entries(copied)) if (count > 0) stderr.write(`${table}: ${grouped(count)}\n`);
+    const keyFile = join(options.from, 'state-key');
+    const key = existsSync(keyFile) ? `STATE_KEY (its value is in ${keyFile})` : 'the same STATE_KEY as before';
+    stderr.write(`copied; start servers with DATABASE_URL and ${key}\n`);
+    return EXIT_OK;
+  },
+});

@@ -1,0 +1,275 @@
+/**
+ * Organizations, keys and credits of all processes together (siblings §3, §9). A key is looked up for every request, so that a
+ * revocation holds everywhere from its answer on; look-ups of one turn go as one statement. Uses of keys gather here and are
+ * written once a minute and at the end.
+ */
+import type {
+  Accounts,
+  Charge,
+  GrantDraft,
+  Granting,
+  KeyCreation,
+  KeyDraft,
+  KeyHolder,
+  KeyRecord,
+  NotChanged,
+  OrganizationCredits,
+  Revocation,
+} from '../../../accounts/accounts.ts';
+import type { Usage } from '../../../accounts/balance.ts';
+import { keyDigestOf, newKeyId, newKeyText } from '../../../accounts/key.ts';
+import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../../accounts/limits.ts';
+import { DEMO_ORGANIZATION } from '../../../accounts/organization.ts';
+import { parseScope, type Scope } from '../../../accounts/scopes.ts';
+import { messageOf } from '../../../base/failure.ts';
+import type { MaybePromise } from '../../../base/maybe-promise.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Timers } from '../../../base/timers.ts';
+import type { Row, Statement } from '../connections.ts';
+import type { Database } from '../database.ts';
+import { InDoubtError } from '../failures.ts';
+import { Group } from '../groups.ts';
+import { Charges } from './charges.ts';
+import {
+  AUTHENTICATE,
+  COUNTS,
+  CREATE_KEY,
+  FORGET,
+  GRANT,
+  HAS_ORGANIZATIONS,
+  LIST_KEYS,
+  NOTE_USES,
+  REVOKE,
+  SUBSCRIBE,
+} from './statements.ts';
+
+/** Between two records of the uses of keys. */
+const USES_PAUSE_MS = 60_000;
+const MINUTE_MS = 60_000;
+/** Uses of one record, so that no transaction is long. */
+const USE_COUNT_MAX = 1_000;
+/** Between two removals of what lapsed long ago. */
+const FORGET_PAUSE_MS = 3_600_000;
+
+const FULL: NotChanged = { kind: 'full' };
+const PLAY_ONLY: NotChanged = { kind: 'play-only' };
+
+export interface PostgresAccountsPorts {
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly database: Database;
+  /** Something failed where no request waits for it. */
+  onFault(fault: unknown): void;
+}
+
+const scopesOf = (text: string): Scope[] => text.split(' ').flatMap((word) => parseScope(word) ?? []);
+
+export class PostgresAccounts implements Accounts {
+  readonly #isPlay: boolean;
+  readonly #ports: PostgresAccountsPorts;
+  readonly #charges: Charges;
+  readonly #lookUps: Group<string, Row>;
+  /** Why the last look-up of a key failed; undefined = it did not. */
+  #unreadable: string | undefined;
+  /** Keys and the minutes of their last use that are not on record. */
+  #uses = new Map<string, number>();
+  #cancelUses: (() => void) | undefined;
+  #cancelForget: (() => void) | undefined;
+  #isClosed = false;
+
+  /** @param isPlay settlements move play money, so the keys of {@link DEMO_ORGANIZATION} hold */
+  constructor(isPlay: boolean, ports: PostgresAccountsPorts) {
+    const { database, random } = ports;
+    this.#isPlay = isPlay;
+    this.#ports = ports;
+    this.#charges = new Charges(database, random);
+    this.#lookUps = new Group((digests) => database.run({ ...AUTHENTICATE, values: [digests] }), {
+      keyOf: (digest) => digest,
+      takesRepeatedKeys: true,
+    });
+    this.#forgetLater();
+  }
+
+  unreadable(): string | undefined {
+    return this.#unreadable;
+  }
+
+  authenticate(keyText: string): MaybePromise<KeyHolder | undefined> {
+    const digest = keyDigestOf(keyText);
+    if (digest === undefined) {
+      this.#unreadable = undefined;
+      return undefined;
+    }
+    return this.#lookUps.add(Buffer.from(digest).toString('hex')).then(
+      (row) => {
+        this.#unreadable = undefined;
+        return this.#holderOf(row);
+      },
+      (failure: unknown) => {
+        this.#unreadable = messageOf(failure);
+        return undefined;
+      },
+    );
+  }
+
+  async charge(organization: string, amount: number, bought?: () => Promise<void>): Promise<Charge> {
+    const { charge, taken } = await this.#charges.charge(organization, amount);
+    if (bought === undefined || charge.kind !== 'charged') return charge;
+    try {
+      await bought();
+    } catch (failure) {
+      if (taken !== undefined && !(failure instanceof InDoubtError)) await this.#charges.giveBack(organization, taken);
+      throw failure;
+    }
+    return charge;
+  }
+
+  async usage(organization: string): Promise<Usage | undefined> {
+    const state = await this.#charges.read(organization);
+    return state?.balance.usage(state.nowMs);
+  }
+
+  async createKey(draft: KeyDraft): Promise<KeyCreation> {
+    const { database, random } = this.#ports;
+    const { organization, expiresAtMs } = draft;
+    const scopes = [...draft.scopes];
+    return this.#change(organization, async ({ keys }) => {
+      if ((keys as number) >= KEY_COUNT_MAX) return FULL;
+      const text = newKeyText(random);
+      const digest = keyDigestOf(text);
+      if (digest === undefined) throw new Error('a new key without the form of a key');
+      const id = newKeyId(random);
+      const values = [organization, id, Buffer.from(digest).toString('hex'), scopes.join(' '), expiresAtMs];
+      const [row] = await database.run({ ...CREATE_KEY, values });
+      const createdAtMs = row?.created_ms as number;
+      const key = { id, organization, scopes, createdAtMs, expiresAtMs, lastUsedAtMs: null, revokedAtMs: null };
+      return { kind: 'created', key, text };
+    });
+  }
+
+  async listKeys(organization?: string): Promise<readonly KeyRecord[]> {
+    const rows = await this.#ports.database.run({ ...LIST_KEYS, values: [organization ?? null] });
+    return rows.map((row) => ({
+      id: row.id as string,
+      organization: row.organization as string,
+      scopes: scopesOf(row.scopes as string),
+      createdAtMs: row.created_ms as number,
+      expiresAtMs: row.expires_ms as number | null,
+      lastUsedAtMs: latest(row.used_ms as number | null, this.#uses.get(row.id as string)),
+      revokedAtMs: row.revoked_ms as number | null,
+    }));
+  }
+
+  async revokeKey(id: string): Promise<Revocation> {
+    try {
+      const rows = await this.#ports.database.run({ ...REVOKE, values: [id] });
+      return { kind: rows.length === 1 ? 'revoked' : 'unknown' };
+    } catch (failure) {
+      return { kind: 'unavailable', detail: messageOf(failure) };
+    }
+  }
+
+  async grant({ organization, kind, amount, expiresAtMs }: GrantDraft): Promise<Granting> {
+    const { database, random } = this.#ports;
+    return this.#change(organization, async ({ grants }) => {
+      if (kind === 'subscription') {
+        await database.run({ ...SUBSCRIBE, values: [organization, amount] });
+        const credits = await this.organization(organization);
+        const grant = credits?.grants.find((one) => one.kind === 'subscription');
+        return { kind: 'granted', remaining: grant?.remaining ?? 0 };
+      }
+      if ((grants as number) >= GRANT_COUNT_MAX) return FULL;
+      await database.run({ ...GRANT, values: [organization, random.uuid(), amount, expiresAtMs] });
+      return { kind: 'granted', remaining: amount };
+    });
+  }
+
+  async organization(name: string): Promise<OrganizationCredits | undefined> {
+    const state = await this.#charges.read(name);
+    if (state === undefined) return undefined;
+    const { balance, nowMs } = state;
+    return { organization: name, remaining: balance.remaining(nowMs), grants: balance.grants(nowMs) };
+  }
+
+  async hasOrganizations(): Promise<boolean> {
+    const [row] = await this.#ports.database.run(HAS_ORGANIZATIONS);
+    return row?.has_any as boolean;
+  }
+
+  /** Records the uses of keys that still wait. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelForget?.();
+    this.#cancelUses?.();
+    this.#cancelUses = undefined;
+    await this.#recordUses();
+  }
+
+  #holderOf({ id, organization, scopes, now_ms }: Row): KeyHolder | undefined {
+    if (id === null || (!this.#isPlay && organization === DEMO_ORGANIZATION)) return undefined;
+    const keyId = id as string;
+    this.#noteUse(keyId, now_ms as number);
+    return { keyId, organization: organization as string, scopes: scopesOf(scopes as string) };
+  }
+
+  async #change<T extends object>(
+    organization: string,
+    change: (counts: Row) => Promise<T | NotChanged>,
+  ): Promise<T | NotChanged> {
+    if (!this.#isPlay && organization === DEMO_ORGANIZATION) return PLAY_ONLY;
+    try {
+      const [counts] = await this.#ports.database.run({ ...COUNTS, values: [organization] });
+      if (counts === undefined) throw new Error('no counts');
+      const isNew = counts.is_known !== true;
+      if (isNew && (counts.organizations as number) >= ORGANIZATION_COUNT_MAX) return FULL;
+      return await change(counts);
+    } catch (failure) {
+      return { kind: 'unavailable', detail: messageOf(failure) };
+    }
+  }
+
+  #noteUse(id: string, nowMs: number): void {
+    const minuteMs = nowMs - (nowMs % MINUTE_MS);
+    if ((this.#uses.get(id) ?? 0) >= minuteMs) return;
+    this.#uses.set(id, minuteMs);
+    if (this.#isClosed) return;
+    this.#cancelUses ??= this.#ports.timers.after(USES_PAUSE_MS, () => {
+      this.#cancelUses = undefined;
+      void this.#recordUses();
+    });
+  }
+
+  /** What the database refuses is recorded with the next ones. */
+  async #recordUses(): Promise<void> {
+    const uses = [...this.#uses].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (let at = 0; at < uses.length; at += USE_COUNT_MAX) {
+      const part = uses.slice(at, at + USE_COUNT_MAX);
+      const values = [part.map(([id]) => id), part.map(([, atMs]) => atMs)];
+      if (!(await this.#inBackground({ ...NOTE_USES, values }))) return;
+      for (const [id, atMs] of part) if (this.#uses.get(id) === atMs) this.#uses.delete(id);
+    }
+  }
+
+  #forgetLater(): void {
+    if (this.#isClosed) return;
+    this.#cancelForget = this.#ports.timers.after(FORGET_PAUSE_MS, async () => {
+      for (const statement of FORGET) if (!this.#isClosed) await this.#inBackground(statement);
+      this.#forgetLater();
+    });
+  }
+
+  async #inBackground(statement: Statement): Promise<boolean> {
+    try {
+      await this.#ports.database.run(statement);
+      return true;
+    } catch (fault) {
+      if (!this.#isClosed && this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
+      return false;
+    }
+  }
+}
+
+function latest(recorded: number | null, noted: number | undefined): number | null {
+  if (noted === undefined) return recorded;
+  return recorded === null ? noted : Math.max(recorded, noted);
+}

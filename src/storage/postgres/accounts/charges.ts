@@ -1,0 +1,211 @@
+/**
+ * Charges of credits by all processes together. What the charges of one organization that wait here take is decided by its state
+ * as this process knows it, and recorded by one statement, which holds only while that state is the present one: its version is
+ * unchanged, and by the database's clock nothing has lapsed or was renewed since. Otherwise the state is read again and decides
+ * again. So no lock is held between statements, and a process alone with an organization pays one round trip a group.
+ *
+ * A refusal is only ever given by a state that was read for it. Groups of several organizations are apart: one customer's
+ * failure never fails another's. An answer that was lost is found again by the id of the group's entry.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Charge } from '../../../accounts/accounts.ts';
+import { Balance, type OnboardingGrant, type Taken } from '../../../accounts/balance.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Row } from '../connections.ts';
+import type { Database } from '../database.ts';
+import { CHARGE, GIVE_BACK, READ } from './statements.ts';
+
+/** Charges in one statement. */
+const COUNT_MAX = 1000;
+/** States that are known; another one is read again. */
+const STATE_COUNT_MAX = 1000;
+/** Another process was faster this often: the organization is so busy that the customer should come again. */
+const TRIES_MAX = 100;
+
+/** What one organization has, at a moment of the database's clock. */
+export interface CreditState {
+  readonly balance: Balance;
+  readonly version: number;
+  readonly nowMs: number;
+  /** The first moment at which time alone changes it. */
+  readonly untilMs: number;
+  /** Whether the entry that the read named is on record. */
+  readonly isCharged: boolean;
+}
+
+export interface Charged {
+  readonly charge: Charge;
+  /** What it took; undefined where it took nothing. */
+  readonly taken: Taken | undefined;
+}
+
+interface Waiting {
+  readonly amount: number;
+  readonly resolve: (charged: Charged) => void;
+  readonly reject: (failure: unknown) => void;
+}
+
+const UNAVAILABLE: Charged = { charge: { kind: 'unavailable' }, taken: undefined };
+
+export function creditStateOf(rows: readonly Row[]): CreditState | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const onboarding = rows.flatMap(({ serial, amount, remaining, expires_ms }): OnboardingGrant[] =>
+    serial === null
+      ? []
+      : [
+          {
+            serial: serial as number,
+            amount: amount as number,
+            remaining: remaining as number,
+            expiresAtMs: expires_ms as number | null,
+          },
+        ],
+  );
+  const balance = new Balance({
+    monthMs: first.month_ms as number,
+    charged: first.charged as number,
+    subscription: first.subscription as number,
+    subscriptionCharged: first.subscription_charged as number,
+    onboarding,
+  });
+  const nowMs = first.now_ms as number;
+  const lapses = onboarding.flatMap(({ expiresAtMs }) => expiresAtMs ?? []);
+  return {
+    balance,
+    version: first.version as number,
+    nowMs,
+    untilMs: Math.min(balance.usage(nowMs).endMs, ...lapses),
+    isCharged: first.is_charged as boolean,
+  };
+}
+
+/** What several charges took together. */
+function sumOf(taken: readonly Taken[]): Taken & { readonly serials: number[]; readonly amounts: number[] } {
+  const parts = new Map<number, number>();
+  let amount = 0;
+  let subscription = 0;
+  for (const one of taken) {
+    amount += one.amount;
+    subscription += one.subscription;
+    for (const part of one.onboarding) parts.set(part.serial, (parts.get(part.serial) ?? 0) + part.amount);
+  }
+  const serials = [...parts.keys()];
+  const amounts = [...parts.values()];
+  return { monthMs: taken[0]?.monthMs ?? 0, amount, subscription, onboarding: [], serials, amounts };
+}
+
+export class Charges {
+  readonly #database: Database;
+  readonly #random: Random;
+  /** By organization: what waits while a statement about it is in flight. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  /** As the last statement of this process left them. */
+  readonly #states = new LRUCache<string, CreditState>({ max: STATE_COUNT_MAX });
+
+  constructor(database: Database, random: Random) {
+    this.#database = database;
+    this.#random = random;
+  }
+
+  /** @throws Error when the organization does not exist */
+  charge(organization: string, amount: number): Promise<Charged> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(organization);
+      if (waiting !== undefined) {
+        waiting.push({ amount, resolve, reject });
+        return;
+      }
+      this.#waiting.set(organization, [{ amount, resolve, reject }]);
+      void this.#chargeAll(organization);
+    });
+  }
+
+  /** Takes back a charge whose answer could not be made. */
+  async giveBack(organization: string, taken: Taken): Promise<void> {
+    const { monthMs, amount, subscription, serials, amounts } = sumOf([taken]);
+    const values = [organization, monthMs, amount, subscription, serials, amounts, this.#random.uuid()];
+    await this.#database.run({ ...GIVE_BACK, values }, { isPatient: true });
+  }
+
+  /** @param entry id of a group, of which the state says whether it is on record */
+  async read(organization: string, entry = ''): Promise<CreditState | undefined> {
+    return creditStateOf(await this.#database.run({ ...READ, values: [organization, entry] }));
+  }
+
+  async #chargeAll(organization: string): Promise<void> {
+    // Charges of the same turn go together.
+    await undefined;
+    const waiting = this.#waiting.get(organization) as Waiting[];
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, COUNT_MAX);
+      try {
+        const charged = await this.#chargeGroup(
+          organization,
+          group.map(({ amount }) => amount),
+        );
+        for (const [index, one] of group.entries()) one.resolve(charged[index] as Charged);
+      } catch (failure) {
+        for (const one of group) one.reject(failure);
+      }
+    }
+    this.#waiting.delete(organization);
+  }
+
+  async #chargeGroup(organization: string, amounts: readonly number[]): Promise<Charged[]> {
+    const entry = this.#random.uuid();
+    try {
+      return await this.#decide(organization, amounts, entry);
+    } catch (failure) {
+      this.#states.delete(organization);
+      if (failure instanceof UnknownOrganizationError) throw failure;
+      // What may be on record stays taken: credits are never spent twice.
+      return amounts.map(() => UNAVAILABLE);
+    }
+  }
+
+  async #decide(organization: string, amounts: readonly number[], entry: string): Promise<Charged[]> {
+    let state = this.#states.get(organization);
+    let isFresh = false;
+    let judged: Charged[] = [];
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (state === undefined) {
+        state = await this.read(organization, entry);
+        if (state === undefined) throw new UnknownOrganizationError();
+        if (state.isCharged) return judged;
+        isFresh = true;
+      }
+      this.#states.delete(organization);
+      const { balance, nowMs } = state;
+      judged = amounts.map((amount) => judge(balance, amount, nowMs));
+      const taken = judged.flatMap((one) => one.taken ?? []);
+      const isWhole = amounts.every((amount, index) => amount > 0 && judged[index]?.taken !== undefined);
+      if (isFresh && taken.length === 0) return judged;
+      if (isFresh || isWhole) {
+        const sum = sumOf(taken);
+        const values = [organization, state.version, state.untilMs, sum.monthMs, sum.amount, sum.subscription];
+        const [row] = await this.#database.run({ ...CHARGE, values: [...values, sum.serials, sum.amounts, entry] });
+        if (row?.is_charged === true) {
+          this.#states.set(organization, { ...state, version: state.version + 1, nowMs: row.now_ms as number });
+          return judged;
+        }
+      }
+      state = undefined;
+      isFresh = false;
+    }
+    throw new Error('other processes charge this organization all the time');
+  }
+}
+
+class UnknownOrganizationError extends Error {
+  constructor() {
+    super('a charge of an unknown organization');
+  }
+}
+
+function judge(balance: Balance, amount: number, nowMs: number): Charged {
+  if (amount === 0) return { charge: { kind: 'charged', remaining: balance.remaining(nowMs) }, taken: undefined };
+  const taken = balance.charge(amount, nowMs);
+  const remaining = balance.remaining(nowMs);
+  return { charge: { kind: taken === undefined ? 'insufficient' : 'charged', remaining }, taken };
+}

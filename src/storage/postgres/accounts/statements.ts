@@ -1,0 +1,140 @@
+/** The statements of accounts. Each may be repeated. `paygrade.now_ms()` decides what has lapsed. */
+import { LAPSED_KEPT_MS } from '../../../accounts/limits.ts';
+
+/** Entries are needed as long as an answer may be lost and asked for again; for an operator's questions they stay longer. */
+const ENTRIES_KEPT_MS = 40 * 86_400_000;
+
+/** $1 digests, in order. */
+export const AUTHENTICATE = {
+  name: 'authenticate',
+  text: `
+    SELECT k.id, k.organization, k.scopes, paygrade.now_ms() AS now_ms
+    FROM unnest($1::text[]) WITH ORDINALITY AS a (digest, place)
+    LEFT JOIN paygrade.api_keys k ON k.digest = a.digest AND k.revoked_ms IS NULL
+      AND (k.expires_ms IS NULL OR k.expires_ms > paygrade.now_ms())
+    ORDER BY a.place`,
+} as const;
+
+/** $1 name, $2 id of an entry. A row for each grant that has not lapsed, and one without where there are none. */
+export const READ = {
+  name: 'read-credits',
+  text: `
+    SELECT o.version, o.month_ms, o.charged, o.subscription, o.subscription_charged, paygrade.now_ms() AS now_ms,
+      g.serial, g.amount, g.remaining, g.expires_ms,
+      EXISTS (SELECT FROM paygrade.credit_entries e WHERE e.id = $2) AS is_charged
+    FROM paygrade.organizations o
+    LEFT JOIN paygrade.onboarding_grants g ON g.organization = o.name
+      AND (g.expires_ms IS NULL OR g.expires_ms > paygrade.now_ms())
+    WHERE o.name = $1 ORDER BY g.serial`,
+} as const;
+
+/**
+ * $1 name, $2 version and $3 end of the state that decided, $4 month, $5 amount, $6 taken from the subscription, $7 serials of
+ * grants and $8 what is taken from each, $9 id of the entry. The debit comes first, and all the rest from what it returned.
+ */
+export const CHARGE = {
+  name: 'charge-credits',
+  text: `
+    WITH debit AS (
+      UPDATE paygrade.organizations SET version = version + 1, month_ms = $4::bigint,
+        charged = CASE month_ms WHEN $4::bigint THEN charged ELSE 0 END + $5::bigint,
+        subscription_charged = CASE month_ms WHEN $4::bigint THEN subscription_charged ELSE 0 END + $6::bigint
+      WHERE name = $1 AND version = $2::bigint AND paygrade.now_ms() < $3::bigint RETURNING name
+    ),
+    taken AS (
+      UPDATE paygrade.onboarding_grants g SET remaining = g.remaining - part.amount
+      FROM unnest($7::bigint[], $8::bigint[]) AS part (serial, amount), debit WHERE g.serial = part.serial
+    ),
+    entry AS (
+      INSERT INTO paygrade.credit_entries (id, organization, amount, at_ms)
+      SELECT $9::text, name, $5::bigint, paygrade.now_ms() FROM debit
+    )
+    SELECT EXISTS (SELECT FROM debit) AS is_charged, paygrade.now_ms() AS now_ms`,
+} as const;
+
+/** $1 name, $2 month, $3 amount, $4 of the subscription, $5 serials, $6 amounts, $7 id of the entry: takes a charge back. */
+export const GIVE_BACK = {
+  name: 'give-back-credits',
+  text: `
+    WITH entry AS (
+      INSERT INTO paygrade.credit_entries (id, organization, amount, at_ms)
+      VALUES ($7::text, $1, -$3::bigint, paygrade.now_ms()) ON CONFLICT (id) DO NOTHING RETURNING organization
+    ),
+    credit AS (
+      UPDATE paygrade.organizations o SET version = o.version + 1,
+        charged = CASE o.month_ms WHEN $2::bigint THEN o.charged - $3::bigint ELSE o.charged END,
+        subscription_charged =
+          CASE o.month_ms WHEN $2::bigint THEN o.subscription_charged - $4::bigint ELSE o.subscription_charged END
+      FROM entry WHERE o.name = entry.organization RETURNING o.name
+    )
+    UPDATE paygrade.onboarding_grants g SET remaining = g.remaining + part.amount
+    FROM unnest($5::bigint[], $6::bigint[]) AS part (serial, amount), credit WHERE g.serial = part.serial`,
+} as const;
+
+/** $1 name. What the limits are compared with. */
+export const COUNTS = {
+  text: `
+    SELECT EXISTS (SELECT FROM paygrade.organizations WHERE name = $1) AS is_known,
+      (SELECT count(*) FROM paygrade.organizations) AS organizations, (SELECT count(*) FROM paygrade.api_keys) AS keys,
+      (SELECT count(*) FROM paygrade.onboarding_grants WHERE organization = $1) AS grants`,
+} as const;
+
+/** $1 name: makes the organization if there is none. */
+const ORGANIZATION = `INSERT INTO paygrade.organizations AS o (name) VALUES ($1)
+  ON CONFLICT (name) DO UPDATE SET version = o.version + 1 RETURNING name`;
+
+/** $1 name, $2 id, $3 digest, $4 scopes, $5 expiry. */
+export const CREATE_KEY = {
+  text: `
+    WITH organization AS (${ORGANIZATION}), made AS (
+      INSERT INTO paygrade.api_keys (id, digest, organization, scopes, created_ms, expires_ms)
+      SELECT $2, $3, name, $4, paygrade.now_ms(), $5 FROM organization ON CONFLICT (id) DO NOTHING RETURNING created_ms
+    )
+    SELECT created_ms FROM made UNION ALL SELECT created_ms FROM paygrade.api_keys WHERE id = $2`,
+} as const;
+
+/** $1 name, $2 id, $3 amount, $4 expiry. */
+export const GRANT = {
+  text: `
+    WITH organization AS (${ORGANIZATION})
+    INSERT INTO paygrade.onboarding_grants (id, organization, amount, remaining, expires_ms)
+    SELECT $2, name, $3, $3, $4 FROM organization ON CONFLICT (id) DO NOTHING`,
+} as const;
+
+/** $1 name, $2 amount. */
+export const SUBSCRIBE = {
+  text: `
+    INSERT INTO paygrade.organizations AS o (name, subscription) VALUES ($1, $2)
+    ON CONFLICT (name) DO UPDATE SET subscription = excluded.subscription, version = o.version + 1`,
+} as const;
+
+/** $1 id. */
+export const REVOKE = {
+  text: `UPDATE paygrade.api_keys SET revoked_ms = coalesce(revoked_ms, paygrade.now_ms()) WHERE id = $1 RETURNING id`,
+} as const;
+
+/** $1 name; null = of all. In the order of their creation. */
+export const LIST_KEYS = {
+  text: `
+    SELECT id, organization, scopes, created_ms, expires_ms, used_ms, revoked_ms FROM paygrade.api_keys
+    WHERE $1::text IS NULL OR organization = $1 ORDER BY serial`,
+} as const;
+
+export const HAS_ORGANIZATIONS = { text: 'SELECT EXISTS (SELECT FROM paygrade.organizations) AS has_any' } as const;
+
+/** $1 ids of keys, sorted; $2 minutes of their last use. */
+export const NOTE_USES = {
+  name: 'note-uses',
+  text: `
+    WITH held AS (
+      SELECT k.id FROM paygrade.api_keys k WHERE k.id = ANY ($1::text[]) ORDER BY k.id FOR UPDATE
+    )
+    UPDATE paygrade.api_keys k SET used_ms = use.at_ms FROM unnest($1::text[], $2::bigint[]) AS use (id, at_ms), held
+    WHERE k.id = use.id AND held.id = k.id AND (k.used_ms IS NULL OR k.used_ms < use.at_ms)`,
+} as const;
+
+/** Grants that lapsed long ago go, and old entries. */
+export const FORGET = [
+  { text: `DELETE FROM paygrade.onboarding_grants WHERE expires_ms <= paygrade.now_ms() - ${LAPSED_KEPT_MS}` },
+  { text: `DELETE FROM paygrade.credit_entries WHERE at_ms <= paygrade.now_ms() - ${ENTRIES_KEPT_MS}` },
+] as const;

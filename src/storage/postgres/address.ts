@@ -1,0 +1,89 @@
+/**
+ * `DATABASE_URL` (siblings §9): where the database is and how it is reached. A host that is neither loopback nor a socket needs
+ * TLS with a checked certificate, unless the address says `sslmode=disable`. The password stays inside {@link DatabaseAddress}
+ * and appears in no message.
+ */
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import { StateError } from '../state-error.ts';
+
+export interface DatabaseAddress {
+  /** Name or IP address, or the folder of a socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly database: string | undefined;
+  /** false: no TLS. */
+  readonly ssl: false | ConnectionOptions;
+  /** For messages: `host:port/database`, without user and password. */
+  readonly shown: string;
+}
+
+const PORT = 5432;
+/** What the server understands of the parameters that libpq has; any other is refused rather than ignored. */
+const PARAMETERS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host']);
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+
+const decoded = (text: string): string | undefined => (text === '' ? undefined : decodeURIComponent(text));
+
+function certificateOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new StateError(`DATABASE_URL: sslrootcert ${JSON.stringify(file)} cannot be read`);
+  }
+}
+
+function tlsOf(host: string, mode: string | null, rootFile: string | null): false | ConnectionOptions {
+  if (mode !== null && !(SSL_MODES as readonly string[]).includes(mode)) {
+    throw new StateError(`DATABASE_URL: sslmode must be one of ${SSL_MODES.join(', ')}`);
+  }
+  if (mode === 'disable') return false;
+  if (mode === null && (host.startsWith('/') || isLoopback(host))) return false;
+  const ca = rootFile === null ? undefined : certificateOf(rootFile);
+  return { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
+}
+
+/**
+ * @param text `postgres://user:password@host:port/database?sslmode=...&sslrootcert=...`; `?host=/folder` names a socket
+ * @throws StateError one line without the address, when it is of another form
+ */
+export function parseDatabaseUrl(text: string): DatabaseAddress {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new StateError('DATABASE_URL must be an address like postgres://user:password@host:5432/database');
+  }
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') {
+    throw new StateError('DATABASE_URL must begin with postgres:// or postgresql://');
+  }
+  for (const name of url.searchParams.keys()) {
+    if (!PARAMETERS.has(name)) {
+      throw new StateError(
+        `DATABASE_URL: unknown parameter ${JSON.stringify(name)}; known are ${[...PARAMETERS].join(', ')}`,
+      );
+    }
+  }
+  try {
+    const host = url.searchParams.get('host') ?? decoded(url.hostname)?.replace(/^\[(.*)\]$/, '$1') ?? 'localhost';
+    const port = url.port === '' ? PORT : Number(url.port);
+    const database = decoded(url.pathname.slice(1));
+    return {
+      host,
+      port,
+      user: decoded(url.username),
+      password: decoded(url.password),
+      database,
+      ssl: tlsOf(host, url.searchParams.get('sslmode'), url.searchParams.get('sslrootcert')),
+      shown: `${host}${host.startsWith('/') ? '' : `:${port}`}/${database ?? ''}`,
+    };
+  } catch (failure) {
+    if (failure instanceof URIError) throw new StateError('DATABASE_URL holds a broken percent encoding');
+    throw failure;
+  }
+}

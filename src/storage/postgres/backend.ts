@@ -1,0 +1,151 @@
+/**
+ * The backend that any number of processes share (siblings §9): a PostgreSQL database decides, and each process holds only what it
+ * has under way. Opening it waits for the database, checks what `STATE_SYNC` asks of it, and brings its tables up to date.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { firstLineOf } from '../../base/failure.ts';
+import { checksummed } from '../../payment/protocol/network.ts';
+import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
+import { freshPayee } from '../payee-file.ts';
+import { StateError } from '../state-error.ts';
+import { type DatabaseAddress, parseDatabaseUrl } from './address.ts';
+import { PostgresBooks } from './books.ts';
+import { type Connections, openConnections } from './connections.ts';
+import { Database } from './database.ts';
+import { openDomainStores } from './domain-stores.ts';
+import { DatabaseAwayError, InDoubtError } from './failures.ts';
+import { migrate } from './migrations.ts';
+import { Owner } from './owners.ts';
+import { PostgresPlayLedger } from './play-ledger.ts';
+import { PostgresReservations } from './reservations.ts';
+import { keptSecret } from './secrets.ts';
+import { TABLES } from './tables/tables.ts';
+
+/** A database that does not answer at start is waited for this long (siblings §9). */
+export const START_MS = 60_000;
+const START_PAUSE_MS = 250;
+
+export const CONNECTION_LIMITS = { countMax: 16, statementMs: 5000, connectMs: 3000 };
+
+/** Values with which a commit is on the server's disk before it is acknowledged. */
+const SYNC_COMMITS: ReadonlySet<string> = new Set(['on', 'local', 'remote_write', 'remote_apply']);
+
+export interface PostgresOptions extends StoreOptions {
+  readonly databaseUrl: string;
+  /** `full`: the database must commit durably. */
+  readonly sync: 'full' | 'normal';
+  /** How long a sale stays in the books, milliseconds. */
+  readonly salesKeptMs: number;
+  /** How long the start waits for the database; {@link START_MS} when not given. */
+  readonly startMs?: number;
+}
+
+export interface PostgresPorts extends BackendPorts {
+  /** Opens connections in place of those of the address, for tests. */
+  readonly openConnections?: (() => Connections) | undefined;
+}
+
+/** @throws StateError one line, when the database cannot be used */
+export async function openPostgresBackend(options: PostgresOptions, ports: PostgresPorts): Promise<Backend> {
+  const address = parseDatabaseUrl(options.databaseUrl);
+  const database = new Database(ports.openConnections?.() ?? openConnections(address, CONNECTION_LIMITS), ports);
+  try {
+    await reach(database, address, options.startMs ?? START_MS);
+    return await openOn(database, address, options, ports);
+  } catch (failure) {
+    await database.close();
+    const isOfDatabase = failure instanceof DatabaseAwayError || failure instanceof InDoubtError;
+    throw isOfDatabase
+      ? new StateError(`the database ${address.shown} cannot be used: ${firstLineOf(failure)}`)
+      : failure;
+  }
+}
+
+/** Waits until the database answers. */
+async function reach(database: Database, address: DatabaseAddress, startMs: number): Promise<void> {
+  const untilMs = performance.now() + startMs;
+  for (;;) {
+    try {
+      await database.probe();
+      return;
+    } catch (failure) {
+      if (performance.now() > untilMs) {
+        const waited = Math.round(startMs / 1000);
+        throw new StateError(`the database ${address.shown} did not answer for ${waited} s: ${firstLineOf(failure)}`);
+      }
+      await pause(START_PAUSE_MS);
+    }
+  }
+}
+
+/** @throws StateError when a power failure could take acknowledged commits */
+async function checkDurability(database: Database, address: DatabaseAddress): Promise<void> {
+  const [row] = await database.run({
+    text: "SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits",
+  });
+  const off =
+    row?.fsync !== 'on' ? 'fsync' : SYNC_COMMITS.has(row.commits as string) ? undefined : 'synchronous_commit';
+  if (off === undefined) return;
+  throw new StateError(
+    `the database ${address.shown} has ${off} off, so a power failure could lose payments; switch it on, or set STATE_SYNC=normal`,
+  );
+}
+
+async function openOn(
+  database: Database,
+  address: DatabaseAddress,
+  options: PostgresOptions,
+  ports: PostgresPorts,
+): Promise<Backend> {
+  const { clock, timers, random, onCallbackFault } = ports;
+  if (options.sync === 'full') await checkDurability(database, address);
+  const owner = new Owner(database, { clock, timers, random, onFailure: onCallbackFault });
+  await migrate(database, TABLES, owner.id);
+  await owner.start();
+  const { play } = options;
+  const books = await PostgresBooks.open(database, owner, options.salesKeptMs, ports);
+  const reservations = await PostgresReservations.open(database, owner, {
+    clock,
+    settlement: play === undefined ? 'facilitator' : 'local',
+    onSold: (operation) => books.sold(operation),
+  });
+  const playLedger = play === undefined ? undefined : new PostgresPlayLedger(database, play.openingAtomic);
+  if (playLedger !== undefined) owner.onLook(() => playLedger.prune());
+  const domains = await openDomainStores(
+    { callbackBytes: options.callbackBytes, isPlay: play !== undefined },
+    { clock, timers, random, database, owner, onFault: onCallbackFault },
+  );
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    database.endWaits();
+    await domains.close();
+    await books.close();
+    await owner.end();
+    await database.close();
+  };
+  return {
+    callbacks: domains.callbacks,
+    accounts: domains.accounts,
+    rateLimits: domains.rateLimits,
+    resolves: domains.resolves,
+    retries: domains.retries,
+    reservations,
+    playLedger,
+    books,
+    fault: () => database.fault(),
+    commits: () => {
+      const { statements, repeats } = database.counts;
+      return { batchCount: statements, operationCount: statements - repeats };
+    },
+    throwawayPayee: async () => {
+      const bytes = await keptSecret(database, 'pay-to', () => Buffer.from(freshPayee(random).slice(2), 'hex'));
+      return checksummed(`0x${Buffer.from(bytes).toString('hex')}`);
+    },
+    notices: [],
+    drain: () => domains.callbacks.drain(),
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/**
+ * The books of all processes (tables/sales.ts). Sales come with their settlements (cases.ts); this file notes deliveries, removes
+ * what is past its retention, and reads pages straight from the database.
+ */
+import { DIGEST_KEY_BYTES, type Digest, keyedDigest } from '../../base/digest.ts';
+import { messageOf } from '../../base/failure.ts';
+import type { Random } from '../../base/random.ts';
+import type { Timers } from '../../base/timers.ts';
+import {
+  type Books,
+  BooksUnreadableError,
+  type Sale,
+  type SaleFacts,
+  type SalesDay,
+  type SalesQuery,
+} from '../../payment/books.ts';
+import type { Address, NetworkId } from '../../payment/protocol/network.ts';
+import type { ReservationKey } from '../../payment/protocol/order.ts';
+import { SaleCounts } from '../memory/sale-counts.ts';
+import { hexOfKey } from './claims.ts';
+import type { Row, Statement } from './connections.ts';
+import type { Database } from './database.ts';
+import type { Owner } from './owners.ts';
+import { keptSecret } from './secrets.ts';
+
+/** Deliveries wait this long for others; a kill leaves those of this time undelivered in the books. */
+const DELIVERED_PAUSE_MS = 50;
+const DELIVERED_COUNT_MAX = 1000;
+const PRUNED_COUNT_MAX = 1000;
+/** A read of the whole books may take this long. */
+const READ_MS = 60_000;
+
+const COLUMNS = 'serial, time_ms, amount, network, payer, nonce, transaction, settlement, facts, is_delivered';
+
+const PAGE = `
+  SELECT ${COLUMNS} FROM paygrade.sales
+  WHERE time_ms >= $1 AND (time_ms, serial) > ($2::bigint, $3::bigint)`;
+
+const DAYS = `
+  SELECT to_char(to_timestamp(time_ms / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, settlement, network, operation,
+    count(*) AS sales, sum(amount) AS amount, count(*) FILTER (WHERE NOT is_delivered) AS undelivered
+  FROM paygrade.sales WHERE time_ms >= $1
+  GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`;
+
+const PRUNE = `
+  DELETE FROM paygrade.sales WHERE serial IN (
+    SELECT serial FROM paygrade.sales WHERE time_ms < paygrade.now_ms() - $1::bigint
+    ORDER BY time_ms, serial LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
+  ) RETURNING serial`;
+
+const saleOf = (row: Row): Sale => ({
+  ...(JSON.parse(row.facts as string) as SaleFacts),
+  serial: row.serial as number,
+  timeMs: row.time_ms as number,
+  amountAtomic: BigInt(row.amount as string),
+  network: row.network as NetworkId,
+  payer: row.payer as Address,
+  nonce: row.nonce as string,
+  transaction: row.transaction as string,
+  settlement: row.settlement as Sale['settlement'],
+  isDelivered: row.is_delivered as boolean,
+});
+
+const dayOfRow = (row: Row): SalesDay => ({
+  day: row.day as string,
+  settlement: row.settlement as Sale['settlement'],
+  network: row.network as NetworkId,
+  operation: row.operation as string,
+  saleCount: row.sales as number,
+  amountAtomic: BigInt(row.amount as string),
+  undeliveredCount: row.undelivered as number,
+});
+
+/** Reads the books beside running servers. */
+export class BooksReader implements Pick<Books, 'list' | 'find' | 'days'> {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async list({ sinceMs, isUndeliveredOnly, after, limit }: SalesQuery): Promise<readonly Sale[]> {
+    const text = `${PAGE}${isUndeliveredOnly ? ' AND NOT is_delivered' : ''} ORDER BY time_ms, serial LIMIT $4`;
+    return (await this.#read({ text, values: [sinceMs, after?.timeMs ?? -1, after?.serial ?? -1, limit] })).map(saleOf);
+  }
+
+  async find(key: ReservationKey): Promise<Sale | undefined> {
+    const text = `SELECT ${COLUMNS} FROM paygrade.sales WHERE key = decode($1, 'hex') ORDER BY serial DESC LIMIT 1`;
+    const [row] = await this.#read({ name: 'find-sale', text, values: [hexOfKey(key)] });
+    return row === undefined ? undefined : saleOf(row);
+  }
+
+  async days(from: string): Promise<readonly SalesDay[]> {
+    return (await this.#read({ text: DAYS, values: [Date.parse(`${from}T00:00:00Z`)], query_timeout: READ_MS })).map(
+      dayOfRow,
+    );
+  }
+
+  async #read(statement: Statement): Promise<readonly Row[]> {
+    try {
+      return await this.#database.run(statement);
+    } catch (failure) {
+      throw new BooksUnreadableError(messageOf(failure));
+    }
+  }
+}
+
+export interface BooksPorts {
+  readonly timers: Timers;
+  readonly random: Random;
+}
+
+export class PostgresBooks extends BooksReader implements Books {
+  readonly digestOf: Digest;
+  readonly #writer: Database;
+  readonly #timers: Timers;
+  readonly #keptMs: number;
+  readonly #counts: SaleCounts;
+  /** Serials of sales whose delivery is not on record yet. */
+  #delivered: number[] = [];
+  #isScheduled = false;
+  #isClosed = false;
+  #cancel = (): void => {};
+  #recording: Promise<void> = Promise.resolve();
+
+  /** @param keptMs how long a sale stays */
+  static async open(database: Database, owner: Owner, keptMs: number, ports: BooksPorts): Promise<PostgresBooks> {
+    const secret = await keptSecret(database, 'question', () => ports.random.bytes(DIGEST_KEY_BYTES));
+    return new PostgresBooks(database, owner, keptMs, ports.timers, secret, await undeliveredCountIn(database));
+  }
+
+  private constructor(
+    database: Database,
+    owner: Owner,
+    keptMs: number,
+    timers: Timers,
+    secret: Uint8Array,
+    undeliveredCount: number,
+  ) {
+    super(database);
+    this.digestOf = keyedDigest(secret);
+    this.#writer = database;
+    this.#timers = timers;
+    this.#keptMs = keptMs;
+    this.#counts = new SaleCounts(undeliveredCount);
+    owner.onLook(() => this.#look());
+  }
+
+  get saleCounts(): ReadonlyMap<string, number> {
+    return this.#counts.byOperation;
+  }
+
+  get undeliveredCount(): number {
+    return this.#counts.undeliveredCount;
+  }
+
+  /** Counts a sale whose settlement is on record. */
+  sold(operation: string): void {
+    this.#counts.sold(operation);
+  }
+
+  markDelivered(serial: number): void {
+    this.#delivered.push(serial);
+    if (this.#isScheduled || this.#isClosed) return;
+    this.#isScheduled = true;
+    this.#cancel = this.#timers.after(DELIVERED_PAUSE_MS, () => {
+      this.#recording = this.#recordDelivered();
+    });
+  }
+
+  /** Records the deliveries that still wait. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel();
+    await this.#recording;
+    await this.#recordDelivered();
+  }
+
+  /** Records what has gathered. What the database does not take now is recorded with the next ones, or in the next look. */
+  async #recordDelivered(): Promise<void> {
+    this.#isScheduled = false;
+    while (this.#delivered.length > 0) {
+      const serials = this.#delivered.splice(0, DELIVERED_COUNT_MAX);
+      try {
+        await this.#writer.run({
+          name: 'mark-delivered',
+          text: `UPDATE paygrade.sales SET is_delivered = true
+                 WHERE serial IN (
+                   SELECT serial FROM paygrade.sales WHERE serial = ANY ($1::bigint[]) AND NOT is_delivered
+                   ORDER BY serial FOR UPDATE
+                 )`,
+          values: [serials],
+        });
+      } catch {
+        this.#delivered.unshift(...serials);
+        return;
+      }
+    }
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isScheduled) await this.#recordDelivered();
+    this.#counts.undeliveredCount = await undeliveredCountIn(this.#writer);
+    const prune: Statement = { name: 'prune-sales', text: PRUNE, values: [this.#keptMs] };
+    while ((await this.#writer.run(prune)).length === PRUNED_COUNT_MAX);
+  }
+}
+
+async function undeliveredCountIn(database: Database): Promise<number> {
+  const [row] = await database.run({
+    name: 'count-undelivered',
+    text: 'SELECT count(*) AS count FROM paygrade.sales WHERE NOT is_delivered',
+  });
+  return row?.count as number;
+}

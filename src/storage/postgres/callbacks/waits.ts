@@ -1,0 +1,279 @@
+/**
+ * Waits of this process for events that any process stores (decisions §5). The rule is a poll: every {@link POLL_MS} one statement
+ * asks for news of all callbacks that have a wait here, so a wait is answered at the latest that much later, and a round trip.
+ * What this process stored itself, or is hinted at by another, is looked for at once.
+ *
+ * A wait knows the event after which it looks, so it does not matter how many of these find the same event: each wait ends once.
+ */
+import type { Clock } from '../../../base/clock.ts';
+import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
+import type { Timers } from '../../../base/timers.ts';
+import type { Absent, Client, EventJson, Waited, Woken } from '../../../callback/callbacks.ts';
+import type { InboxEvent } from '../../../callback/event.ts';
+import type { CallbackId, EventId } from '../../../callback/identifier.ts';
+import { Deadlines, TimerEntry } from '../../../callback/inbox/deadlines.ts';
+import { inlineJsonOf } from '../../../callback/inbox/reading.ts';
+import { WAIT_COUNT_MAX } from '../../../callback/limits.ts';
+import type { Database } from '../database.ts';
+import { Group } from '../groups.ts';
+import { EXPIRED, endOf, eventOf, NOT_FOUND } from './rows.ts';
+import { LOOK, NEWS } from './statements.ts';
+
+/** From the beginning of one poll to that of the next. */
+export const POLL_MS = 200;
+
+/** A callback that has waits here. */
+interface Watched {
+  readonly id: CallbackId;
+  readonly waits: Set<Wait>;
+  cancelEnd: (() => void) | undefined;
+}
+
+/** After which event a wait looks, and what it found. */
+type Found =
+  | { readonly kind: 'event'; readonly event: InboxEvent }
+  | { readonly kind: 'none'; readonly seq: number }
+  | { readonly kind: 'unknown-event' }
+  | Absent;
+
+class Wait extends TimerEntry implements DisconnectListener {
+  readonly watched: Watched;
+  /** Id of the event after which it looks; '' = from the beginning. */
+  readonly after: string;
+  readonly #end: (wait: Wait, how: Woken) => void;
+  /** Sequence number of `after`; undefined until it has looked. */
+  seq: number | undefined;
+  isOver = false;
+  give: (how: Waited) => void = () => {};
+
+  constructor(watched: Watched, after: string, end: (wait: Wait, how: Woken) => void) {
+    super();
+    this.watched = watched;
+    this.after = after;
+    this.#end = end;
+  }
+
+  override onDue(): void {
+    this.#end(this, { kind: 'timed-out' });
+  }
+
+  handleEvent(): void {
+    this.#end(this, { kind: 'disconnected' });
+  }
+}
+
+export interface WaitsPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly database: Database;
+  /** The JSON of an event that is too long to come with its row. */
+  longJson(id: CallbackId, event: InboxEvent): Promise<EventJson | Woken>;
+  /** A look for news failed; the next poll looks again. */
+  onFault(fault: unknown): void;
+}
+
+interface Question {
+  readonly id: CallbackId;
+  readonly after: string;
+}
+
+export class Waits {
+  readonly #ports: WaitsPorts;
+  readonly #deadlines: Deadlines;
+  readonly #looks: Group<Question, Found>;
+  readonly #watched = new Map<CallbackId, Watched>();
+  #count = 0;
+  #isDraining = false;
+  #isPolling = false;
+  #cancelPoll: (() => void) | undefined;
+
+  constructor(ports: WaitsPorts) {
+    this.#ports = ports;
+    this.#deadlines = new Deadlines(ports.clock, ports.timers);
+    this.#looks = new Group((questions) => this.#look(questions), { keyOf: ({ id }) => id, takesRepeatedKeys: true });
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** @param endsInMs until the callback's end */
+  async wait(
+    id: CallbackId,
+    after: string | null,
+    timeoutMs: number,
+    endsInMs: number,
+    client: Client,
+  ): Promise<Waited> {
+    if (client.isDisconnected()) return { kind: 'disconnected' };
+    const wait = this.#isDraining ? undefined : this.#park(id, after ?? '', timeoutMs, endsInMs, client);
+    const ended = wait && new Promise<Waited>((resolve) => (wait.give = resolve));
+    let found: Found;
+    try {
+      found = await this.#looks.add({ id, after: after ?? '' });
+    } catch (failure) {
+      if (wait !== undefined) this.#remove(wait);
+      throw failure;
+    }
+    if (wait?.isOver) return ended as Promise<Waited>;
+    if (found.kind !== 'none') {
+      if (wait !== undefined) this.#remove(wait);
+      return found.kind === 'event' ? this.#woken(id, found.event) : found;
+    }
+    if (wait === undefined) return this.#isDraining ? { kind: 'timed-out' } : { kind: 'too-many-waits' };
+    wait.seq = found.seq;
+    this.#pollLater();
+    return ended as Promise<Waited>;
+  }
+
+  /** This process stored an event. @param seq its number */
+  stored(id: CallbackId, seq: number, event: InboxEvent): void {
+    const watched = this.#watched.get(id);
+    if (watched === undefined) return;
+    const json = inlineJsonOf(event);
+    for (const wait of [...watched.waits]) {
+      if (json !== undefined && wait.seq === seq - 1)
+        this.#end(wait, { kind: 'event', eventId: event.id, event: json });
+    }
+    if (watched.waits.size > 0) void this.#check([watched]);
+  }
+
+  /** The callback has ended. */
+  ended(id: CallbackId, how: Woken): void {
+    const watched = this.#watched.get(id);
+    for (const wait of [...(watched?.waits ?? [])]) this.#end(wait, how);
+  }
+
+  /** Another process says that there is news of these; null = of any. */
+  hinted(ids: readonly CallbackId[] | null): void {
+    const watched = ids === null ? [...this.#watched.values()] : ids.flatMap((id) => this.#watched.get(id) ?? []);
+    if (watched.length > 0) void this.#check(watched);
+  }
+
+  /** Ends every wait as timed out, now and from now on. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const { id } of [...this.#watched.values()]) this.ended(id, { kind: 'timed-out' });
+    this.#cancelPoll?.();
+    this.#cancelPoll = undefined;
+  }
+
+  /** @returns undefined when the callback has as many waits as it may have */
+  #park(id: CallbackId, after: string, timeoutMs: number, endsInMs: number, client: Client): Wait | undefined {
+    const watched: Watched = this.#watched.get(id) ?? { id, waits: new Set(), cancelEnd: undefined };
+    if (watched.waits.size >= WAIT_COUNT_MAX) return undefined;
+    this.#watched.set(id, watched);
+    const wait = new Wait(watched, after, (one, how) => this.#end(one, how));
+    watched.waits.add(wait);
+    this.#count++;
+    client.onDisconnect(wait);
+    if (timeoutMs < endsInMs) this.#deadlines.add(wait, timeoutMs);
+    else watched.cancelEnd ??= this.#ports.timers.after(Math.ceil(endsInMs), () => this.#atEnd(watched));
+    return wait;
+  }
+
+  /** The callback's lifetime is over, by our reckoning: the database says so, or the next poll will find it. */
+  #atEnd(watched: Watched): void {
+    watched.cancelEnd = undefined;
+    void this.#check([watched]);
+  }
+
+  #remove(wait: Wait): boolean {
+    const { watched } = wait;
+    if (!watched.waits.delete(wait)) return false;
+    wait.isOver = true;
+    this.#deadlines.remove(wait);
+    this.#count--;
+    if (watched.waits.size === 0) {
+      watched.cancelEnd?.();
+      this.#watched.delete(watched.id);
+    }
+    return true;
+  }
+
+  #end(wait: Wait, how: Woken): void {
+    if (this.#remove(wait)) wait.give(how);
+  }
+
+  #pollLater(): void {
+    if (this.#isDraining || this.#watched.size === 0) return;
+    this.#cancelPoll ??= this.#ports.timers.after(POLL_MS, () => {
+      this.#cancelPoll = undefined;
+      this.#pollLater();
+      if (!this.#isPolling) void this.#poll();
+    });
+  }
+
+  async #poll(): Promise<void> {
+    this.#isPolling = true;
+    await this.#check([...this.#watched.values()]);
+    this.#isPolling = false;
+  }
+
+  /** Ends the waits for which there is news. Never rejects. */
+  async #check(watched: readonly Watched[]): Promise<void> {
+    const parked = watched.flatMap(({ id, waits }) => {
+      const seqs = [...waits].flatMap(({ seq }) => seq ?? []);
+      return seqs.length === 0 ? [] : [{ id, seen: Math.min(...seqs) }];
+    });
+    if (parked.length === 0) return;
+    const values = [parked.map(({ id }) => id), parked.map(({ seen }) => seen)];
+    try {
+      const rows = await this.#ports.database.run({ ...NEWS, values });
+      await Promise.all(
+        rows.map(async (row) => {
+          const id = row.callback_id as CallbackId;
+          const ended = endOf(row);
+          if (ended !== undefined) this.ended(id, ended);
+          else await this.#wake(id, row.event_count as number);
+        }),
+      );
+    } catch (fault) {
+      if (!this.#isDraining) this.#ports.onFault(fault);
+    }
+  }
+
+  /** Ends the waits of a callback that look after an event which is not its last one. */
+  async #wake(id: CallbackId, eventCount: number): Promise<void> {
+    const behind = [...(this.#watched.get(id)?.waits ?? [])].filter(({ seq }) => seq !== undefined && seq < eventCount);
+    for (const after of new Set(behind.map((wait) => wait.after))) {
+      const found = await this.#looks.add({ id, after });
+      if (found.kind === 'none') continue;
+      const woken = await this.#outcomeOf(id, found);
+      for (const wait of behind) if (wait.after === after) this.#end(wait, woken);
+    }
+  }
+
+  async #outcomeOf(id: CallbackId, found: Exclude<Found, { kind: 'none' }>): Promise<Woken> {
+    switch (found.kind) {
+      case 'event':
+        return this.#woken(id, found.event);
+      case 'unknown-event': // The wait's own event is gone: the callback was deleted meanwhile.
+      case 'not-found':
+        return NOT_FOUND;
+      case 'expired':
+        return EXPIRED;
+      default:
+        return found satisfies never;
+    }
+  }
+
+  async #woken(id: CallbackId, event: InboxEvent): Promise<Woken> {
+    const json = inlineJsonOf(event) ?? (await this.#ports.longJson(id, event));
+    return typeof json === 'string' || 'read' in json
+      ? { kind: 'event', eventId: event.id as EventId, event: json }
+      : json;
+  }
+
+  async #look(questions: readonly Question[]): Promise<Found[]> {
+    const values = [questions.map(({ id }) => id), questions.map(({ after }) => after)];
+    const rows = await this.#ports.database.run({ ...LOOK, values });
+    return rows.map((row): Found => {
+      const ended = endOf(row);
+      if (ended !== undefined) return ended;
+      if (row.after_seq === null) return { kind: 'unknown-event' };
+      const event = eventOf(row);
+      return event === undefined ? { kind: 'none', seq: row.after_seq as number } : { kind: 'event', event };
+    });
+  }
+}

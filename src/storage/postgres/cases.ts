@@ -1,0 +1,232 @@
+/**
+ * Settlements whose outcome is not on record yet (tables/payments.ts): the intent makes one, the outcome ends it and enters the
+ * sale. Each method is one statement for a group; each can be repeated, because a serial stands for one purchase only.
+ */
+import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
+import { orderOfText, orderTextOf, type PaymentOrder, type ReservationKey } from '../../payment/protocol/order.ts';
+import { KEPT_MS } from '../../payment/reservations.ts';
+import { hexOfKey } from './claims.ts';
+import type { Row } from './connections.ts';
+import type { Database } from './database.ts';
+import { Group } from './groups.ts';
+import { DEAD, INTENDED, RESERVED } from './tables/payments.ts';
+
+export interface IntentItem {
+  readonly key: ReservationKey;
+  readonly serial: number;
+  readonly attempt: number;
+  readonly order: PaymentOrder;
+  readonly sale: SaleFacts;
+  /** For a purchase with an identifier: its digest, 32 code units 0..255, and the answer. */
+  readonly answer: { readonly digest: string; readonly sealed: Uint8Array } | undefined;
+}
+
+export interface SettledItem {
+  readonly key: ReservationKey;
+  readonly serial: number;
+  readonly order: PaymentOrder;
+  readonly sale: SaleFacts;
+  readonly transaction: string;
+}
+
+export interface EndItem {
+  readonly serial: number;
+  readonly transaction: string;
+}
+
+/** `there`: the record is there now. `gone`: another process has brought the case to another end. */
+export type Recorded = 'there' | 'gone';
+
+/** A case whose process has ended. */
+export interface FoundCase {
+  readonly serial: number;
+  readonly attempt: number;
+  readonly order: PaymentOrder;
+  readonly sale: SaleFacts;
+  readonly transaction: string;
+  /** Digest of its identifier; undefined = none. */
+  readonly digest: string | undefined;
+}
+
+/** The claim must be this attempt's still; a repeat finds its own case. */
+const INTENT = `
+  WITH item AS (
+    SELECT * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[])
+      AS item(key, serial, attempt, terms, sale, digest, sealed)
+  ), intended AS (
+    UPDATE paygrade.claims c SET state = ${INTENDED} FROM item
+    WHERE c.key = decode(item.key, 'hex') AND c.serial = item.serial AND c.owner = $1 AND c.attempt = item.attempt
+      AND c.state = ${RESERVED}
+    RETURNING c.serial
+  ), named AS (
+    UPDATE paygrade.identifiers n SET serial = item.serial, sealed = decode(item.sealed, 'hex')
+    FROM item JOIN intended ON intended.serial = item.serial
+    WHERE n.digest = decode(item.digest, 'hex') AND n.owner = $1 AND n.attempt = item.attempt AND n.sealed IS NULL
+    RETURNING n.serial
+  ), begun AS (
+    INSERT INTO paygrade.cases (serial, owner, settlement, terms, sale)
+    SELECT item.serial, $1, $2, item.terms, item.sale FROM item JOIN intended ON intended.serial = item.serial
+    RETURNING serial
+  )
+  SELECT serial FROM begun
+  UNION ALL SELECT k.serial FROM item JOIN paygrade.cases k ON k.serial = item.serial AND k.owner = $1`;
+
+const SETTLED = `
+  WITH item AS (
+    SELECT * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[], $8::text[], $9::text[], $10::text[])
+      AS item(serial, key, transaction, operation, amount, network, payer, nonce, facts)
+  ), ended AS (
+    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial
+  ), kept AS (
+    UPDATE paygrade.identifiers n
+    SET kept_until_ms = paygrade.now_ms() + ${KEPT_MS}, transaction = item.transaction
+    FROM item JOIN ended ON ended.serial = item.serial WHERE n.serial = item.serial
+  ), sold AS (
+    INSERT INTO paygrade.sales
+      (serial, key, time_ms, operation, amount, network, payer, nonce, transaction, settlement, facts)
+    SELECT item.serial, decode(item.key, 'hex'), paygrade.now_ms(), item.operation, item.amount, item.network, item.payer,
+      item.nonce, item.transaction, $1, item.facts
+    FROM item JOIN ended ON ended.serial = item.serial
+    RETURNING serial
+  )
+  SELECT serial FROM sold UNION ALL SELECT s.serial FROM item JOIN paygrade.sales s ON s.serial = item.serial`;
+
+const UNKNOWN = `
+  UPDATE paygrade.cases k SET is_unknown = true, transaction = item.transaction
+  FROM unnest($1::bigint[], $2::text[]) AS item(serial, transaction)
+  WHERE k.serial = item.serial RETURNING k.serial`;
+
+const RELEASED = `
+  WITH item AS (SELECT * FROM unnest($1::bigint[]) AS item(serial)),
+  ended AS (
+    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial
+  ), unnamed AS (
+    DELETE FROM paygrade.identifiers n USING ended WHERE n.serial = ended.serial
+  ), freed AS (
+    DELETE FROM paygrade.claims c USING ended WHERE c.serial = ended.serial
+  )
+  SELECT serial FROM ended
+  UNION ALL
+  SELECT item.serial FROM item
+  WHERE NOT EXISTS (SELECT FROM paygrade.cases k WHERE k.serial = item.serial)
+    AND NOT EXISTS (SELECT FROM paygrade.claims c WHERE c.serial = item.serial)`;
+
+const ENDED_DEAD = `
+  WITH item AS (SELECT * FROM unnest($1::bigint[], $2::text[]) AS item(serial, transaction)),
+  ended AS (
+    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial
+  ), unnamed AS (
+    DELETE FROM paygrade.identifiers n USING ended WHERE n.serial = ended.serial
+  ), dead AS (
+    UPDATE paygrade.claims c SET state = ${DEAD}, transaction = item.transaction
+    FROM item JOIN ended ON ended.serial = item.serial WHERE c.serial = item.serial
+  )
+  SELECT serial FROM ended
+  UNION ALL SELECT c.serial FROM item JOIN paygrade.claims c ON c.serial = item.serial AND c.state = ${DEAD}`;
+
+/** Takes over what a process without life held, and what an unanswered take-over of ours has taken already. */
+const takeOverText = (isDead: string): string => `
+  WITH taken AS (
+    UPDATE paygrade.cases k SET owner = $1, is_unknown = true
+    WHERE k.settlement = $2 AND (${isDead} OR (k.owner = $1 AND k.serial <> ALL ($3::bigint[])))
+    RETURNING k.serial, k.terms, k.sale, k.transaction
+  )
+  SELECT taken.*, c.attempt, encode(n.digest, 'hex') AS digest
+  FROM taken JOIN paygrade.claims c ON c.serial = taken.serial
+  LEFT JOIN paygrade.identifiers n ON n.serial = taken.serial
+  ORDER BY taken.serial`;
+
+const byKey = ({ key }: { readonly key: string }): string => key;
+const bySerial = ({ serial }: { readonly serial: number }): string => String(serial).padStart(16, '0');
+
+const caseOf = (row: Row): FoundCase => ({
+  serial: row.serial as number,
+  attempt: row.attempt as number,
+  order: orderOfText(row.terms as string),
+  sale: JSON.parse(row.sale as string) as SaleFacts,
+  transaction: row.transaction as string,
+  digest: row.digest === null ? undefined : Buffer.from(row.digest as string, 'hex').toString('latin1'),
+});
+
+export class Cases {
+  readonly #database: Database;
+  readonly #owner: string;
+  readonly #settlement: SettlementKind;
+  readonly intend: Group<IntentItem, Recorded>;
+  readonly settle: Group<SettledItem, Recorded>;
+  readonly markUnknown: Group<EndItem, Recorded>;
+  readonly release: Group<EndItem, Recorded>;
+  readonly end: Group<EndItem, Recorded>;
+
+  constructor(database: Database, owner: string, settlement: SettlementKind) {
+    this.#database = database;
+    this.#owner = owner;
+    this.#settlement = settlement;
+    this.intend = new Group((items: readonly IntentItem[]) => this.#intend(items), { keyOf: byKey });
+    this.settle = new Group((items: readonly SettledItem[]) => this.#settle(items), { keyOf: bySerial });
+    const ends = (name: string, text: string, hasTransaction: boolean): Group<EndItem, Recorded> =>
+      new Group(
+        (items: readonly EndItem[]) =>
+          this.#record(name, text, items, [
+            items.map(({ serial }) => serial),
+            ...(hasTransaction ? [items.map(({ transaction }) => transaction)] : []),
+          ]),
+        { keyOf: bySerial },
+      );
+    this.markUnknown = ends('mark-unknown', UNKNOWN, true);
+    this.release = ends('release-case', RELEASED, false);
+    this.end = ends('end-dead', ENDED_DEAD, true);
+  }
+
+  /**
+   * @param isDead condition on `k.owner`
+   * @param live serials of this process's own cases
+   */
+  async takeOver(isDead: string, live: readonly number[]): Promise<readonly FoundCase[]> {
+    const values = [this.#owner, this.#settlement, live];
+    return (await this.#database.run({ text: takeOverText(isDead), values })).map(caseOf);
+  }
+
+  #intend(items: readonly IntentItem[]): Promise<Recorded[]> {
+    return this.#record('record-intent', INTENT, items, [
+      this.#owner,
+      this.#settlement,
+      items.map(({ key }) => hexOfKey(key)),
+      items.map(({ serial }) => serial),
+      items.map(({ attempt }) => attempt),
+      items.map(({ order }) => orderTextOf(order)),
+      items.map(({ sale }) => JSON.stringify(sale)),
+      items.map(({ answer }) => (answer === undefined ? null : hexOfKey(answer.digest))),
+      items.map(({ answer }) => (answer === undefined ? null : Buffer.from(answer.sealed).toString('hex'))),
+    ]);
+  }
+
+  #settle(items: readonly SettledItem[]): Promise<Recorded[]> {
+    const authorizations = items.map(({ order }) => order.authorization);
+    return this.#record('record-settled', SETTLED, items, [
+      this.#settlement,
+      items.map(({ serial }) => serial),
+      items.map(({ key }) => hexOfKey(key)),
+      items.map(({ transaction }) => transaction),
+      items.map(({ sale }) => sale.operation),
+      authorizations.map(({ valueAtomic }) => String(valueAtomic)),
+      items.map(({ order }) => order.offer.requirements.network),
+      items.map(({ order }) => order.payer),
+      authorizations.map(({ nonce }) => nonce),
+      // JSON, because a query may hold U+0000, which no text of PostgreSQL can.
+      items.map(({ sale }) => JSON.stringify(sale)),
+    ]);
+  }
+
+  /** Outcomes wait for a database that is away; an intent does not, because nothing is lost without it. */
+  async #record(
+    name: string,
+    text: string,
+    items: readonly { readonly serial: number }[],
+    values: readonly unknown[],
+  ): Promise<Recorded[]> {
+    const rows = await this.#database.run({ name, text, values }, { isPatient: text !== INTENT });
+    const there = new Set(rows.map(({ serial }) => serial as number));
+    return items.map(({ serial }) => (there.has(serial) ? 'there' : 'gone'));
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Connections to PostgreSQL through `pg`, on Node and Bun alike. `query_timeout` bounds every statement on our side, because a
+ * frozen server honours no timeout of its own; the pool throws a connection away after any failure.
+ */
+import { type ClientBase, Pool, type PoolConfig, type QueryResult, types } from 'pg';
+import type { DatabaseAddress } from './address.ts';
+
+/** A statement that leaves nothing to the text: values are parameters. */
+export interface Statement {
+  /** The server prepares a named statement once for each connection; one name always has the same text. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  /** Milliseconds, in place of the pool's. */
+  readonly query_timeout?: number;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A connection that was taken out of the pool. */
+export interface Connection {
+  query(statement: Statement): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }>;
+  on(event: 'notification', listener: (message: { channel: string; payload?: string | undefined }) => void): unknown;
+  on(event: 'error' | 'end', listener: (failure?: Error) => void): unknown;
+  /** @param isBroken the pool closes it */
+  release(isBroken: boolean): void;
+}
+
+/** A pool. Tests pass their own, which lose answers or set the clock of the database. */
+export interface Connections {
+  connect(): Promise<Connection>;
+  end(): Promise<void>;
+}
+
+export interface ConnectionLimits {
+  readonly countMax: number;
+  /** Longest wait for the server's answer to a statement. */
+  readonly statementMs: number;
+  /** Longest wait for a connection. */
+  readonly connectMs: number;
+}
+
+/** `int8`: milliseconds, counts and serials, which are safe integers; amounts of money are `numeric` and stay text. */
+const INT8_OID = 20;
+const getTypeParser: typeof types.getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
+  oid === INT8_OID && format !== 'binary' ? Number : types.getTypeParser(oid, format as 'text')) as never;
+
+/** An idle connection is closed after this time, so that a pool shrinks after a rush. */
+const IDLE_MS = 30_000;
+/** The server ends a statement shortly before we stop waiting for it. */
+const SERVER_SHARE = 0.9;
+
+export function poolConfigOf(address: DatabaseAddress, limits: ConnectionLimits): PoolConfig {
+  const { host, port, user, password, database, ssl } = address;
+  return {
+    host,
+    port,
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password }),
+    ...(database === undefined ? {} : { database }),
+    ssl,
+    max: limits.countMax,
+    query_timeout: limits.statementMs,
+    connectionTimeoutMillis: limits.connectMs,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+    keepAlive: true,
+    application_name: 'paygrade',
+    types: { getTypeParser },
+  };
+}
+
+/** Said to the server once for each connection; a pooler that refuses parameters at connect accepts a statement. */
+const sessionText = (statementMs: number): string =>
+  `SET statement_timeout = ${Math.floor(statementMs * SERVER_SHARE)}; SET idle_in_transaction_session_timeout = ${statementMs}`;
+
+export function openConnections(address: DatabaseAddress, limits: ConnectionLimits): Connections {
+  const pool = new Pool({
+    ...poolConfigOf(address, limits),
+    // The pool awaits what this returns.
+    onConnect: ((client: ClientBase) => client.query(sessionText(limits.statementMs))) as (client: ClientBase) => void,
+  });
+  // An idle connection that is lost: the pool has removed it, and the next statement opens another.
+  pool.on('error', () => {});
+  return {
+    async connect() {
+      const client = await pool.connect();
+      const swallow = (): void => {};
+      client.on('error', swallow);
+      return {
+        query: (statement) => client.query(statement as never) as Promise<QueryResult>,
+        on: (event: string, listener: never) => client.on(event as 'notification', listener),
+        release(isBroken) {
+          client.removeListener('error', swallow);
+          client.release(isBroken);
+        },
+      };
+    },
+    end: () => pool.end(),
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * Moves a state folder into an empty database (siblings §9): all that lasts, in one transaction. The folder's lock keeps servers
+ * out meanwhile, and its marker says `moving` before the commit and `moved` after it, so the folder never sells beside the
+ * database: a copy that was cut off is repeated, or its folder is discarded with STATE_RESET.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
+import { firstLineOf } from '../../../base/failure.ts';
+import { systemRandom } from '../../../base/random.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import { isDamage, StateDatabase } from '../../sqlite/database.ts';
+import { lockState } from '../../sqlite/lock.ts';
+import { isDamagedLogFile } from '../../sqlite/log-check.ts';
+import { type Marker, readMarker, writeMarker } from '../../sqlite/marker.ts';
+import { STATE_FILE, USED_BEFORE } from '../../sqlite/state.ts';
+import { loadBooks } from '../../sqlite/tables/sales.ts';
+import { StateError } from '../../state-error.ts';
+import type { Database, Query } from '../database.ts';
+import { InDoubtError } from '../failures.ts';
+import { type DatabasePorts, onDatabase } from '../opened.ts';
+import { accountTables, callbackTables, workTables } from './domains.ts';
+import { paymentTables } from './payments.ts';
+import { type CopiedTable, insertAll } from './rows.ts';
+
+/** Rows that were copied, by table. */
+export type Copied = Readonly<Record<string, number>>;
+
+const PAYEE_FILE = 'pay-to';
+const PAYEE_BYTES = 20;
+
+/** A table that has a row when anything was ever sold, made or granted. */
+const FILLED = ['claims', 'sales', 'play_spent', 'callbacks', 'organizations', 'retries', 'resolves'] as const;
+
+/** Tables that number their own rows. */
+const NUMBERED = ['claims', 'onboarding_grants', 'api_keys'] as const;
+
+/** @throws StateError one line, when the folder is in use or no sound state, or the database is not empty */
+export async function copyState(stateDir: string, url: string, ports: DatabasePorts): Promise<Copied> {
+  if (!existsSync(stateDir)) throw new StateError(`there is no folder ${stateDir}`);
+  const lock = lockState(stateDir);
+  if (lock === undefined) throw new StateError(`a server uses ${stateDir}: stop it first`);
+  try {
+    const marker = markerOf(stateDir);
+    const source = openSource(stateDir);
+    try {
+      return await onDatabase(url, 'state copy', ports, (database) =>
+        copyLocked(stateDir, marker, source, database, ports),
+      );
+    } finally {
+      source.close();
+    }
+  } catch (failure) {
+    if (isDamage(failure)) throw new StateError(`the state of ${stateDir} is damaged (${firstLineOf(failure)})`);
+    throw failure;
+  } finally {
+    lock.release();
+  }
+}
+
+/** @throws StateError */
+function markerOf(stateDir: string): Marker {
+  const marker = readMarker(stateDir);
+  if (marker === null) throw new StateError(`${stateDir} holds no state`);
+  if (marker === undefined) throw new StateError(`the state of ${stateDir} is damaged (state.json)`);
+  if (marker.moved === 'moved') throw new StateError(`the state of ${stateDir} was copied to a database already`);
+  return marker;
+}
+
+/** @throws StateError, or a failure for which isDamage is true */
+function openSource(stateDir: string): StateDatabase {
+  const path = join(stateDir, STATE_FILE);
+  if (!existsSync(path)) throw new StateError(`${path} is missing`);
+  if (isDamagedLogFile(`${path}-wal`)) throw new StateError(`the log of ${path} is damaged`);
+  const database = new StateDatabase({ path, sync: 'full' });
+  try {
+    database.check();
+    return database;
+  } catch (failure) {
+    database.close();
+    throw failure;
+  }
+}
+
+async function copyLocked(
+  stateDir: string,
+  marker: Marker,
+  source: StateDatabase,
+  database: Database,
+  { clock }: DatabasePorts,
+): Promise<Copied> {
+  const nowMs = clock.nowMs();
+  if (source.meta(USED_BEFORE) * 1000 > nowMs) {
+    const until = new Date(source.meta(USED_BEFORE) * 1000).toISOString();
+    throw new StateError(
+      `the state of ${stateDir} was reset, and refuses older authorizations until ${until}: copy it then`,
+    );
+  }
+  const { generation, sync } = marker;
+  let copied: Copied;
+  try {
+    copied = await database.transaction(async (query) => {
+      const counts = await copyAll(query, stateDir, source.connection, nowMs);
+      writeMarker(stateDir, { generation, sync, moved: 'moving' });
+      return counts;
+    });
+  } catch (failure) {
+    if (failure instanceof InDoubtError) {
+      throw new StateError(
+        'the database was lost at the commit: run the same again; it goes on where nothing was copied',
+      );
+    }
+    writeMarker(stateDir, marker);
+    throw failure;
+  }
+  writeMarker(stateDir, { generation, sync, moved: 'moved' });
+  return copied;
+}
+
+async function copyAll(query: Query, stateDir: string, connection: Connection, nowMs: number): Promise<Copied> {
+  // One copy at a time.
+  await query({ text: 'SELECT claimed FROM paygrade.callback_room WHERE id = 1 FOR UPDATE' });
+  const checks = FILLED.map((name) => `EXISTS (SELECT FROM paygrade.${name})`).join(' OR ');
+  const [found] = await query({ text: `SELECT ${checks} AS is_filled` });
+  if (found?.is_filled === true) throw new StateError('the database is not empty: copy into an empty one');
+  const books = loadBooks(connection, () => systemRandom.bytes(DIGEST_KEY_BYTES));
+  const callbacks = callbackTables(connection, nowMs);
+  const tables: CopiedTable[] = [
+    ...paymentTables(connection, nowMs, books),
+    ...payeeTables(stateDir),
+    ...callbacks.tables,
+    ...accountTables(connection, nowMs),
+    ...workTables(connection, nowMs),
+  ];
+  await query({ text: 'DELETE FROM paygrade.secrets' });
+  const counts: Record<string, number> = {};
+  for (const table of tables) counts[table.name] = (counts[table.name] ?? 0) + (await insertAll(query, table));
+  await query({ text: 'UPDATE paygrade.callback_room SET claimed = $1 WHERE id = 1', values: [callbacks.liveCount] });
+  for (const name of NUMBERED) {
+    await query({
+      text: `SELECT setval(pg_get_serial_sequence('paygrade.${name}', 'serial'),
+        greatest((SELECT coalesce(max(serial), 0) FROM paygrade.${name}), $1::bigint) + 1, false)`,
+      values: [name === 'claims' ? books.lastSerial : 0],
+    });
+  }
+  return counts;
+}
+
+/** The throwaway recipient, so that offers stay the same. */
+function payeeTables(stateDir: string): CopiedTable[] {
+  const path = join(stateDir, PAYEE_FILE);
+  if (!existsSync(path)) return [];
+  const bytes = Buffer.from(readFileSync(path, 'utf8').trim().replace(/^0x/, ''), 'hex');
+  if (bytes.length !== PAYEE_BYTES) throw new StateError(`${path} holds no address`);
+  return [
+    {
+      name: 'secrets',
+      columns: [
+        ['name', 'text'],
+        ['bytes', 'bytea'],
+      ],
+      rows: [[PAYEE_FILE, bytes]],
+    },
+  ];
+}

@@ -1,0 +1,177 @@
+/** Payments of a state file as rows of the shared database: used authorizations, open cases, kept answers, ledger, books. */
+
+import type { Sale } from '../../../payment/books.ts';
+import { networkOf } from '../../../payment/protocol/network.ts';
+import { orderTextOf, reservationKeyOf } from '../../../payment/protocol/order.ts';
+import { RETENTION_SECONDS } from '../../../payment/reservations.ts';
+import type { Connection } from '../../sqlite/connection.ts';
+import { ANSWERS, answers, loadAnswers } from '../../sqlite/tables/answers.ts';
+import { loadCases, loadEnds, loadSpent } from '../../sqlite/tables/payments.ts';
+import { type BooksStart, readSales, SALES } from '../../sqlite/tables/sales.ts';
+import { DEAD, INTENDED } from '../tables/payments.ts';
+import type { CopiedTable } from './rows.ts';
+
+/** Names the box that was: no process has this id, so the first that starts takes its cases over. */
+export const COPIED = 'copied';
+
+const PAGE_ROWS = 1000;
+
+const keyBytes = (key: string): Uint8Array => Buffer.from(key, 'latin1');
+
+function* salesOf(connection: Connection): Iterable<Sale> {
+  let after: { timeMs: number; serial: number } | undefined;
+  for (;;) {
+    const query = { sinceMs: 0, isUndeliveredOnly: false, after, limit: PAGE_ROWS };
+    const page = readSales(connection, { table: SALES, kind: 'page', query }) as readonly Sale[];
+    yield* page;
+    after = page.at(-1);
+    if (after === undefined) return;
+  }
+}
+
+const saleRow = (sale: Sale): readonly unknown[] => {
+  const { operation, requestId, question, parameters } = sale;
+  return [
+    sale.serial,
+    keyBytes(reservationKeyOf(networkOf(sale.network), sale.payer, sale.nonce)),
+    sale.timeMs,
+    operation,
+    String(sale.amountAtomic),
+    sale.network,
+    sale.payer,
+    sale.nonce,
+    sale.transaction,
+    sale.settlement,
+    JSON.stringify({ operation, requestId, question, parameters }),
+    sale.isDelivered,
+  ];
+};
+
+/** Page after page: the books may be long. */
+function* saleRows(connection: Connection): Iterable<readonly unknown[]> {
+  for (const sale of salesOf(connection)) yield saleRow(sale);
+}
+
+/** @throws DamagedError */
+export function paymentTables(connection: Connection, nowMs: number, books: BooksStart): CopiedTable[] {
+  const ends = loadEnds(connection, Math.floor(nowMs / 1000) - RETENTION_SECONDS);
+  const cases = loadCases(connection);
+  const settled = ends.filter(({ kind }) => kind === 'settled');
+  return [
+    {
+      name: 'claims',
+      columns: [
+        ['key', 'bytea'],
+        ['serial', 'bigint'],
+        ['owner', 'text'],
+        ['attempt', 'bigint'],
+        ['valid_before', 'bigint'],
+        ['state', 'integer'],
+        ['transaction', 'text'],
+      ],
+      hasIdentity: true,
+      rows: [
+        ...ends.map(({ key, serial, validBeforeSeconds, kind, transaction }) => {
+          const isDead = kind === 'dead';
+          return [
+            keyBytes(key),
+            serial,
+            COPIED,
+            serial,
+            validBeforeSeconds,
+            isDead ? DEAD : INTENDED,
+            isDead ? transaction : '',
+          ];
+        }),
+        ...cases.map(({ order, serial }) => {
+          const { validBeforeSeconds } = order.authorization;
+          return [keyBytes(order.key), serial, COPIED, serial, validBeforeSeconds, INTENDED, ''];
+        }),
+      ],
+    },
+    {
+      name: 'cases',
+      columns: [
+        ['serial', 'bigint'],
+        ['owner', 'text'],
+        ['settlement', 'text'],
+        ['is_unknown', 'boolean'],
+        ['transaction', 'text'],
+        ['terms', 'text'],
+        ['sale', 'text'],
+      ],
+      rows: cases.map(({ serial, isPlay, transaction, order, sale }) => {
+        const settlement = isPlay ? 'local' : 'facilitator';
+        return [serial, COPIED, settlement, true, transaction, orderTextOf(order), JSON.stringify(sale)];
+      }),
+    },
+    {
+      name: 'identifiers',
+      columns: [
+        ['digest', 'bytea'],
+        ['fingerprint', 'bytea'],
+        ['owner', 'text'],
+        ['attempt', 'bigint'],
+        ['serial', 'bigint'],
+        ['kept_until_ms', 'bigint'],
+        ['transaction', 'text'],
+        ['sealed', 'bytea'],
+      ],
+      rows: loadAnswers(connection, nowMs).map(({ claim, serial, keptUntilMs = null, transaction }) => {
+        const sealed = answers.read?.(connection, { table: ANSWERS, serial });
+        return [
+          keyBytes(claim.digest),
+          keyBytes(claim.fingerprint),
+          COPIED,
+          serial,
+          serial,
+          keptUntilMs,
+          transaction,
+          sealed,
+        ];
+      }),
+    },
+    {
+      name: 'play_spent',
+      columns: [
+        ['payer', 'text'],
+        ['atomic', 'numeric'],
+      ],
+      rows: loadSpent(connection).map(([payer, atomic]) => [payer, String(atomic)]),
+    },
+    {
+      name: 'play_transfers',
+      columns: [
+        ['key', 'bytea'],
+        ['valid_before', 'bigint'],
+      ],
+      rows: settled.map(({ key, validBeforeSeconds }) => [keyBytes(key), validBeforeSeconds]),
+    },
+    {
+      name: 'sales',
+      columns: [
+        ['serial', 'bigint'],
+        ['key', 'bytea'],
+        ['time_ms', 'bigint'],
+        ['operation', 'text'],
+        ['amount', 'numeric'],
+        ['network', 'text'],
+        ['payer', 'text'],
+        ['nonce', 'text'],
+        ['transaction', 'text'],
+        ['settlement', 'text'],
+        ['facts', 'text'],
+        ['is_delivered', 'boolean'],
+      ],
+      rows: saleRows(connection),
+    },
+    {
+      name: 'secrets',
+      columns: [
+        ['name', 'text'],
+        ['bytes', 'bytea'],
+      ],
+      rows: [['question', books.secret]],
+    },
+  ];
+}

@@ -1,0 +1,307 @@
+/**
+ * Statements on the database that processes share (siblings §9), and whether it can be used now.
+ *
+ * Every statement that goes through {@link Database.run} can be repeated: it names its attempt, or it has the same effect
+ * twice. So a deadlock, a serialization failure and a lost connection are repeated here, within {@link PATIENCE_MS}. What is
+ * still unanswered then is in doubt ({@link InDoubtError}), unless nothing of it was ever sent ({@link DatabaseAwayError}).
+ *
+ * From the first failure to reach the database until a probe or a repeat succeeds, {@link Database.fault} says why, and statements without
+ * patience fail at once, before they reserve anything. Cost: one pool of connections, one probe at a time, no timer of its own
+ * while all is well.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../base/clock.ts';
+import { firstLineOf } from '../../base/failure.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { Connection, Connections, Row, Statement } from './connections.ts';
+import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, type Stage } from './failures.ts';
+
+/** Longest time for which a statement is repeated. */
+export const PATIENCE_MS = 4000;
+/** Repeats after a deadlock or a serialization failure, which need no wait. */
+const CONFLICTS_MAX = 20;
+const PAUSE_MS = 50;
+const PAUSE_MS_MAX = 500;
+/** Longest time for which the end waits for connections. */
+const END_MS = 1000;
+const PROBE_PAUSE_MS = 250;
+/** A probe that takes longer says that the database cannot be used. */
+const PROBE_MS = 2000;
+/** The clock of a process may be off by this much (siblings §9). */
+export const SKEW_MS_MAX = 1000;
+
+export interface DatabasePorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Called when the database becomes unusable (why, one line) or usable again (undefined). */
+  onFault(fault: string | undefined): void;
+}
+
+export interface RunOptions {
+  /** True: waits for a database that is known to be away, as long as for one that is lost now. */
+  readonly isPatient?: boolean;
+}
+
+/** Runs the statements of a transaction in turn. */
+export type Query = (statement: Statement) => Promise<readonly Row[]>;
+
+/** Gives the database's wall clock, milliseconds since 1970, as `now_ms`. */
+const CLOCK_PROBE: Statement = { text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms' };
+
+const BEGIN: Statement = { text: 'BEGIN' };
+const COMMIT: Statement = { text: 'COMMIT' };
+const ROLLBACK: Statement = { text: 'ROLLBACK' };
+
+/** A failed attempt: what it means, and the error for the caller. */
+class Failed extends Error {
+  readonly kind: FailureKind;
+  readonly error: Error;
+
+  constructor(kind: FailureKind, error: Error) {
+    super(error.message);
+    this.kind = kind;
+    this.error = error;
+  }
+}
+
+export class Database {
+  readonly #connections: Connections;
+  readonly #ports: DatabasePorts;
+  #probe: Statement = CLOCK_PROBE;
+  #outage: string | undefined;
+  #skew: string | undefined;
+  #isProbing = false;
+  #cancelProbe = (): void => {};
+  readonly #cancelWaits = new Set<() => void>();
+  #isEnding = false;
+  #isClosed = false;
+  #statementCount = 0;
+  #repeatCount = 0;
+
+  constructor(connections: Connections, ports: DatabasePorts) {
+    this.#connections = connections;
+    this.#ports = ports;
+  }
+
+  /** Why the database cannot be used now; undefined = it can. */
+  fault(): string | undefined {
+    return this.#outage ?? this.#skew;
+  }
+
+  /** Statements that were sent, and how many of them were repeats. */
+  get counts(): { readonly statements: number; readonly repeats: number } {
+    return { statements: this.#statementCount, repeats: this.#repeatCount };
+  }
+
+  /** The statement that shows that the database can be used; its row has `now_ms`. It may write. */
+  probeWith(statement: Statement): void {
+    this.#probe = statement;
+  }
+
+  /**
+   * Carries out a statement that can be repeated, as a transaction of its own.
+   * @throws StatementError an error of the statement; it changed nothing
+   * @throws DatabaseAwayError it changed nothing
+   * @throws InDoubtError it may have been carried out
+   */
+  async run(statement: Statement, { isPatient = false }: RunOptions = {}): Promise<readonly Row[]> {
+    if (!isPatient && this.#outage !== undefined) throw new DatabaseAwayError(this.#outage);
+    const untilMs = this.#ports.clock.monotonicMs() + PATIENCE_MS;
+    let conflictCount = 0;
+    let pauseMs = PAUSE_MS;
+    let doubt: Error | undefined;
+    let isRepeat = false;
+    for (;;) {
+      try {
+        const rows = await this.#attempt(statement, isRepeat);
+        if (isRepeat) this.#noteUsable();
+        return rows;
+      } catch (failure) {
+        const { kind, error } = failure as Failed;
+        if (kind === 'refused') throw doubt ?? error;
+        if (kind === 'lost') doubt = error;
+        if (kind === 'again' && ++conflictCount > CONFLICTS_MAX) throw doubt ?? error;
+        // One connection that is lost says nothing of the database: another one is tried at once.
+        const isAtOnce = kind === 'again' || (kind === 'lost' && !isRepeat);
+        if (!isAtOnce) {
+          if (this.#isEnding || this.#ports.clock.monotonicMs() + pauseMs > untilMs) throw doubt ?? error;
+          await this.#wait(pauseMs);
+          pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
+        }
+        isRepeat = true;
+        this.#repeatCount++;
+      }
+    }
+  }
+
+  /**
+   * Carries out several statements as one transaction, on one connection; deadlocks and serialization failures repeat it whole.
+   * @throws InDoubtError the commit was sent and not confirmed
+   */
+  async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    for (let conflictCount = 0; ; conflictCount++) {
+      try {
+        return await this.#transactionOnce(work);
+      } catch (failure) {
+        if (!(failure instanceof Failed)) throw failure;
+        if (failure.kind !== 'again' || conflictCount >= CONFLICTS_MAX) throw failure.error;
+      }
+    }
+  }
+
+  /** A connection of its own, which the caller releases. @throws DatabaseAwayError */
+  async connect(): Promise<Connection> {
+    try {
+      return await this.#connections.connect();
+    } catch (failure) {
+      this.#noteAway(failure);
+      throw errorOf(failure, 'away');
+    }
+  }
+
+  /** Probes the database once. @throws DatabaseAwayError, StatementError or InDoubtError */
+  async probe(): Promise<void> {
+    const { clock } = this.#ports;
+    const beforeMs = clock.nowMs();
+    const startMs = clock.monotonicMs();
+    const rows = await this.#attempt({ query_timeout: PROBE_MS, ...this.#probe }, true).catch((failure: Failed) => {
+      throw failure.error;
+    });
+    const tripMs = clock.monotonicMs() - startMs;
+    this.#noteClock(Number(rows[0]?.now_ms) - (beforeMs + tripMs / 2), tripMs / 2);
+    this.#noteUsable();
+  }
+
+  /** Before the last statements of a shutdown: from now on nothing waits for a database that is away. */
+  endWaits(): void {
+    this.#isEnding = true;
+    this.#cancelProbe();
+    for (const cancel of this.#cancelWaits) cancel();
+  }
+
+  /** Closes the connections. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.endWaits();
+    this.#isClosed = true;
+    // A connection that is out of the pool is closed with the process.
+    await Promise.race([this.#connections.end().catch(() => {}), pause(END_MS, undefined, { ref: false })]);
+  }
+
+  /** @param isTelling a lost connection means that the database cannot be used */
+  async #attempt(statement: Statement, isTelling: boolean): Promise<readonly Row[]> {
+    const connection = await this.#connected();
+    let isBroken = true;
+    try {
+      this.#statementCount++;
+      const { rows } = await connection.query(statement);
+      isBroken = false;
+      return rows;
+    } catch (failure) {
+      throw this.#failed(failure, 'sent', isTelling);
+    } finally {
+      connection.release(isBroken);
+    }
+  }
+
+  async #transactionOnce<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    const connection = await this.#connected();
+    let isCommitting = false;
+    let isBroken = true;
+    const query: Query = async (statement) => {
+      this.#statementCount++;
+      try {
+        return (await connection.query(statement)).rows;
+      } catch (failure) {
+        throw this.#failed(failure, isCommitting ? 'sent' : 'uncommitted', true);
+      }
+    };
+    try {
+      await query(BEGIN);
+      const result = await work(query);
+      isCommitting = true;
+      await query(COMMIT);
+      isBroken = false;
+      return result;
+    } catch (failure) {
+      if (!isCommitting) {
+        isBroken = await connection.query(ROLLBACK).then(
+          () => false,
+          () => true,
+        );
+      }
+      throw failure;
+    } finally {
+      connection.release(isBroken);
+    }
+  }
+
+  async #connected(): Promise<Connection> {
+    if (this.#isClosed) throw new Failed('refused', new DatabaseAwayError('the database was closed'));
+    try {
+      return await this.#connections.connect();
+    } catch (failure) {
+      throw this.#failed(failure, 'connecting', true);
+    }
+  }
+
+  #failed(failure: unknown, stage: Stage, isTelling: boolean): Failed {
+    const kind = failureKindOf(failure, stage);
+    if (kind === 'away' || (kind === 'lost' && isTelling)) this.#noteAway(failure);
+    return new Failed(kind, errorOf(failure, kind));
+  }
+
+  #noteAway(failure: unknown): void {
+    if (this.#outage === undefined && !this.#isClosed) {
+      this.#outage = `the database cannot be used: ${firstLineOf(failure)}`;
+      this.#ports.onFault(this.#outage);
+    }
+    this.#probeLater();
+  }
+
+  #noteUsable(): void {
+    if (this.#outage === undefined) return;
+    this.#outage = undefined;
+    for (const cancel of this.#cancelWaits) cancel();
+    this.#ports.onFault(this.fault());
+  }
+
+  /** @param offMs how far the database's clock is ahead of ours, as far as `unsureMs` lets it be known */
+  #noteClock(offMs: number, unsureMs: number): void {
+    const isOff = Math.abs(offMs) - unsureMs > SKEW_MS_MAX;
+    if (isOff === (this.#skew !== undefined)) return;
+    this.#skew = isOff
+      ? `the clock of this machine is ${(Math.abs(offMs) / 1000).toFixed(1)} s ${offMs > 0 ? 'behind' : 'ahead of'} the database's`
+      : undefined;
+    if (this.#outage === undefined) this.#ports.onFault(this.#skew);
+  }
+
+  #probeLater(): void {
+    if (this.#isProbing || this.#isEnding) return;
+    this.#isProbing = true;
+    this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
+      this.probe().then(
+        () => {
+          this.#isProbing = false;
+        },
+        () => {
+          this.#isProbing = false;
+          this.#probeLater();
+        },
+      );
+    });
+  }
+
+  /** Waits, at most until a probe has succeeded. */
+  #wait(pauseMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancelTimer();
+        this.#cancelWaits.delete(end);
+        resolve();
+      };
+      const cancelTimer = this.#ports.timers.after(pauseMs, end);
+      this.#cancelWaits.add(end);
+    });
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Group commit: items wait while a statement of their kind is in flight, then all go as one statement, which is one transaction
+ * and one sync of the log. No timer, so an item that comes alone pays nothing for it.
+ *
+ * A group is sorted by key, so that groups of several processes lock their rows in one order and never deadlock. A statement
+ * that the database refuses is repeated item by item: the failure of one customer's item never fails another's. Items with the
+ * key of one in the group wait for the next group, unless the statement takes several.
+ */
+import { StatementError } from './failures.ts';
+
+export interface GroupOptions<Item> {
+  /** What the statement locks; groups are sorted by it. */
+  keyOf(item: Item): string;
+  /** Most items in a statement. */
+  readonly countMax?: number;
+  /** True: one statement may hold several items of one key, in the order in which they came. */
+  readonly takesRepeatedKeys?: boolean;
+}
+
+/** The items of a statement in the order of their keys -> a result for each, in the same order. */
+export type RunGroup<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
+
+const COUNT_MAX = 1000;
+
+interface Waiting<Item, Result> {
+  readonly key: string;
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (failure: unknown) => void;
+}
+
+export class Group<Item, Result> {
+  readonly #run: RunGroup<Item, Result>;
+  readonly #keyOf: (item: Item) => string;
+  readonly #countMax: number;
+  readonly #takesRepeatedKeys: boolean;
+  #waiting: Waiting<Item, Result>[] = [];
+  #isInFlight = false;
+  #idle: (() => void)[] = [];
+  #groupCount = 0;
+  #itemCount = 0;
+
+  constructor(
+    run: RunGroup<Item, Result>,
+    { keyOf, countMax = COUNT_MAX, takesRepeatedKeys = false }: GroupOptions<Item>,
+  ) {
+    this.#run = run;
+    this.#keyOf = keyOf;
+    this.#countMax = countMax;
+    this.#takesRepeatedKeys = takesRepeatedKeys;
+  }
+
+  /** Statements that succeeded, and items in them. */
+  get counts(): { readonly groups: number; readonly items: number } {
+    return { groups: this.#groupCount, items: this.#itemCount };
+  }
+
+  /** Items without a result. */
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
+  /** The item's own result. Rejects with what the statement failed with. */
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ key: this.#keyOf(item), item, resolve, reject });
+      if (!this.#isInFlight) void this.#flush();
+    });
+  }
+
+  /** Resolves when nothing waits and nothing is in flight. */
+  idle(): Promise<void> {
+    return this.#isInFlight ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+  }
+
+  async #flush(): Promise<void> {
+    this.#isInFlight = true;
+    // Items of the same turn go together.
+    await undefined;
+    while (this.#waiting.length > 0) await this.#send(this.#take());
+    this.#isInFlight = false;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** The next group, sorted; what does not fit goes on waiting in its order. */
+  #take(): Waiting<Item, Result>[] {
+    const group: Waiting<Item, Result>[] = [];
+    const left: Waiting<Item, Result>[] = [];
+    const keys = new Set<string>();
+    for (const one of this.#waiting) {
+      const fits = group.length < this.#countMax && (this.#takesRepeatedKeys || !keys.has(one.key));
+      if (fits) keys.add(one.key);
+      (fits ? group : left).push(one);
+    }
+    this.#waiting = left;
+    // Stable: items of one key keep their order.
+    return group.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  }
+
+  async #send(group: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#run(group.map(({ item }) => item));
+      if (results.length !== group.length) throw new Error(`${group.length} items got ${results.length} results`);
+      this.#groupCount++;
+      this.#itemCount += group.length;
+      for (const [index, one] of group.entries()) one.resolve(results[index] as Result);
+    } catch (failure) {
+      if (group.length > 1 && failure instanceof StatementError) {
+        for (const one of group) await this.#send([one]);
+      } else {
+        for (const one of group) one.reject(failure);
+      }
+    }
+  }
+}

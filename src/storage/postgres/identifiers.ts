@@ -1,0 +1,99 @@
+/**
+ * Payment identifiers and their kept answers (decisions §4, tables/payments.ts). An identifier is claimed before the
+ * authorization and given back if the authorization turns out to be used, so a purchase has both or neither. The answer comes
+ * with the intent, gets its time with the settlement, and goes when the purchase ends uncharged (cases.ts).
+ */
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
+import type { KeptAnswer } from '../../payment/reservations.ts';
+import { hexOfKey } from './claims.ts';
+import type { Row } from './connections.ts';
+import type { Database } from './database.ts';
+import { ownerIsDead } from './owners.ts';
+
+export type FoundIdentifier =
+  | { readonly kind: 'kept'; readonly kept: KeptAnswer }
+  | { readonly kind: 'under-way' | 'conflict' };
+
+/** Its time is over, or its purchase died before the intent. */
+const IS_FREE = `(n.kept_until_ms <= paygrade.now_ms() OR (n.sealed IS NULL AND ${ownerIsDead('n.owner')}))`;
+
+const CLAIM = `
+  INSERT INTO paygrade.identifiers AS n (digest, fingerprint, owner, attempt)
+  VALUES (decode($1, 'hex'), decode($2, 'hex'), $3, $4)
+  ON CONFLICT (digest) DO UPDATE
+  SET fingerprint = excluded.fingerprint, owner = excluded.owner, attempt = excluded.attempt, serial = NULL,
+    kept_until_ms = NULL, transaction = '', sealed = NULL
+  WHERE ${IS_FREE} OR (n.owner = excluded.owner AND n.attempt = excluded.attempt)
+  RETURNING digest`;
+
+const FIND = `
+  SELECT n.fingerprint = decode($2, 'hex') AS is_same, n.serial, n.kept_until_ms, n.transaction
+  FROM paygrade.identifiers n WHERE n.digest = decode($1, 'hex') AND NOT ${IS_FREE}`;
+
+const RELEASE = `
+  DELETE FROM paygrade.identifiers
+  WHERE digest = decode($1, 'hex') AND owner = $2 AND attempt = $3 AND sealed IS NULL`;
+
+const PRUNED_COUNT_MAX = 500;
+
+const PRUNE = `
+  DELETE FROM paygrade.identifiers WHERE digest IN (
+    SELECT n.digest FROM paygrade.identifiers n WHERE ${IS_FREE}
+    ORDER BY n.digest LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
+  )`;
+
+function foundOf(row: Row | undefined): FoundIdentifier | undefined {
+  if (row === undefined) return undefined;
+  if (row.is_same !== true) return { kind: 'conflict' };
+  if (row.kept_until_ms === null) return { kind: 'under-way' };
+  return { kind: 'kept', kept: { serial: row.serial as number, transaction: row.transaction as string } };
+}
+
+export class Identifiers {
+  readonly #database: Database;
+  readonly #owner: string;
+
+  constructor(database: Database, owner: string) {
+    this.#database = database;
+    this.#owner = owner;
+  }
+
+  /** True when the identifier is this attempt's now. */
+  async claim({ digest, fingerprint }: IdentifierClaim, attempt: number): Promise<boolean> {
+    const values = [hexOfKey(digest), hexOfKey(fingerprint), this.#owner, attempt];
+    return (await this.#database.run({ name: 'claim-identifier', text: CLAIM, values })).length === 1;
+  }
+
+  /** undefined = it is free. */
+  async find({ digest, fingerprint }: IdentifierClaim): Promise<FoundIdentifier | undefined> {
+    const values = [hexOfKey(digest), hexOfKey(fingerprint)];
+    return foundOf((await this.#database.run({ name: 'find-identifier', text: FIND, values }))[0]);
+  }
+
+  /** Without effect when it is not this attempt's, or its answer is on record. */
+  async release(digest: string, attempt: number): Promise<void> {
+    const values = [hexOfKey(digest), this.#owner, attempt];
+    await this.#database.run({ name: 'release-identifier', text: RELEASE, values });
+  }
+
+  async read(serial: number): Promise<Uint8Array | undefined> {
+    const [row] = await this.#database.run({
+      name: 'read-answer',
+      text: 'SELECT sealed FROM paygrade.identifiers WHERE serial = $1 AND kept_until_ms > paygrade.now_ms()',
+      values: [serial],
+    });
+    return row === undefined ? undefined : new Uint8Array(row.sealed as Uint8Array);
+  }
+
+  async replace(serial: number, sealed: Uint8Array): Promise<void> {
+    await this.#database.run({
+      name: 'replace-answer',
+      text: "UPDATE paygrade.identifiers SET sealed = decode($2, 'hex') WHERE serial = $1 AND kept_until_ms > paygrade.now_ms()",
+      values: [serial, Buffer.from(sealed).toString('hex')],
+    });
+  }
+
+  async prune(): Promise<void> {
+    await this.#database.run({ name: 'prune-identifiers', text: PRUNE });
+  }
+}

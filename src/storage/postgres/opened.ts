@@ -1,0 +1,47 @@
+/** A database that a command works on beside running servers: reached once, with tables of this release. */
+import type { Clock } from '../../base/clock.ts';
+import { firstLineOf } from '../../base/failure.ts';
+import type { Timers } from '../../base/timers.ts';
+import { StateError } from '../state-error.ts';
+import { parseDatabaseUrl } from './address.ts';
+import { openConnections } from './connections.ts';
+import { Database } from './database.ts';
+import { checkMigrated, migrate } from './migrations.ts';
+import { TABLES } from './tables/tables.ts';
+
+const LIMITS = { countMax: 2, statementMs: 60_000, connectMs: 5000 };
+
+export interface DatabasePorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+/**
+ * Works on a database and closes its connections.
+ * @param maker names a process that may make the tables in an empty database; undefined = tables must be there
+ * @throws StateError one line, without the password, and what `work` throws
+ */
+export async function onDatabase<T>(
+  url: string,
+  maker: string | undefined,
+  { clock, timers }: DatabasePorts,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const address = parseDatabaseUrl(url);
+  const database = new Database(openConnections(address, LIMITS), { clock, timers, onFault() {} });
+  // A command does not wait for a database that is away.
+  database.endWaits();
+  try {
+    await database.probe().catch((failure: unknown) => {
+      throw new StateError(`the database ${address.shown} cannot be used: ${firstLineOf(failure)}`);
+    });
+    const isEmpty = await checkMigrated(database, TABLES);
+    if (isEmpty && maker === undefined) {
+      throw new StateError(`the database ${address.shown} has no state: no server and no command has used it`);
+    }
+    if (isEmpty && maker !== undefined) await migrate(database, TABLES, maker);
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Which processes live: each has a row with a lease that it renews, by the database's clock. What a process held when it died
+ * (unsettled cases, retries, deliveries) carries its id; the others take it over once its lease has run out, at most
+ * {@link LEASE_MS} + {@link LOOK_MS} after its last sign of life.
+ *
+ * While the database was away no process could renew its lease. So a process takes nothing over before it has been in contact
+ * for {@link LEASE_MS} without a break: by then every other one that lives has renewed its own.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { Statement } from './connections.ts';
+import type { Database } from './database.ts';
+
+export const LEASE_MS = 10_000;
+/** Between two renewals, and between two looks for processes that have died. */
+export const LOOK_MS = 3000;
+/** Rows of processes that ended this long ago are removed. */
+const FORGET_MS = 3_600_000;
+
+/** Condition on a column `owner`: that process has died. It has no row, or its lease has run out. */
+export const ownerIsDead = (column: string): string =>
+  `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column} AND alive.lease_until_ms >= paygrade.now_ms())`;
+
+/** Condition on a column `owner`: that process ended, and its row is gone. Needs no trust in leases. */
+export const hasNoRow = (column: string): string =>
+  `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
+
+/** Something to do in each look. It may be repeated, and runs at the same time in several processes. */
+export type Look = () => Promise<void>;
+
+export interface OwnerPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  /** Called when a look failed for another reason than a database that is away. */
+  onFailure(failure: unknown): void;
+}
+
+export class Owner {
+  /** This process, for the whole of its life. */
+  readonly id: string;
+  readonly #database: Database;
+  readonly #ports: OwnerPorts;
+  readonly #looks: Look[] = [];
+  readonly #takeOvers: Look[] = [];
+  /** Monotonic time since which every renewal has succeeded; undefined = none since the last failure. */
+  #inContactSinceMs: number | undefined;
+  #isEnded = false;
+  #cancel = (): void => {};
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(database: Database, ports: OwnerPorts) {
+    this.#database = database;
+    this.#ports = ports;
+    this.id = ports.random.uuid();
+  }
+
+  /** Adds what is done in every look while the database can be used. */
+  onLook(look: Look): void {
+    this.#looks.push(look);
+  }
+
+  /** Adds what takes over what dead processes held ({@link ownerIsDead}), in every look from {@link LEASE_MS} of contact on. */
+  onDead(takeOver: Look): void {
+    this.#takeOvers.push(takeOver);
+  }
+
+  /** Enters this process. The renewal of its lease is the database's probe from now on. */
+  async start(): Promise<void> {
+    this.#database.probeWith(this.#renewal());
+    await this.#database.probe();
+    this.#inContactSinceMs = this.#ports.clock.monotonicMs();
+    this.#lookLater();
+  }
+
+  /** Ends the lease, so that others take over at once what is left. Never rejects. */
+  async end(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#cancel();
+    await this.#looking;
+    await this.#database
+      .run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [this.id] })
+      .catch(() => {});
+  }
+
+  #renewal(): Statement {
+    return {
+      name: 'renew-lease',
+      text: `INSERT INTO paygrade.processes AS p (id, started_ms, lease_until_ms)
+             VALUES ($1, paygrade.now_ms(), paygrade.now_ms() + $2::bigint)
+             ON CONFLICT (id) DO UPDATE SET lease_until_ms = greatest(p.lease_until_ms, excluded.lease_until_ms)
+             RETURNING paygrade.now_ms() AS now_ms`,
+      values: [this.id, LEASE_MS],
+    };
+  }
+
+  #lookLater(): void {
+    if (this.#isEnded) return;
+    this.#cancel = this.#ports.timers.after(LOOK_MS, () => {
+      this.#looking = this.#look().then(() => this.#lookLater());
+    });
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#database.probe();
+    } catch {
+      this.#inContactSinceMs = undefined;
+      return;
+    }
+    const nowMs = this.#ports.clock.monotonicMs();
+    this.#inContactSinceMs ??= nowMs;
+    try {
+      for (const look of this.#looks) await look();
+      if (nowMs - this.#inContactSinceMs < LEASE_MS) return;
+      for (const takeOver of this.#takeOvers) await takeOver();
+      await this.#database.run({
+        name: 'forget-processes',
+        text: 'DELETE FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms() - $1::bigint',
+        values: [FORGET_MS],
+      });
+    } catch (failure) {
+      if (this.#database.fault() === undefined) this.#ports.onFailure(failure);
+    }
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * Rate limits that processes share without a round trip a request (siblings §9). Each process has an exact window of its own passes
+ * for each key, and tells the others its sums: every {@link SHARE_MS}, and at once when a key has passed `allowance` times
+ * that the others do not know of; the request that would be one more waits for that. Sums of others count from the moment at which
+ * the database took them, for a whole window.
+ *
+ * The arithmetic. L is the limit, N the processes that live, A = max(1, floor(L / 10 / (N + 1))) the allowance. At any moment a
+ * process has at most A passes of a key that it has not told. Let k be the process that was told last before it let one pass: it
+ * knew of all passes but those that others had not told, at most A each, and of them it saw fewer than L; after that it let at
+ * most A pass itself, and so did each other. So a window holds at most L + N A passes: with L >= 10 (N + 1) at most 1.1 L, and below
+ * at most one more for each process. It refuses none too early but for the sums of others, which count up to {@link SHARE_MS} longer
+ * than their passes: 1/60 of a minute. A key that passes rarely is told never: fewer than A / 2 passes hide nothing beyond A.
+ *
+ * While the database is away, each process limits by what it knows. A process that starts reads the sums of the last window.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../base/clock.ts';
+import type { MaybePromise } from '../../../base/maybe-promise.ts';
+import type { RateLimiter, RateLimits } from '../../../base/rate-limits.ts';
+import { RateWindow } from '../../../base/rate-window.ts';
+import type { Timers } from '../../../base/timers.ts';
+import { windowCountMax } from '../../memory/rate-limits.ts';
+import type { Database } from '../database.ts';
+import { Repeated } from '../repeated.ts';
+import { OtherSums } from './other-sums.ts';
+import { FORGET, SHARE } from './statements.ts';
+
+export const SHARE_MS = 1000;
+/** The longest window that can be shared. */
+const WINDOW_MS_MAX = 60_000;
+/** A sum may commit this much later than its time says. */
+const LATE_MS = 5000;
+/** Shares between two removals of old sums. */
+const FORGET_EVERY = 30;
+
+/** How many passes of one key a process may let through before it tells the others. */
+export const allowanceOf = (limit: number, processCount: number): number =>
+  Math.max(1, Math.floor(limit / 10 / (processCount + 1)));
+
+interface Own {
+  readonly window: RateWindow;
+  /** Passes that others do not know of. */
+  untold: number;
+}
+
+/** What the limiters share. */
+interface Sharing {
+  readonly clock: Clock;
+  /** Processes that live. */
+  readonly processCount: number;
+  /** Why nothing can be shared now: limits hold for each process alone. */
+  readonly isAlone: boolean;
+  /** Tells and hears; never rejects. */
+  share(): Promise<void>;
+}
+
+class SharedLimiter implements RateLimiter {
+  readonly others = new OtherSums();
+  readonly windowMs: number;
+  readonly #limit: number;
+  readonly #sharing: Sharing;
+  readonly #own: LRUCache<string, Own>;
+  /** Keys with so many untold passes that others should hear of them. */
+  readonly #toTell = new Set<string>();
+
+  constructor(limit: number, windowMs: number, sharing: Sharing) {
+    this.#limit = limit;
+    this.windowMs = windowMs;
+    this.#sharing = sharing;
+    this.#own = new LRUCache({ max: windowCountMax(limit) });
+  }
+
+  tryPass(key: string): MaybePromise<number> {
+    const { clock } = this.#sharing;
+    const nowMs = clock.monotonicMs();
+    const own = this.#ownOf(key);
+    const waitMs = this.#waitOf(key, own.window, nowMs);
+    if (waitMs > 0) return waitMs;
+    const allowance = allowanceOf(this.#limit, this.#sharing.processCount);
+    if (own.untold >= allowance && !this.#sharing.isAlone) return this.#sharing.share().then(() => this.tryPass(key));
+    own.window.tryPass(nowMs);
+    own.untold++;
+    if (own.untold * 2 >= allowance) this.#toTell.add(key);
+    return 0;
+  }
+
+  peek(key: string): number {
+    const own = this.#own.get(key);
+    return this.#waitOf(key, own?.window, this.#sharing.clock.monotonicMs());
+  }
+
+  /** The untold passes of keys that others should hear of; they stay untold until {@link told}. */
+  sums(): Record<string, number> {
+    const sums: Record<string, number> = {};
+    for (const key of this.#toTell) sums[key] = this.#own.get(key)?.untold ?? 0;
+    return sums;
+  }
+
+  told(sums: Readonly<Record<string, number>>): void {
+    for (const [key, count] of Object.entries(sums)) {
+      const own = this.#own.get(key);
+      if (own !== undefined) own.untold -= count;
+      if ((own?.untold ?? 0) === 0) this.#toTell.delete(key);
+    }
+  }
+
+  #ownOf(key: string): Own {
+    let own = this.#own.get(key);
+    if (own === undefined) {
+      own = { window: new RateWindow(this.#limit, this.windowMs), untold: 0 };
+      this.#own.set(key, own);
+    }
+    return own;
+  }
+
+  #waitOf(key: string, window: RateWindow | undefined, nowMs: number): number {
+    const elsewhere = this.others.of(key, nowMs);
+    const ownMs = window?.peek(nowMs, elsewhere) ?? (elsewhere < this.#limit ? 0 : Number.POSITIVE_INFINITY);
+    return ownMs === 0 ? 0 : Math.max(1, Math.min(ownMs, this.others.leavesInMs(key, nowMs)));
+  }
+}
+
+export interface SharedRateLimitsPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly database: Database;
+  /** Names this process. */
+  readonly processId: string;
+}
+
+type Sums = Readonly<Record<string, Readonly<Record<string, number>>>>;
+type Heard = readonly [process: string, serial: number, atMs: number, sums: Sums];
+
+export class SharedRateLimits implements RateLimits, Sharing {
+  readonly clock: Clock;
+  processCount = 1;
+  isAlone = false;
+  readonly #ports: SharedRateLimitsPorts;
+  readonly #limiters = new Map<string, SharedLimiter>();
+  /** Sums of others in the present window, which limiters that are opened later count too. */
+  #heard: Heard[] = [];
+  readonly #lastSerials = new Map<string, Set<number>>();
+  #serial = 0;
+  /** The database's clock and ours at the last share. */
+  #databaseMs = 0;
+  #monotonicMs = 0;
+  readonly #shares: Repeated;
+
+  constructor(ports: SharedRateLimitsPorts) {
+    this.#ports = ports;
+    this.clock = ports.clock;
+    this.#shares = new Repeated(
+      ports,
+      SHARE_MS,
+      () => this.#share(),
+      () => {},
+    );
+  }
+
+  /** Hears the sums of the last window. Called once. */
+  async start(): Promise<void> {
+    await this.share();
+    this.#shares.start();
+  }
+
+  open(name: string, limit: number, windowMs: number): RateLimiter {
+    if (!(limit >= 1)) throw new Error(`a rate limit of ${limit}: at least 1`);
+    if (windowMs > WINDOW_MS_MAX) throw new Error(`a shared rate window of ${windowMs} ms: at most ${WINDOW_MS_MAX}`);
+    if (this.#limiters.has(name)) throw new Error(`two rate limits ${JSON.stringify(name)}`);
+    const limiter = new SharedLimiter(limit, windowMs, this);
+    this.#limiters.set(name, limiter);
+    for (const heard of this.#heard) this.#count(name, limiter, heard);
+    return limiter;
+  }
+
+  share(): Promise<void> {
+    return this.#shares.now();
+  }
+
+  /** Never rejects. */
+  async close(): Promise<void> {
+    this.isAlone = true;
+    await this.#shares.close();
+  }
+
+  async #share(): Promise<void> {
+    const { clock, database, processId } = this.#ports;
+    const said: [SharedLimiter, Record<string, number>][] = [];
+    const sums: Record<string, Record<string, number>> = {};
+    for (const [name, limiter] of this.#limiters) {
+      const its = limiter.sums();
+      if (Object.keys(its).length === 0) continue;
+      said.push([limiter, its]);
+      sums[name] = its;
+    }
+    const text = said.length === 0 ? null : JSON.stringify(sums);
+    try {
+      const values = [processId, ++this.#serial, text, this.#databaseMs - LATE_MS];
+      const [row] = await database.run({ ...SHARE, values });
+      for (const [limiter, its] of said) limiter.told(its);
+      this.isAlone = false;
+      this.processCount = Math.max(1, row?.processes as number);
+      this.#databaseMs = row?.now_ms as number;
+      this.#monotonicMs = clock.monotonicMs();
+      this.#hear(row?.heard as Heard[]);
+      if (this.#serial % FORGET_EVERY === 0) await database.run(FORGET);
+    } catch {
+      // Every process limits by what it knows until the database is back; the next share tells all of it.
+      this.isAlone = true;
+    }
+  }
+
+  #hear(heard: readonly Heard[]): void {
+    const { clock } = this.#ports;
+    const oldestMs = this.#databaseMs - WINDOW_MS_MAX;
+    this.#heard = this.#heard.filter(([, , atMs]) => atMs > oldestMs);
+    for (const one of heard) {
+      const [process, serial] = one;
+      let serials = this.#lastSerials.get(process);
+      if (serials === undefined) {
+        serials = new Set();
+        this.#lastSerials.set(process, serials);
+      }
+      if (serials.has(serial)) continue;
+      serials.add(serial);
+      this.#heard.push(one);
+      for (const [name, limiter] of this.#limiters) this.#count(name, limiter, one);
+    }
+    const present = new Set(this.#heard.map(([process, serial]) => `${process} ${serial}`));
+    for (const [process, serials] of this.#lastSerials) {
+      for (const serial of serials) if (!present.has(`${process} ${serial}`)) serials.delete(serial);
+      if (serials.size === 0) this.#lastSerials.delete(process);
+    }
+    for (const { others } of this.#limiters.values()) others.forget(clock.monotonicMs());
+  }
+
+  #count(name: string, limiter: SharedLimiter, [, , atMs, sums]: Heard): void {
+    const its = sums[name];
+    if (its === undefined) return;
+    limiter.others.add(its, this.#monotonicMs - (this.#databaseMs - atMs) + limiter.windowMs);
+  }
+}

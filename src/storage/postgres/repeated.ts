@@ -1,0 +1,79 @@
+/**
+ * Work in the background: again and again with a pause between two beginnings, or when it is asked for, one at a time. Asked for
+ * while it is under way, it is done once more afterwards, so whoever asked gets one that began later.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Timers } from '../../base/timers.ts';
+
+interface Clockwork {
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+export class Repeated {
+  readonly #clockwork: Clockwork;
+  readonly #pauseMs: number;
+  readonly #work: () => Promise<void>;
+  readonly #onFault: (fault: unknown) => void;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #cancel: (() => void) | undefined;
+  #isClosed = false;
+
+  /** @param onFault called with a failure that no one waited for */
+  constructor(clockwork: Clockwork, pauseMs: number, work: () => Promise<void>, onFault: (fault: unknown) => void) {
+    this.#clockwork = clockwork;
+    this.#pauseMs = pauseMs;
+    this.#work = work;
+    this.#onFault = onFault;
+  }
+
+  start(): void {
+    this.#arm(this.#pauseMs);
+  }
+
+  /** One that begins now or later. */
+  now(): Promise<void> {
+    if (this.#running === undefined) return this.#begin();
+    const again = (): Promise<void> => {
+      this.#next = undefined;
+      return this.#begin();
+    };
+    this.#next ??= this.#running.then(again, again);
+    return this.#next;
+  }
+
+  /** Resolves when none is under way. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel?.();
+    await this.#running?.catch(() => {});
+  }
+
+  #arm(pauseMs: number): void {
+    if (this.#isClosed) return;
+    this.#cancel = this.#clockwork.timers.after(Math.ceil(pauseMs), () => void this.#turn());
+  }
+
+  /** Does it, and again as long as the time for the next one has come meanwhile. */
+  async #turn(): Promise<void> {
+    for (let leftMs = 0; leftMs <= 0 && !this.#isClosed; ) {
+      const { clock } = this.#clockwork;
+      const nextMs = clock.monotonicMs() + this.#pauseMs;
+      await this.now().catch((fault: unknown) => {
+        if (!this.#isClosed) this.#onFault(fault);
+      });
+      leftMs = nextMs - clock.monotonicMs();
+      if (leftMs > 0) this.#arm(leftMs);
+    }
+  }
+
+  #begin(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    const running = this.#work().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+}

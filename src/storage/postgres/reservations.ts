@@ -1,0 +1,411 @@
+/**
+ * Reservations in the database that processes share: the unique key of a claim gives an authorization to one purchase, in one
+ * statement (claims.ts); intents and outcomes are cases and sales (cases.ts).
+ *
+ * This process knows the reservations that it made itself. What it could not say of them, because an answer of the database was
+ * lost, is tidied up in the background: no money was asked for, so the authorization is free again as soon as the database is
+ * back. Cases of processes that died are taken over in each look (owners.ts).
+ */
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
+import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
+import {
+  ANSWER_BYTES_MAX,
+  type KeptAnswer,
+  type Known,
+  RecordInDoubtError,
+  RecordsUnreadableError,
+  type Reservation,
+  type ReservationStatus,
+  type Reservations,
+  type Reserved,
+  type UnsettledCase,
+} from '../../payment/reservations.ts';
+import { Cases, type EndItem, type FoundCase, type Recorded } from './cases.ts';
+import { Claims, type FoundClaim } from './claims.ts';
+import type { Database } from './database.ts';
+import { DatabaseAwayError, InDoubtError } from './failures.ts';
+import type { Group } from './groups.ts';
+import { Identifiers } from './identifiers.ts';
+import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
+import { Retention } from './retention.ts';
+
+/** Claims that were removed by one and taken by another process before us; after so many we say that the key is taken. */
+const TRIES_MAX = 5;
+
+type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
+
+/** A reservation of this process. */
+class OpenReservation implements Reservation {
+  readonly key: ReservationKey;
+  readonly serial: number;
+  readonly validBeforeSeconds: number;
+  readonly attempt: number;
+  /** Digest of its identifier; undefined = none. */
+  readonly digest: string | undefined;
+  state: State = 'reserved';
+  transaction = '';
+  /** Known from the intent on. */
+  intent: { readonly order: PaymentOrder; readonly sale: SaleFacts } | undefined;
+  /** Another process has brought it to an end. */
+  isGone = false;
+
+  constructor(
+    { key, validBeforeSeconds }: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
+    serial: number,
+    attempt: number,
+    digest: string | undefined,
+  ) {
+    this.key = key;
+    this.validBeforeSeconds = validBeforeSeconds;
+    this.serial = serial;
+    this.attempt = attempt;
+    this.digest = digest;
+  }
+}
+
+export interface ReservationsPorts {
+  readonly clock: Clock;
+  readonly settlement: SettlementKind;
+  /** Called with the operation of each sale that is on record. */
+  onSold(operation: string): void;
+}
+
+/** What a lost answer left behind. */
+interface Doubt {
+  readonly key: ReservationKey;
+  readonly attempt: number;
+  readonly digest: string | undefined;
+  /** undefined: the claim itself was in doubt. */
+  readonly serial: number | undefined;
+}
+
+export class PostgresReservations implements Reservations {
+  readonly #database: Database;
+  readonly #owner: string;
+  readonly #ports: ReservationsPorts;
+  readonly #claims: Claims;
+  readonly #cases: Cases;
+  readonly #identifiers: Identifiers;
+  readonly #retention: Retention;
+  /** Of this process, by key: reserved, settling or unknown. */
+  readonly #open = new Map<ReservationKey, OpenReservation>();
+  /** Claims of this process in flight; each resolves when its answer is there. */
+  readonly #claiming = new Map<ReservationKey, Promise<unknown>>();
+  #doubts: Doubt[] = [];
+  #attempt = 0;
+  #count = 0;
+  #receive: ((one: UnsettledCase) => void) | undefined;
+
+  static async open(database: Database, owner: Owner, ports: ReservationsPorts): Promise<PostgresReservations> {
+    const reservations = new PostgresReservations(database, owner, ports);
+    reservations.#count = await reservations.#claims.count();
+    return reservations;
+  }
+
+  private constructor(database: Database, owner: Owner, ports: ReservationsPorts) {
+    this.#database = database;
+    this.#owner = owner.id;
+    this.#ports = ports;
+    this.#retention = new Retention(ports.clock);
+    this.#claims = new Claims(database, owner.id, () => this.#retention.removableSerial());
+    this.#cases = new Cases(database, owner.id, ports.settlement);
+    this.#identifiers = new Identifiers(database, owner.id);
+    owner.onLook(() => this.#look());
+    owner.onDead(() => this.#takeOver(ownerIsDead));
+  }
+
+  fault(): string | undefined {
+    return this.#database.fault();
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  async find(key: ReservationKey, claim?: IdentifierClaim): Promise<Known | undefined> {
+    const status = await this.statusOf(key);
+    if (status !== undefined) return { kind: 'taken', status };
+    return claim === undefined ? undefined : readable(this.#identifiers.find(claim));
+  }
+
+  async statusOf(key: ReservationKey): Promise<ReservationStatus | undefined> {
+    const own = this.#ownStatus(key);
+    if (own !== undefined) return own;
+    const found = await readable(this.#claims.find(key));
+    return this.#claiming.has(key) ? found?.status : this.#statusOf(key, found);
+  }
+
+  async reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): Promise<Reserved> {
+    const fault = this.#database.fault();
+    if (fault !== undefined) return { kind: 'unavailable', detail: fault };
+    for (let before = this.#claiming.get(key); before !== undefined; before = this.#claiming.get(key)) await before;
+    const own = this.#ownStatus(key);
+    if (own !== undefined) return { kind: 'taken', status: own };
+    const reserving = this.#reserve(key, validBeforeSeconds, claim);
+    const ended = reserving.then(() => this.#claiming.delete(key));
+    this.#claiming.set(key, ended);
+    return reserving;
+  }
+
+  async release(reservation: Reservation): Promise<void> {
+    const open = this.#openOf(reservation, 'reserved');
+    this.#close(open, 'free');
+    await this.#tidy({ key: open.key, attempt: open.attempt, digest: open.digest, serial: undefined });
+  }
+
+  async recordIntent(
+    reservation: Reservation,
+    order: PaymentOrder,
+    sale: SaleFacts,
+    sealed?: Uint8Array,
+  ): Promise<void> {
+    const open = this.#openOf(reservation, 'reserved');
+    const { key, serial, attempt, digest } = open;
+    if ((digest === undefined) !== (sealed === undefined)) {
+      throw new Error('an identifier and an answer belong together');
+    }
+    const answer = digest === undefined || sealed === undefined ? undefined : { digest, sealed: checkedAnswer(sealed) };
+    open.state = 'settling';
+    open.intent = { order, sale };
+    let recorded: Recorded | undefined;
+    try {
+      recorded = await this.#cases.intend.add({ key, serial, attempt, order, sale, answer });
+    } catch (failure) {
+      if (!(failure instanceof InDoubtError)) {
+        open.state = 'reserved';
+        throw failure;
+      }
+    }
+    if (recorded === 'there') return;
+    // In doubt, or our claim was taken for one of a dead process. Nobody asks for the money now, so it becomes free again.
+    this.#close(open, 'free');
+    this.#doubts.push({ key, attempt, digest, serial });
+    throw new RecordInDoubtError('the database did not confirm the intent');
+  }
+
+  async recordSettled(reservation: Reservation, transaction: string): Promise<void> {
+    const open = this.#openOf(reservation, 'settling', 'unknown', 'ended');
+    if (open.isGone) return;
+    const { intent, key, serial } = open;
+    if (open.state === 'ended' || intent === undefined) throw new Error('a settlement that has ended');
+    if ((await this.#cases.settle.add({ key, serial, ...intent, transaction })) === 'gone') {
+      await this.#endedElsewhere(open, 'settled');
+      return;
+    }
+    this.#ports.onSold(intent.sale.operation);
+    this.#close(open, 'ended');
+  }
+
+  async recordUnknown(reservation: Reservation, transaction: string): Promise<void> {
+    const open = this.#openOf(reservation, 'settling', 'unknown', 'ended');
+    if (open.isGone) return;
+    const known = transaction === '' ? open.transaction : transaction;
+    if (open.state !== 'unknown' || known !== open.transaction) {
+      await this.#record(open, this.#cases.markUnknown, known, undefined);
+      if (open.isGone) return;
+    }
+    open.state = 'unknown';
+    open.transaction = known;
+  }
+
+  async recordReleased(reservation: Reservation): Promise<void> {
+    const open = this.#openOf(reservation, 'settling', 'unknown', 'ended');
+    if (open.isGone) return;
+    await this.#record(open, this.#cases.release, '', undefined);
+    if (!open.isGone) this.#close(open, 'free');
+  }
+
+  async recordDead(reservation: Reservation): Promise<void> {
+    const open = this.#openOf(reservation, 'unknown', 'ended');
+    if (open.isGone) return;
+    await this.#record(open, this.#cases.end, open.transaction, 'dead');
+    if (!open.isGone) this.#close(open, 'ended');
+  }
+
+  readKept({ serial }: KeptAnswer): Promise<Uint8Array | undefined> {
+    return readable(this.#identifiers.read(serial));
+  }
+
+  replaceKept({ serial }: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void> {
+    return this.#identifiers.replace(serial, checkedAnswer(sealed));
+  }
+
+  async handOver(receive: (one: UnsettledCase) => void): Promise<void> {
+    this.#receive = receive;
+    await this.#takeOver(hasNoRow);
+  }
+
+  async #reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): Promise<Reserved> {
+    const attempt = ++this.#attempt;
+    try {
+      if (claim === undefined) return await this.#claimKey({ key, validBeforeSeconds }, attempt, undefined);
+      return await this.#claimBoth({ key, validBeforeSeconds }, attempt, claim);
+    } catch (failure) {
+      // Claimed or not: it is given back when the database can be asked.
+      if (!(failure instanceof DatabaseAwayError)) {
+        this.#doubts.push({ key, attempt, digest: claim?.digest, serial: undefined });
+      }
+      return { kind: 'unavailable', detail: messageOf(failure) };
+    }
+  }
+
+  async #claimBoth(
+    wanted: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
+    attempt: number,
+    claim: IdentifierClaim,
+  ): Promise<Reserved> {
+    const known = await this.find(wanted.key, claim);
+    if (known !== undefined) return known;
+    if (!(await this.#identifiers.claim(claim, attempt))) {
+      // It went to another purchase meanwhile, perhaps to one that has ended already.
+      return (await this.find(wanted.key, claim)) ?? { kind: 'under-way' };
+    }
+    const reserved = await this.#claimKey(wanted, attempt, claim.digest);
+    if (reserved.kind !== 'reserved') await this.#identifiers.release(claim.digest, attempt);
+    return reserved;
+  }
+
+  async #claimKey(
+    wanted: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
+    attempt: number,
+    digest: string | undefined,
+  ): Promise<Reserved> {
+    const { key, validBeforeSeconds } = wanted;
+    for (let tries = 0; ; tries++) {
+      const serial = await this.#claims.claim({ key, validBeforeSeconds, attempt });
+      if (serial !== undefined) return this.#reserved(wanted, serial, attempt, digest);
+      const found = await this.#claims.find(key);
+      if (found !== undefined && found.owner === this.#owner && found.attempt === attempt) {
+        return this.#reserved(wanted, found.serial, attempt, digest);
+      }
+      const status = this.#statusOf(key, found);
+      if (status !== undefined || tries >= TRIES_MAX) {
+        return { kind: 'taken', status: status ?? { kind: 'reserved' } };
+      }
+      if (found !== undefined) await this.#claims.remove(key, found);
+    }
+  }
+
+  #reserved(
+    wanted: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
+    serial: number,
+    attempt: number,
+    digest: string | undefined,
+  ): Reserved {
+    const reservation = new OpenReservation(wanted, serial, attempt, digest);
+    this.#retention.saw(serial);
+    this.#open.set(wanted.key, reservation);
+    this.#count++;
+    return { kind: 'reserved', reservation };
+  }
+
+  /** undefined = free, or as good as free: {@link Claims.remove} may remove what is there. */
+  #statusOf(key: ReservationKey, found: FoundClaim | undefined): ReservationStatus | undefined {
+    if (found === undefined || found.isAbandoned || found.isOver) return undefined;
+    const isOurs = found.owner === this.#owner && found.status.kind === 'reserved';
+    // A claim whose answer was lost.
+    return isOurs && this.#open.get(key)?.attempt !== found.attempt ? undefined : found.status;
+  }
+
+  #ownStatus(key: ReservationKey): ReservationStatus | undefined {
+    const state = this.#open.get(key)?.state;
+    // What is unknown may have been taken over, if our lease ran out.
+    return state === 'reserved' || state === 'settling' ? { kind: state } : undefined;
+  }
+
+  async #record(
+    open: OpenReservation,
+    group: Group<EndItem, Recorded>,
+    transaction: string,
+    end: 'dead' | undefined,
+  ): Promise<void> {
+    if (open.state === 'ended') throw new Error('a settlement that has ended');
+    if ((await group.add({ serial: open.serial, transaction })) === 'gone') await this.#endedElsewhere(open, end);
+  }
+
+  /**
+   * Our lease ran out, and another process has recorded an outcome.
+   * @param end the outcome that we wanted to record
+   * @throws Error the first time, when it is another one; from then on nothing more is recorded
+   */
+  async #endedElsewhere(open: OpenReservation, end: 'settled' | 'dead' | undefined): Promise<void> {
+    const found = await this.#claims.find(open.key);
+    const kind = found?.serial === open.serial ? found.status.kind : undefined;
+    if (kind === 'settling' || kind === 'unknown') throw new Error('the database did not record the outcome');
+    open.isGone = true;
+    this.#close(open, 'ended');
+    if (kind !== end) throw new Error(`another process has recorded this payment as ${kind ?? 'released'}`);
+  }
+
+  #close(open: OpenReservation, state: 'ended' | 'free'): void {
+    if (this.#open.get(open.key) === open) this.#open.delete(open.key);
+    open.state = state;
+    if (state === 'free') this.#count--;
+  }
+
+  /** @throws Error when the reservation is not of this store or in none of the states */
+  #openOf(reservation: Reservation, ...states: readonly State[]): OpenReservation {
+    if (!(reservation instanceof OpenReservation)) throw new Error('not a reservation of this store');
+    if (!states.includes(reservation.state) || (reservation.state === 'ended' && !reservation.isGone)) {
+      throw new Error(`a reservation that is ${reservation.state}, not ${states.join(' or ')}`);
+    }
+    return reservation;
+  }
+
+  /** Frees what an attempt may hold. Never rejects: what the database does not answer now is done in a later look. */
+  async #tidy(doubt: Doubt): Promise<void> {
+    const { key, attempt, digest, serial } = doubt;
+    try {
+      await this.#claims.release({ key, attempt });
+      if (digest !== undefined) await this.#identifiers.release(digest, attempt);
+      if (serial !== undefined) await this.#cases.release.add({ serial, transaction: '' });
+    } catch {
+      this.#doubts.push(doubt);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const doubts = this.#doubts;
+    this.#doubts = [];
+    for (const doubt of doubts) await this.#tidy(doubt);
+    while (await this.#claims.prune(this.#retention.removableSerial()));
+    await this.#identifiers.prune();
+    this.#count = await this.#claims.count();
+  }
+
+  async #takeOver(isDead: (column: string) => string): Promise<void> {
+    const receive = this.#receive;
+    if (receive === undefined) return;
+    const live = [...this.#open.values()].filter(({ state }) => state !== 'reserved').map(({ serial }) => serial);
+    const doubtful = this.#doubts.flatMap(({ serial }) => serial ?? []);
+    for (const found of await this.#cases.takeOver(isDead('k.owner'), [...live, ...doubtful])) {
+      const reservation = this.#adopted(found);
+      receive({ reservation, order: found.order });
+    }
+  }
+
+  #adopted({ serial, attempt, order, sale, transaction, digest }: FoundCase): OpenReservation {
+    const validBeforeSeconds = order.authorization.validBeforeSeconds;
+    const reservation = new OpenReservation({ key: order.key, validBeforeSeconds }, serial, attempt, digest);
+    reservation.state = 'unknown';
+    reservation.transaction = transaction;
+    reservation.intent = { order, sale };
+    this.#open.set(order.key, reservation);
+    return reservation;
+  }
+}
+
+/** @throws RecordsUnreadableError by rejecting */
+const readable = <T>(reading: Promise<T>): Promise<T> =>
+  reading.catch((failure: unknown) => {
+    throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
+  });
+
+/** @throws Error for an answer that is too long to be kept: a route whose answers are has to raise the limit */
+function checkedAnswer(sealed: Uint8Array): Uint8Array {
+  if (sealed.length > ANSWER_BYTES_MAX) throw new Error(`an answer of ${sealed.length} bytes is too long to be kept`);
+  return sealed;
+}

@@ -1,0 +1,162 @@
+/**
+ * Paid resolves of all processes together (siblings §7, §9). The database's clock says which have expired. What a dead process left
+ * pending goes to one other. The counts are those of the last sweep and what this process has added since.
+ */
+import { Buffer } from 'node:buffer';
+import type { Clock } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Timers } from '../../../base/timers.ts';
+import type { ResolveId } from '../../../resolve/identifier.ts';
+import { KEPT_MS, STORED_BYTES_ON_DISK, SWEEP_PAUSE_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
+import type {
+  OutcomeJson,
+  ResolveCounts,
+  ResolveRecord,
+  ResolveStore,
+  StoredResolve,
+} from '../../../resolve/resolve-store.ts';
+import type { ResolveOutcome, ResolveQuestion } from '../../../resolve/result.ts';
+import type { Row, Statement } from '../connections.ts';
+import type { Database } from '../database.ts';
+import type { Owner } from '../owners.ts';
+import { Repeated } from '../repeated.ts';
+import {
+  COUNTS,
+  CREATE,
+  EXPIRE,
+  FIND,
+  FINISH,
+  FORGET,
+  OUTCOME,
+  SWEPT_AT_ONCE,
+  TAKE_DEAD,
+  TAKE_LEFT,
+} from './statements.ts';
+
+export interface PostgresResolvesPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly database: Database;
+  readonly owner: Owner;
+  /** Something failed where no request waits for it. */
+  onFault(fault: unknown): void;
+}
+
+const recordOf = (row: Row): ResolveRecord => ({
+  id: row.id as ResolveId,
+  tokenDigest: new Uint8Array(row.token_digest as Uint8Array),
+  createdAtMs: row.created_ms as number,
+  question: JSON.parse(row.question as string) as ResolveQuestion,
+});
+
+export class PostgresResolves implements ResolveStore {
+  readonly #ports: PostgresResolvesPorts;
+  #counts = { live: 0, tombstones: 0, storedBytes: 0 };
+  /** Creations under way: an outcome may come in the same turn. */
+  readonly #creating = new Map<ResolveId, Promise<unknown>>();
+  #pending: ResolveRecord[] = [];
+  #onPending = (): void => {};
+  readonly #sweeps: Repeated;
+  #isClosed = false;
+
+  constructor(ports: PostgresResolvesPorts) {
+    this.#ports = ports;
+    const { database } = ports;
+    this.#sweeps = new Repeated(
+      ports,
+      SWEEP_PAUSE_MS,
+      () => this.#sweep(),
+      (fault) => {
+        if (database.fault() === undefined) ports.onFault(fault);
+      },
+    );
+    ports.owner.onDead(() => this.#takeOver(TAKE_DEAD));
+  }
+
+  get counts(): ResolveCounts {
+    return { ...this.#counts, capacityBytes: STORED_BYTES_ON_DISK };
+  }
+
+  /** Called once, before any other method. */
+  async start(): Promise<void> {
+    await this.#sweeps.now();
+    this.#sweeps.start();
+    await this.#takeOver(TAKE_LEFT);
+  }
+
+  onPending(listener: () => void): void {
+    this.#onPending = listener;
+  }
+
+  async create({ id, tokenDigest, createdAtMs, question }: ResolveRecord): Promise<void> {
+    const { database, owner } = this.#ports;
+    const values = [id, Buffer.from(tokenDigest), createdAtMs, JSON.stringify(question), owner.id];
+    const creating = database.run({ ...CREATE, values }, { isPatient: true });
+    this.#creating.set(id, creating);
+    try {
+      await creating;
+      this.#counts.live++;
+    } finally {
+      this.#creating.delete(id);
+    }
+  }
+
+  async finish(id: ResolveId, status: ResolveOutcome['status'], outcome: OutcomeJson): Promise<void> {
+    await this.#creating.get(id);
+    const byteCount = Buffer.byteLength(outcome);
+    const finished = await this.#ports.database.run({ ...FINISH, values: [id, status, outcome, byteCount] });
+    if (finished.length === 1) this.#counts.storedBytes += byteCount;
+  }
+
+  async find(id: ResolveId): Promise<StoredResolve | undefined> {
+    const [row] = await this.#ports.database.run({ ...FIND, values: [id] });
+    const ageMs = row?.age_ms as number | undefined;
+    if (row === undefined || ageMs === undefined || ageMs >= KEPT_MS + TOMBSTONE_MS) return undefined;
+    return {
+      id,
+      tokenDigest: new Uint8Array(row.token_digest as Uint8Array),
+      createdAtMs: row.created_ms as number,
+      status: ageMs >= KEPT_MS ? 'expired' : (row.status as StoredResolve['status']),
+    };
+  }
+
+  async readOutcome(id: ResolveId): Promise<OutcomeJson | undefined> {
+    const [row] = await this.#ports.database.run({ ...OUTCOME, values: [id] });
+    return row?.outcome as OutcomeJson | undefined;
+  }
+
+  takePending(): readonly ResolveRecord[] {
+    return this.#pending.splice(0);
+  }
+
+  /** Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#sweeps.close();
+  }
+
+  async #takeOver(statement: Statement): Promise<void> {
+    const { database, owner, random } = this.#ports;
+    if (this.#isClosed) return;
+    const rows = await database.run({ ...statement, values: [owner.id, random.uuid()] });
+    if (rows.length === 0) return;
+    this.#pending.push(...rows.map(recordOf));
+    this.#onPending();
+  }
+
+  async #sweep(): Promise<void> {
+    const { database } = this.#ports;
+    for (;;) {
+      const expired = await database.run(EXPIRE);
+      if (expired.length < SWEPT_AT_ONCE) break;
+    }
+    await database.run(FORGET);
+    const [row] = await database.run(COUNTS);
+    this.#counts = {
+      live: row?.live as number,
+      tombstones: row?.expired as number,
+      storedBytes: row?.bytes as number,
+    };
+  }
+}

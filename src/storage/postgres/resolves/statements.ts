@@ -1,0 +1,83 @@
+/** The statements of resolves. Each may be repeated. */
+import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
+import { hasNoRow, ownerIsDead } from '../owners.ts';
+
+const TAKEN_COUNT_MAX = 128;
+const SWEEP_COUNT_MAX = 512;
+
+/** $1 id, $2 digest, $3 time, $4 question, $5 holder. */
+export const CREATE = {
+  name: 'create-resolve',
+  text: `
+    INSERT INTO paygrade.resolves (id, token_digest, created_ms, status, question, holder)
+    VALUES ($1, $2, $3, 'pending', $4, $5) ON CONFLICT (id) DO NOTHING`,
+} as const;
+
+/** $1 id, $2 status, $3 outcome, $4 its bytes. The first outcome stays. */
+export const FINISH = {
+  name: 'finish-resolve',
+  text: `
+    UPDATE paygrade.resolves SET status = $2, outcome = $3, outcome_bytes = $4, question = NULL, holder = NULL, hold = NULL
+    WHERE id = $1 AND status = 'pending' AND created_ms > paygrade.now_ms() - ${KEPT_MS} RETURNING id`,
+} as const;
+
+/** $1 id. */
+export const FIND = {
+  name: 'find-resolve',
+  text: `
+    SELECT token_digest, created_ms, status, paygrade.now_ms() - created_ms AS age_ms FROM paygrade.resolves WHERE id = $1`,
+} as const;
+
+/** $1 id. */
+export const OUTCOME = {
+  name: 'read-outcome',
+  text: `
+    SELECT outcome FROM paygrade.resolves
+    WHERE id = $1 AND outcome IS NOT NULL AND created_ms > paygrade.now_ms() - ${KEPT_MS}`,
+} as const;
+
+const takeOverText = (isDead: string): string => `
+    WITH taken AS (
+      UPDATE paygrade.resolves SET holder = $1, hold = $2 WHERE id IN (
+        SELECT id FROM paygrade.resolves WHERE status = 'pending' AND created_ms > paygrade.now_ms() - ${KEPT_MS}
+          AND ${isDead}
+        ORDER BY created_ms LIMIT ${TAKEN_COUNT_MAX} FOR UPDATE SKIP LOCKED
+      ) RETURNING id, token_digest, created_ms, question
+    )
+    SELECT * FROM taken UNION ALL
+    SELECT id, token_digest, created_ms, question FROM paygrade.resolves WHERE holder = $1 AND hold = $2 AND status = 'pending'
+    ORDER BY created_ms`;
+
+/** $1 holder, $2 hold: takes what dead processes left pending. */
+export const TAKE_DEAD = { name: 'take-resolves-of-the-dead', text: takeOverText(ownerIsDead('holder')) } as const;
+
+/** The same of processes that have ended in order. */
+export const TAKE_LEFT = { name: 'take-resolves-left', text: takeOverText(hasNoRow('holder')) } as const;
+
+/** Ends resolves whose hour is over. How many, and whether more are due. */
+export const EXPIRE = {
+  name: 'expire-resolves',
+  text: `
+    UPDATE paygrade.resolves SET status = 'expired', question = NULL, outcome = NULL, outcome_bytes = 0, holder = NULL, hold = NULL
+    WHERE id IN (
+      SELECT id FROM paygrade.resolves WHERE status <> 'expired' AND created_ms <= paygrade.now_ms() - ${KEPT_MS}
+      ORDER BY created_ms LIMIT ${SWEEP_COUNT_MAX} FOR UPDATE SKIP LOCKED
+    ) RETURNING id`,
+} as const;
+
+/** Forgets those of two hours ago. */
+export const FORGET = {
+  name: 'forget-resolves',
+  text: `
+    DELETE FROM paygrade.resolves
+    WHERE status = 'expired' AND created_ms <= paygrade.now_ms() - ${KEPT_MS + TOMBSTONE_MS}`,
+} as const;
+
+export const COUNTS = {
+  name: 'count-resolves',
+  text: `
+    SELECT count(*) FILTER (WHERE status <> 'expired') AS live, count(*) FILTER (WHERE status = 'expired') AS expired,
+      coalesce(sum(outcome_bytes), 0)::bigint AS bytes FROM paygrade.resolves`,
+} as const;
+
+export const SWEPT_AT_ONCE = SWEEP_COUNT_MAX;

@@ -1,0 +1,273 @@
+/**
+ * Retry jobs of all processes together (siblings §6, §9). A look takes what is due and holds it; rows that another look is taking
+ * are skipped. A change is decided by a record that was read and made only while that is the last one; one by the holder also
+ * only while it has its hold, so a process that lost its lease changes nothing any more and sends nothing. What a dead process
+ * held is free again in the next look at dead processes (owners.ts).
+ */
+import { monthStartMs } from '../../../accounts/month.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import type { RetryId } from '../../../retry/identifier.ts';
+import { hasEnded, type RetryJob } from '../../../retry/job.ts';
+import {
+  type Created,
+  type DueJob,
+  type DueQuery,
+  NO_USAGE,
+  type RetryChange,
+  type RetryRecord,
+  type RetryStore,
+  type RetryUsage,
+  type Taken,
+} from '../../../retry/store.ts';
+import { decodeJob, encodeJob } from '../../retry-record.ts';
+import type { Row } from '../connections.ts';
+import type { Database } from '../database.ts';
+import type { Owner } from '../owners.ts';
+import {
+  CHANGE,
+  CLAIM_KEY,
+  CREATE,
+  FIND,
+  FIND_BY_KEY,
+  FREE_DEAD,
+  FREE_LEFT,
+  FREE_STRAYS,
+  RELEASE,
+  RELEASE_KEY,
+  REMOVE,
+  TAKE,
+  USAGE,
+} from './statements.ts';
+
+/** Others create jobs, and die with some: a look finds them that much later at most. */
+const LOOK_PAUSE_MS = 2000;
+
+interface Versioned {
+  readonly record: RetryRecord;
+  readonly version: number;
+}
+
+interface Held {
+  readonly hold: string;
+  /** As it was last read or written here. */
+  known: Versioned | undefined;
+}
+
+export interface PostgresRetriesPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly database: Database;
+  readonly owner: Owner;
+}
+
+const bytesOf = (value: unknown): Uint8Array | null => (value === null ? null : new Uint8Array(value as Uint8Array));
+
+const versionedOf = (row: Row): Versioned => ({
+  record: {
+    job: decodeJob(
+      row.id as RetryId,
+      row.customer as string,
+      row.key_digest as string | null,
+      row.next_ms as number,
+      row.state as string,
+    ),
+    secrets: bytesOf(row.secrets),
+    resultBody: bytesOf(row.result_body),
+  },
+  version: row.version as number,
+});
+
+export class PostgresRetries implements RetryStore {
+  readonly lookPauseMs = LOOK_PAUSE_MS;
+  readonly #ports: PostgresRetriesPorts;
+  /** Jobs that this process holds, as far as it knows. */
+  readonly #held = new Map<RetryId, Held>();
+  /** The last step of a job that is under way here. */
+  readonly #steps = new Map<RetryId, Promise<unknown>>();
+  /** A look may have taken jobs although its answer was lost. */
+  #mayHaveStrays = false;
+
+  constructor(ports: PostgresRetriesPorts) {
+    this.#ports = ports;
+    ports.owner.onDead(async () => {
+      await ports.database.run(FREE_DEAD);
+    });
+  }
+
+  /** Frees what earlier processes left. Called once, before any other method. */
+  async start(): Promise<void> {
+    await this.#ports.database.run(FREE_LEFT);
+  }
+
+  async create({ job, secrets }: RetryRecord): Promise<Created> {
+    const { database } = this.#ports;
+    const key = job.idempotency?.key ?? null;
+    const values = [job.id, job.customer, key, job.dueAtMs, encodeJob(job), secrets, ...this.#usageOf(job, 1, 0, 0)];
+    for (;;) {
+      const [row] = await database.run({ ...CREATE, values });
+      if (row?.is_made === true) return { kind: 'created' };
+      const existing = (await this.#read(job.id)) ?? (key === null ? undefined : await this.#readByKey(key));
+      if (existing !== undefined) return { kind: 'existing', job: existing.record.job };
+      // What it met was removed in between.
+    }
+  }
+
+  async find(id: RetryId): Promise<RetryRecord | undefined> {
+    return (await this.#read(id))?.record;
+  }
+
+  async findByKey(key: string): Promise<RetryJob | undefined> {
+    return (await this.#readByKey(key))?.record.job;
+  }
+
+  async claimKey(key: string, claim: string): Promise<boolean> {
+    return (await this.#ports.database.run({ ...CLAIM_KEY, values: [key, claim] })).length === 1;
+  }
+
+  async releaseKey(key: string, claim: string): Promise<void> {
+    await this.#ports.database.run({ ...RELEASE_KEY, values: [key, claim] });
+  }
+
+  update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
+    return this.#inTurn(id, () => this.#change(id, decide, this.#held.get(id)));
+  }
+
+  updateByCustomer(
+    id: RetryId,
+    decide: (record: RetryRecord) => RetryChange | undefined,
+  ): Promise<RetryRecord | undefined> {
+    return this.#inTurn(id, () => this.#change(id, decide, undefined));
+  }
+
+  async remove(id: RetryId): Promise<void> {
+    await this.#ports.database.run({ ...REMOVE, values: [id] });
+  }
+
+  async takeDue({ nowMs, countMax, bytesMax, without }: DueQuery): Promise<Taken> {
+    const { database, random, owner } = this.#ports;
+    if (this.#mayHaveStrays) {
+      const holds = [...this.#held.values()].map(({ hold }) => hold);
+      await database.run({ ...FREE_STRAYS, values: [owner.id, holds] });
+      this.#mayHaveStrays = false;
+    }
+    const hold = random.uuid();
+    const repeatsBefore = database.counts.repeats;
+    let rows: readonly Row[];
+    try {
+      rows = await database.run({ ...TAKE, values: [nowMs, countMax, bytesMax, without, owner.id, hold] });
+    } catch (failure) {
+      this.#mayHaveStrays = true;
+      throw failure;
+    }
+    if (database.counts.repeats !== repeatsBefore) this.#mayHaveStrays = true;
+    const end = rows.find(({ id }) => id === null);
+    if (end === undefined) throw new Error('a look without its end');
+    const found = rows.filter(({ id }) => id !== null).sort((a, b) => (a.next_ms as number) - (b.next_ms as number));
+    for (const { id } of found) this.#held.set(id as RetryId, { hold, known: undefined });
+    const jobs = found.map(
+      (row): DueJob => ({
+        id: row.id as RetryId,
+        customer: row.customer as string,
+        byteCount: row.byte_count as number,
+      }),
+    );
+    const nextDueMs = end.is_full === true ? undefined : (end.after_ms as number | null);
+    const abandoned = end.abandoned as RetryId[];
+    return abandoned.length === 0 ? { jobs, nextDueMs } : { jobs, nextDueMs, abandoned };
+  }
+
+  release(id: RetryId): Promise<number | undefined> {
+    return this.#inTurn(id, async () => {
+      const hold = this.#held.get(id)?.hold ?? '';
+      const [row] = await this.#ports.database.run({ ...RELEASE, values: [id, hold] }, { isPatient: true });
+      this.#held.delete(id);
+      return row?.next_ms as number | undefined;
+    });
+  }
+
+  async usage(organization: string, monthMs: number): Promise<RetryUsage> {
+    const [row] = await this.#ports.database.run({ ...USAGE, values: [organization, monthMs] });
+    if (row === undefined) return NO_USAGE;
+    return {
+      retriesCreated: row.created as number,
+      attemptsMade: row.attempts as number,
+      callbacksDelivered: row.delivered as number,
+    };
+  }
+
+  /** @param held undefined = by another than the holder */
+  async #change(
+    id: RetryId,
+    decide: (record: RetryRecord) => RetryChange | undefined,
+    held: Held | undefined,
+  ): Promise<RetryRecord | undefined> {
+    const { database, random } = this.#ports;
+    const changeId = random.uuid();
+    let before = held?.known;
+    let after: RetryRecord | undefined;
+    for (;;) {
+      if (before === undefined) {
+        const [row] = await database.run({ ...FIND, values: [id] });
+        // An earlier try of this change, whose answer was lost, was made after all.
+        if (row !== undefined && row.change_id === changeId) return after;
+        if (row === undefined || (held !== undefined && row.hold !== held.hold)) return undefined;
+        before = versionedOf(row);
+      }
+      const change = decide(before.record);
+      if (change === undefined) {
+        // A record that was only remembered may be older than the truth, which then says the same or more.
+        if (held?.known === undefined || before !== held.known) return undefined;
+        before = undefined;
+        held.known = undefined;
+        continue;
+      }
+      const { attemptsMade = 0, callbacksDelivered = 0, ...changed } = change;
+      after = { ...before.record, ...changed };
+      const usage = this.#usageOf(after.job, 0, attemptsMade, callbacksDelivered);
+      const isEnded = held === undefined && hasEnded(after.job);
+      const values = [
+        ...[id, before.version, held?.hold ?? null, changeId, after.job.dueAtMs, encodeJob(after.job)],
+        ...[changed.secrets !== undefined, changed.secrets ?? null],
+        ...[changed.resultBody !== undefined, changed.resultBody ?? null, isEnded, ...usage],
+      ];
+      const [row] = await database.run({ ...CHANGE, values });
+      const isChanged = row?.is_changed === true;
+      if (held !== undefined) held.known = isChanged ? { record: after, version: before.version + 1 } : undefined;
+      if (isChanged) return after;
+      before = undefined;
+    }
+  }
+
+  async #read(id: RetryId): Promise<Versioned | undefined> {
+    const [row] = await this.#ports.database.run({ ...FIND, values: [id] });
+    if (row === undefined) return undefined;
+    const known = versionedOf(row);
+    const held = this.#held.get(id);
+    if (held !== undefined && row.hold === held.hold && (held.known?.version ?? -1) < known.version) held.known = known;
+    return known;
+  }
+
+  async #readByKey(key: string): Promise<Versioned | undefined> {
+    const [row] = await this.#ports.database.run({ ...FIND_BY_KEY, values: [key] });
+    return row && versionedOf(row);
+  }
+
+  /** Parameters of `retry_usage`; no organization, nothing to count. */
+  #usageOf({ organization }: RetryJob, created: number, attempts: number, delivered: number): unknown[] {
+    const counts = created + attempts + delivered;
+    return [counts === 0 ? null : organization, monthStartMs(this.#ports.clock.nowMs()), created, attempts, delivered];
+  }
+
+  /** Steps of one job in this process, one after another. */
+  #inTurn<T>(id: RetryId, step: () => Promise<T>): Promise<T> {
+    const before = this.#steps.get(id);
+    const running = before === undefined ? step() : before.then(step, step);
+    const forget = (): void => {
+      if (this.#steps.get(id) === running) this.#steps.delete(id);
+    };
+    this.#steps.set(id, running);
+    running.then(forget, forget);
+    return running;
+  }
+}

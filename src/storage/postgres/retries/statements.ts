@@ -1,0 +1,135 @@
+/** The statements of retry jobs. Each may be repeated. */
+import { hasNoRow, ownerIsDead } from '../owners.ts';
+
+/** An idempotency key whose request came to nothing in a process that has died is free again after this time. */
+const KEY_CLAIM_MS = 120_000;
+
+const COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_body, holder, hold, version, change_id';
+
+/** Adds to an organization's month: counts are the parameters from the given one on. */
+const usage = (first: number, from: string): string => `
+  INSERT INTO paygrade.retry_usage AS u (organization, month_ms, created, attempts, delivered)
+  SELECT $${first}::text, $${first + 1}::bigint, $${first + 2}::bigint, $${first + 3}::bigint, $${first + 4}::bigint FROM ${from}
+  WHERE $${first}::text IS NOT NULL
+  ON CONFLICT (organization, month_ms) DO UPDATE SET created = u.created + excluded.created,
+    attempts = u.attempts + excluded.attempts, delivered = u.delivered + excluded.delivered`;
+
+/** $1 id, $2 customer, $3 digest of the key, $4 next step, $5 state, $6 secrets, $7 to $11 usage. */
+export const CREATE = {
+  name: 'create-retry',
+  text: `
+    WITH made AS (
+      INSERT INTO paygrade.retries (id, customer, key_digest, next_ms, state, secrets)
+      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING id
+    ),
+    used AS (${usage(7, 'made')})
+    SELECT EXISTS (SELECT FROM made) AS is_made`,
+} as const;
+
+/** $1 id. */
+export const FIND = { name: 'find-retry', text: `SELECT ${COLUMNS} FROM paygrade.retries WHERE id = $1` } as const;
+
+/** $1 digest of an idempotency key. */
+export const FIND_BY_KEY = {
+  name: 'find-retry-by-key',
+  text: `SELECT ${COLUMNS} FROM paygrade.retries WHERE key_digest = $1`,
+} as const;
+
+/**
+ * $1 id, $2 version that decided, $3 hold, or null for a change by another than the holder, $4 id of the change, $5 next step,
+ * $6 state, $7 whether there are $8 secrets, $9 whether there is a $10 body, $11 whether its holder is to stop, $12 to $16 usage.
+ */
+export const CHANGE = {
+  name: 'change-retry',
+  text: `
+    WITH changed AS (
+      UPDATE paygrade.retries SET version = version + 1, change_id = $4, next_ms = $5, state = $6,
+        secrets = CASE WHEN $7::boolean THEN $8::bytea ELSE secrets END,
+        result_body = CASE WHEN $9::boolean THEN $10::bytea ELSE result_body END,
+        is_abandoned = is_abandoned OR ($11::boolean AND holder IS NOT NULL)
+      WHERE id = $1 AND version = $2::bigint AND ($3::text IS NULL OR hold = $3) RETURNING id
+    ),
+    used AS (${usage(12, 'changed')})
+    SELECT EXISTS (SELECT FROM changed) OR EXISTS (SELECT FROM paygrade.retries WHERE id = $1 AND change_id = $4) AS is_changed`,
+} as const;
+
+/**
+ * Takes what is due. $1 now, $2 most jobs, $3 most bytes, $4 customers that are passed over, $5 holder, $6 hold. The jobs in the
+ * order of their times, then one row without: when the next one is due, and which jobs of the holder another process has ended.
+ */
+export const TAKE = {
+  name: 'take-retries',
+  text: `
+    WITH due AS (
+      SELECT id, next_ms, coalesce(octet_length(secrets), 0) AS byte_count FROM paygrade.retries
+      WHERE holder IS NULL AND next_ms <= $1::bigint AND NOT (customer = ANY ($4::text[]))
+      ORDER BY next_ms LIMIT $2::integer FOR UPDATE SKIP LOCKED
+    ),
+    fitting AS (
+      SELECT id, byte_count, sum(byte_count) OVER sorted AS total, row_number() OVER sorted AS place
+      FROM due WINDOW sorted AS (ORDER BY next_ms, id)
+    ),
+    taken AS (
+      UPDATE paygrade.retries r SET holder = $5, hold = $6 FROM fitting f
+      WHERE r.id = f.id AND (f.place = 1 OR f.total <= $3::bigint) RETURNING r.id, r.customer, r.next_ms, f.byte_count
+    ),
+    held AS (
+      SELECT id, customer, next_ms, coalesce(octet_length(secrets), 0) FROM paygrade.retries WHERE holder = $5 AND hold = $6
+    )
+    SELECT id, customer, next_ms, byte_count::integer, false AS is_full, NULL::bigint AS after_ms, NULL::text[] AS abandoned
+    FROM (SELECT * FROM taken UNION ALL SELECT * FROM held) AS jobs
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL,
+      (SELECT count(*) FROM due) >= $2::integer OR (SELECT count(*) FROM due) > (SELECT count(*) FROM taken),
+      (SELECT min(next_ms) FROM paygrade.retries WHERE holder IS NULL AND next_ms > $1::bigint),
+      array(SELECT id FROM paygrade.retries WHERE holder = $5 AND is_abandoned)`,
+} as const;
+
+/** $1 holder, $2 holds that it knows: jobs that were taken by a statement whose answer was lost are free again. */
+export const FREE_STRAYS = {
+  name: 'free-stray-retries',
+  text: 'UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder = $1 AND NOT (hold = ANY ($2::text[]))',
+} as const;
+
+const freeText = (isDead: string): string => `
+    UPDATE paygrade.retries SET holder = NULL, hold = NULL, is_abandoned = false WHERE holder IS NOT NULL AND ${isDead}`;
+
+/** What dead processes held is free again. */
+export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(ownerIsDead('holder')) } as const;
+
+/** The same of processes that have ended in order. */
+export const FREE_LEFT = { name: 'free-retries-left', text: freeText(hasNoRow('holder')) } as const;
+
+/** $1 id, $2 hold. */
+export const RELEASE = {
+  name: 'release-retry',
+  text: `
+    WITH released AS (
+      UPDATE paygrade.retries SET holder = NULL, hold = NULL, is_abandoned = false WHERE id = $1 AND hold = $2 RETURNING id
+    )
+    SELECT r.next_ms, EXISTS (SELECT FROM released) AS is_released FROM paygrade.retries r WHERE r.id = $1`,
+} as const;
+
+/** $1 id. */
+export const REMOVE = { name: 'remove-retry', text: 'DELETE FROM paygrade.retries WHERE id = $1' } as const;
+
+/** $1 organization, $2 month. */
+export const USAGE = {
+  name: 'usage-of-retries',
+  text: 'SELECT created, attempts, delivered FROM paygrade.retry_usage WHERE organization = $1 AND month_ms = $2',
+} as const;
+
+/** $1 digest of an idempotency key, $2 id of the claim. A row when it is claimed. */
+export const CLAIM_KEY = {
+  name: 'claim-retry-key',
+  text: `
+    INSERT INTO paygrade.retry_claims AS c (key_digest, owner, until_ms) VALUES ($1, $2, paygrade.now_ms() + ${KEY_CLAIM_MS})
+    ON CONFLICT (key_digest) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
+    WHERE c.owner = excluded.owner OR c.until_ms <= paygrade.now_ms() RETURNING owner`,
+} as const;
+
+/** $1 digest, $2 id of the claim. */
+export const RELEASE_KEY = {
+  name: 'release-retry-key',
+  text: 'DELETE FROM paygrade.retry_claims WHERE key_digest = $1 AND owner = $2',
+} as const;

@@ -1,0 +1,294 @@
+/** Answers of the database that are lost, processes that die, and databases that may not be used. */
+import { describe, expect, it } from 'vitest';
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { Timers } from '../../../src/base/timers.ts';
+import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import { facilitatorBodyOf, type PaymentOrder } from '../../../src/payment/protocol/order.ts';
+import { RecordInDoubtError, type Reservation, type UnsettledCase } from '../../../src/payment/reservations.ts';
+import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
+import type { Backend } from '../../../src/storage/backend.ts';
+import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/backend.ts';
+import type { Connections } from '../../../src/storage/postgres/connections.ts';
+import { Database } from '../../../src/storage/postgres/database.ts';
+import { checkMigrated, migrate } from '../../../src/storage/postgres/migrations.ts';
+import { LEASE_MS, LOOK_MS } from '../../../src/storage/postgres/owners.ts';
+import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
+import { orderFor } from '../../payment/fixture.ts';
+import { Chance } from '../../support/chance.ts';
+import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
+import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
+import { until } from '../../support/until.ts';
+
+/** Waits pass at once; the database's own time goes on as it does. */
+class HastyTime implements Clock, Timers {
+  #aheadMs = 0;
+  /** Looks and other long waits, which the test runs. */
+  readonly #long = new Set<() => void>();
+
+  nowMs = (): number => systemClock.nowMs();
+  monotonicMs = (): number => systemClock.monotonicMs() + this.#aheadMs;
+
+  after(delayMs: number, run: () => void): () => void {
+    if (delayMs >= LOOK_MS) {
+      this.#long.add(run);
+      return () => this.#long.delete(run);
+    }
+    return systemTimers.after(0, () => {
+      this.#aheadMs += delayMs;
+      run();
+    });
+  }
+
+  /** One look of every process that has this time. */
+  look(afterMs = 0): void {
+    this.#aheadMs += afterMs;
+    for (const run of [...this.#long]) {
+      this.#long.delete(run);
+      run();
+    }
+  }
+}
+
+/** Loses answers of statements by their names: the statement has been carried out. */
+class LosingConnections implements Connections {
+  readonly #connections: Connections;
+  /** Name -> answers that are still to be lost. */
+  readonly losses = new Map<string, number>();
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  async connect() {
+    const connection = await this.#connections.connect();
+    return {
+      query: async (statement: Parameters<typeof connection.query>[0]) => {
+        const result = await connection.query(statement);
+        const left = this.losses.get(statement.name ?? '') ?? 0;
+        if (left === 0) return result;
+        this.losses.set(statement.name ?? '', left - 1);
+        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+      },
+      on: (event: string, listener: never) => connection.on(event as 'error', listener),
+      release: (isBroken: boolean) => connection.release(isBroken),
+    };
+  }
+
+  end = (): Promise<void> => this.#connections.end();
+}
+
+interface Process {
+  readonly backend: Backend;
+  readonly losses: Map<string, number>;
+  readonly time: HastyTime;
+  readonly taken: UnsettledCase[];
+}
+
+const OPTIONS = {
+  sync: 'normal',
+  salesKeptMs: SALES_KEPT_MS,
+  callbackBytes: CLAIM_BYTES,
+  play: { openingAtomic: 1_000_000n },
+} satisfies Omit<PostgresOptions, 'databaseUrl'>;
+
+async function processOn({ url, connections }: TestDatabase, seed: number): Promise<Process> {
+  const losing = new LosingConnections(connections());
+  const time = new HastyTime();
+  const backend = await openPostgresBackend(
+    { ...OPTIONS, databaseUrl: url },
+    {
+      clock: time,
+      timers: time,
+      random: new Chance(seed),
+      openConnections: () => losing,
+      onFault() {},
+      onCallbackFault(fault) {
+        throw fault;
+      },
+    },
+  );
+  const taken: UnsettledCase[] = [];
+  await backend.reservations.handOver((one) => taken.push(one));
+  return { backend, losses: losing.losses, time, taken };
+}
+
+const freshOrder = (): PaymentOrder =>
+  orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(Date.now() / 1000) + 100 });
+
+async function reserved({ backend: { reservations } }: Process, order: PaymentOrder): Promise<Reservation> {
+  const end = await reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+  if (end.kind !== 'reserved') throw new Error(JSON.stringify(end));
+  return end.reservation;
+}
+
+/** @returns how the transfer ended */
+async function buy(one: Process, order: PaymentOrder): Promise<string> {
+  const held = await reserved(one, order);
+  const { reservations, playLedger } = one.backend;
+  await reservations.recordIntent(held, order, SALE);
+  const outcome = await playLedger!.transfer(order);
+  if (outcome.kind === 'settled') await reservations.recordSettled(held, outcome.transaction);
+  return outcome.kind;
+}
+
+describe.skipIf(SERVER === undefined)('a shared database', () => {
+  const server = SERVER!;
+  const using = async (count: number, test: (...processes: Process[]) => Promise<void>): Promise<void> => {
+    const database = await testDatabase(server);
+    const processes: Process[] = [];
+    for (let seed = 1; seed <= count; seed++) processes.push(await processOn(database, seed));
+    try {
+      await test(...processes);
+    } finally {
+      for (const { backend } of processes) await backend.close();
+      await database.remove();
+    }
+  };
+  const salesOf = async ({ backend }: Process): Promise<number> =>
+    (await backend.books.list({ sinceMs: 0, isUndeliveredOnly: false, after: undefined, limit: 100 })).length;
+
+  it.each(['claim', 'record-intent', 'transfer', 'record-settled'])(
+    'sells once when an answer to %s is lost',
+    async (name) =>
+      using(2, async (one, other) => {
+        one.losses.set(name, 1);
+        const order = freshOrder();
+        expect(await buy(one, order)).toBe('settled');
+        expect(one.losses.get(name)).toBe(0);
+        expect(await other.backend.reservations.reserve(order.key, order.authorization.validBeforeSeconds)).toEqual({
+          kind: 'taken',
+          status: { kind: 'settled', transaction: localTransactionOf(order) },
+        });
+        expect(await salesOf(other)).toBe(1);
+        expect(one.backend.fault()).toBeUndefined();
+      }),
+  );
+
+  it('frees a claim whose answer never came', () =>
+    using(2, async (one, other) => {
+      one.losses.set('claim', Number.POSITIVE_INFINITY);
+      const order = freshOrder();
+      const { validBeforeSeconds } = order.authorization;
+      expect((await one.backend.reservations.reserve(order.key, validBeforeSeconds)).kind).toBe('unavailable');
+      expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'reserved' });
+      one.losses.clear();
+      one.time.look();
+      await until(
+        'the claim is free',
+        async () => (await other.backend.reservations.statusOf(order.key)) === undefined,
+      );
+      expect(await buy(other, order)).toBe('settled');
+    }));
+
+  it('frees an authorization whose intent is in doubt: no money was asked for', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      one.losses.set('record-intent', Number.POSITIVE_INFINITY);
+      await expect(one.backend.reservations.recordIntent(held, order, SALE)).rejects.toThrow(RecordInDoubtError);
+      expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'settling' });
+      one.losses.clear();
+      one.time.look();
+      await until('it is free', async () => (await other.backend.reservations.statusOf(order.key)) === undefined);
+      expect(await buy(other, order)).toBe('settled');
+      expect(await salesOf(other)).toBe(1);
+    }));
+
+  it('records a settlement once, however often its record is repeated', () =>
+    using(1, async (one) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      const { reservations, playLedger } = one.backend;
+      await reservations.recordIntent(held, order, SALE);
+      one.losses.set('transfer', Number.POSITIVE_INFINITY);
+      expect((await playLedger!.transfer(order)).kind).toBe('unknown');
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      // The case is open, so a repeat learns that the money has moved.
+      const outcome = await playLedger!.transfer(order);
+      expect(outcome.kind).toBe('settled');
+      one.losses.set('record-settled', Number.POSITIVE_INFINITY);
+      await expect(reservations.recordSettled(held, localTransactionOf(order))).rejects.toThrow();
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      await reservations.recordSettled(held, localTransactionOf(order));
+      expect(await salesOf(one)).toBe(1);
+    }));
+
+  it('takes over the case of a process whose lease has run out, and believes the first outcome', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      await one.backend.reservations.recordIntent(held, order, SALE);
+      other.time.look(LEASE_MS);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(other.taken).toEqual([]);
+      await one.backend.close();
+      other.time.look(LEASE_MS);
+      await until('the case is taken over', () => other.taken.length === 1);
+      expect(facilitatorBodyOf(other.taken[0]!.order)).toBe(facilitatorBodyOf(order));
+      expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+      const transaction = localTransactionOf(order);
+      await other.backend.reservations.recordSettled(other.taken[0]!.reservation, transaction);
+      expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction });
+    }));
+
+  it('is migrated once by several processes at the same time, and not by an older release', async () => {
+    const url = await server.freshUrl();
+    const { openConnections } = await import('../../../src/storage/postgres/connections.ts');
+    const { parseDatabaseUrl } = await import('../../../src/storage/postgres/address.ts');
+    const open = (): Database =>
+      new Database(openConnections(parseDatabaseUrl(url), { countMax: 2, statementMs: 5000, connectMs: 5000 }), {
+        clock: systemClock,
+        timers: systemTimers,
+        onFault() {},
+      });
+    const databases = [open(), open(), open()];
+    const [first] = databases as [Database];
+    expect(await checkMigrated(first, TABLES)).toBe(true);
+    await Promise.all(databases.map((database, at) => migrate(database, TABLES, `process-${at}`)));
+    expect(await checkMigrated(first, TABLES)).toBe(false);
+    const newer = [...TABLES, { name: 'later', migrations: ['CREATE TABLE paygrade.later (id integer)'] }];
+    // A process that died in the middle of a migration holds the lock for its lease.
+    await first.run({
+      text: 'INSERT INTO paygrade.migrating (id, owner, until_ms) VALUES (1, $1, 0)',
+      values: ['dead'],
+    });
+    await migrate(first, newer, 'newer');
+    await expect(migrate(first, TABLES, 'older')).rejects.toThrow('migrated by a newer release');
+    for (const database of databases) await database.close();
+    await server.drop(url);
+  });
+
+  const opening = (options: Partial<PostgresOptions>, clock: Clock = systemClock): Promise<Backend> =>
+    openPostgresBackend(
+      { ...OPTIONS, databaseUrl: 'postgres://ann:s3cret@127.0.0.1:1/shop', ...options },
+      { clock, timers: systemTimers, random: new Chance(1), onFault() {}, onCallbackFault() {} },
+    );
+
+  it('that does not answer, or does not commit durably, refuses the start in one line without a password', async () => {
+    await expect(opening({ startMs: 0 })).rejects.toThrow(
+      /^the database 127\.0\.0\.1:1\/shop did not answer for 0 s: connect ECONNREFUSED/,
+    );
+    const { url, remove } = await testDatabase(server);
+    // Tests' own server has fsync off; a given one has it on.
+    await expect(
+      opening({ databaseUrl: url, sync: 'full' }).then(async (backend) => {
+        await backend.close();
+        throw new Error('the database has fsync off');
+      }),
+    ).rejects.toThrow('has fsync off');
+    await remove();
+  });
+
+  it('makes a process not ready whose clock is more than a second off', async () => {
+    const { url, remove } = await testDatabase(server);
+    const off: Clock = { nowMs: () => Date.now() - 5000, monotonicMs: () => systemClock.monotonicMs() };
+    const backend = await opening({ databaseUrl: url }, off);
+    expect(backend.fault()).toMatch(/^the clock of this machine is 5\.\d s behind the database's$/);
+    await backend.close();
+    await remove();
+  });
+});

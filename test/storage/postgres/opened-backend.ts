@@ -1,0 +1,57 @@
+/** A backend on a database of a test's own, opened and killed like a process would be. */
+import type { Backend, StoreOptions } from '../../../src/storage/backend.ts';
+import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
+import { Chance } from '../../support/chance.ts';
+import type { ManualTime } from '../../support/manual-time.ts';
+import type { TestServer } from '../../support/postgres.ts';
+import { type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
+import { SALES_KEPT_MS } from '../../support/sale.ts';
+
+export class SharedDatabase {
+  readonly database: TestDatabase;
+  readonly #time: ManualTime;
+  readonly #open: Backend[] = [];
+  #seed = 0;
+
+  static async open(server: TestServer, time: ManualTime): Promise<SharedDatabase> {
+    return new SharedDatabase(await testDatabase(server, time), time);
+  }
+
+  private constructor(database: TestDatabase, time: ManualTime) {
+    this.database = database;
+    this.#time = time;
+  }
+
+  /** One more process; a fault in its background fails the test. */
+  async process(options: StoreOptions): Promise<Backend> {
+    const backend = await openPostgresBackend(
+      { databaseUrl: this.database.url, sync: 'normal', salesKeptMs: SALES_KEPT_MS, ...options },
+      {
+        clock: this.#time,
+        timers: this.#time,
+        random: new Chance(++this.#seed),
+        openConnections: () => this.database.connections(),
+        onFault() {},
+        onCallbackFault(fault) {
+          throw fault;
+        },
+      },
+    );
+    this.#open.push(backend);
+    return backend;
+  }
+
+  /** All processes so far count as dead, as if their leases had run out. */
+  async killAll(): Promise<void> {
+    const connections = this.database.connections();
+    const connection = await connections.connect();
+    await connection.query({ text: 'DELETE FROM paygrade.processes' });
+    connection.release(false);
+    await connections.end();
+  }
+
+  async remove(): Promise<void> {
+    for (const backend of this.#open) await backend.close();
+    await this.database.remove();
+  }
+}

