@@ -212,7 +212,7 @@ const jsonld: Endpoint = {
   page(document, { url }, { address }) {
     const { postings, pages } = postingsAndPages(document, url);
     const isList = url === get(address).url;
-    // A page without a single posting proves nothing: the site may have been built anew without the markup.
+    // A page without a single posting proves nothing: the site may have lost the markup.
     if (postings === 0 && pages.length === 0) return undefined;
     const own = isList ? [...new Set(pages)].filter((page) => hostOf(page) === hostOf(address) && page !== url) : [];
     return { rows: postings, more: own.map(get) };
