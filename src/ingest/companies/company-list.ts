@@ -6,6 +6,7 @@ import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-
 import { comparedText } from '../../catalogue/terms.ts';
 import { csvRows } from '../input/csv-rows.ts';
 import { readPackageText } from '../package-data.ts';
+import { ownerOf } from '../shapes/board.ts';
 import { boardNameOf, type Employer, hasToken } from './employer.ts';
 
 export interface ListedCompany {
@@ -51,7 +52,13 @@ export class CompanyList {
 
   /** By the board's token; by name only for boards without one, and when the list has that name for one domain. */
   domainOf(employer: Pick<Employer, 'shape' | 'board' | 'names'>): CompanyDomain | undefined {
-    if (hasToken(employer.shape)) return this.#byBoard.get(boardNameOf(employer).toLowerCase());
+    if (hasToken(employer.shape)) {
+      const { shape, board } = employer;
+      return (
+        this.#byBoard.get(boardNameOf(employer).toLowerCase()) ??
+        this.#byBoard.get(`${shape}:${ownerOf(board)}`.toLowerCase())
+      );
+    }
     const found = new Set(employer.names.map((name) => this.#byName.get(name) ?? null));
     return found.size === 1 ? ([...found][0] ?? undefined) : undefined;
   }

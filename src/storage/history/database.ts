@@ -5,7 +5,7 @@
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
  * reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were extracted with;
- * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts. Times are milliseconds since the
+ * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts and board-schema.ts. Times are milliseconds since the
  * epoch, UTC.
  *
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
@@ -20,14 +20,16 @@ import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
+import { BOARD_TABLES } from './board-schema.ts';
 import { COMPANY_TABLES } from './company-schema.ts';
 import { DESCRIPTION_TABLE, storedDescription } from './description-table.ts';
+import { conditionOf, type HistoryQuery } from './history-query.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}
 
 export const HISTORY_FILE = 'catalogue.sqlite';
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 /** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
 /** How long a reader waits for an import that is writing its pages to the file. */
@@ -59,6 +61,7 @@ const SCHEMA = `
   CREATE INDEX event_of_job ON event (job);
   CREATE TABLE dictionary (serial INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);
   ${COMPANY_TABLES}
+  ${BOARD_TABLES}
   ${DESCRIPTION_TABLE}
 `;
 
@@ -111,16 +114,6 @@ export interface HistoryFeed {
   readonly isComplete: boolean;
 }
 
-export interface HistoryQuery {
-  /** `shape:token`, or a token of any shape. */
-  readonly board?: string;
-  readonly job?: string;
-  readonly kind?: EventKind;
-  /** Both ends included. */
-  readonly sinceMs?: number;
-  readonly untilMs?: number;
-}
-
 export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
   const { job: fields } = job;
   return checksumOfFields(
@@ -146,6 +139,14 @@ export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
   );
 }
 
+function makeCatalogueFolder(folder: string): void {
+  try {
+    makeFolder(folder);
+  } catch (failure) {
+    throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
+  }
+}
+
 export class HistoryDatabase {
   /** Path of the file, for messages. */
   readonly path: string;
@@ -163,34 +164,54 @@ export class HistoryDatabase {
    */
   static openForImport(folder: string): HistoryDatabase {
     const path = join(folder, HISTORY_FILE);
-    try {
-      makeFolder(folder);
-    } catch (failure) {
-      throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
-    }
-    return HistoryDatabase.#opened(path, (history) => {
-      // Does not wait: another import may take as long as its files need.
-      history.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
-      if (history.#pragma('user_version') !== 0) return;
-      history.database.exec(
-        `${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`,
-      );
-    });
+    makeCatalogueFolder(folder);
+    // Does not wait: another import may take as long as its files need.
+    return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(0));
+  }
+
+  /**
+   * Opens the history for the small tables (boards, words of the operator), creates it when it is missing, and begins a
+   * transaction. It waits for another writer, and does not check every page, which takes seconds for a large history.
+   * @throws HistoryError as `openForImport`
+   */
+  static openForSettings(folder: string): HistoryDatabase {
+    const path = join(folder, HISTORY_FILE);
+    makeCatalogueFolder(folder);
+    return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(BUSY_MS), false);
+  }
+
+  /** For reading the small tables: without a check of every page. @throws as `openForReading` */
+  static openForGlance(folder: string): HistoryDatabase {
+    return HistoryDatabase.#openedForReading(folder, false);
   }
 
   /** Opens the history in `folder` for reading. @throws HistoryError when there is none, or as `openForImport` */
   static openForReading(folder: string): HistoryDatabase {
-    const path = join(folder, HISTORY_FILE);
-    if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
-    return HistoryDatabase.#opened(path, (history) => {
-      // One transaction, so that all reads see the same moment.
-      history.database.exec('BEGIN');
-      if (history.#pragma('user_version') === 0)
-        throw new HistoryError(`${folder} holds no catalogue: nothing was imported`);
-    });
+    return HistoryDatabase.#openedForReading(folder, true);
   }
 
-  static #opened(path: string, begin: (history: HistoryDatabase) => void): HistoryDatabase {
+  static #openedForReading(folder: string, isChecked: boolean): HistoryDatabase {
+    const path = join(folder, HISTORY_FILE);
+    if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
+    return HistoryDatabase.#opened(
+      path,
+      (history) => {
+        // One transaction, so that all reads see the same moment.
+        history.database.exec('BEGIN');
+        if (history.#pragma('user_version') === 0)
+          throw new HistoryError(`${folder} holds no catalogue: nothing was imported`);
+      },
+      isChecked,
+    );
+  }
+
+  #beginToWrite(waitMs: number): void {
+    this.database.exec(`PRAGMA busy_timeout = ${waitMs}; BEGIN IMMEDIATE`);
+    if (this.#pragma('user_version') !== 0) return;
+    this.database.exec(`${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`);
+  }
+
+  static #opened(path: string, begin: (history: HistoryDatabase) => void, isChecked = true): HistoryDatabase {
     let database: DatabaseSync | undefined;
     try {
       if (existsSync(path) && !statSync(path).isFile()) throw new HistoryError(`${path} is not a file`);
@@ -211,8 +232,10 @@ export class HistoryDatabase {
         throw new HistoryError(`${path} has format ${version}, which is newer than this program (${FORMAT_VERSION})`);
       }
       begin(history);
-      const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as Row)[0];
-      if (found !== 'ok') throw new HistoryError(`${path} is damaged: ${String(found).split('\n')[0]}`);
+      if (isChecked) {
+        const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as Row)[0];
+        if (found !== 'ok') throw new HistoryError(`${path} is damaged: ${String(found).split('\n')[0]}`);
+      }
       return history;
     } catch (failure) {
       database?.close();
@@ -379,20 +402,4 @@ function shownTimes(
     status: 'closed',
     closedAtMs: Math.max(closedMs, lastObservedMs),
   };
-}
-
-function conditionOf(query: HistoryQuery, table: 'event' | 'feed'): { where: string; values: (string | number)[] } {
-  const values: (string | number)[] = [];
-  const conditions: string[] = [];
-  const add = (condition: string, ...bound: (string | number)[]): void => {
-    conditions.push(condition);
-    values.push(...bound);
-  };
-  const { board, job, kind, sinceMs, untilMs } = query;
-  if (board !== undefined) add("(board.token = ? OR board.shape || ':' || board.token = ?)", board, board);
-  if (job !== undefined) add('job.id = ?', job);
-  if (kind !== undefined) add('kind = ?', kind);
-  if (sinceMs !== undefined) add(`${table}.at_ms >= ?`, sinceMs);
-  if (untilMs !== undefined) add(`${table}.at_ms <= ?`, untilMs);
-  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }
