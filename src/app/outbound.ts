@@ -1,4 +1,5 @@
 /** Opens the guarded client for requests to addresses of customers' choosing (siblings §5), and what it must know of the server. */
+import { userAgentOf } from '../adapters/outbound/exchange.ts';
 import { OutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { type OwnFetch, OwnHooks } from '../adapters/outbound/own-hooks.ts';
 import { listeningRanges } from '../adapters/outbound/own-listening.ts';
@@ -33,7 +34,7 @@ export function openOutbound(
   ports: OutboundPorts & { readonly clock: Clock; readonly timers: Timers },
   server: Server,
 ): Outbound {
-  const { host, port, hookBaseUrl, outboundConcurrency, targetAllow } = config;
+  const { host, port, hookBaseUrl, outboundConcurrency, targetAllow, contact } = config;
   const { clock, timers, resolver = new SystemResolver({ clock, timers }), targetAuthorities } = ports;
   const parsed = parseTargetAllow(targetAllow);
   const listening = { ranges: listeningRanges(host), port };
@@ -49,6 +50,7 @@ export function openOutbound(
     clock,
     timers,
     ca: targetAuthorities,
+    userAgent: userAgentOf(contact),
   });
   server.add({ metrics: (page) => client.metrics(page) });
   return ports.outbound ?? client;

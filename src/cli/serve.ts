@@ -2,12 +2,14 @@
  * `paygrade serve`: runs the server on a socket until SIGTERM. Every variable of the operator's contract is a flag too.
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
-import { SAMPLE } from '../adapters/files/catalogue-source.ts';
+import { NO_CATALOGUE, SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
+import { SnapshotWatch } from '../adapters/files/snapshot-watch.ts';
 import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
 import { openListener } from '../adapters/listen/open-listener.ts';
 import { processMemory } from '../adapters/process/process-memory.ts';
 import { RUNTIME_BODIES } from '../adapters/process/runtime-bodies.ts';
+import { systemTimers } from '../adapters/process/system-timers.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
@@ -109,6 +111,10 @@ async function reloadCatalogue(app: App, lines: OperatorLines): Promise<void> {
   }
 }
 
+/** undefined: there is no file to watch, or it is not to be watched. */
+const snapshotWatchOf = ({ snapshot, snapshotWatch }: Config): SnapshotWatch | undefined =>
+  snapshotWatch && snapshot !== SAMPLE && snapshot !== NO_CATALOGUE ? new SnapshotWatch(snapshot) : undefined;
+
 export const serve = command({
   name: 'serve',
   summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
@@ -139,6 +145,7 @@ export const serve = command({
 
     const address = originOf(config.host, listener.port);
     const addresses = { baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address };
+    const watch = snapshotWatchOf(config);
     try {
       app = await openServed(
         { ...config, ...addresses, port: listener.port },
@@ -162,13 +169,18 @@ export const serve = command({
     if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
     lines.started({ version: VERSION, processId: io.processId, baseUrl: addresses.baseUrl, catalogue });
-    onHangUp = () => void reloadCatalogue(opened, lines);
+    watch?.start(systemTimers, () => void reloadCatalogue(opened, lines));
+    onHangUp = () => {
+      watch?.noteLoad();
+      void reloadCatalogue(opened, lines);
+    };
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
     const shutdown = shutdownSignal(io);
     io.stdout.write(`listening on ${address}\n`);
 
     await shutdown;
     clearInterval(refresh);
+    watch?.stop();
     onHangUp = () => {};
     opened.drain();
     await listener.close(DRAIN_MS);

@@ -3,6 +3,7 @@ import { PRICE_KEYS } from '../payment/prices.ts';
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import {
   atomicAmount,
+  contactText,
   notBlank,
   oneOf,
   origin,
@@ -170,6 +171,14 @@ export const CATALOGUE_SETTINGS = {
     help: 'catalogue file; `sample`: built-in synthetic jobs; `none`: no catalogue, callbacks only',
     detail: '`snapshot build` makes the file. With `none` the jobs routes answer 503.',
   }),
+  snapshotWatch: setting({
+    variable: 'SNAPSHOT_WATCH',
+    parse: switchOn,
+    default: 'true',
+    help: '`true`: load the catalogue file again when another one takes its place',
+    detail:
+      'The server looks at the file every second, and loads it as for SIGHUP, without dropping a request. A file that it cannot use changes nothing. `sample` and `none` are no files. The library ignores it; call `app.reload()`.',
+  }),
 };
 
 export const STATE_SETTINGS = {
@@ -221,6 +230,14 @@ export const OUTBOUND_SETTINGS = {
     help: 'targets that may be reached although they are not public: `host:port` or `cidr:port`, comma-separated',
     detail:
       'For tests and private networks, over http too. `host:port` is compared with what the address says, `cidr:port` with what its host resolves to: `hooks.corp.example:9000,10.1.0.0/16:8443,[::1]/128:8080`. Every customer can reach what is listed.',
+  }),
+  contact: setting({
+    variable: 'CONTACT',
+    parse: contactText,
+    default: null,
+    help: 'address or URL of the operator, named in the User-Agent of every outbound request',
+    detail:
+      'People whose servers receive the requests write there, before they block them: `https://jobs.example/about` or `mailto:ops@jobs.example`.',
   }),
 };
 

@@ -56,6 +56,15 @@ export function openSnapshotFile(path: string): SnapshotFile {
 }
 
 /**
+ * Which file a path leads to, and in which state; undefined for none. Two readings are equal only while nothing replaced the file
+ * or wrote into it.
+ */
+export function fileMark(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs}`;
+}
+
+/**
  * The bytes behind a descriptor as a source, for the thread that checks them: it neither closes the descriptor nor looks whether
  * the file changed, which both belong to the thread that opened it.
  */

@@ -26,6 +26,7 @@ export interface ExchangePorts {
   readonly signal: AbortSignal;
   /** Certificates of the authorities, PEM, in place of the system's. */
   readonly ca?: string | undefined;
+  readonly userAgent?: string | undefined;
 }
 
 /** Time for an address before the next one of the same name is tried, milliseconds (RFC 8305 §5 says 250 to 2000). */
@@ -53,8 +54,15 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
+/** @param contact address or URL of the operator (CONTACT) */
+export const userAgentOf = (contact: string | null): string =>
+  `paygrade/${VERSION}${contact === null ? '' : ` (+${contact})`}`;
+
 /** Headers of the request, as both ways out send them. */
-export function sentHeadersOf({ headers, body, method }: OutboundRequest): Record<string, string[]> {
+export function sentHeadersOf(
+  { headers, body, method }: OutboundRequest,
+  userAgent = userAgentOf(null),
+): Record<string, string[]> {
   const sent = new Map<string, [string, string[]]>();
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
@@ -66,7 +74,7 @@ export function sentHeadersOf({ headers, body, method }: OutboundRequest): Recor
   const hasBody = body !== null || (method !== 'GET' && method !== 'HEAD');
   return {
     ...Object.fromEntries(sent.values()),
-    'User-Agent': [`paygrade/${VERSION}`],
+    'User-Agent': [userAgent],
     'Accept-Encoding': [ACCEPTED_CODINGS],
     ...(hasBody ? { 'Content-Length': [String(body?.length ?? 0)] } : {}),
   };
@@ -152,7 +160,7 @@ function watchConnection(sent: ClientRequest, progress: Progress, isTls: boolean
 export async function exchange(
   request: OutboundRequest,
   addresses: readonly string[],
-  { timers, onAnswer, signal, ca }: ExchangePorts,
+  { timers, onAnswer, signal, ca, userAgent }: ExchangePorts,
 ): Promise<ExchangeResult> {
   const { url } = request.target;
   const isTls = url.protocol === 'https:';
@@ -167,7 +175,7 @@ export async function exchange(
         hostname: url.hostname.replace(/^\[|\]$/g, ''),
         port: url.port === '' ? undefined : Number(url.port),
         path: `${url.pathname}${url.search}`,
-        headers: sentHeadersOf(request),
+        headers: sentHeadersOf(request, userAgent),
         lookup: pinned(addresses),
         maxHeaderSize: HEAD_BYTES_MAX,
         signal,

@@ -27,6 +27,8 @@ export interface OutboundClientOptions {
   readonly timers: Timers;
   /** Certificates of the authorities, PEM, in place of the system's, for tests. */
   readonly ca?: string | undefined;
+  /** Default: the program and its version (`userAgentOf`). */
+  readonly userAgent?: string | undefined;
 }
 
 /** A host's addresses as text; IPv6 without brackets. */
@@ -96,7 +98,7 @@ export class OutboundClient implements Outbound {
 
   async #exchange(request: OutboundRequest, turn: Turn, signal: AbortSignal): Promise<ExchangeResult> {
     const { target } = request;
-    const { ownHooks, timers, ca } = this.#options;
+    const { ownHooks, timers, ca, userAgent } = this.#options;
     const onAnswer = (): void => turn.answered();
     const located = target.isOwnHook ? undefined : await this.#locate(target, signal);
     if (located !== undefined && located.kind !== 'addresses') return located;
@@ -104,7 +106,7 @@ export class OutboundClient implements Outbound {
     if (signal.aborted) return { kind: 'aborted', detail: 'ended before it was sent' };
     return located === undefined
       ? ownHooks.deliver(request, onAnswer, signal)
-      : exchange(request, located.addresses, { timers, onAnswer, signal, ca });
+      : exchange(request, located.addresses, { timers, onAnswer, signal, ca, userAgent });
   }
 
   /** The addresses of a target's host, all of them judged. */
