@@ -211,6 +211,12 @@ export const PROGRAM: CommandGroup = {
     },
     {
       kind: 'stub',
+      name: 'watch',
+      summary: 'Fetches the boards of a catalogue as often as they change, and keeps its snapshot up to date',
+      load: async () => (await import('./watch.ts')).watch,
+    },
+    {
+      kind: 'stub',
       name: 'history',
       summary: 'Shows what opened, changed, closed and reopened in a catalogue',
       load: async () => (await import('./history.ts')).history,

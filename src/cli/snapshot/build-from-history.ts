@@ -29,17 +29,19 @@ export interface HistoryBuildPlan extends HistorySelection {
   readonly out: string;
   readonly keepsDescriptions: boolean;
   readonly isJson: boolean;
+  /** Whether every page of the catalogue is checked before it is read. */
+  readonly isChecked: boolean;
 }
 
 /** @returns the exit code @throws UsageError, CommandError */
 export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<number> {
-  const { folder, isJson, keepsDescriptions, out } = plan;
+  const { folder, isChecked, isJson, keepsDescriptions, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
   let history: HistoryDatabase | undefined;
   let spill: Spill | undefined;
   try {
-    history = HistoryDatabase.openForReading(folder);
+    history = isChecked ? HistoryDatabase.openForReading(folder) : HistoryDatabase.openForGlance(folder);
     spill = openSpillFile(out);
     const builder = new SnapshotBuilder({ spill, keepsDescriptions });
     const progress = new Progress(io.stderr, io.clock);

@@ -1,4 +1,5 @@
 /** What the watcher keeps about a board between two fetches. */
+import type { Visit } from '../watch/schedule.ts';
 
 /**
  * How a board is: `new`: never fetched. `ok`: the last fetch was a whole, believable feed (a 304 included). `partial`: it answers,
@@ -34,6 +35,10 @@ export interface FetchState {
   readonly validators: Validators | null;
   /** The learnt time between two fetches, milliseconds; null: not learnt yet. */
   readonly intervalMs: number | null;
+  /** The last fetches that were `ok`, oldest first, from which the interval is learnt. */
+  readonly visits?: readonly Visit[];
+  /** Of the skills of the feed with the validators: those of another version are worth a whole answer. */
+  readonly skillsVersion?: string;
 }
 
 /** What the fetches of a day found. */

@@ -24,6 +24,7 @@ import { BOARD_TABLES } from './board-schema.ts';
 import { COMPANY_TABLES } from './company-schema.ts';
 import { DESCRIPTION_TABLE, storedDescription } from './description-table.ts';
 import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
+import { shownTimes } from './shown-times.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}
@@ -34,6 +35,8 @@ const FORMAT_VERSION = 4;
 const APPLICATION_ID = 0x70676361;
 /** How long a reader waits for an import that is writing its pages to the file. */
 const BUSY_MS = 10_000;
+/** How long a commit waits for readers, such as a build: those of a million jobs read for a minute. */
+const COMMIT_BUSY_MS = 300_000;
 /** Negative: KiB. 64 MiB keep the inner pages of a million jobs' index in memory. */
 const CACHE_SIZE = -65_536;
 
@@ -157,6 +160,41 @@ export class HistoryDatabase {
     const path = join(folder, HISTORY_FILE);
     makeCatalogueFolder(folder);
     return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(BUSY_MS), false);
+  }
+
+  /**
+   * Opens the history for many transactions one after the other (`tryBegin`), creates it when it is missing.
+   * @throws HistoryError as `openForImport`
+   */
+  static openForWatching(folder: string): HistoryDatabase {
+    const path = join(folder, HISTORY_FILE);
+    makeCatalogueFolder(folder);
+    return HistoryDatabase.#opened(path, (history) => {
+      history.#beginToWrite(BUSY_MS);
+      history.database.exec(`COMMIT; PRAGMA busy_timeout = ${COMMIT_BUSY_MS}`);
+    });
+  }
+
+  /** Begins a transaction. @returns false while another process writes @throws HistoryError */
+  tryBegin(): boolean {
+    try {
+      this.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
+      return true;
+    } catch (failure) {
+      if (codeOf(failure) === BUSY) return false;
+      throw historyErrorOf(failure, this.path);
+    } finally {
+      this.database.exec(`PRAGMA busy_timeout = ${COMMIT_BUSY_MS}`);
+    }
+  }
+
+  /** Takes back what the transaction wrote, if there is one. */
+  rollback(): void {
+    try {
+      this.database.exec('ROLLBACK');
+    } catch {
+      // There is none: SQLite has taken it back itself, or it was never begun.
+    }
   }
 
   /** For reading the small tables: without a check of every page. @throws as `openForReading` */
@@ -359,25 +397,4 @@ export class HistoryDatabase {
       throw historyErrorOf(failure, this.path);
     }
   }
-}
-
-/**
- * The times of a job as the catalogue shows it. A source may go on listing a job that it says is closed, and a native record
- * may have been observed after the feed that closed it: a job is not observed after its closing.
- */
-function shownTimes(
-  firstMs: number,
-  lastMs: number,
-  closedMs: number | null,
-): Pick<Job, 'firstObservedMs' | 'lastObservedMs' | 'status' | 'closedAtMs'> {
-  if (closedMs === null) {
-    return { firstObservedMs: firstMs, lastObservedMs: lastMs, status: 'active', closedAtMs: null };
-  }
-  const lastObservedMs = Math.max(firstMs, Math.min(lastMs, closedMs));
-  return {
-    firstObservedMs: firstMs,
-    lastObservedMs,
-    status: 'closed',
-    closedAtMs: Math.max(closedMs, lastObservedMs),
-  };
 }

@@ -15,7 +15,8 @@ export class DescriptionStore {
 
   constructor(history: HistoryDatabase) {
     this.#history = history;
-    history.database.exec('CREATE TEMP TABLE doubtful_description (digest TEXT PRIMARY KEY) WITHOUT ROWID');
+    history.database.exec(`CREATE TEMP TABLE IF NOT EXISTS doubtful_description (digest TEXT PRIMARY KEY) WITHOUT ROWID;
+      DELETE FROM doubtful_description`);
   }
 
   /** Stores the description of a job that was read, unless one has the digest. */

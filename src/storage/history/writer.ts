@@ -30,10 +30,10 @@ const INSERT_JOB = `INSERT INTO job (${JOB_COLUMNS.join(', ')}) VALUES (${JOB_CO
 const UPDATE_JOB = `UPDATE job SET ${JOB_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE serial = ?`;
 
 /** Events of the import, in the order in which they were found; `recordEvents` moves them. */
-const LOGGED = `CREATE TEMP TABLE logged (
+const LOGGED = `CREATE TEMP TABLE IF NOT EXISTS logged (
   serial INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL, field TEXT, before TEXT,
   after TEXT
-)`;
+); DELETE FROM logged`;
 
 /** Every method throws what SQLite throws. */
 export class HistoryWriter {
