@@ -18,7 +18,14 @@ export interface Validators {
 }
 
 export type PageAnswer =
-  | { readonly kind: 'page'; readonly status: number; readonly body: Uint8Array; readonly validators: Validators | null }
+  | {
+      readonly kind: 'page';
+      readonly status: number;
+      readonly body: Uint8Array;
+      readonly validators: Validators | null;
+      /** What answered, after redirects. */
+      readonly url: string;
+    }
   /** 304 to the validators of the request. */
   | { readonly kind: 'unchanged'; readonly status: 304 }
   | PageFailure;
@@ -97,7 +104,8 @@ export class BoardClient {
     let { url: address, method, body } = request;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
       const judged = outbound.policy.judge(address, 'resolve');
-      if (!judged.ok) return failed(redirects === 0 ? judged.reason : `a redirect leads where it must not: ${judged.reason}`);
+      if (!judged.ok)
+        return failed(redirects === 0 ? judged.reason : `a redirect leads where it must not: ${judged.reason}`);
       const { url } = judged.target;
       if (request.accept === 'text/html') {
         const rules = await this.#options.robotsOf(url, settings.signal);
@@ -107,9 +115,10 @@ export class BoardClient {
       if (result === undefined || result.kind === 'aborted') return failed('the watch is ending');
       if (result.kind !== 'answer') return failureOf(result);
       const { status } = result;
-      if (!REDIRECTS.has(status)) return answered(result, settings, clock.nowMs());
+      if (!REDIRECTS.has(status)) return answered(result, url, settings, clock.nowMs());
       const location = headerOf(result, 'location');
-      if (location === undefined || !URL.canParse(location, url)) return failed(`status ${status} without a place`, status);
+      if (location === undefined || !URL.canParse(location, url))
+        return failed(`status ${status} without a place`, status);
       if (method === 'POST' && !REPEATING.has(status)) return failed(`a redirect ${status} of a search`, status);
       address = new URL(location, url).href;
     }
@@ -147,7 +156,7 @@ function failureOf({ kind, detail }: OutboundFailure): Tried {
   return kind === 'unreachable' ? { ...refusal, waitMs: null } : refusal;
 }
 
-function answered(answer: OutboundAnswer, { bytesMax, validators }: PageSettings, nowMs: number): Tried {
+function answered(answer: OutboundAnswer, url: URL, { bytesMax, validators }: PageSettings, nowMs: number): Tried {
   const { status, body, isTruncated } = answer;
   if (status === 304 && validators !== null) return { kind: 'unchanged', status };
   if (status === 200) {
@@ -155,7 +164,7 @@ function answered(answer: OutboundAnswer, { bytesMax, validators }: PageSettings
     const etag = headerOf(answer, 'etag') ?? null;
     const lastModified = headerOf(answer, 'last-modified') ?? null;
     const own = etag === null && lastModified === null ? null : { etag, lastModified };
-    return { kind: 'page', status, body, validators: own };
+    return { kind: 'page', status, body, validators: own, url: url.href };
   }
   const seconds = retryAfterSecondsOf(headerOf(answer, 'retry-after'), nowMs);
   const waitMs = seconds === null ? null : seconds * 1000;

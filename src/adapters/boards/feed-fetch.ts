@@ -29,7 +29,10 @@ export interface FeedFetch {
 }
 
 /** Never rejects. */
-export async function fetchFeed(board: Board, { client, origins, validators, signal }: FeedFetch): Promise<FetchedFeed> {
+export async function fetchFeed(
+  board: Board,
+  { client, origins, validators, signal }: FeedFetch,
+): Promise<FetchedFeed> {
   const pages: Uint8Array[] = [];
   const isOne = isOneAnswer(board);
   let bytesLeft = FEED_BYTES_MAX;

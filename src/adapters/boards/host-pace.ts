@@ -40,7 +40,8 @@ export class HostPace {
     lane.waiting++;
     try {
       await before;
-      while (!signal.aborted && this.#clock.monotonicMs() < lane.freeMs) await this.pause(lane.freeMs - this.#clock.monotonicMs(), signal);
+      while (!signal.aborted && this.#clock.monotonicMs() < lane.freeMs)
+        await this.pause(lane.freeMs - this.#clock.monotonicMs(), signal);
       if (signal.aborted) return undefined;
       return await send();
     } finally {

@@ -33,7 +33,7 @@ export interface Board {
   /** The company's name; null: what the postings say holds. */
   readonly company: string | null;
   readonly domain: CompanyDomain | null;
-  /** Where people see the board: an http or https address without query, fragment and slash at its end. */
+  /** Where people see the board: an http or https address without fragment. */
   readonly address: string;
 }
 
@@ -51,7 +51,9 @@ export function parseBoardName(text: string): Pick<Board, 'shape' | 'token'> | u
   const shape = text.slice(0, colon);
   const token = text.slice(colon + 1);
   if (colon === -1 || !isBoardShape(shape) || token.startsWith('//')) return undefined;
-  return /^[^\s:?#]+$/.test(token) && token.length <= TOKEN_LENGTH_MAX ? { shape, token } : undefined;
+  return /^[^\s:?#](?:[^\s:?#]| (?! ))*$/.test(token) && token.length <= TOKEN_LENGTH_MAX
+    ? { shape, token }
+    : undefined;
 }
 
 /** Where people see the board of a token alone; null where the token does not tell the host (Workday). */

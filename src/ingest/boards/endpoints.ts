@@ -21,11 +21,11 @@
  */
 import { parsedJson } from '../input/lenient-json.ts';
 import { pageContent } from '../input/page-content.ts';
-import { listOf, objectOf, type SourceRecord, textOf } from '../input/source-field.ts';
-import { isJobPosting } from '../shapes/posting-ld.ts';
+import { objectOf, type SourceRecord, textOf } from '../input/source-field.ts';
 import type { Board, BoardShape } from './board.ts';
 import type { BoardRequest, OwnRequest, PageFound } from './board-request.ts';
 import { type BoardOrigins, replacedAddress } from './origins.ts';
+import { listingOf } from './page-listing.ts';
 import { firstSearch, nextSearch, workdayPlaceOf } from './workday-search.ts';
 
 /** Pages of one feed: 10,000 jobs at Workday's 20 a page. */
@@ -176,46 +176,18 @@ const workday: Endpoint = {
   },
 };
 
-/** Depth to which lists in JSON-LD are searched. */
-const DEPTH_MAX = 6;
-
-/** JobPostings of a page, and the addresses of other pages that its lists name. */
-function postingsAndPages(value: unknown, base: string, depth = 0): { postings: number; pages: string[] } {
-  const found = { postings: 0, pages: [] as string[] };
-  if (depth > DEPTH_MAX) return found;
-  for (const item of listOf(value)) {
-    const node = objectOf(item);
-    if (isJobPosting(node)) found.postings++;
-    else if (Array.isArray(item) || node !== undefined) {
-      const inner = Array.isArray(item)
-        ? [item]
-        : ['@graph', 'itemListElement', 'item', 'mainEntity', 'jobs', 'items'].map((key) => node![key]);
-      const isPlainEntry = node?.['@type'] === 'ListItem' && objectOf(node.item) === undefined;
-      const url = isPlainEntry ? textOf(node.url ?? node.item) : null;
-      if (url !== null && URL.canParse(url, base)) found.pages.push(new URL(url, base).href.replace(/#.*$/, ''));
-      for (const one of inner) {
-        if (one === undefined) continue;
-        const below = postingsAndPages(one, base, depth + 1);
-        found.postings += below.postings;
-        found.pages.push(...below.pages);
-      }
-    }
-  }
-  return found;
-}
-
 const jsonld: Endpoint = {
   hasOwnHosts: true,
   isOneAnswer: false,
   accept: 'text/html',
   first: ({ address }) => get(address),
   page(document, { url }, { address }) {
-    const { postings, pages } = postingsAndPages(document, url);
-    const isList = url === get(address).url;
-    // A page without a single posting proves nothing: the site may have been built anew without the markup.
+    const { postings, pages } = listingOf(document, url);
+    // A page without a single posting proves nothing: the site may have lost the markup.
     if (postings === 0 && pages.length === 0) return undefined;
-    const own = isList ? [...new Set(pages)].filter((page) => hostOf(page) === hostOf(address) && page !== url) : [];
-    return { rows: postings, more: own.map(get) };
+    const isList = url === get(address).url;
+    const more = isList ? pages.filter((page) => hostOf(page) === hostOf(address) && page !== url) : [];
+    return { rows: postings, more: more.map(get) };
   },
 };
 
@@ -280,6 +252,18 @@ export function stepAfter(board: Board, step: FeedStep, document: unknown, origi
   return isCutShort
     ? { kind: 'partial', rows, reason: 'it states more jobs than it lists' }
     : { kind: 'complete', rows };
+}
+
+/** Jobs that the board has: what the first answer states of the whole feed, else what it lists. */
+export function statedJobs(board: Board, document: unknown): number | undefined {
+  const { page, first } = ENDPOINTS[board.shape];
+  const found = page(document, first(board), board);
+  if (found === undefined) return undefined;
+  const answer = objectOf(document);
+  const stated = [answer?.totalFound, answer?.total, objectOf(answer?.meta)?.total].find(
+    (one) => typeof one === 'number',
+  );
+  return Math.max(found.rows, (stated as number | undefined) ?? 0, board.shape === 'jsonld' ? found.more.length : 0);
 }
 
 /** Asks for the description of a row of the list; undefined where the list has it, or no request is worth it. */

@@ -51,3 +51,10 @@ export function replacedAddress(
   const { host, pathname, search } = new URL(address);
   return `${origin}${hasOwnHosts ? `/${host}` : ''}${pathname}${search}`;
 }
+
+/** The address that `replacedAddress` replaced, for a shape whose boards have hosts of their own; other addresses as they are. */
+export function addressBehind(url: string, shape: BoardShape, origins: BoardOrigins): string {
+  const origin = origins.get(shape);
+  if (origin === undefined || !url.startsWith(`${origin}/`)) return url;
+  return `https://${url.slice(origin.length + 1)}`;
+}

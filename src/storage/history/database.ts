@@ -23,7 +23,7 @@ import { checksumOfFields } from '../sqlite/checksum.ts';
 import { BOARD_TABLES } from './board-schema.ts';
 import { COMPANY_TABLES } from './company-schema.ts';
 import { DESCRIPTION_TABLE, storedDescription } from './description-table.ts';
-import { conditionOf, type HistoryQuery } from './history-query.ts';
+import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
 import { shownTimes } from './shown-times.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
@@ -94,27 +94,6 @@ export interface StoredJob extends KnownJob {
   readonly serial: number;
   readonly board: number;
   readonly dictionary: number;
-}
-
-export interface HistoryEvent {
-  readonly atMs: number;
-  readonly kind: EventKind;
-  readonly id: string;
-  readonly title: string;
-  readonly company: string;
-  readonly shape: string;
-  readonly board: string;
-  readonly field: string | null;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
-export interface HistoryFeed {
-  readonly atMs: number;
-  readonly shape: string;
-  readonly board: string;
-  readonly rows: number;
-  readonly isComplete: boolean;
 }
 
 export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
@@ -261,13 +240,12 @@ export class HistoryDatabase {
       if (!isEmpty && history.#pragma('application_id') !== APPLICATION_ID) {
         throw new HistoryError(`${path} is another database, not a catalogue's history`);
       }
-      if (version !== 0 && version < FORMAT_VERSION) {
+      if (version !== 0 && version !== FORMAT_VERSION) {
+        const age = version < FORMAT_VERSION ? 'older' : 'newer';
+        const hint = version < FORMAT_VERSION ? ': import the files again' : '';
         throw new HistoryError(
-          `${path} has format ${version}, which is older than this program (${FORMAT_VERSION}): import the files again`,
+          `${path} has format ${version}, which is ${age} than this program (${FORMAT_VERSION})${hint}`,
         );
-      }
-      if (version > FORMAT_VERSION) {
-        throw new HistoryError(`${path} has format ${version}, which is newer than this program (${FORMAT_VERSION})`);
       }
       begin(history);
       if (isChecked) {

@@ -1,5 +1,26 @@
-/** Which events and feeds of a history are wanted. */
+/** The events and feeds of a history, and which of them are wanted. */
 import type { EventKind } from '../../ingest/history/observation.ts';
+
+export interface HistoryEvent {
+  readonly atMs: number;
+  readonly kind: EventKind;
+  readonly id: string;
+  readonly title: string;
+  readonly company: string;
+  readonly shape: string;
+  readonly board: string;
+  readonly field: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface HistoryFeed {
+  readonly atMs: number;
+  readonly shape: string;
+  readonly board: string;
+  readonly rows: number;
+  readonly isComplete: boolean;
+}
 
 export interface HistoryQuery {
   /** `shape:token`, or a token of any shape. */
