@@ -63,6 +63,50 @@ const companies: CommandGroup = {
   ],
 };
 
+const boards: CommandGroup = {
+  kind: 'group',
+  name: 'boards',
+  summary: 'The boards that a catalogue watches',
+  itself: {
+    kind: 'stub',
+    name: 'boards',
+    summary: 'Lists the watched boards of a catalogue, and how each one is',
+    load: async () => (await import('./boards/list.ts')).listBoards,
+  },
+  commands: [
+    {
+      kind: 'stub',
+      name: 'add',
+      summary: 'Adds boards to a catalogue by any careers address, and says what each was taken for',
+      load: async () => (await import('./boards/add.ts')).addBoard,
+    },
+    {
+      kind: 'stub',
+      name: 'list',
+      summary: 'Lists the watched boards of a catalogue, and how each one is',
+      load: async () => (await import('./boards/list.ts')).listBoards,
+    },
+    {
+      kind: 'stub',
+      name: 'remove',
+      summary: 'Stops watching boards; the catalogue keeps their jobs as they are',
+      load: async () => (await import('./boards/remove.ts')).removeBoards,
+    },
+    {
+      kind: 'stub',
+      name: 'check',
+      summary: 'Asks watched boards what they have now, and changes nothing',
+      load: async () => (await import('./boards/check.ts')).checkBoards,
+    },
+    {
+      kind: 'stub',
+      name: 'import',
+      summary: 'Adds boards from a CSV file',
+      load: async () => (await import('./boards/import.ts')).importBoards,
+    },
+  ],
+};
+
 const callback: CommandGroup = {
   kind: 'group',
   name: 'callback',
@@ -227,6 +271,7 @@ export const PROGRAM: CommandGroup = {
       summary: 'Shows what opened, changed, closed and reopened in a catalogue',
       load: async () => (await import('./history.ts')).history,
     },
+    boards,
     companies,
     snapshot,
     callback,

@@ -11,7 +11,6 @@ import { addressBehind, type BoardOrigins, replacedAddress } from '../../ingest/
 import { boardOfPage, companyDomainOfPage } from '../../ingest/boards/page-boards.ts';
 import { boardWith, sampleOfBoard } from '../../ingest/boards/sample.ts';
 import type { CompanyList } from '../../ingest/companies/company-list.ts';
-import { ownerOf } from '../../ingest/shapes/board.ts';
 import type { BoardClient } from './board-client.ts';
 
 /** A page that a person sees: bytes, unpacked. */
@@ -35,7 +34,7 @@ export type Looked =
       readonly board: Board;
       /** Jobs that it has now. */
       readonly jobs: number;
-      /** The page on the company's own site that shows the board says whose it is. */
+      /** From the page on the company's own site that shows the board; null where the list of the package knows better. */
       readonly siteDomain: CompanyDomain | null;
     }
   | {
@@ -72,7 +71,8 @@ export class BoardLook {
     if (!asked.ok || lead.site === null) return asked;
     const siteDomain = companyDomainOfPage(lead.site);
     const listed = this.#listedDomain(asked.board);
-    return { ...asked, siteDomain, board: { ...asked.board, domain: listed ?? siteDomain ?? asked.board.domain } };
+    if (listed !== undefined || siteDomain === null) return asked;
+    return { ...asked, siteDomain, board: { ...asked.board, domain: siteDomain } };
   }
 
   /** Asks a board for the first page of its feed. Never rejects. */
@@ -127,6 +127,6 @@ export class BoardLook {
   }
 
   #listedDomain({ shape, token }: Board): CompanyDomain | undefined {
-    return this.#options.list.domainOf({ shape, board: token, names: [ownerOf(token)] });
+    return this.#options.list.ofBoard({ shape, board: token })?.domain;
   }
 }

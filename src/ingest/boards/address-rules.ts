@@ -201,9 +201,10 @@ function withoutLanguage(path: string[], host: string): string[] {
   return hasLanguage ? path.slice(1) : path;
 }
 
-/** The address that a person means by a text: without blanks, quotes and angle brackets around it, https where it has no scheme. */
+/** The address that a person means by a text: without blanks, quotes, brackets and a link's text around it, https where it has no scheme. */
 function urlOfText(text: string): URL | string {
-  const plain = text.trim().replace(/^[<"'(]+|[>"'),;]+$/g, '');
+  const [, inMarkdown = text] = /^\s*\[[^\]]{0,200}\]\(([^)\s]{1,2000})\)\s*$/.exec(text) ?? [];
+  const plain = inMarkdown.trim().replace(/^[<"'(]+|[>"'),;]+$/g, '');
   if (plain === '') return 'the address is blank';
   if (plain.length > ADDRESS_LENGTH_MAX) return `the address is longer than ${ADDRESS_LENGTH_MAX} characters`;
   if (/\s/.test(plain)) return 'an address has no blanks in it';

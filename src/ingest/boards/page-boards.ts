@@ -37,11 +37,13 @@ const CAREERS_PAGES_MAX = 2;
 const PLATFORM_ADDRESS =
   /(?:https?:)?\/\/(?:[a-z0-9_-]+\.){1,4}(?:greenhouse\.io|lever\.co|ashbyhq\.com|smartrecruiters\.com|workable\.com|recruitee\.com|teamtailor\.com|myworkdayjobs\.com|myworkdaysite\.com)(?![a-z0-9.-])[^\s"'<>()\\`]{0,500}/gi;
 /** Options of the platforms' scripts that name a board without an address. */
-const SCRIPT_OPTIONS: readonly (readonly [shape: 'lever' | 'smartrecruiters' | 'recruitee', RegExp])[] = [
-  ['lever', /leverJobsOptions\s*=\s*\{[^}]{0,500}?accountName["']?\s*:\s*["']([a-z0-9_-]{1,100})["']/gi],
-  ['smartrecruiters', /["']?company_code["']?\s*:\s*["']([a-z0-9_-]{1,100})["']/gi],
-  ['recruitee', /rtWidget[^;]{0,500}?companies["']?\s*:\s*\[\s*["']([a-z0-9_-]{1,100})["']/gi],
-];
+const SCRIPT_OPTIONS: readonly (readonly [shape: 'greenhouse' | 'lever' | 'smartrecruiters' | 'recruitee', RegExp])[] =
+  [
+    ['greenhouse', /["']?(?:greenhouse)?board_?token["']?\s*[:=]\s*["']([a-z0-9_-]{1,100})["']/gi],
+    ['lever', /leverJobsOptions\s*=\s*\{[^}]{0,500}?accountName["']?\s*:\s*["']([a-z0-9_-]{1,100})["']/gi],
+    ['smartrecruiters', /["']?company_code["']?\s*:\s*["']([a-z0-9_-]{1,100})["']/gi],
+    ['recruitee', /rtWidget[^;]{0,500}?companies["']?\s*:\s*\[\s*["']([a-z0-9_-]{1,100})["']/gi],
+  ];
 /** Elements that load what they name into the page. */
 const LOADING = /^<(?:iframe|script|embed|object)\b/i;
 /** Addresses that a script asks for a board's jobs. */

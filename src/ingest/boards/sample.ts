@@ -62,7 +62,8 @@ export function sampleOfBoard(board: NamedBoard, document: unknown, list: Compan
     ...{ stated: listed(stated), sites: listed(sites), links: listed(links) },
   };
   const [identity] = resolveEmployers([employer], { words: new OperatorWords([]), list });
-  return { token, company, domain: identity?.domain ?? null };
+  const listedName = list.ofBoard({ shape: board.shape, board: token })?.name ?? null;
+  return { token, company: company ?? listedName, domain: identity?.domain ?? null };
 }
 
 /** A board whose company and domain are what is known of it. */
