@@ -43,6 +43,7 @@ function documentOf(board: number, isChanged: boolean): string {
       absolute_url: `https://boards.greenhouse.io/board${board}/jobs/${id}`,
       location: { name: location },
       first_published: '2026-06-01T00:00:00Z',
+      updated_at: '2026-06-01T00:00:00Z',
       company_name: `Company ${board}`,
       content: isChanged && id < CHANGED_JOBS ? `${content} Posting ${id} was written again.` : content,
     };
@@ -74,7 +75,7 @@ const TICKS = 100;
 function cost(words: readonly string[]): Promise<Cost> {
   const startMs = performance.now();
   const child = spawn(process.execPath, [MAIN, ...words], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', process.env.BENCH_SHOW ? 'inherit' : 'ignore', 'pipe'],
     env: { ...process.env, BOARD_ENDPOINTS: `greenhouse=http://${host}`, TARGET_ALLOW: host, CONTACT: 'bench' },
   });
   let stderr = '';
@@ -127,5 +128,5 @@ try {
   show('build from nothing', await cost(['snapshot', 'build', '--catalogue', catalogue, '--out', join(folder, 'nothing.snapshot')]));
 } finally {
   server.close();
-  rmSync(folder, { recursive: true });
+  if (process.env.BENCH_KEEP === undefined) rmSync(folder, { recursive: true });
 }

@@ -7,7 +7,7 @@ import { HISTORY_FILE } from '../storage/history/database.ts';
 import { addBoards } from './boards/add-boards.ts';
 import { changeBoards, openLook } from './boards/board-options.ts';
 import { boardsOfFile } from './boards/import.ts';
-import { command } from './command.ts';
+import { command, type OptionValues, type Options } from './command.ts';
 import type { Io } from './io.ts';
 import { serve } from './serve.ts';
 import { SETTING_OPTIONS } from './settings.ts';
@@ -88,16 +88,14 @@ export const up = command({
     else if (!existsSync(join(folder, HISTORY_FILE))) changeBoards(folder, () => {});
     if (!existsSync(out)) {
       const plan = { folder, out, keepsDescriptions: true, maxAgeDays: undefined, mergesSameUrl: false };
-      await buildFromHistory({ ...plan, isJson: false, isChecked: true }, io);
+      await buildFromHistory({ ...plan, isJson: false, isNext: true }, io);
     }
     const words = ['watch', '--catalogue', folder, '--out', out, '--json', '--until-stdin-ends', ...wordsFor(flags)];
     const end = new AbortController();
     const watching = keepWatching(words, io, end.signal);
     try {
-      return await serve.start(
-        { options: { ...options, snapshot: out, 'snapshot-watch': 'true' }, given, arguments: [] },
-        io,
-      );
+      const served = { ...flags, snapshot: out, 'snapshot-watch': 'true' } as unknown as OptionValues<Options>;
+      return await serve.start({ options: served, given, arguments: [] }, io);
     } finally {
       end.abort();
       await watching;

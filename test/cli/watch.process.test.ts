@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sha256Base64Url } from '../../src/base/digest.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../src/ingest/boards/board.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { jobsToBuild } from '../../src/storage/history/jobs-to-build.ts';
 import { realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
 import { BoardStub, type Fault } from '../support/board-stub.ts';
 import { NOW_MS, run } from './captured-io.ts';
@@ -75,9 +75,7 @@ function contentOf(name: string): unknown {
     return {
       boards: all('SELECT shape, token FROM board ORDER BY 1, 2'),
       feeds: all('SELECT shape, token, at_ms, rows, is_complete FROM feed JOIN board ON serial = board ORDER BY 1, 2, 3'),
-      jobs: [...history.jobs()]
-        .map(({ board: _, description, ...job }) => JSON.stringify({ ...job, text: description && sha256Base64Url(description) }))
-        .sort(),
+      jobs: [...jobsToBuild(history)].map(({ board: _, ...job }) => JSON.stringify(job)).sort(),
       events: all(
         `SELECT at_ms, kind, id, field, before, after FROM event JOIN job ON job.serial = job ORDER BY at_ms, id, event.serial`,
       ),

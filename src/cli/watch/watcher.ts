@@ -172,7 +172,7 @@ export class Watcher {
     const startMs = io.clock.monotonicMs();
     this.#progress.clear();
     try {
-      await buildFromHistory({ ...build, folder, out, isJson: false, isChecked: false }, io);
+      await buildFromHistory({ ...build, folder, out, isJson: false, isNext: true }, io);
     } catch (error) {
       // A full disk, a table that another process holds: the boards are kept, and the next round builds again.
       if (!(error instanceof CommandError) || this.#plan.isOnce) throw error;
