@@ -74,7 +74,8 @@ const TICKS = 100;
 /** Runs a command; CPU time and peak memory as the system counts them, read until it ends. */
 function cost(words: readonly string[]): Promise<Cost> {
   const startMs = performance.now();
-  const child = spawn(process.execPath, [MAIN, ...words], {
+  const profile = process.env.BENCH_PROFILE === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', process.env.BENCH_PROFILE];
+  const child = spawn(process.execPath, [...profile, MAIN, ...words], {
     stdio: ['ignore', process.env.BENCH_SHOW ? 'inherit' : 'ignore', 'pipe'],
     env: { ...process.env, BOARD_ENDPOINTS: `greenhouse=http://${host}`, TARGET_ALLOW: host, CONTACT: 'bench' },
   });

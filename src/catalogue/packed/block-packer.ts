@@ -1,7 +1,7 @@
 /**
  * Descriptions into compressed blocks. Which texts share a block follows from the texts themselves, so that a change moves the
- * ends of a few blocks and not of all behind it: a block ends before a text whose digest says so once it is half full, and where
- * it would become too long. A block that an earlier snapshot has is copied from there, neither read nor compressed again; as the
+ * ends of a few blocks and not of all behind it: a block ends before a text whose digest says so once it is three quarters full,
+ * and where it would become too long. A block that an earlier snapshot has is copied from there, neither read nor compressed again; as the
  * compressor is deterministic, the result is the same byte by byte.
  */
 import { hash } from 'node:crypto';
@@ -31,8 +31,9 @@ export interface EarlierBlocks {
   find(id: string): (BlockFacts & { readonly bytes: Uint8Array }) | undefined;
 }
 
-/** Texts whose digest ends a block that is at least half full: one in eight, so that most blocks end by it. */
-const ENDING_MASK = 7;
+/** Texts whose digest ends a block that is at least three quarters full: one in four, so that most blocks end by it. */
+const ENDING_MASK = 3;
+const ENDING_SHARE = 0.75;
 
 export class BlockPacker {
   readonly #spill: Spill;
@@ -60,7 +61,7 @@ export class BlockPacker {
   /** Adds a text by its number, and writes its place. @param place first element of `places` */
   put(number: number, places: Uint32Array, place: number, isFlagged: boolean): void {
     const length = this.#texts.lengthOf(number);
-    const isEnding = this.#filled * 2 >= this.#blockBytes && (this.#texts.digestOf(number)[0]! & ENDING_MASK) === 0;
+    const isEnding = this.#filled >= this.#blockBytes * ENDING_SHARE && (this.#texts.digestOf(number)[0]! & ENDING_MASK) === 0;
     if (this.#filled > 0 && (isEnding || this.#filled + length > this.#blockBytes)) this.#endBlock();
     places[place] = this.#offsets.length - 1;
     places[place + 1] = this.#filled;
