@@ -28,6 +28,7 @@ import { openParts, type Parts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
 import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
+import { openWatchedBoards } from './watched-boards.ts';
 
 /** The environment of the app; optional members default to the runtime's own. */
 export interface AppPorts extends PartsPorts, OutboundPorts, OverloadPorts, RequestLogPorts {
@@ -177,6 +178,7 @@ async function openOn(
     timers: parts.timers,
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
+    watchedBoards: openWatchedBoards(config, ports, server),
     callbacks,
     stateKey: parts.stateKey,
     accounts: backend.accounts,

@@ -171,6 +171,14 @@ export const CATALOGUE_SETTINGS = {
     help: 'catalogue file; `sample`: built-in synthetic jobs; `none`: no catalogue, callbacks only',
     detail: '`snapshot build` makes the file. With `none` the jobs routes answer 503.',
   }),
+  catalogue: setting({
+    variable: 'CATALOGUE',
+    parse: notBlank,
+    default: null,
+    help: 'folder of the import catalogue behind the snapshot, whose watched boards the operator sees',
+    detail:
+      'Shown on `/boards` and counted in `/metrics`; the page and its routes need `ADMIN_TOKEN` too. The server only reads the folder, but for domains of companies that the operator states there.',
+  }),
   snapshotWatch: setting({
     variable: 'SNAPSHOT_WATCH',
     parse: switchOn,

@@ -13,6 +13,7 @@ import type { RateLimits } from '../base/rate-limits.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Callbacks } from '../callback/callbacks.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
+import type { WatchedBoards } from '../catalogue/watched-boards.ts';
 import type { SettingsTable, ValuesOf } from '../config/setting.ts';
 import type { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
 import type { Mount } from '../http/access.ts';
@@ -87,6 +88,8 @@ export interface ModuleContext {
   /** Reads request bodies, within the budget of all of them. */
   readonly bodies: BodyReader;
   readonly catalogue: CatalogueHolder;
+  /** The boards that the catalogue is watched by; null without `CATALOGUE`. */
+  readonly watchedBoards: WatchedBoards | null;
   readonly callbacks: Callbacks;
   /** 32 secret bytes, the same after a restart. A module derives a key of its own from it. */
   readonly stateKey: Uint8Array;

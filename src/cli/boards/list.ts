@@ -2,7 +2,7 @@
 import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
-import { BOARD_HEALTHS, type BoardHealth } from '../../ingest/boards/fetch-state.ts';
+import { BOARD_HEALTHS, type BoardHealth } from '../../catalogue/watched-boards.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
 import { command, EXIT_OK } from '../command.ts';
 import { BOARD_CATALOGUE, readBoards } from './board-options.ts';

@@ -4,7 +4,8 @@
  */
 import type { FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
 import { grouped } from '../../base/grouped.ts';
-import type { BoardHealth, FetchState } from '../../ingest/boards/fetch-state.ts';
+import type { BoardHealth } from '../../catalogue/watched-boards.ts';
+import type { FetchState } from '../../ingest/boards/fetch-state.ts';
 import type { SkillExtractor } from '../../ingest/skills/skills.ts';
 import {
   meanChangeMs,
@@ -89,7 +90,11 @@ const failureOf = ({ status, reason, retryAfterMs }: FetchedFeed & { kind: 'fail
   rows: null,
 });
 
-async function take(merging: HistoryImport, { board, fetched, atMs }: MadeVisit, settings: VisitSettings): Promise<Found | Failure> {
+async function take(
+  merging: HistoryImport,
+  { board, fetched, atMs }: MadeVisit,
+  settings: VisitSettings,
+): Promise<Found | Failure> {
   if (fetched.kind === 'failed') return failureOf(fetched);
   const failed = { status: fetched.status, retryAfterMs: null };
   if (fetched.kind === 'unchanged') {

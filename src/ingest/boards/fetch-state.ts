@@ -1,13 +1,6 @@
 /** What the watcher keeps about a board between two fetches. */
+import type { BoardHealth } from '../../catalogue/watched-boards.ts';
 import type { Visit } from '../watch/schedule.ts';
-
-/**
- * How a board is: `new`: never fetched. `ok`: the last fetch was a whole, believable feed (a 304 included). `partial`: it answers,
- * but never with everything, so nothing is closed. `unhealthy`: it answers with far fewer jobs than usual, and was left as it was.
- * `failed`: no usable answer. `gone`: the board's address no longer exists (404, 410).
- */
-export const BOARD_HEALTHS = ['new', 'ok', 'partial', 'unhealthy', 'failed', 'gone'] as const;
-export type BoardHealth = (typeof BOARD_HEALTHS)[number];
 
 /** Validators of the last whole answer, as headers had them (RFC 9110 §8.8). */
 export interface Validators {

@@ -20,10 +20,9 @@ import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
-import { BOARD_TABLES } from './board-schema.ts';
-import { COMPANY_TABLES } from './company-schema.ts';
-import { DESCRIPTION_TABLE, storedDescription } from './description-table.ts';
+import { storedDescription } from './description-table.ts';
 import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
+import { SCHEMA } from './history-schema.ts';
 import { shownTimes } from './shown-times.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
@@ -39,34 +38,6 @@ const BUSY_MS = 10_000;
 const COMMIT_BUSY_MS = 300_000;
 /** Negative: KiB. 64 MiB keep the inner pages of a million jobs' index in memory. */
 const CACHE_SIZE = -65_536;
-
-const SCHEMA = `
-  CREATE TABLE board (serial INTEGER PRIMARY KEY, shape TEXT NOT NULL, token TEXT NOT NULL, UNIQUE (shape, token));
-  CREATE TABLE feed (
-    board INTEGER NOT NULL, at_ms INTEGER NOT NULL, rows INTEGER NOT NULL, is_complete INTEGER NOT NULL,
-    PRIMARY KEY (board, at_ms)
-  ) WITHOUT ROWID;
-  CREATE TABLE job (
-    serial INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, board INTEGER NOT NULL, title TEXT NOT NULL,
-    company TEXT NOT NULL, company_domain TEXT, location TEXT, department TEXT, remote_status TEXT NOT NULL,
-    employment_type TEXT NOT NULL, source_url TEXT NOT NULL, skills TEXT NOT NULL, has_own_skills INTEGER NOT NULL,
-    dictionary INTEGER NOT NULL, description_digest TEXT, first_observed_ms INTEGER NOT NULL,
-    last_observed_ms INTEGER NOT NULL, present_ms INTEGER NOT NULL, is_source_closed INTEGER NOT NULL,
-    closed_ms INTEGER, checksum INTEGER NOT NULL
-  );
-  CREATE INDEX job_of_board ON job (board, present_ms);
-  CREATE INDEX job_of_description ON job (description_digest);
-  CREATE TABLE event (
-    serial INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL,
-    field TEXT, before TEXT, after TEXT
-  );
-  CREATE INDEX event_by_time ON event (at_ms);
-  CREATE INDEX event_of_job ON event (job);
-  CREATE TABLE dictionary (serial INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);
-  ${COMPANY_TABLES}
-  ${BOARD_TABLES}
-  ${DESCRIPTION_TABLE}
-`;
 
 export type Row = Record<string, unknown>;
 
@@ -121,9 +92,11 @@ export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
   );
 }
 
-function makeCatalogueFolder(folder: string): void {
+/** The file's path in a folder that exists then. @throws HistoryError */
+function pathMadeIn(folder: string): string {
   try {
     makeFolder(folder);
+    return join(folder, HISTORY_FILE);
   } catch (failure) {
     throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
   }
@@ -145,8 +118,7 @@ export class HistoryDatabase {
    * @throws HistoryError when another import uses it, or it is damaged, another database, or newer than this program
    */
   static openForImport(folder: string): HistoryDatabase {
-    const path = join(folder, HISTORY_FILE);
-    makeCatalogueFolder(folder);
+    const path = pathMadeIn(folder);
     // Does not wait: another import may take as long as its files need.
     return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(0));
   }
@@ -156,10 +128,9 @@ export class HistoryDatabase {
    * transaction. It waits for another writer, and does not check every page, which takes seconds for a large history.
    * @throws HistoryError as `openForImport`
    */
-  static openForSettings(folder: string): HistoryDatabase {
-    const path = join(folder, HISTORY_FILE);
-    makeCatalogueFolder(folder);
-    return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(BUSY_MS), false);
+  static openForSettings(folder: string, waitMs = BUSY_MS): HistoryDatabase {
+    const path = pathMadeIn(folder);
+    return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(waitMs), false, waitMs);
   }
 
   /**
@@ -167,8 +138,7 @@ export class HistoryDatabase {
    * @throws HistoryError as `openForImport`
    */
   static openForWatching(folder: string): HistoryDatabase {
-    const path = join(folder, HISTORY_FILE);
-    makeCatalogueFolder(folder);
+    const path = pathMadeIn(folder);
     return HistoryDatabase.#opened(path, (history) => {
       history.#beginToWrite(BUSY_MS);
       history.database.exec(`COMMIT; PRAGMA busy_timeout = ${COMMIT_BUSY_MS}`);
@@ -198,8 +168,8 @@ export class HistoryDatabase {
   }
 
   /** For reading the small tables: without a check of every page. @throws as `openForReading` */
-  static openForGlance(folder: string): HistoryDatabase {
-    return HistoryDatabase.#openedForReading(folder, false);
+  static openForGlance(folder: string, waitMs = BUSY_MS): HistoryDatabase {
+    return HistoryDatabase.#openedForReading(folder, false, waitMs);
   }
 
   /** Opens the history in `folder` for reading. @throws HistoryError when there is none, or as `openForImport` */
@@ -207,7 +177,7 @@ export class HistoryDatabase {
     return HistoryDatabase.#openedForReading(folder, true);
   }
 
-  static #openedForReading(folder: string, isChecked: boolean): HistoryDatabase {
+  static #openedForReading(folder: string, isChecked: boolean, waitMs = BUSY_MS): HistoryDatabase {
     const path = join(folder, HISTORY_FILE);
     if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
     return HistoryDatabase.#opened(
@@ -219,6 +189,7 @@ export class HistoryDatabase {
           throw new HistoryError(`${folder} holds no catalogue: nothing was imported`);
       },
       isChecked,
+      waitMs,
     );
   }
 
@@ -228,13 +199,18 @@ export class HistoryDatabase {
     this.database.exec(`${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`);
   }
 
-  static #opened(path: string, begin: (history: HistoryDatabase) => void, isChecked = true): HistoryDatabase {
+  static #opened(
+    path: string,
+    begin: (history: HistoryDatabase) => void,
+    isChecked = true,
+    waitMs = BUSY_MS,
+  ): HistoryDatabase {
     let database: DatabaseSync | undefined;
     try {
       if (existsSync(path) && !statSync(path).isFile()) throw new HistoryError(`${path} is not a file`);
       database = new DatabaseSync(path);
       const history = new HistoryDatabase(path, database);
-      database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA cache_size = ${CACHE_SIZE}; PRAGMA temp_store = FILE`);
+      database.exec(`PRAGMA busy_timeout = ${waitMs}; PRAGMA cache_size = ${CACHE_SIZE}; PRAGMA temp_store = FILE`);
       const version = history.#pragma('user_version');
       const isEmpty = history.#pragma('page_count') === 0;
       if (!isEmpty && history.#pragma('application_id') !== APPLICATION_ID) {

@@ -63,7 +63,8 @@ export class HistoryImport implements JobSink {
   /** When the board's last feed was, milliseconds since the epoch; null: it had none. @throws HistoryError */
   static lastFeedMs(history: HistoryDatabase, shape: string, board: string): number | null {
     try {
-      const sql = 'SELECT max(at_ms) AS at_ms FROM feed WHERE board = (SELECT serial FROM board WHERE shape = ? AND token = ?)';
+      const sql =
+        'SELECT max(at_ms) AS at_ms FROM feed WHERE board = (SELECT serial FROM board WHERE shape = ? AND token = ?)';
       return (history.statement(sql).get(shape, board) as Row).at_ms as number | null;
     } catch (failure) {
       throw historyErrorOf(failure, history.path);
