@@ -74,7 +74,8 @@ const TICKS = 100;
 /** Runs a command; CPU time and peak memory as the system counts them, read until it ends. */
 function cost(words: readonly string[]): Promise<Cost> {
   const startMs = performance.now();
-  const profile = process.env.BENCH_PROFILE === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', process.env.BENCH_PROFILE];
+  const profile =
+    process.env.BENCH_PROFILE === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', process.env.BENCH_PROFILE];
   const child = spawn(process.execPath, [...profile, MAIN, ...words], {
     stdio: ['ignore', process.env.BENCH_SHOW ? 'inherit' : 'ignore', 'pipe'],
     env: { ...process.env, BOARD_ENDPOINTS: `greenhouse=http://${host}`, TARGET_ALLOW: host, CONTACT: 'bench' },
@@ -87,7 +88,9 @@ function cost(words: readonly string[]): Promise<Cost> {
   let peakMiB = 0;
   const timer = setInterval(() => {
     try {
-      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
       cpuSeconds = (Number(stat[11]) + Number(stat[12])) / TICKS;
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       peakMiB = Math.max(peakMiB, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
@@ -105,19 +108,34 @@ function cost(words: readonly string[]): Promise<Cost> {
 }
 
 const show = (name: string, { seconds, cpuSeconds, peakMiB }: Cost): void =>
-  console.log(`${name.padEnd(34)} ${seconds.toFixed(1).padStart(7)} s ${cpuSeconds.toFixed(1).padStart(7)} s CPU ${peakMiB.toFixed(0).padStart(6)} MiB`);
+  console.log(
+    `${name.padEnd(34)} ${seconds.toFixed(1).padStart(7)} s ${cpuSeconds.toFixed(1).padStart(7)} s CPU ${peakMiB.toFixed(0).padStart(6)} MiB`,
+  );
 
 const catalogue = join(folder, 'catalogue');
 const history = HistoryDatabase.openForSettings(catalogue);
 const tables = new BoardTables(history);
 for (let board = 0; board < BOARDS; board++) {
   const token = `board${board}`;
-  tables.put({ shape: 'greenhouse', token, company: null, domain: null, address: `https://boards.greenhouse.io/${token}` }, 0);
+  tables.put(
+    { shape: 'greenhouse', token, company: null, domain: null, address: `https://boards.greenhouse.io/${token}` },
+    0,
+  );
 }
 history.database.exec('COMMIT');
 history.close();
 
-const round = ['watch', '--catalogue', catalogue, '--out', join(folder, 'jobs.snapshot'), '--once', '--all', '--host-pause-ms', '0'];
+const round = [
+  'watch',
+  '--catalogue',
+  catalogue,
+  '--out',
+  join(folder, 'jobs.snapshot'),
+  '--once',
+  '--all',
+  '--host-pause-ms',
+  '0',
+];
 try {
   console.log(`${BOARDS} boards, ${BOARDS * JOBS} jobs, ${process.version}`);
   show('first round, all new', await cost(round));
@@ -126,7 +144,10 @@ try {
   const changed = await cost(round);
   show('round with 1 % changed', changed);
   console.log(changed.stderr.trim().replace(/^/gm, '    '));
-  show('build from nothing', await cost(['snapshot', 'build', '--catalogue', catalogue, '--out', join(folder, 'nothing.snapshot')]));
+  show(
+    'build from nothing',
+    await cost(['snapshot', 'build', '--catalogue', catalogue, '--out', join(folder, 'nothing.snapshot')]),
+  );
 } finally {
   server.close();
   if (process.env.BENCH_KEEP === undefined) rmSync(folder, { recursive: true });

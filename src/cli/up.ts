@@ -7,7 +7,7 @@ import { HISTORY_FILE } from '../storage/history/database.ts';
 import { addBoards } from './boards/add-boards.ts';
 import { changeBoards, openLook } from './boards/board-options.ts';
 import { boardsOfFile } from './boards/import.ts';
-import { command, type OptionValues, type Options } from './command.ts';
+import { command, type Options, type OptionValues } from './command.ts';
 import type { Io } from './io.ts';
 import { serve } from './serve.ts';
 import { SETTING_OPTIONS } from './settings.ts';

@@ -10,7 +10,7 @@ import type { Io } from './io.ts';
 import { requireWritable } from './snapshot/build-report.ts';
 import { WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
 import { reachSettings } from './watch/watch-settings.ts';
-import { type WatchPlan, Watcher } from './watch/watcher.ts';
+import { Watcher, type WatchPlan } from './watch/watcher.ts';
 import { openWayOut } from './watch/way-out.ts';
 
 /** Evenly from 0 (included) to 1 (excluded). */
@@ -48,10 +48,19 @@ async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unkno
   let watcher: Watcher | undefined;
   try {
     if (contact === null) {
-      io.stderr.write('warning: without CONTACT the boards’ hosts cannot tell who asks; set it to an address or URL of yours\n');
+      io.stderr.write(
+        'warning: without CONTACT the boards’ hosts cannot tell who asks; set it to an address or URL of yours\n',
+      );
     }
     const timers = awakeTimers;
-    const wayOut = openWayOut({ contact, targetAllow, pauseMs: flags['host-pause-ms'] as number, draw, clock: io.clock, timers });
+    const wayOut = openWayOut({
+      contact,
+      targetAllow,
+      pauseMs: flags['host-pause-ms'] as number,
+      draw,
+      clock: io.clock,
+      timers,
+    });
     watcher = new Watcher(plan, { io, wayOut, origins: boardEndpoints, timers, draw, signal: end.signal });
     await watcher.run();
     return EXIT_OK;

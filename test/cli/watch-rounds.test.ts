@@ -36,7 +36,9 @@ class SlowOutbound implements Outbound {
   readonly #random = new SeededRandom(4);
   readonly #answerTo: (url: URL) => OutboundResult;
 
-  readonly policy: Outbound['policy'] = { judge: (text) => ({ ok: true, target: { url: new URL(text), isOwnHook: false } }) };
+  readonly policy: Outbound['policy'] = {
+    judge: (text) => ({ ok: true, target: { url: new URL(text), isOwnHook: false } }),
+  };
 
   constructor(time: ManualTime, answerTo: (url: URL) => OutboundResult) {
     this.#time = time;
@@ -63,17 +65,38 @@ class SlowOutbound implements Outbound {
 function pageOf(url: URL): OutboundResult {
   const company = url.pathname.split('/')[3]!;
   const offset = Number(url.searchParams.get('offset'));
-  const row = { id: `${offset}`, name: 'Cook', company: { identifier: company, name: company }, releasedDate: '2026-07-01T00:00:00Z', location: { city: 'Bern' } };
+  const row = {
+    id: `${offset}`,
+    name: 'Cook',
+    company: { identifier: company, name: company },
+    releasedDate: '2026-07-01T00:00:00Z',
+    location: { city: 'Bern' },
+  };
   return answer(200, JSON.stringify({ offset, limit: 1, totalFound: 2, content: [row] }));
 }
 
 function oneOf(url: URL): OutboundResult {
   if (url.pathname === '/robots.txt') return answer(404);
   const { host } = url;
-  const items = [0, 1].map((id) => ({ id: `${id}`, title: 'Cook', url: `https://${host}/jobs/${id}-cook`, date_published: '2026-07-01T00:00:00Z', _jobposting: { '@type': 'JobPosting', title: 'Cook', hiringOrganization: { name: host } } }));
+  const items = [0, 1].map((id) => ({
+    id: `${id}`,
+    title: 'Cook',
+    url: `https://${host}/jobs/${id}-cook`,
+    date_published: '2026-07-01T00:00:00Z',
+    _jobposting: { '@type': 'JobPosting', title: 'Cook', hiringOrganization: { name: host } },
+  }));
   const page = Number(url.searchParams.get('page') ?? 0);
   const next = page === 0 ? { next_url: `https://${host}/jobs.json?page=1` } : {};
-  return answer(200, JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', title: host, home_page_url: `https://${host}/jobs`, ...next, items: [items[page]] }));
+  return answer(
+    200,
+    JSON.stringify({
+      version: 'https://jsonfeed.org/version/1.1',
+      title: host,
+      home_page_url: `https://${host}/jobs`,
+      ...next,
+      items: [items[page]],
+    }),
+  );
 }
 
 async function visited(boards: readonly Board[], answerTo: (url: URL) => OutboundResult) {
@@ -87,7 +110,10 @@ async function visited(boards: readonly Board[], answerTo: (url: URL) => Outboun
   const reports: VisitReport[] = [];
   let isDone = false;
   const draw = (): number => 0.5;
-  const wayOut = openWayOut({ contact: null, targetAllow: '', pauseMs: 1000, draw, clock: time, timers: time }, outbound);
+  const wayOut = openWayOut(
+    { contact: null, targetAllow: '', pauseMs: 1000, draw, clock: time, timers: time },
+    outbound,
+  );
   const round = runRound(tables.list(), {
     ...wayOut,
     history,
@@ -131,8 +157,13 @@ describe('a round over a thousand boards', () => {
         ? { shape: 'smartrecruiters', token: `C${i}`, address: `https://careers.smartrecruiters.com/C${i}`, ...rest }
         : { shape: 'teamtailor', token: `c${i}`, address: `https://c${i}.teamtailor.com`, ...rest };
     });
-    const { asked, reports } = await visited(boards, (url) => (url.host === 'api.smartrecruiters.com' ? pageOf(url) : oneOf(url)));
-    expect(reports.filter(({ status, rows }) => status === 'ok' && rows === 2).length, JSON.stringify(reports.find(({ status }) => status !== 'ok'))).toBe(1000);
+    const { asked, reports } = await visited(boards, (url) =>
+      url.host === 'api.smartrecruiters.com' ? pageOf(url) : oneOf(url),
+    );
+    expect(
+      reports.filter(({ status, rows }) => status === 'ok' && rows === 2).length,
+      JSON.stringify(reports.find(({ status }) => status !== 'ok')),
+    ).toBe(1000);
     expect(asked.length).toBe(2000);
     expect(new Set(asked.map(({ url }) => url)).size).toBe(2000);
     expect(shortestGapMs(asked)).toBeGreaterThanOrEqual(1000);

@@ -62,7 +62,9 @@ function addBoards(boards: readonly Board[]): void {
 
 const WATCH = ['watch', '--catalogue', 'CATALOGUE', '--out', 'OUT', '--once', '--host-pause-ms', '15'] as const;
 const watchWords = (...more: readonly string[]): string[] =>
-  [...WATCH, ...more].map((word) => (word === 'CATALOGUE' ? at('catalogue') : word === 'OUT' ? at('jobs.snapshot') : word));
+  [...WATCH, ...more].map((word) =>
+    word === 'CATALOGUE' ? at('catalogue') : word === 'OUT' ? at('jobs.snapshot') : word,
+  );
 
 /** The names of boards that have been fetched, and the jobs of each. */
 function kept(): ReadonlyMap<string, number> {
@@ -123,7 +125,11 @@ describe('a server whose catalogue is watched', () => {
       expect(exitCode, stderr).toBe(0);
     };
     await round(0);
-    const server = await startServer('node', { SNAPSHOT: at('jobs.snapshot'), LOG_LEVEL: 'error', RATE_LIMIT_PER_MINUTE: '0' });
+    const server = await startServer('node', {
+      SNAPSHOT: at('jobs.snapshot'),
+      LOG_LEVEL: 'error',
+      RATE_LIMIT_PER_MINUTE: '0',
+    });
     const versionsSeen: string[] = [];
     let asked = 0;
     let isDone = false;

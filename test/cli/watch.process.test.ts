@@ -57,7 +57,18 @@ interface Visit {
 /** One round, so many hours after the first, over every board. */
 async function round(hours = 0, ...words: string[]) {
   const ran = await run(
-    ['watch', '--catalogue', at('watched'), '--out', at('jobs.snapshot'), '--once', '--all', '--host-pause-ms', '0', ...words],
+    [
+      'watch',
+      '--catalogue',
+      at('watched'),
+      '--out',
+      at('jobs.snapshot'),
+      '--once',
+      '--all',
+      '--host-pause-ms',
+      '0',
+      ...words,
+    ],
     { nowMs: NOW_MS + hours * HOUR_MS, env: stub.env },
   );
   const visits = ran.stdout
@@ -74,12 +85,16 @@ function contentOf(name: string): unknown {
   try {
     return {
       boards: all('SELECT shape, token FROM board ORDER BY 1, 2'),
-      feeds: all('SELECT shape, token, at_ms, rows, is_complete FROM feed JOIN board ON serial = board ORDER BY 1, 2, 3'),
+      feeds: all(
+        'SELECT shape, token, at_ms, rows, is_complete FROM feed JOIN board ON serial = board ORDER BY 1, 2, 3',
+      ),
       jobs: [...jobsToBuild(history)].map(({ board: _, ...job }) => JSON.stringify(job)).sort(),
       events: all(
         `SELECT at_ms, kind, id, field, before, after FROM event JOIN job ON job.serial = job ORDER BY at_ms, id, event.serial`,
       ),
-      hosts: all('SELECT shape, token, company, kind, host, rows, at_ms FROM host JOIN board ON serial = board ORDER BY 1, 2, 3, 4, 5'),
+      hosts: all(
+        'SELECT shape, token, company, kind, host, rows, at_ms FROM host JOIN board ON serial = board ORDER BY 1, 2, 3, 4, 5',
+      ),
     };
   } finally {
     history.close();
@@ -109,8 +124,14 @@ const json = (file: string): unknown => {
 };
 
 const REAL: readonly RealBoard[] = [
-  { file: 'greenhouse-luno.2026-08-08.json', board: board('greenhouse', 'luno', 'https://job-boards.greenhouse.io/luno') },
-  { file: 'greenhouse-impact.2026-08-22.json.gz', board: board('greenhouse', 'impact', 'https://job-boards.greenhouse.io/impact') },
+  {
+    file: 'greenhouse-luno.2026-08-08.json',
+    board: board('greenhouse', 'luno', 'https://job-boards.greenhouse.io/luno'),
+  },
+  {
+    file: 'greenhouse-impact.2026-08-22.json.gz',
+    board: board('greenhouse', 'impact', 'https://job-boards.greenhouse.io/impact'),
+  },
   { file: 'lever-moo.2026-08-08.json', board: board('lever', 'moo', 'https://jobs.lever.co/moo') },
   { file: 'lever-palantir.json', board: board('lever', 'palantir', 'https://jobs.lever.co/palantir') },
   { file: 'ashby-cursor.json', board: board('ashby', 'cursor', 'https://jobs.ashbyhq.com/cursor') },
@@ -119,7 +140,10 @@ const REAL: readonly RealBoard[] = [
     board: board('smartrecruiters', 'WesternDigital', 'https://careers.smartrecruiters.com/WesternDigital'),
   },
   { file: 'workable-workable.json', board: board('workable', 'workable', 'https://apply.workable.com/workable') },
-  { file: 'recruitee-aikido.json', board: board('recruitee', 'aikidosecurity', 'https://aikidosecurity.recruitee.com') },
+  {
+    file: 'recruitee-aikido.json',
+    board: board('recruitee', 'aikidosecurity', 'https://aikidosecurity.recruitee.com'),
+  },
   { file: 'teamtailor-teamtailor.json', board: board('teamtailor', 'career', 'https://career.teamtailor.com') },
 ];
 
@@ -130,17 +154,24 @@ describe.skipIf(realDataMissing)(`watch of real boards${skippedWithout}`, () => 
       writeFileSync(path, JSON.stringify(json(file)));
       return path;
     });
-    for (const { file, board: one } of REAL) stub.list(one, json(file), { pageRows: one.shape === 'teamtailor' ? 1 : 4 });
+    for (const { file, board: one } of REAL)
+      stub.list(one, json(file), { pageRows: one.shape === 'teamtailor' ? 1 : 4 });
     addBoards(...REAL.map(({ board: one }) => one));
     for (const hours of [0, 5]) {
       const { exitCode, visits, stderr } = await round(hours);
-      expect([exitCode, visits.length, visits.filter(({ status }) => status === 'failed')], stderr).toEqual([0, REAL.length, []]);
+      expect([exitCode, visits.length, visits.filter(({ status }) => status === 'failed')], stderr).toEqual([
+        0,
+        REAL.length,
+        [],
+      ]);
       const observed = new Date(NOW_MS + hours * HOUR_MS).toISOString();
       await run(['import', '--catalogue', at('imported'), '--complete', '--observed-at', observed, ...paths], {
         nowMs: NOW_MS + hours * HOUR_MS,
       });
       expect(contentOf('watched')).toEqual(contentOf('imported'));
-      const unchanged = visits.filter(({ status }) => status === 'unchanged').map(({ board: name }) => name.split(':')[0]);
+      const unchanged = visits
+        .filter(({ status }) => status === 'unchanged')
+        .map(({ board: name }) => name.split(':')[0]);
       expect(unchanged.sort()).toEqual(
         hours === 0 ? [] : ['ashby', 'greenhouse', 'greenhouse', 'lever', 'lever', 'recruitee', 'workable'],
       );
@@ -190,7 +221,10 @@ const FAULTS: readonly FaultCase[] = [
   },
   {
     name: 'a page of HTML in place of JSON',
-    faults: [(_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('<html>maintenance</html>')],
+    faults: [
+      (_, response) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end('<html>maintenance</html>'),
+    ],
     outcome: 'failed',
     http: 200,
     reason: /no JSON/,
@@ -211,7 +245,10 @@ const FAULTS: readonly FaultCase[] = [
   },
   {
     name: 'a list that states more than it has',
-    faults: [(_, response) => void response.writeHead(200).end(JSON.stringify({ ...listing(1, 2, 3, 4, 5, 6, 7), meta: { total: 10 } }))],
+    faults: [
+      (_, response) =>
+        void response.writeHead(200).end(JSON.stringify({ ...listing(1, 2, 3, 4, 5, 6, 7), meta: { total: 10 } })),
+    ],
     outcome: 'ok',
     http: 200,
     reason: /states more jobs than it lists/,
@@ -229,7 +266,12 @@ const FAULTS: readonly FaultCase[] = [
     outcome: 'ok',
     http: 200,
   },
-  { name: 'a redirect without end', faults: Array(9).fill(status(302, { location: '?again' })), outcome: 'failed', http: null },
+  {
+    name: 'a redirect without end',
+    faults: Array(9).fill(status(302, { location: '?again' })),
+    outcome: 'failed',
+    http: null,
+  },
   { name: 'a 304 that was not asked for', faults: [status(304)], outcome: 'failed', http: 304 },
   {
     name: 'another media type than JSON has',
@@ -240,22 +282,30 @@ const FAULTS: readonly FaultCase[] = [
 ];
 
 describe('watch of a board that fails', () => {
-  it.each(FAULTS)('$name closes no job', async ({ faults, outcome, http, reason }) => {
-    stub.list(acme, listing(...TEN), { hasEtags: false });
-    addBoards(acme);
-    await round(0);
-    // A list without three of them, which would close them if it counted twice.
-    stub.fail(acme, ...faults);
-    const failed = await round(2);
-    expect(failed.exitCode).toBe(0);
-    expect([failed.first.status, failed.first.http_status, failed.first.closed], failed.first.reason).toEqual([outcome, http, 0]);
-    if (reason !== undefined) expect(failed.first.reason).toMatch(reason);
-    stub.fail(acme, ...faults);
-    expect((await round(3)).first.closed).toBe(0);
-    stub.fail(acme);
-    const after = await round(200);
-    expect([after.first.status, after.first.rows, after.first.new, after.first.reopened]).toEqual(['ok', 10, 0, 0]);
-  }, 20_000);
+  it.each(FAULTS)(
+    '$name closes no job',
+    async ({ faults, outcome, http, reason }) => {
+      stub.list(acme, listing(...TEN), { hasEtags: false });
+      addBoards(acme);
+      await round(0);
+      // A list without three of them, which would close them if it counted twice.
+      stub.fail(acme, ...faults);
+      const failed = await round(2);
+      expect(failed.exitCode).toBe(0);
+      expect([failed.first.status, failed.first.http_status, failed.first.closed], failed.first.reason).toEqual([
+        outcome,
+        http,
+        0,
+      ]);
+      if (reason !== undefined) expect(failed.first.reason).toMatch(reason);
+      stub.fail(acme, ...faults);
+      expect((await round(3)).first.closed).toBe(0);
+      stub.fail(acme);
+      const after = await round(200);
+      expect([after.first.status, after.first.rows, after.first.new, after.first.reopened]).toEqual(['ok', 10, 0, 0]);
+    },
+    20_000,
+  );
 
   it('holds the board as long as Retry-After says', async () => {
     stub.list(acme, listing(...TEN));
@@ -271,7 +321,13 @@ describe('watch', () => {
   it('opens, changes, closes after two complete feeds, and reopens, and writes the snapshot each time', async () => {
     addBoards(acme);
     stub.list(acme, listing(...TEN));
-    expect((await round(0)).first).toMatchObject({ board: nameOfBoard(acme), status: 'ok', rows: 10, new: 10, closed: 0 });
+    expect((await round(0)).first).toMatchObject({
+      board: nameOfBoard(acme),
+      status: 'ok',
+      rows: 10,
+      new: 10,
+      closed: 0,
+    });
     const before = readFileSync(at('jobs.snapshot'));
     stub.list(acme, { jobs: [...TEN.slice(1, 9).map((id) => posting(id)), posting(10, 'Chef')], meta: { total: 9 } });
     expect((await round(1)).first).toMatchObject({ status: 'ok', rows: 9, new: 0, changed: 1, closed: 0 });
@@ -295,7 +351,12 @@ describe('watch', () => {
 
   it('obeys the robots rules of a host for its pages, and asks for them once', async () => {
     const page = (path: string) => board('jsonld', `shop.example${path}`, `https://shop.example${path}`);
-    const ld = { '@type': 'JobPosting', title: 'Cook', hiringOrganization: { name: 'Shop' }, url: 'https://shop.example/jobs/1' };
+    const ld = {
+      '@type': 'JobPosting',
+      title: 'Cook',
+      hiringOrganization: { name: 'Shop' },
+      url: 'https://shop.example/jobs/1',
+    };
     const html = `<html><script type="application/ld+json">${JSON.stringify(ld)}</script></html>`;
     for (const path of ['/jobs', '/closed']) stub.list(page(path), html);
     stub.texts.set('/robots.txt', 'User-agent: *\nDisallow: /shop.example/closed\n');
@@ -310,7 +371,11 @@ describe('watch', () => {
 
   it.each([
     { words: ['--all'], stderr: /--all goes with --once/ },
-    { words: ['--once', '--every-min', '3'], env: { BOARD_ENDPOINTS: 'nosuch=http://x' }, stderr: /BOARD_ENDPOINTS must be/ },
+    {
+      words: ['--once', '--every-min', '3'],
+      env: { BOARD_ENDPOINTS: 'nosuch=http://x' },
+      stderr: /BOARD_ENDPOINTS must be/,
+    },
     { words: ['--once', '--every-min', '2d'], stderr: /--every-min is longer than --every-max/ },
     { words: ['--once', '--every-min', 'soon'], stderr: /--every-min must be a time/ },
   ])('refuses $words', async ({ words, stderr, env = {} }) => {

@@ -50,7 +50,11 @@ describe('a settings table of a module', () => {
       ['PAY_TO_2', 'pay-to-2', 'payTo2'],
       ['TEA_TOKEN', 'tea-token', 'teaToken'],
     ]);
-    expect(configuration.settings.map(({ option }) => option)).toEqual(['snapshot', 'snapshotWatch', ...Object.keys(TEA_SETTINGS)]);
+    expect(configuration.settings.map(({ option }) => option)).toEqual([
+      'snapshot',
+      'snapshotWatch',
+      ...Object.keys(TEA_SETTINGS),
+    ]);
   });
 
   it('gives the help and the default that is shown', () => {

@@ -18,7 +18,7 @@ export interface SeenRequest {
 }
 
 /** What happens to a request in place of an answer. @returns false to answer it after all */
-export type Fault = (request: IncomingMessage, response: ServerResponse, body: Buffer) => boolean | void;
+export type Fault = (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown;
 
 interface Listing {
   readonly board: Board;
@@ -29,7 +29,11 @@ interface Listing {
 }
 
 /** The name of the list in a document of a shape that has pages. */
-const LIST: Readonly<Record<string, string>> = { smartrecruiters: 'content', workday: 'jobPostings', teamtailor: 'items' };
+const LIST: Readonly<Record<string, string>> = {
+  smartrecruiters: 'content',
+  workday: 'jobPostings',
+  teamtailor: 'items',
+};
 const TOTAL: Readonly<Record<string, string>> = { smartrecruiters: 'totalFound', workday: 'total' };
 
 function pathOf({ shape, token, address }: Board): string {
@@ -124,7 +128,10 @@ export class BoardStub {
     const key = LIST[board.shape];
     if (key === undefined) return Buffer.from(JSON.stringify(document));
     const rows = (document as Record<string, unknown[]>)[key]!;
-    const asked = board.shape === 'workday' ? (JSON.parse(sent) as { offset: number }).offset : query.get('offset') ?? query.get('page');
+    const asked =
+      board.shape === 'workday'
+        ? (JSON.parse(sent) as { offset: number }).offset
+        : (query.get('offset') ?? query.get('page'));
     const offset = Number(asked ?? 0);
     const page: Record<string, unknown> = { ...(document as object), [key]: rows.slice(offset, offset + pageRows) };
     const total = TOTAL[board.shape];

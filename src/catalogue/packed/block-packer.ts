@@ -61,7 +61,8 @@ export class BlockPacker {
   /** Adds a text by its number, and writes its place. @param place first element of `places` */
   put(number: number, places: Uint32Array, place: number, isFlagged: boolean): void {
     const length = this.#texts.lengthOf(number);
-    const isEnding = this.#filled >= this.#blockBytes * ENDING_SHARE && (this.#texts.digestOf(number)[0]! & ENDING_MASK) === 0;
+    const isEnding =
+      this.#filled >= this.#blockBytes * ENDING_SHARE && (this.#texts.digestOf(number)[0]! & ENDING_MASK) === 0;
     if (this.#filled > 0 && (isEnding || this.#filled + length > this.#blockBytes)) this.#endBlock();
     places[place] = this.#offsets.length - 1;
     places[place + 1] = this.#filled;

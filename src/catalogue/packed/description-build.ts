@@ -111,6 +111,7 @@ function rowsByCompany(codes: Uint32Array, compare: (row: number, other: number)
     next[code] = next[code]! - 1;
     rows[next[code]!] = row;
   }
-  for (let code = 0, start = 0; code < ends.length; start = ends[code++]!) rows.subarray(start, ends[code]!).sort(compare);
+  for (let code = 0, start = 0; code < ends.length; start = ends[code++]!)
+    rows.subarray(start, ends[code]!).sort(compare);
   return rows;
 }

@@ -12,7 +12,7 @@ import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import { CHECKED_CHUNK_BYTES, PUBLIC_POOL_SIZE, ROW_COUNT_MAX } from '../limits.ts';
 import type { BlockFacts } from '../packed/block-packer.ts';
-import { Descriptions, type DescriptionSources, type StoredDescription } from '../packed/description-build.ts';
+import { type DescriptionSources, Descriptions, type StoredDescription } from '../packed/description-build.ts';
 import {
   derivedHistory,
   type EventCompanies,

@@ -79,7 +79,12 @@ export function meanChangeMs(visits: readonly Visit[]): number {
  * @param visits oldest first, the last one at `nowMs`
  * @param draw evenly from 0 (included) to 1 (excluded)
  */
-export function nextVisitMs(visits: readonly Visit[], { minMs, maxMs }: VisitBounds, nowMs: number, draw: number): number {
+export function nextVisitMs(
+  visits: readonly Visit[],
+  { minMs, maxMs }: VisitBounds,
+  nowMs: number,
+  draw: number,
+): number {
   const gapMs = Math.min(maxMs, Math.max(minMs, meanChangeMs(visits) * SHARE_OF_MEAN));
   return nowMs + Math.round(Math.max(minMs, gapMs * (1 - SPREAD * draw)));
 }

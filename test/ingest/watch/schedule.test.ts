@@ -24,9 +24,24 @@ const gapHours = (seen: readonly Visit[], draw = 0): number =>
 describe('the next visit', () => {
   it.each([
     { because: 'nothing is known of a new board', seen: visits([0, true]), from: 3, to: 6 },
-    { because: 'every hour brought a change', seen: visits([0, true], [1, true], [2, true], [3, true]), from: 1, to: 1 },
-    { because: 'days without a change', seen: visits([0, false], [24, false], [48, false], [72, false]), from: 24, to: 24 },
-    { because: 'it changes about once a day', seen: visits([0, true], [12, false], [24, true], [36, false], [48, true]), from: 6, to: 14 },
+    {
+      because: 'every hour brought a change',
+      seen: visits([0, true], [1, true], [2, true], [3, true]),
+      from: 1,
+      to: 1,
+    },
+    {
+      because: 'days without a change',
+      seen: visits([0, false], [24, false], [48, false], [72, false]),
+      from: 24,
+      to: 24,
+    },
+    {
+      because: 'it changes about once a day',
+      seen: visits([0, true], [12, false], [24, true], [36, false], [48, true]),
+      from: 6,
+      to: 14,
+    },
     { because: 'two visits at one moment say nothing', seen: visits([0, true], [0, false]), from: 3, to: 6 },
   ])('is in $from to $to hours when $because', ({ seen, from, to }) => {
     expect(gapHours(seen)).toBeGreaterThanOrEqual(from);
@@ -80,7 +95,10 @@ function visitsOfFifthDay(meanMs: number, random: SeededRandom): number {
   let count = 0;
   for (let atMs = NOW_MS; atMs < NOW_MS + 5 * DAY_MS; ) {
     const before = seen.at(-1);
-    seen = [...seen, { atMs, isChanged: before === undefined || isChangedIn(atMs - before.atMs, meanMs, random) }].slice(-VISITS_KEPT);
+    seen = [
+      ...seen,
+      { atMs, isChanged: before === undefined || isChangedIn(atMs - before.atMs, meanMs, random) },
+    ].slice(-VISITS_KEPT);
     if (atMs >= NOW_MS + 4 * DAY_MS) count++;
     atMs = nextVisitMs(seen, BOUNDS, atMs, random.unit());
   }
