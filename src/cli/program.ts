@@ -243,6 +243,12 @@ export const PROGRAM: CommandGroup = {
     },
     {
       kind: 'stub',
+      name: 'up',
+      summary: 'Watches boards and serves what they list, in one process group',
+      load: async () => (await import('./up.ts')).up,
+    },
+    {
+      kind: 'stub',
       name: 'reload',
       summary: 'Makes the server of a state folder load its catalogue file again',
       load: async () => (await import('./reload.ts')).reload,

@@ -8,30 +8,23 @@ import { lockState } from '../storage/sqlite/lock.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { requireWritable } from './snapshot/build-report.ts';
-import { MAX_AGE_DAYS } from './snapshot/left-out.ts';
-import { REACH_OPTIONS, reachSettings } from './watch/watch-settings.ts';
-import { type WatchPlan, Watcher } from './watch/watcher.ts';
+import { WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
+import { reachSettings } from './watch/watch-settings.ts';
+import { Watcher, type WatchPlan } from './watch/watcher.ts';
 import { openWayOut } from './watch/way-out.ts';
-
-const MINUTE_MS = 60_000;
-/** A board is asked at least once a month, and at most once a minute. */
-const EVERY_MINUTES_MAX = 31 * 24 * 60;
 
 /** Evenly from 0 (included) to 1 (excluded). */
 const draw = (): number => new DataView(systemRandom.bytes(4).buffer).getUint32(0) / 2 ** 32;
 
-/** `90`, `90m`, `6h` or `2d` as minutes. @throws UsageError */
-function minutesOf(name: string, text: string): number {
-  const [, digits, unit] = /^([1-9][0-9]{0,5})([mhd]?)$/.exec(text) ?? [];
-  const minutes = Number(digits) * { '': 1, m: 1, h: 60, d: 1440 }[unit as '' | 'm' | 'h' | 'd'];
-  if (digits !== undefined && minutes <= EVERY_MINUTES_MAX) return minutes;
-  throw new UsageError(`--${name} must be a time such as 90m, 6h or 2d, from a minute to a month, not ${JSON.stringify(text)}`);
-}
-
-/** A signal that SIGTERM and SIGINT abort. */
-function endSignal(io: Io): { readonly signal: AbortSignal; restore(): void } {
+/** A signal that SIGTERM and SIGINT abort, and the end of stdin where it is to. */
+function endSignal(io: Io, endsWithStdin: boolean): { readonly signal: AbortSignal; restore(): void } {
   const end = new AbortController();
   const restores = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, () => end.abort()));
+  const untilStdinEnds = async (): Promise<void> => {
+    for await (const _ of io.stdin.bytes);
+    end.abort();
+  };
+  if (endsWithStdin) void untilStdinEnds().catch(() => end.abort());
   return { signal: end.signal, restore: () => restores.forEach((restore) => void restore()) };
 }
 
@@ -47,18 +40,27 @@ function lockedFolder(folder: string): { release(): void } {
   throw new CommandError(`another watch runs on ${folder}`);
 }
 
-async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unknown>>, pauseMs: number, io: Io): Promise<number> {
+async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   const { contact, targetAllow, boardEndpoints } = reachSettings(flags, io.env);
   await requireWritable(plan.out);
   const lock = lockedFolder(plan.folder);
-  const end = endSignal(io);
+  const end = endSignal(io, flags['until-stdin-ends'] === true);
   let watcher: Watcher | undefined;
   try {
     if (contact === null) {
-      io.stderr.write('warning: without CONTACT the boards’ hosts cannot tell who asks; set it to an address or URL of yours\n');
+      io.stderr.write(
+        'warning: without CONTACT the boards’ hosts cannot tell who asks; set it to an address or URL of yours\n',
+      );
     }
     const timers = awakeTimers;
-    const wayOut = openWayOut({ contact, targetAllow, pauseMs, draw, clock: io.clock, timers });
+    const wayOut = openWayOut({
+      contact,
+      targetAllow,
+      pauseMs: flags['host-pause-ms'] as number,
+      draw,
+      clock: io.clock,
+      timers,
+    });
     watcher = new Watcher(plan, { io, wayOut, origins: boardEndpoints, timers, draw, signal: end.signal });
     await watcher.run();
     return EXIT_OK;
@@ -80,26 +82,8 @@ export const watch = command({
     out: { type: 'text', value: 'FILE', help: 'catalogue file to write after each round', required: true },
     once: { type: 'flag', help: 'one round over the boards that are due, then end: for cron' },
     all: { type: 'flag', help: 'with --once: every board, due or not' },
-    'every-min': { type: 'text', value: 'TIME', default: '1h', help: 'shortest time between two fetches of a board' },
-    'every-max': { type: 'text', value: 'TIME', default: '24h', help: 'longest time between two fetches of a board' },
-    'host-pause-ms': {
-      type: 'integer',
-      value: 'N',
-      min: 0,
-      max: 3_600_000,
-      default: 1000,
-      help: 'milliseconds between two requests to one host',
-    },
-    'max-age-days': {
-      type: 'integer',
-      value: 'N',
-      min: 1,
-      max: MAX_AGE_DAYS,
-      help: 'as for snapshot build: leave out active jobs that were last observed more than N days ago',
-    },
-    'merge-same-url': { type: 'flag', help: 'as for snapshot build: of active jobs with one address keep the latest' },
-    'no-descriptions': { type: 'flag', help: 'as for snapshot build: leave the descriptions out' },
-    ...REACH_OPTIONS,
+    ...WATCH_OPTIONS,
+    'until-stdin-ends': { type: 'flag', help: 'end when stdin ends, so that it does not outlive who started it' },
     json: { type: 'flag', help: 'one JSON object a board on stdout; also where stdout is no terminal' },
   },
   notes: [
@@ -111,15 +95,12 @@ export const watch = command({
   ],
   async run({ options }, io) {
     if (options.all && !options.once) throw new UsageError('--all goes with --once');
-    const minMs = minutesOf('every-min', options['every-min']) * MINUTE_MS;
-    const maxMs = minutesOf('every-max', options['every-max']) * MINUTE_MS;
-    if (minMs > maxMs) throw new UsageError('--every-min is longer than --every-max');
     const { catalogue: folder, out } = options;
     if (resolve(out) === resolve(folder, HISTORY_FILE)) throw new UsageError('--out names the catalogue itself');
     const plan: WatchPlan = {
       folder,
       out,
-      bounds: { minMs, maxMs },
+      bounds: watchBounds(options),
       isOnce: options.once,
       isAll: options.all,
       isJson: options.json || !io.stdout.isTerminal,
@@ -129,6 +110,6 @@ export const watch = command({
         keepsDescriptions: !options['no-descriptions'],
       },
     };
-    return watchBoards(plan, options, options['host-pause-ms'], io);
+    return watchBoards(plan, options, io);
   },
 });

@@ -50,7 +50,11 @@ describe('a settings table of a module', () => {
       ['PAY_TO_2', 'pay-to-2', 'payTo2'],
       ['TEA_TOKEN', 'tea-token', 'teaToken'],
     ]);
-    expect(configuration.settings.map(({ option }) => option)).toEqual(['snapshot', ...Object.keys(TEA_SETTINGS)]);
+    expect(configuration.settings.map(({ option }) => option)).toEqual([
+      'snapshot',
+      'snapshotWatch',
+      ...Object.keys(TEA_SETTINGS),
+    ]);
   });
 
   it('gives the help and the default that is shown', () => {
@@ -68,6 +72,7 @@ describe('a settings table of a module', () => {
     const config = configuration.read({ CUPS_PER_DAY: '3', WITH_MILK: 'true', SNAPSHOT: 'none' });
     expect(config).toEqual({
       snapshot: 'none',
+      snapshotWatch: true,
       strength: 'mild',
       cupsPerDay: 3,
       withMilk: true,
@@ -91,6 +96,7 @@ describe('a settings table of a module', () => {
     expectTypeOf<ValuesOf<typeof TEA_SETTINGS>>().toEqualTypeOf<TeaValues>();
     interface Expected extends TeaValues {
       readonly snapshot: string;
+      readonly snapshotWatch: boolean;
     }
     type Config = ReturnType<typeof configuration.read>;
     expectTypeOf<Config>().toEqualTypeOf<Expected>();

@@ -9,7 +9,7 @@ import { isAllowed, type RobotsRules } from '../../ingest/watch/robots.ts';
 import type { Outbound, OutboundAnswer, OutboundFailure } from '../../outbound/outbound.ts';
 import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { HostPace } from './host-pace.ts';
-import { REDIRECTS_MAX, REQUEST_MS, TRIES_MAX, TRY_PAUSE_MS, WAITED_MS_MAX } from './limits.ts';
+import { REDIRECTS_MAX, REQUEST_MS, TRIES_MAX, TRY_PAUSES, WAITED_MS_MAX } from './limits.ts';
 
 /** Of an answer, for the next request for the same page (RFC 9110 §8.8). */
 export interface Validators {
@@ -90,7 +90,7 @@ export class BoardClient {
     for (let tries = 1; ; tries++) {
       const { waitMs, ...answer } = await this.#try(request, settings);
       if (waitMs === undefined || tries === TRIES_MAX) return answer;
-      const pauseMs = waitMs ?? Math.round(TRY_PAUSE_MS * 2 ** (tries - 1) * (0.5 + draw() / 2));
+      const pauseMs = waitMs ?? Math.round(pace.pauseMs * TRY_PAUSES * 2 ** (tries - 1) * (0.5 + draw() / 2));
       if (pauseMs > WAITED_MS_MAX) return answer;
       // The whole host: what it asks of one request it means for the next as well.
       if (waitMs !== null) pace.hold(new URL(request.url).host, waitMs);

@@ -14,13 +14,14 @@ interface Lane {
 }
 
 export class HostPace {
-  readonly #pauseMs: number;
+  /** Between two requests to one host. */
+  readonly pauseMs: number;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #timers: Timers;
   readonly #lanes = new Map<string, Lane>();
 
   constructor(pauseMs: number, clock: Pick<Clock, 'monotonicMs'>, timers: Timers) {
-    this.#pauseMs = pauseMs;
+    this.pauseMs = pauseMs;
     this.#clock = clock;
     this.#timers = timers;
   }
@@ -44,7 +45,7 @@ export class HostPace {
       if (signal.aborted) return undefined;
       return await send();
     } finally {
-      lane.freeMs = Math.max(lane.freeMs, this.#clock.monotonicMs() + this.#pauseMs);
+      lane.freeMs = Math.max(lane.freeMs, this.#clock.monotonicMs() + this.pauseMs);
       lane.waiting--;
       end();
       this.#forgetIdle();

@@ -8,8 +8,8 @@ export const REQUEST_MS = 120_000;
 export const REDIRECTS_MAX = 5;
 /** Requests for one page in one visit, when a host fails for a moment. */
 export const TRIES_MAX = 3;
-/** First pause between them, milliseconds; it doubles. */
-export const TRY_PAUSE_MS = 2000;
+/** First pause between them, in pauses of the host; it doubles. */
+export const TRY_PAUSES = 2;
 /** A longer `Retry-After` holds its board until a later round, so that a round ends, milliseconds. */
 export const WAITED_MS_MAX = 60_000;
 /** Boards in progress at a time: their pages wait in memory. */

@@ -103,7 +103,7 @@ export const snapshotBuild = command({
           maxAgeDays: options['max-age-days'],
           mergesSameUrl: options['merge-same-url'],
           isJson: options.json,
-          isChecked: true,
+          isNext: false,
         },
         io,
       );

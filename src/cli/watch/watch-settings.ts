@@ -1,6 +1,7 @@
 /** What reaching boards takes from the environment, or from flags of the same names, which win. */
-import { InvalidSetting, setting, type ValuesOf } from '../../config/setting.ts';
+
 import { readSettings } from '../../config/config.ts';
+import { InvalidSetting, setting, type ValuesOf } from '../../config/setting.ts';
 import { OUTBOUND_SETTINGS } from '../../config/settings.ts';
 import { type BoardOrigins, parseBoardOrigins } from '../../ingest/boards/origins.ts';
 import { type TextOption, UsageError } from '../command.ts';
@@ -26,7 +27,11 @@ export type ReachSettings = ValuesOf<typeof SETTINGS>;
 
 export const REACH_OPTIONS = {
   contact: { type: 'text', value: 'CONTACT', help: contact.help },
-  'target-allow': { type: 'text', value: 'TARGET_ALLOW', help: 'addresses that may be asked although they are not public' },
+  'target-allow': {
+    type: 'text',
+    value: 'TARGET_ALLOW',
+    help: 'addresses that may be asked although they are not public',
+  },
   'board-endpoints': { type: 'text', value: 'BOARD_ENDPOINTS', help: boardEndpoints.help },
 } as const satisfies Readonly<Record<string, TextOption>>;
 

@@ -3,9 +3,9 @@
  * it. Everything that must last is in the catalogue, so a process that dies continues where it was.
  */
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
-import type { Timers } from '../../base/timers.ts';
-import { grouped } from '../../base/grouped.ts';
 import { firstLineOf } from '../../base/failure.ts';
+import { grouped } from '../../base/grouped.ts';
+import type { Timers } from '../../base/timers.ts';
 import { readHeader } from '../../catalogue/snapshot/header.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
@@ -134,7 +134,9 @@ export class Watcher {
       },
     };
     await runRound(due, settings);
-    this.#say(`${grouped(counts.boards)} of ${grouped(due.length)} boards visited: ${countsText(counts)}${this.#nextText()}\n`);
+    this.#say(
+      `${grouped(counts.boards)} of ${grouped(due.length)} boards visited: ${countsText(counts)}${this.#nextText()}\n`,
+    );
   }
 
   #tell(report: VisitReport, counts: RoundCounts, total: number): void {
@@ -154,7 +156,9 @@ export class Watcher {
 
   #nextText(): string {
     const next = this.#tables.list().sort((a, b) => a.nextMs - b.nextMs)[0];
-    return next === undefined ? '' : `; next ${next.name} at ${timeText(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
+    return next === undefined
+      ? ''
+      : `; next ${next.name} at ${timeText(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
   }
 
   /** Whether a board was observed since the snapshot was built, or there is none that can be used. */
@@ -172,7 +176,7 @@ export class Watcher {
     const startMs = io.clock.monotonicMs();
     this.#progress.clear();
     try {
-      await buildFromHistory({ ...build, folder, out, isJson: false, isChecked: false }, io);
+      await buildFromHistory({ ...build, folder, out, isJson: false, isNext: true }, io);
     } catch (error) {
       // A full disk, a table that another process holds: the boards are kept, and the next round builds again.
       if (!(error instanceof CommandError) || this.#plan.isOnce) throw error;
@@ -185,7 +189,9 @@ export class Watcher {
   async #untilDue(earliestMs: number): Promise<void> {
     const { io, signal, wayOut } = this.#ports;
     for (;;) {
-      const dueMs = this.#tables.list().reduce((first, { nextMs }) => Math.min(first, nextMs), Number.POSITIVE_INFINITY);
+      const dueMs = this.#tables
+        .list()
+        .reduce((first, { nextMs }) => Math.min(first, nextMs), Number.POSITIVE_INFINITY);
       const waitMs = Math.max(dueMs - io.clock.nowMs(), earliestMs - io.clock.monotonicMs());
       if (waitMs <= 0 || signal.aborted) return;
       await wayOut.pace.pause(Math.min(waitMs, LOOK_MS), signal);

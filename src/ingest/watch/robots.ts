@@ -40,9 +40,9 @@ function normalized(path: string): string {
         return '%EF%BF%BD'; // a lone surrogate, as UTF-8 decoding has it
       }
     })
-    .replace(/%([0-9a-f]{2})/gi, (escape, hex: string) => {
+    .replace(/%([0-9a-f]{2})/gi, (escaped, hex: string) => {
       const character = String.fromCharCode(Number.parseInt(hex, 16));
-      return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
+      return /[A-Za-z0-9._~-]/.test(character) ? character : escaped.toUpperCase();
     });
 }
 
@@ -56,7 +56,10 @@ export function parseRobots(text: string, token: string): RobotsRules {
   let names: string[] = [];
   let isInNames = false;
   let hasOwn = false;
-  for (const line of text.slice(0, ROBOTS_BYTES_MAX).replace(/^\ufeff/, '').split(/\r\n?|\n/)) {
+  for (const line of text
+    .slice(0, ROBOTS_BYTES_MAX)
+    .replace(/^\ufeff/, '')
+    .split(/\r\n?|\n/)) {
     const [, key, value] = LINE.exec(line.replace(/#.*/, '')) ?? [];
     if (key === undefined || value === undefined) continue;
     switch (key.toLowerCase()) {

@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 const PRIOR_GAP_MS = 6 * HOUR_MS;
 const PRIOR_WEIGHT = 0.5;
 /** Weight of a visit against the one after it. */
-const FADING = 0.9;
+const FADING = 0.85;
 /** Share of the mean time between two changes that passes between two visits: half of it finds a change when it is young. */
 const SHARE_OF_MEAN = 0.5;
 /** Visits that fall due together drift apart by up to this share of their gap. */
@@ -79,7 +79,12 @@ export function meanChangeMs(visits: readonly Visit[]): number {
  * @param visits oldest first, the last one at `nowMs`
  * @param draw evenly from 0 (included) to 1 (excluded)
  */
-export function nextVisitMs(visits: readonly Visit[], { minMs, maxMs }: VisitBounds, nowMs: number, draw: number): number {
+export function nextVisitMs(
+  visits: readonly Visit[],
+  { minMs, maxMs }: VisitBounds,
+  nowMs: number,
+  draw: number,
+): number {
   const gapMs = Math.min(maxMs, Math.max(minMs, meanChangeMs(visits) * SHARE_OF_MEAN));
   return nowMs + Math.round(Math.max(minMs, gapMs * (1 - SPREAD * draw)));
 }

@@ -24,9 +24,10 @@ export class DescriptionStore {
     if (description === null) return;
     const known = this.#history.statement('SELECT 1 FROM description WHERE digest = ?').get(digest);
     if (known !== undefined) return;
+    const bytes = Buffer.from(description);
     this.#history
-      .statement('INSERT INTO description (digest, is_truncated, text) VALUES (?, ?, ?)')
-      .run(digest, Number(descriptionTruncated), compressed(Buffer.from(description), LEVEL));
+      .statement('INSERT INTO description (digest, is_truncated, bytes, text) VALUES (?, ?, ?, ?)')
+      .run(digest, Number(descriptionTruncated), bytes.length, compressed(bytes, LEVEL));
     this.doubt(digest);
   }
 
