@@ -97,6 +97,7 @@ describe('a settings table of a module', () => {
     interface Expected extends TeaValues {
       readonly snapshot: string;
       readonly snapshotWatch: boolean;
+      readonly catalogue: string | null;
     }
     type Config = ReturnType<typeof configuration.read>;
     expectTypeOf<Config>().toEqualTypeOf<Expected>();
