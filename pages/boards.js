@@ -50,15 +50,15 @@ const page = operatorPage({
   focused: () => element('health-title'),
 });
 
-/** @param {number} offset */
-const pathOf = (offset) => {
+/** @param {number} number of the page of boards, 1 the first */
+const pathOf = (number) => {
   const health = healthField.value === '' ? '' : `&health=${healthField.value}`;
-  return `boards?since=${lastDays(Number(periodField.value))[0]}&limit=${LIMIT}&offset=${offset}${health}`;
+  return `boards?since=${lastDays(Number(periodField.value))[0]}&limit=${LIMIT}&page=${number}${health}`;
 };
 
 /** @param {AbortSignal} signal */
 async function read(signal) {
-  const data = await page.ask(pathOf(0), signal);
+  const data = await page.ask(pathOf(1), signal);
   if (signal.aborted) return;
   showHealth(data.health, data.overdue);
   showDays(data.days);
@@ -195,7 +195,7 @@ moreButton.addEventListener('click', () => {
   moreButton.disabled = true;
   void page
     .continued(async (signal) => {
-      const data = await page.ask(pathOf(boardList.childElementCount), signal);
+      const data = await page.ask(pathOf(Math.floor(boardList.childElementCount / LIMIT) + 1), signal);
       if (!signal.aborted) showBoards(data.boards, data.matching_boards);
     })
     .finally(() => {

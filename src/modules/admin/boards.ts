@@ -24,6 +24,7 @@ import type { BoardsServices } from './services.ts';
 
 /** Boards an answer. */
 const BOARDS_MAX = 500;
+const PAGES_MAX = 999;
 /** Companies without a domain an answer: those that hide most jobs. */
 const COMPANIES_MAX = 50;
 
@@ -59,7 +60,7 @@ export const listBoards = route<BoardsServices>()({
     since: v.optional(moment),
     health: v.optional(v.picklist(BOARD_HEALTHS)),
     limit: v.optional(integer(1, BOARDS_MAX), 100),
-    offset: v.optional(integer(0, 1_000_000), 0),
+    page: v.optional(integer(1, PAGES_MAX), 1),
   }),
   answer: boardsAnswer,
   errors: [STATE_UNAVAILABLE],
@@ -70,7 +71,8 @@ export const listBoards = route<BoardsServices>()({
     if (view instanceof Refusal) return view;
     const { boards, days, statedNames } = view;
     const matching = boards.filter(({ health }) => input.health === undefined || health === input.health);
-    const shown = matching.sort(byNeed(nowMs)).slice(input.offset, input.offset + input.limit);
+    const from = (input.page - 1) * input.limit;
+    const shown = matching.sort(byNeed(nowMs)).slice(from, from + input.limit);
     const snapshot = catalogue.current()?.catalogue.snapshot;
     const missing =
       snapshot === undefined
