@@ -339,7 +339,11 @@ describe('watch', () => {
   });
 
   it('asks once for each description that a list does not have, and keeps what the list says', async () => {
-    const place = { shape: 'smartrecruiters', token: 'Acme', address: 'https://careers.smartrecruiters.com/Acme' } as const;
+    const place = {
+      shape: 'smartrecruiters',
+      token: 'Acme',
+      address: 'https://careers.smartrecruiters.com/Acme',
+    } as const;
     const one: Board = { ...place, company: null, domain: null };
     const row = (id: number) => ({
       id: `${id}`,

@@ -279,7 +279,11 @@ export const hasDetails = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINT
  * The row with the description of its detail, and nothing else of it: what lists and details say in other words (places, the time
  * of work, addresses) would change to and fro.
  */
-export function withDescription({ shape }: Pick<Board, 'shape'>, row: SourceRecord, detail: SourceRecord): SourceRecord {
+export function withDescription(
+  { shape }: Pick<Board, 'shape'>,
+  row: SourceRecord,
+  detail: SourceRecord,
+): SourceRecord {
   if (shape !== 'workday') return { ...row, jobAd: detail.jobAd };
   return { ...row, jobPostingInfo: { jobDescription: objectOf(detail.jobPostingInfo)?.jobDescription } };
 }
