@@ -281,6 +281,7 @@ export class FeedMerge {
 function isOnlyLater(known: StoredJob, { log, next }: Outcome): boolean {
   return (
     log.length === 0 &&
+    (next.lastMs !== known.lastMs || next.presentMs !== known.presentMs) &&
     next.firstMs === known.firstMs &&
     next.closedMs === known.closedMs &&
     next.isSourceClosed === known.isSourceClosed &&
