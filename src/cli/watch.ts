@@ -52,16 +52,15 @@ async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unkno
         'warning: without CONTACT the boards’ hosts cannot tell who asks; set it to an address or URL of yours\n',
       );
     }
-    const timers = awakeTimers;
     const wayOut = openWayOut({
       contact,
       targetAllow,
       pauseMs: flags['host-pause-ms'] as number,
       draw,
       clock: io.clock,
-      timers,
+      timers: awakeTimers,
     });
-    watcher = new Watcher(plan, { io, wayOut, origins: boardEndpoints, timers, draw, signal: end.signal });
+    watcher = new Watcher(plan, { io, wayOut, origins: boardEndpoints, draw, signal: end.signal });
     await watcher.run();
     return EXIT_OK;
   } catch (error) {

@@ -68,6 +68,7 @@ function pageOf(url: URL): OutboundResult {
   const row = {
     id: `${offset}`,
     name: 'Cook',
+    jobAd: {},
     company: { identifier: company, name: company },
     releasedDate: '2026-07-01T00:00:00Z',
     location: { city: 'Bern' },

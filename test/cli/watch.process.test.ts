@@ -338,6 +338,39 @@ describe('watch', () => {
     expect(readFileSync(at('jobs.snapshot')).equals(before)).toBe(false);
   });
 
+  it('asks once for each description that a list does not have, and keeps what the list says', async () => {
+    const place = {
+      shape: 'smartrecruiters',
+      token: 'Acme',
+      address: 'https://careers.smartrecruiters.com/Acme',
+    } as const;
+    const one: Board = { ...place, company: null, domain: null };
+    const row = (id: number) => ({
+      id: `${id}`,
+      name: `Cook ${id}`,
+      company: { identifier: 'Acme', name: 'Acme' },
+      releasedDate: '2026-07-01T00:00:00Z',
+      location: { city: 'Bern' },
+    });
+    stub.list(one, { offset: 0, limit: 100, totalFound: 2, content: [row(1), row(2)] });
+    const text = '<p>Cook with Python and Kubernetes.</p>';
+    const detail = { ...row(1), name: 'Another', jobAd: { sections: { jobDescription: { text } } } };
+    stub.texts.set('/v1/companies/Acme/postings/1', JSON.stringify(detail));
+    addBoards(one);
+    const detailsAsked = () => stub.seen.filter(({ path }) => /postings\/\d/.test(path)).map(({ path }) => path.at(-1));
+    expect((await round(0)).first).toMatchObject({ status: 'ok', new: 2 });
+    expect(detailsAsked()).toEqual(['1', '2']);
+    expect((await round(1)).first).toMatchObject({ status: 'ok', new: 0, changed: 0, closed: 0 });
+    expect(detailsAsked()).toEqual(['1', '2', '2']);
+    const history = HistoryDatabase.openForReading(at('watched'));
+    const jobs = [...history.jobs()].map(({ title, description, skills }) => ({ title, description, skills }));
+    history.close();
+    expect(jobs).toEqual([
+      { title: 'Cook 1', description: 'Cook with Python and Kubernetes.', skills: ['Python', 'Kubernetes'] },
+      { title: 'Cook 2', description: null, skills: [] },
+    ]);
+  });
+
   it('leaves boards alone that are not due, and builds a snapshot that is missing', async () => {
     addBoards(acme);
     stub.list(acme, listing(...TEN));

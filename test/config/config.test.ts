@@ -42,6 +42,7 @@ describe('the configuration', () => {
       targetAllow: '',
       trustProxy: false,
       callbackBytes: 21_474_836_480,
+      catalogue: null,
       contact: null,
       corsOrigin: null,
       memoryLimitBytes: null,

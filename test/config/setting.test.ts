@@ -95,6 +95,7 @@ describe('a settings table of a module', () => {
     }
     expectTypeOf<ValuesOf<typeof TEA_SETTINGS>>().toEqualTypeOf<TeaValues>();
     interface Expected extends TeaValues {
+      readonly catalogue: string | null;
       readonly snapshot: string;
       readonly snapshotWatch: boolean;
       readonly catalogue: string | null;

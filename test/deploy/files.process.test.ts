@@ -39,16 +39,19 @@ describe('the systemd unit', () => {
   });
 
   const hasLint = spawnSync('systemd-analyze', ['--version']).status === 0;
-  it.runIf(hasLint).each(['paygrade.service', 'paygrade-watch.service'])('passes systemd-analyze verify: %s', (name) => {
-    const folder = mkdtempSync(join(tmpdir(), 'paygrade-unit-'));
-    const file = join(folder, name);
-    writeFileSync(file, textOf(`deploy/${name}`).replace('/usr/bin/node', process.execPath));
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
-    rmSync(folder, { recursive: true });
-    // What it says of units of the machine is not about ours.
-    const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('paygrade'));
-    expect([status, about]).toEqual([0, []]);
-  });
+  it.runIf(hasLint).each(['paygrade.service', 'paygrade-watch.service'])(
+    'passes systemd-analyze verify: %s',
+    (name) => {
+      const folder = mkdtempSync(join(tmpdir(), 'paygrade-unit-'));
+      const file = join(folder, name);
+      writeFileSync(file, textOf(`deploy/${name}`).replace('/usr/bin/node', process.execPath));
+      const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+      rmSync(folder, { recursive: true });
+      // What it says of units of the machine is not about ours.
+      const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('paygrade'));
+      expect([status, about]).toEqual([0, []]);
+    },
+  );
 });
 
 describe('the systemd unit of the watch', () => {
@@ -61,7 +64,8 @@ describe('the systemd unit of the watch', () => {
     const options = words.filter((word) => word.startsWith('--')).map((word) => word.slice(2));
     expect(options.filter((name) => !(name in watch.options))).toEqual([]);
     const [, folder = ''] = /^StateDirectory=(\S+)$/m.exec(unit) ?? [];
-    for (const path of words.filter((word) => word.startsWith('/'))) expect(path).toMatch(new RegExp(`^/var/lib/${folder}`));
+    for (const path of words.filter((word) => word.startsWith('/')))
+      expect(path).toMatch(new RegExp(`^/var/lib/${folder}`));
     expect(unit).toContain(`RestartPreventExitStatus=${EXIT_USAGE}\n`);
   });
 });

@@ -151,6 +151,15 @@ export class BoardClient {
   }
 }
 
+/** Characters of a validator that is sent back; a longer one would cost more than it saves. */
+const VALIDATOR_LENGTH_MAX = 1024;
+
+/** Only what can be sent as a header again. */
+function validatorOf(answer: OutboundAnswer, name: string): string | null {
+  const value = headerOf(answer, name) ?? '';
+  return value.length <= VALIDATOR_LENGTH_MAX && /^[\x20-\x7e]+$/.test(value) ? value : null;
+}
+
 function failureOf({ kind, detail }: OutboundFailure): Tried {
   const refusal = failed(kind === 'blocked' ? `must not be asked: ${detail}` : `${kind}: ${detail}`);
   return kind === 'unreachable' ? { ...refusal, waitMs: null } : refusal;
@@ -161,8 +170,8 @@ function answered(answer: OutboundAnswer, url: URL, { bytesMax, validators }: Pa
   if (status === 304 && validators !== null) return { kind: 'unchanged', status };
   if (status === 200) {
     if (isTruncated) return failed(`an answer over ${bytesMax} bytes`, status);
-    const etag = headerOf(answer, 'etag') ?? null;
-    const lastModified = headerOf(answer, 'last-modified') ?? null;
+    const etag = validatorOf(answer, 'etag');
+    const lastModified = validatorOf(answer, 'last-modified');
     const own = etag === null && lastModified === null ? null : { etag, lastModified };
     return { kind: 'page', status, body, validators: own, url: url.href };
   }

@@ -1,4 +1,4 @@
-/** The robots.txt of hosts, each asked for once a day (RFC 9309 §2.3, §2.4), in the turn of its host. */
+/** The robots.txt of hosts, each asked for once a day (RFC 9309 §2.3, RFC 9309 §2.4), in the turn of its host. */
 import type { Clock } from '../../base/clock.ts';
 import {
   ALL_ALLOWED,
@@ -13,7 +13,7 @@ import type { Outbound } from '../../outbound/outbound.ts';
 import type { HostPace } from './host-pace.ts';
 import { REQUEST_MS } from './limits.ts';
 
-/** Our product token (§2.2.1). */
+/** Our product token (RFC 9309 §2.2.1). */
 const TOKEN = 'paygrade';
 /** Hosts whose rules are kept; beyond it the one asked first is forgotten. */
 const KEPT_MAX = 10_000;
@@ -79,6 +79,6 @@ export class RobotsFiles {
       }
       return status >= 200 && status < 300 ? parseRobots(new TextDecoder().decode(body), TOKEN) : ALL_ALLOWED;
     }
-    return ALL_ALLOWED; // too many redirects count as a file that is not there (§2.3.1.2)
+    return ALL_ALLOWED; // too many redirects count as a file that is not there (RFC 9309 §2.3.1.2)
   }
 }

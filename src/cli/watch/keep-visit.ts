@@ -76,6 +76,33 @@ export async function keepVisit(visit: MadeVisit, settings: VisitSettings): Prom
   }
 }
 
+/**
+ * Keeps descriptions that came after the list, as a partial feed.
+ * @param page of rows with descriptions @param isMore others are wanted still: the board is due again as soon as it may be
+ * @param settings of a history in a transaction, which this ends
+ * @throws HistoryError
+ */
+export async function keepDetails(
+  { name }: WatchedBoard,
+  page: Uint8Array,
+  { atMs, isMore }: { readonly atMs: number; readonly isMore: boolean },
+  settings: VisitSettings,
+): Promise<void> {
+  const { bounds, history, skills, tables } = settings;
+  try {
+    const board = tables.find(name);
+    if (board === undefined) return; // removed meanwhile
+    const merging = newImport(settings);
+    const taken = await takeFeed(merging, { board, pages: [page], atMs, isComplete: false }, skills);
+    if (taken.kind !== 'taken') return;
+    if (isMore && board.state !== null) tables.store(name, board.state, Math.min(board.nextMs, atMs + bounds.minMs));
+    merging.markWritten();
+    merging.commit();
+  } finally {
+    history.rollback();
+  }
+}
+
 interface Found {
   readonly counts: Counts;
   readonly isUnchanged: boolean;

@@ -11,7 +11,8 @@ import type { Validators } from '../../ingest/boards/fetch-state.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
-import { keepVisit, type MadeVisit, type VisitSettings } from './keep-visit.ts';
+import { DETAILS_MAX, fetchDetails, rowsWithout } from './details.ts';
+import { keepDetails, keepVisit, type VisitSettings } from './keep-visit.ts';
 import type { VisitReport } from './visit-line.ts';
 
 export interface RoundSettings extends VisitSettings {
@@ -55,10 +56,34 @@ export async function runRound(boards: readonly WatchedBoard[], settings: RoundS
 }
 
 async function visit(board: WatchedBoard, keeper: Keeper, settings: RoundSettings): Promise<void> {
-  const { client, nowMs, origins, signal } = settings;
+  const { client, nowMs, onVisit, origins, signal } = settings;
   const atMs = nowMs();
   const fetched = await fetchFeed(board, { client, origins, validators: validatorsFor(board, settings), signal });
-  if (!signal.aborted) await keeper.keep({ board, fetched, atMs });
+  if (signal.aborted) return;
+  let isTaken = false;
+  await keeper.keep(async () => {
+    const report = await keepVisit({ board, fetched, atMs }, settings);
+    isTaken = report.status === 'ok';
+    onVisit(report);
+  });
+  if (isTaken && fetched.kind === 'feed') await visitDetails(board, fetched.pages, keeper, { ...settings, atMs });
+}
+
+/** Descriptions that the list does not have. */
+async function visitDetails(
+  board: WatchedBoard,
+  pages: readonly Uint8Array[],
+  keeper: Keeper,
+  settings: RoundSettings & { readonly atMs: number },
+): Promise<void> {
+  const { client, history, nowMs, signal, atMs } = settings;
+  const wanted = rowsWithout(history, board, pages, settings);
+  if (wanted.length === 0) return;
+  const page = await fetchDetails(board, wanted, client, signal);
+  if (page === null || signal.aborted) return;
+  // Later than the list, whatever the clock does: descriptions are the latest that is known.
+  const when = { atMs: Math.max(nowMs(), atMs + 1), isMore: wanted.length > DETAILS_MAX };
+  await keeper.keep(() => keepDetails(board, page, when, settings));
 }
 
 /** Validators are worth sending only while a 304 would tell all: the last feed was theirs, and its skills are up to date. */
@@ -76,20 +101,20 @@ class Keeper {
     this.#settings = settings;
   }
 
-  /** @throws HistoryError */
-  keep(visit: MadeVisit): Promise<void> {
-    const kept = this.#last.then(() => this.#keep(visit));
+  /** @param act in a transaction, which it ends @throws HistoryError */
+  keep(act: () => Promise<void>): Promise<void> {
+    const kept = this.#last.then(() => this.#keep(act));
     this.#last = kept.catch(() => {});
     return kept;
   }
 
-  async #keep(visit: MadeVisit): Promise<void> {
-    const { history, onBusy, onVisit, pace, signal } = this.#settings;
+  async #keep(act: () => Promise<void>): Promise<void> {
+    const { history, onBusy, pace, signal } = this.#settings;
     for (let isFirst = true; !history.tryBegin(); isFirst = false) {
       if (isFirst) onBusy();
       await pace.pause(BUSY_PAUSE_MS, signal);
       if (signal.aborted) return;
     }
-    onVisit(await keepVisit(visit, this.#settings));
+    await act();
   }
 }

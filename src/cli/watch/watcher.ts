@@ -2,10 +2,9 @@
  * The work of `watch`: rounds over the boards that are due, and after each the snapshot, built beside the old one and renamed over
  * it. Everything that must last is in the catalogue, so a process that dies continues where it was.
  */
-import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
+import { openSnapshotFile, removeLeftovers } from '../../adapters/files/snapshot-file.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { grouped } from '../../base/grouped.ts';
-import type { Timers } from '../../base/timers.ts';
 import { readHeader } from '../../catalogue/snapshot/header.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
@@ -38,12 +37,13 @@ export interface WatchPorts {
   readonly io: Io;
   readonly wayOut: WayOut;
   readonly origins: BoardOrigins;
-  readonly timers: Timers;
   readonly draw: () => number;
   /** Ends the watch. */
   readonly signal: AbortSignal;
 }
 
+/** Temporary files of builds that were killed are removed when nothing was written to them for so long, milliseconds. */
+const LEFTOVER_MS = 3_600_000;
 /** Boards may be added, or due earlier, while the watch waits. */
 const LOOK_MS = 30_000;
 /** Boards that fall due within a minute share a round. */
@@ -87,6 +87,7 @@ export class Watcher {
     const { isOnce, isAll } = this.#plan;
     const { clock } = this.#ports.io;
     const { signal } = this.#ports;
+    removeLeftovers(this.#plan.out, clock.nowMs() - LEFTOVER_MS);
     if (isOnce && this.#tables.list().length === 0) throw new CommandError(NO_BOARDS);
     let hasSaidNone = false;
     while (!signal.aborted) {
@@ -165,7 +166,8 @@ export class Watcher {
   #isOutdated(): boolean {
     const builtAtMs = builtAtMsOf(this.#plan.out);
     return this.#tables.list().some(({ state }) => {
-      const observedMs = state === null || state.health === 'failed' ? state?.lastOkMs : state.lastFetchMs;
+      const hasTaken = state?.health === 'ok' || state?.health === 'partial';
+      const observedMs = hasTaken ? state.lastFetchMs : state?.lastOkMs;
       return observedMs != null && observedMs >= builtAtMs;
     });
   }

@@ -272,5 +272,18 @@ export function detailRequest(board: Board, row: SourceRecord, origins: BoardOri
   return request && sent(request, board.shape, origins);
 }
 
-/** The row with its detail, as the shape reads both (shapes/smartrecruiters.ts, shapes/workday.ts). */
-export const withDetail = (row: SourceRecord, detail: SourceRecord): SourceRecord => ({ ...row, ...detail });
+/** Whether the list of a board lacks descriptions that can be asked for one by one. */
+export const hasDetails = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].detail !== undefined;
+
+/**
+ * The row with the description of its detail, and nothing else of it: what lists and details say in other words (places, the time
+ * of work, addresses) would change to and fro.
+ */
+export function withDescription(
+  { shape }: Pick<Board, 'shape'>,
+  row: SourceRecord,
+  detail: SourceRecord,
+): SourceRecord {
+  if (shape !== 'workday') return { ...row, jobAd: detail.jobAd };
+  return { ...row, jobPostingInfo: { jobDescription: objectOf(detail.jobPostingInfo)?.jobDescription } };
+}

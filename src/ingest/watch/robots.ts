@@ -1,6 +1,6 @@
 /**
  * The Robots Exclusion Protocol, RFC 9309, for the HTML pages that `watch` fetches; addresses of an applicant tracking system's
- * public API are published for programs and are not asked about. Pure: the caller fetches the file and keeps it (§2.4).
+ * public API are published for programs and are not asked about. Pure: the caller fetches the file and keeps it (RFC 9309 §2.4).
  *
  * Cost: linear in the file; a rule is matched without backtracking over more than one `*` at a time.
  */
@@ -16,21 +16,21 @@ export interface RobotsRules {
   readonly rules: readonly RobotsRule[];
 }
 
-/** No file, or one with an error of the client's (§2.3.1.3): everything is allowed. */
+/** No file, or one with an error of the client's (RFC 9309 §2.3.1.3): everything is allowed. */
 export const ALL_ALLOWED: RobotsRules = { rules: [] };
-/** The file could not be had (§2.3.1.4): nothing is allowed. */
+/** The file could not be had (RFC 9309 §2.3.1.4): nothing is allowed. */
 export const NONE_ALLOWED: RobotsRules = { rules: [{ isAllowed: false, pattern: '/' }] };
 
-/** Bytes of the file that count; §2.5 asks for 500 KiB at least. */
+/** Bytes of the file that count; 500 KiB at least (RFC 9309 §2.5). */
 export const ROBOTS_BYTES_MAX = 512 * 1024;
-/** Redirects to follow for the file, §2.3.1.2. */
+/** Redirects to follow for the file, RFC 9309 §2.3.1.2. */
 export const ROBOTS_REDIRECTS_MAX = 5;
-/** A file is asked for again after this, §2.4, milliseconds. */
+/** A file is asked for again after this, RFC 9309 §2.4, milliseconds. */
 export const ROBOTS_KEPT_MS = 24 * 3_600_000;
 
 const LINE = /^[ \t]*([a-z-]+)[ \t]*:[ \t]*(.*?)[ \t]*$/i;
 
-/** Octets outside of ASCII as `%XX`, and the escapes of what needs none written plainly (§2.2.2), so that both sides compare. */
+/** Octets outside of ASCII as `%XX`, and the escapes of what needs none written plainly (RFC 9309 §2.2.2), so that both sides compare. */
 function normalized(path: string): string {
   return path
     .replace(/[^\x21-\x7e]/gu, (character) => {
@@ -48,7 +48,7 @@ function normalized(path: string): string {
 
 /**
  * The rules for a product token: those of all groups that name it, else those of all groups for `*`.
- * @param token letters, `_` and `-` (§2.2.1), compared without case
+ * @param token letters, `_` and `-` (RFC 9309 §2.2.1), compared without case
  */
 export function parseRobots(text: string, token: string): RobotsRules {
   const own: RobotsRule[] = [];
@@ -81,7 +81,7 @@ export function parseRobots(text: string, token: string): RobotsRules {
         if (names.includes('*')) others.push(rule);
         break;
       }
-      default: // other records do not end a group (§2.2.4)
+      default: // other records do not end a group (RFC 9309 §2.2.4)
     }
   }
   return { rules: hasOwn ? own : others };
@@ -102,7 +102,7 @@ function matches(pattern: string, path: string): boolean {
   return !isAnchored || at === path.length;
 }
 
-/** Whether the rules let an address be fetched: the longest pattern that matches decides, and of two equal ones `allow` (§2.2.2). */
+/** Whether the rules let an address be fetched: the longest pattern that matches decides, and of two equal ones `allow` (RFC 9309 §2.2.2). */
 export function isAllowed({ rules }: RobotsRules, url: URL): boolean {
   const path = normalized(`${url.pathname}${url.search}`);
   if (path === '/robots.txt') return true;

@@ -162,12 +162,11 @@ export class FeedMerge {
     const completeMs = this.#completeTimes(board);
     if (isComplete) completeMs.push(atMs);
     completeMs.sort((a, b) => a - b);
-    // Reads all serials first, because the loop writes to the same table.
-    const serials = this.#history
-      .statement('SELECT serial FROM job WHERE board = ? AND present_ms = ?')
+    // Reads all rows first, because the loop writes to the same table.
+    const rows = this.#history
+      .statement('SELECT * FROM job WHERE board = ? AND present_ms = ?')
       .all(board, last.at_ms as number) as Row[];
-    for (const { serial } of serials) {
-      const row = this.#history.statement('SELECT * FROM job WHERE serial = ?').get(serial as number) as Row;
+    for (const row of rows) {
       this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
       counts.seen++;
     }
@@ -185,7 +184,8 @@ export class FeedMerge {
     const outcome = sighted(known, { ...facts, atMs, firstMs: atMs, lastMs: atMs, sourceClosedMs: atMs }, completeMs);
     const { next } = outcome;
     if (next.lastMs === known.lastMs && next.presentMs === known.presentMs && next.firstMs === known.firstMs) return;
-    this.#writer.storeJob(outcome, known);
+    if (isOnlyLater(known, outcome)) this.#writer.storeTimes(known, next);
+    else this.#writer.storeJob(outcome, known);
     count(outcome, counts);
   }
 
@@ -238,7 +238,9 @@ export class FeedMerge {
       board: isLatest && shape !== nativeShape.name ? board : known.board,
       dictionary: isLatest && isExtracted ? this.#writer.currentDictionary() : known.dictionary,
     };
-    if (isLatest || outcome.next.presentMs !== known.presentMs || outcome.next.firstMs !== known.firstMs) {
+    const isSamePlace = place.board === known.board && place.dictionary === known.dictionary;
+    if (isSamePlace && isOnlyLater(known, outcome)) this.#writer.storeTimes(known, outcome.next);
+    else if (isLatest || outcome.next.presentMs !== known.presentMs || outcome.next.firstMs !== known.firstMs) {
       this.#writer.storeJob(outcome, place);
     }
     count(outcome, counts);
@@ -273,6 +275,21 @@ export class FeedMerge {
       count(outcome, counts);
     }
   }
+}
+
+/** Whether the last times are all that changes: so it is with most jobs of most feeds. */
+function isOnlyLater(known: StoredJob, { log, next }: Outcome): boolean {
+  return (
+    log.length === 0 &&
+    (next.lastMs !== known.lastMs || next.presentMs !== known.presentMs) &&
+    next.firstMs === known.firstMs &&
+    next.closedMs === known.closedMs &&
+    next.isSourceClosed === known.isSourceClosed &&
+    next.hasOwnSkills === known.hasOwnSkills &&
+    next.descriptionDigest === known.descriptionDigest &&
+    next.job.skills.length === known.job.skills.length &&
+    next.job.skills.every((skill, i) => skill === known.job.skills[i])
+  );
 }
 
 function count(outcome: Outcome, counts: Counts): void {

@@ -138,6 +138,13 @@ export class HistoryWriter {
     for (const entry of log) this.#log(serial, entry);
   }
 
+  /** Writes the times of a job of which nothing else has changed: what most jobs of most feeds need. */
+  storeTimes(known: StoredJob, { lastMs, presentMs }: Pick<StoredJob, 'lastMs' | 'presentMs'>): void {
+    const checksum = checksumOfJob({ ...known, lastMs, presentMs });
+    const update = 'UPDATE job SET last_observed_ms = ?, present_ms = ?, checksum = ? WHERE serial = ?';
+    this.#write(update, lastMs, presentMs, checksum, known.serial);
+  }
+
   /** Records the events of the import: by time of observation, then by the job's id, then as they were found (siblings §4). */
   recordEvents(): void {
     this.#history.database.exec(`INSERT INTO event (at_ms, kind, job, field, before, after)

@@ -17,7 +17,7 @@ describe('robots rules (RFC 9309)', () => {
     { because: 'an empty disallow forbids nothing', robots: 'User-agent: *\nDisallow:', path: '/x', may: true },
     { because: 'everything is disallowed', robots: 'User-agent: *\nDisallow: /', path: '/x', may: false },
     {
-      because: 'robots.txt itself is always allowed (§2.2.2)',
+      because: 'robots.txt itself is always allowed (RFC 9309 §2.2.2)',
       robots: 'User-agent: *\nDisallow: /',
       path: '/robots.txt',
       may: true,
@@ -31,7 +31,7 @@ describe('robots rules (RFC 9309)', () => {
     },
     { because: 'the case of paths counts', robots: 'User-agent: *\nDisallow: /Jobs', path: '/jobs', may: true },
     {
-      because: 'the longest match decides (§5.2)',
+      because: 'the longest match decides (RFC 9309 §5.2)',
       robots: 'User-agent: *\nDisallow: /example/\nAllow: /example/page/',
       path: '/example/page/a',
       may: true,
@@ -68,7 +68,7 @@ describe('robots rules (RFC 9309)', () => {
     },
     { because: 'a longer name is another', robots: 'User-agent: paygrade-news\nDisallow: /', path: '/x', may: true },
     {
-      because: 'groups of one name are joined (§2.2.1)',
+      because: 'groups of one name are joined (RFC 9309 §2.2.1)',
       robots: 'User-agent: paygrade\nDisallow: /a\n\nUser-agent: paygrade\nDisallow: /b',
       path: '/b',
       may: false,
@@ -86,7 +86,7 @@ describe('robots rules (RFC 9309)', () => {
       may: true,
     },
     {
-      because: 'a sitemap does not end a group (§2.2.4)',
+      because: 'a sitemap does not end a group (RFC 9309 §2.2.4)',
       robots: 'User-agent: paygrade\nSitemap: https://example.com/s.xml\nDisallow: /',
       path: '/x',
       may: false,
@@ -126,7 +126,7 @@ describe('robots rules (RFC 9309)', () => {
     },
     { because: 'a page of HTML has no rules', robots: '<!doctype html><p>Disallow: /', path: '/x', may: true },
     {
-      because: 'what is beyond 512 KiB does not count (§2.5)',
+      because: 'what is beyond 512 KiB does not count (RFC 9309 §2.5)',
       robots: `${'#'.repeat(ROBOTS_BYTES_MAX)}\nUser-agent: *\nDisallow: /`,
       path: '/x',
       may: true,
@@ -135,7 +135,7 @@ describe('robots rules (RFC 9309)', () => {
     expect(allowed(robots, path)).toBe(may);
   });
 
-  it('allows all without a file, and nothing where it cannot be had (§2.3.1.3, §2.3.1.4)', () => {
+  it('allows all without a file, and nothing where it cannot be had (RFC 9309 §2.3.1.3, RFC 9309 §2.3.1.4)', () => {
     expect([
       isAllowed(ALL_ALLOWED, new URL('https://a.example/x')),
       isAllowed(NONE_ALLOWED, new URL('https://a.example/x')),
