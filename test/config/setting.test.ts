@@ -98,7 +98,6 @@ describe('a settings table of a module', () => {
       readonly catalogue: string | null;
       readonly snapshot: string;
       readonly snapshotWatch: boolean;
-      readonly catalogue: string | null;
     }
     type Config = ReturnType<typeof configuration.read>;
     expectTypeOf<Config>().toEqualTypeOf<Expected>();
