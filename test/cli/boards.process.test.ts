@@ -13,7 +13,13 @@ let site: BoardSite;
 let folder: string;
 beforeAll(async () => {
   const page = '<iframe src="https://boards.greenhouse.io/embed/job_board?for=acmerobots"></iframe>';
-  const pages = new Map([['acme-robots.com/careers', { html: page }]]);
+  const posting = (title: string) => ({ '@type': 'JobPosting', title, url: `/${title}`, hiringOrganization: 'Markup' });
+  const markup = `<script type="application/ld+json">${JSON.stringify([posting('Cook'), posting('Baker')])}</script>`;
+  const pages = new Map([
+    ['acme-robots.com/careers', { html: page }],
+    ['markup.example.com/jobs', { html: markup }],
+    ['markup.example.com/en', { html: markup }],
+  ]);
   site = await openBoardSite(['lever:palantir', 'greenhouse:acmerobots', 'ashby:notion'], pages);
 });
 afterAll(() => site.close());
@@ -106,6 +112,23 @@ describe('boards', () => {
     expect(await listed()).toHaveLength(2);
     expect((await run('remove', 'https://jobs.lever.co/palantir/', 'lever:lost')).code).toBe(0);
     expect(await listed()).toEqual([]);
+  });
+
+  it('add refuses another page of a host whose page is watched, which would push that one out', async () => {
+    await run('add', 'https://markup.example.com/jobs', '--host-pause-ms', '0');
+    const { code, stdout } = await run('add', 'https://markup.example.com/en', '--host-pause-ms', '0', '--json');
+    expect([code, json(stdout)]).toEqual([
+      1,
+      [
+        {
+          address: 'https://markup.example.com/en',
+          error: expect.stringContaining('is watched already at https://markup'),
+        },
+      ],
+    ]);
+    expect(await listed()).toMatchObject([
+      { board: 'jsonld:markup.example.com', address: 'https://markup.example.com/jobs' },
+    ]);
   });
 
   it('add --starter adds the boards of the package’s list, asking nothing', async () => {

@@ -112,9 +112,11 @@ export async function addBoards({ folder, boards, look, isJson, isFromPackage }:
     const kept = waiting;
     waiting = [];
     if (kept.length === 0) return;
-    const outcomes = kept.some((addition) => 'board' in addition) ? store(folder, kept, io.clock.nowMs()) : [];
-    for (const [place, addition] of kept.entries()) {
-      const outcome = outcomes[place] ?? 'failed';
+    const hasBoards = kept.some((addition) => 'board' in addition);
+    const stored = hasBoards
+      ? store(folder, kept, io.clock.nowMs())
+      : kept.map((addition) => [addition, 'failed'] as const);
+    for (const [addition, outcome] of stored) {
       totals[outcome]++;
       const said = outcome === 'known' ? 'known already' : outcome;
       if (isJson) io.stdout.write(`${additionJson(addition)}\n`);
@@ -140,12 +142,22 @@ export async function addBoards({ folder, boards, look, isJson, isFromPackage }:
 
 type Outcome = 'added' | 'changed' | 'known' | 'failed';
 
-function store(folder: string, additions: readonly Addition[], nowMs: number): Outcome[] {
+/** Keeps additions. @returns each with what became of it; one that would push another page of its host out is an error */
+function store(folder: string, additions: readonly Addition[], nowMs: number): (readonly [Addition, Outcome])[] {
   return changeBoards(folder, (tables, history) => {
-    const words = additions.flatMap((addition) =>
-      'word' in addition && addition.word !== null ? [addition.word] : [],
-    );
+    const words: OperatorWord[] = [];
+    const outcomes = additions.map((addition) => {
+      if ('error' in addition) return [addition, 'failed'] as const;
+      const { address, board, word } = addition;
+      const known = board.shape === 'jsonld' ? tables.find(nameOfBoard(board)) : undefined;
+      if (known !== undefined && known.address !== board.address) {
+        const error = `${known.name} is watched already at ${known.address}: remove that first, to watch this page instead`;
+        return [{ address, error }, 'failed'] as const;
+      }
+      if (word !== null) words.push(word);
+      return [addition, tables.put(board, nowMs)] as const;
+    });
     storeWords(history, words);
-    return additions.map((addition) => ('board' in addition ? tables.put(addition.board, nowMs) : 'failed'));
+    return outcomes;
   });
 }
