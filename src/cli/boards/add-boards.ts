@@ -69,7 +69,7 @@ const withStated = (board: Board, { company, domain }: StatedBoard): Board => ({
 });
 
 /** By the address alone, without a request. */
-export function uncheckedAddition(stated: StatedBoard): Addition {
+export function uncheckedAddition(stated: StatedBoard, isFromPackage = false): Addition {
   const { address, company, domain } = stated;
   const verdict = boardOfAddress(address);
   if (verdict.kind === 'refused') return { address, error: verdict.reason };
@@ -77,7 +77,7 @@ export function uncheckedAddition(stated: StatedBoard): Addition {
     return { address, error: 'the address alone does not tell the board: leave --unchecked out' };
   const { shape, token } = verdict;
   const board: Board = { shape, token, address: verdict.address, company, domain };
-  return { address, board, jobs: null, word: wordOf(board, stated, null) };
+  return { address, board, jobs: null, word: isFromPackage ? null : wordOf(board, stated, null) };
 }
 
 /** Looks at addresses, some at a time, and gives what they are in their order. */
@@ -100,10 +100,12 @@ export interface AddPlan {
   /** null: nothing is asked. */
   readonly look: BoardLook | null;
   readonly isJson: boolean;
+  /** Companies and domains are the package's own, which every build knows: they are no word of the operator. */
+  readonly isFromPackage?: boolean;
 }
 
 /** @returns the exit code @throws CommandError */
-export async function addBoards({ folder, boards, look, isJson }: AddPlan, io: Io): Promise<number> {
+export async function addBoards({ folder, boards, look, isJson, isFromPackage }: AddPlan, io: Io): Promise<number> {
   const totals = { added: 0, changed: 0, known: 0, failed: 0 };
   let waiting: Addition[] = [];
   const keep = (): void => {
@@ -121,7 +123,7 @@ export async function addBoards({ folder, boards, look, isJson }: AddPlan, io: I
   };
   const additions =
     look === null
-      ? boards.map(uncheckedAddition)
+      ? boards.map((stated) => uncheckedAddition(stated, isFromPackage))
       : looksOf(boards, async (stated) => additionOf(stated, await look.look(stated.address)));
   for await (const addition of additions) {
     waiting.push(addition);

@@ -23,8 +23,7 @@ async function addStarter(folder: string, isJson: boolean, io: Io): Promise<numb
       `${withoutHost} boards of the list are left out: a Workday board is added by the address of its careers site\n`,
     );
   }
-  // The domains are in the list of the package, which every build reads: they are no word of the operator.
-  return addBoards({ folder, boards, look: null, isJson }, io);
+  return addBoards({ folder, boards, look: null, isJson, isFromPackage: true }, io);
 }
 
 export const addBoard = command({

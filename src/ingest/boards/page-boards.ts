@@ -13,7 +13,7 @@ import { textOf } from '../input/source-field.ts';
 import { ownerOf } from '../shapes/board.ts';
 import { postingFieldsOf } from '../shapes/posting-ld.ts';
 import { boardOfAddress, type NamedBoard, pageBoardOf } from './address-rules.ts';
-import { nameOfBoard } from './board.ts';
+import { type BoardShape, nameOfBoard } from './board.ts';
 import { listingOf } from './page-listing.ts';
 
 export type PageVerdict =
@@ -31,19 +31,29 @@ export type PageVerdict =
 const PAGE_LENGTH_MAX = 4_000_000;
 /** Boards that a message names. */
 const NAMED_MAX = 5;
+/** Addresses on platforms that a page is read for: a page of every job of a large board has some thousand. */
+const ADDRESSES_MAX = 20_000;
+/** Characters of a start tag before an address in it. */
+const TAG_LENGTH_MAX = 4000;
 const CAREERS_PAGES_MAX = 2;
 
 /** An address on a platform, as it may stand in an attribute, a script or JSON. */
 const PLATFORM_ADDRESS =
   /(?:https?:)?\/\/(?:[a-z0-9_-]+\.){1,4}(?:greenhouse\.io|lever\.co|ashbyhq\.com|smartrecruiters\.com|workable\.com|recruitee\.com|teamtailor\.com|myworkdayjobs\.com|myworkdaysite\.com)(?![a-z0-9.-])[^\s"'<>()\\`]{0,500}/gi;
-/** Options of the platforms' scripts that name a board without an address. */
-const SCRIPT_OPTIONS: readonly (readonly [shape: 'greenhouse' | 'lever' | 'smartrecruiters' | 'recruitee', RegExp])[] =
+/**
+ * Options of the platforms' scripts that name a board without an address, and what the page must also have: names of options
+ * like these are other scripts' too.
+ */
+const SCRIPT_OPTIONS: readonly (readonly [shape: BoardShape, option: RegExp, beside: RegExp])[] = [
   [
-    ['greenhouse', /["']?(?:greenhouse)?board_?token["']?\s*[:=]\s*["']([a-z0-9_-]{1,100})["']/gi],
-    ['lever', /leverJobsOptions\s*=\s*\{[^}]{0,500}?accountName["']?\s*:\s*["']([a-z0-9_-]{1,100})["']/gi],
-    ['smartrecruiters', /["']?company_code["']?\s*:\s*["']([a-z0-9_-]{1,100})["']/gi],
-    ['recruitee', /rtWidget[^;]{0,500}?companies["']?\s*:\s*\[\s*["']([a-z0-9_-]{1,100})["']/gi],
-  ];
+    'greenhouse',
+    /["']?(?:greenhouse)?board_?token["']?\s*[:=]\s*["']([a-z0-9_-]{1,100})["']/gi,
+    /greenhouse|grnhse|\bgh_jid\b/i,
+  ],
+  ['lever', /leverJobsOptions\s*=\s*\{[^}]{0,200}?accountName["']?\s*:\s*["']([a-z0-9_-]{1,100})["']/gi, /lever/i],
+  ['smartrecruiters', /["']?company_code["']?\s*:\s*["']([a-z0-9_-]{1,100})["']/gi, /smartrecruiters/i],
+  ['recruitee', /rtWidget[^;]{0,200}?companies["']?\s*:\s*\[\s*["']([a-z0-9_-]{1,100})["']/gi, /rtWidget/i],
+];
 /** Elements that load what they name into the page. */
 const LOADING = /^<(?:iframe|script|embed|object)\b/i;
 /** Addresses that a script asks for a board's jobs. */
@@ -54,7 +64,7 @@ const PLATFORM_FILES: readonly (readonly [shape: 'teamtailor' | 'recruitee', Reg
   ['teamtailor', /teamtailor-cdn\.com\/|<meta[^>]{1,200}content=["']Teamtailor/i],
   ['recruitee', /recruiteecdn\.com\/|careers-site\.recruitee\.com\//i],
 ];
-const CAREERS_LINK = /<a\b[^>]{0,500}?href\s*=\s*["']?([^"'\s>]{1,500})/gi;
+const CAREERS_LINK = /<a\b[^<>]{0,500}?href\s*=\s*["']?([^"'\s>]{1,500})/gi;
 const CAREERS_PATH =
   /(?:^|[/.-])(?:careers?|jobs?|join(?:-us)?|hiring|vacanc(?:y|ies)|openings?|work-with-us|karriere|emplois?|recrutement|carreras|empleo|lavora-con-noi|vacatures|werken-bij|jobb|karriar)(?:[/.?-]|$)/i;
 
@@ -65,23 +75,25 @@ interface Boards {
 
 /** The start tag that a place in the text is in; empty outside of tags. */
 function tagAround(html: string, place: number): string {
-  const start = html.lastIndexOf('<', place);
-  if (start === -1 || place - start > 4000) return '';
-  const end = html.lastIndexOf('>', place);
-  return end > start ? '' : html.slice(start, start + 20);
+  const before = html.slice(Math.max(0, place - TAG_LENGTH_MAX), place);
+  const start = before.lastIndexOf('<');
+  return start === -1 || before.lastIndexOf('>') > start ? '' : before.slice(start, start + 20);
 }
 
-function boardsIn(html: string): Boards {
+function boardsIn(html: string, address: string): Boards {
   const embedded = new Map<string, NamedBoard>();
   const linked = new Map<string, NamedBoard>();
+  let count = 0;
   for (const match of html.matchAll(PLATFORM_ADDRESS)) {
-    const address = match[0].replace(/^https?:/i, '');
-    const verdict = boardOfAddress(`https:${address.replace(/[.,;]+$/, '')}`);
+    if (++count > ADDRESSES_MAX) break;
+    const found = match[0].replace(/^https?:/i, '');
+    const verdict = boardOfAddress(`https:${found.replace(/[.,;]+$/, '')}`);
     if (verdict.kind !== 'board') continue;
-    const isEmbedded = API.test(address) || LOADING.test(tagAround(html, match.index)) || /\/embed\b/.test(address);
+    const isEmbedded = API.test(found) || LOADING.test(tagAround(html, match.index)) || /\/embed\b/.test(found);
     (isEmbedded ? embedded : linked).set(nameOfBoard(verdict).toLowerCase(), verdict);
   }
-  for (const [shape, option] of SCRIPT_OPTIONS) {
+  for (const [shape, option, beside] of SCRIPT_OPTIONS) {
+    if (!beside.test(html) && !beside.test(address)) continue;
     for (const [, token] of html.matchAll(option)) {
       const verdict = boardOfAddress(`${shape}:${token}`);
       if (verdict.kind === 'board') embedded.set(nameOfBoard(verdict).toLowerCase(), verdict);
@@ -108,7 +120,9 @@ const namesOf = (boards: ReadonlyMap<string, NamedBoard>): string => {
 function careersPagesOf(html: string, address: string): string[] {
   const own = registrableOf(new URL(address).hostname)?.domain ?? new URL(address).hostname;
   const found = new Set<string>();
+  let count = 0;
   for (const [, href = ''] of html.matchAll(CAREERS_LINK)) {
+    if (++count > ADDRESSES_MAX) break;
     if (!URL.canParse(href, address)) continue;
     const url = new URL(href, address);
     url.hash = '';
@@ -132,7 +146,7 @@ export function boardOfPage(html: string, address: string): PageVerdict {
   const found = (board: NamedBoard, mayBeNone = false): PageVerdict => ({ kind: 'board', board, mayBeNone, postings });
   const none = (reason: string): PageVerdict => ({ kind: 'none', reason, careersPages: careersPagesOf(text, address) });
 
-  const { embedded, linked } = boardsIn(text);
+  const { embedded, linked } = boardsIn(text, address);
   const [only] = embedded.values();
   if (only !== undefined && embedded.size === 1) return found(only);
   if (only !== undefined)
