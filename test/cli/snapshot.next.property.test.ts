@@ -144,7 +144,7 @@ describe('a next build', () => {
     database.close();
     await built('jobs.snapshot', true, NOW_MS + HOUR_MS);
     await expect(built('nothing.snapshot', false, NOW_MS + HOUR_MS)).rejects.toThrow(
-      /the description of a job is unreadable/,
+      /the description of job "[^"]+" is unreadable/,
     );
     expect(openEarlierBlocks(at(`catalogue/${BLOCK_LIST}`), at('nowhere'))).toBeUndefined();
     expect(openEarlierBlocks(at('nowhere'), at('jobs.snapshot'))).toBeUndefined();

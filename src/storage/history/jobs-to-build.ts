@@ -21,8 +21,8 @@ export interface JobToBuild {
 const JOBS = `SELECT job.*, CASE WHEN is_truncated = 1 THEN text END AS text, is_truncated, bytes FROM job
   LEFT JOIN description ON description.digest = job.description_digest ORDER BY job.serial`;
 
-const unreadable = (history: HistoryDatabase, what: string): HistoryError =>
-  new HistoryError(`${history.path} is damaged: the description of ${what} is unreadable`);
+const unreadable = (history: HistoryDatabase, id: unknown): HistoryError =>
+  new HistoryError(`${history.path} is damaged: the description of job ${JSON.stringify(id)} is unreadable`);
 
 /** In the order in which they were stored. @throws HistoryError */
 export function* jobsToBuild(history: HistoryDatabase): Generator<JobToBuild, void, void> {
@@ -30,7 +30,7 @@ export function* jobsToBuild(history: HistoryDatabase): Generator<JobToBuild, vo
     for (const row of history.statement(JOBS).iterate() as Iterable<Row>) {
       const { board, job, descriptionDigest, firstMs, lastMs, closedMs } = history.storedJobOf(row);
       const description = storedDescription(row);
-      if (description === undefined) throw unreadable(history, `job ${JSON.stringify(job.id)}`);
+      if (description === undefined) throw unreadable(history, job.id);
       const isStored = row.is_truncated === 0;
       const stored = isStored ? { key: descriptionDigest!, byteLength: row.bytes as number } : undefined;
       yield { job: { ...job, ...description, ...shownTimes(firstMs, lastMs, closedMs) }, board, stored };
@@ -51,8 +51,9 @@ export function storedTextsOf(history: HistoryDatabase): StoredTexts {
         throw historyErrorOf(failure, history.path);
       }
       const bytes = row && decompressedText(row.text as Uint8Array);
-      if (bytes === undefined) throw unreadable(history, 'a job');
-      return bytes;
+      if (bytes !== undefined) return bytes;
+      const job = history.statement('SELECT id FROM job WHERE description_digest = ?').get(key) as Row | undefined;
+      throw unreadable(history, job?.id);
     },
   };
 }
