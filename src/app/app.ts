@@ -151,7 +151,6 @@ async function openOn(
   for (const component of ports.components ?? []) server.add(component);
   const { backend, payments } = parts;
   const { callbacks, rateLimits } = backend;
-  const { paid, paymentStatusOf } = payments;
   const deliveries = new Deliveries(parts.timers, (failure) => log.failed(failure, 'deliveries'));
   server.add(deliveries);
   const { shedding, component: overload } = openOverload(config, { ...ports, timers: parts.timers });
@@ -178,7 +177,7 @@ async function openOn(
     timers: parts.timers,
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
-    watchedBoards: openWatchedBoards(config, ports, server),
+    watchedBoards: await openWatchedBoards(config, ports, server),
     callbacks,
     stateKey: parts.stateKey,
     accounts: backend.accounts,
@@ -186,12 +185,12 @@ async function openOn(
     extractor: parts.extractor,
     report: (failure: unknown, source: string) => log.failed(failure, source),
     rateLimits,
-    paid,
+    paid: payments.paid,
     books: backend.books,
     retryStore: backend.retries,
     outbound: ports.outbound ?? outbound,
     shedding,
-    paymentStatusOf,
+    paymentStatusOf: payments.paymentStatusOf,
     pageFiles: openPageFiles(),
     hookBaseUrl: config.hookBaseUrl,
     server,

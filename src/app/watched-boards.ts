@@ -8,7 +8,6 @@ import {
   type WatchedBoards,
   type WatchedBoardsView,
 } from '../catalogue/watched-boards.ts';
-import { WatchedBoardsFile } from '../storage/history/watched-boards-file.ts';
 import type { Config } from './configuration.ts';
 import type { Server } from './server.ts';
 
@@ -21,8 +20,14 @@ interface Ports {
 }
 
 /** @returns null without `CATALOGUE` */
-export function openWatchedBoards({ catalogue }: Config, { clock }: Ports, server: Server): WatchedBoards | null {
+export async function openWatchedBoards(
+  { catalogue }: Config,
+  { clock }: Ports,
+  server: Server,
+): Promise<WatchedBoards | null> {
   if (catalogue === null) return null;
+  // The history's code is for those who have one.
+  const { WatchedBoardsFile } = await import('../storage/history/watched-boards-file.ts');
   const boards = new WatchedBoardsFile(catalogue);
   let kept: { readonly atMs: number; readonly view: WatchedBoardsView | undefined } | undefined;
   const viewNow = (): WatchedBoardsView | undefined => {
