@@ -150,7 +150,6 @@ async function openOn(
   const parts = await openParts(config, ports, server);
   for (const component of ports.components ?? []) server.add(component);
   const { backend, payments } = parts;
-  const { callbacks, rateLimits } = backend;
   const { paid, paymentStatusOf } = payments;
   const deliveries = new Deliveries(parts.timers, (failure) => log.failed(failure, 'deliveries'));
   server.add(deliveries);
@@ -178,14 +177,14 @@ async function openOn(
     timers: parts.timers,
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
-    watchedBoards: openWatchedBoards(config, ports, server),
-    callbacks,
+    watchedBoards: await openWatchedBoards(config, ports, server),
+    callbacks: backend.callbacks,
     stateKey: parts.stateKey,
     accounts: backend.accounts,
     resolves: backend.resolves,
     extractor: parts.extractor,
     report: (failure: unknown, source: string) => log.failed(failure, source),
-    rateLimits,
+    rateLimits: backend.rateLimits,
     paid,
     books: backend.books,
     retryStore: backend.retries,

@@ -8,7 +8,6 @@ import {
   type WatchedBoards,
   type WatchedBoardsView,
 } from '../catalogue/watched-boards.ts';
-import { WatchedBoardsFile } from '../storage/history/watched-boards-file.ts';
 import type { Config } from './configuration.ts';
 import type { Server } from './server.ts';
 
@@ -20,9 +19,14 @@ interface Ports {
   readonly clock: Clock;
 }
 
-/** @returns null without `CATALOGUE` */
-export function openWatchedBoards({ catalogue }: Config, { clock }: Ports, server: Server): WatchedBoards | null {
+/** Only a server with `CATALOGUE` loads what reads its folder. @returns null without it */
+export async function openWatchedBoards(
+  { catalogue }: Config,
+  { clock }: Ports,
+  server: Server,
+): Promise<WatchedBoards | null> {
   if (catalogue === null) return null;
+  const { WatchedBoardsFile } = await import('../storage/history/watched-boards-file.ts');
   const boards = new WatchedBoardsFile(catalogue);
   let kept: { readonly atMs: number; readonly view: WatchedBoardsView | undefined } | undefined;
   const viewNow = (): WatchedBoardsView | undefined => {
