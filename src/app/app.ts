@@ -150,7 +150,7 @@ async function openOn(
   const parts = await openParts(config, ports, server);
   for (const component of ports.components ?? []) server.add(component);
   const { backend, payments } = parts;
-  const { callbacks, rateLimits } = backend;
+  const { paid, paymentStatusOf } = payments;
   const deliveries = new Deliveries(parts.timers, (failure) => log.failed(failure, 'deliveries'));
   server.add(deliveries);
   const { shedding, component: overload } = openOverload(config, { ...ports, timers: parts.timers });
@@ -178,19 +178,19 @@ async function openOn(
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
     watchedBoards: await openWatchedBoards(config, ports, server),
-    callbacks,
+    callbacks: backend.callbacks,
     stateKey: parts.stateKey,
     accounts: backend.accounts,
     resolves: backend.resolves,
     extractor: parts.extractor,
     report: (failure: unknown, source: string) => log.failed(failure, source),
-    rateLimits,
-    paid: payments.paid,
+    rateLimits: backend.rateLimits,
+    paid,
     books: backend.books,
     retryStore: backend.retries,
     outbound: ports.outbound ?? outbound,
     shedding,
-    paymentStatusOf: payments.paymentStatusOf,
+    paymentStatusOf,
     pageFiles: openPageFiles(),
     hookBaseUrl: config.hookBaseUrl,
     server,

@@ -19,14 +19,13 @@ interface Ports {
   readonly clock: Clock;
 }
 
-/** @returns null without `CATALOGUE` */
+/** Only a server with `CATALOGUE` loads what reads its folder. @returns null without it */
 export async function openWatchedBoards(
   { catalogue }: Config,
   { clock }: Ports,
   server: Server,
 ): Promise<WatchedBoards | null> {
   if (catalogue === null) return null;
-  // The history's code is for those who have one.
   const { WatchedBoardsFile } = await import('../storage/history/watched-boards-file.ts');
   const boards = new WatchedBoardsFile(catalogue);
   let kept: { readonly atMs: number; readonly view: WatchedBoardsView | undefined } | undefined;

@@ -71,7 +71,7 @@ const boards: CommandGroup = {
     kind: 'stub',
     name: 'boards',
     summary: 'Lists the watched boards of a catalogue, and how each one is',
-    load: async () => (await import('./boards/list.ts')).boardsItself,
+    load: async () => ({ ...(await import('./boards/list.ts')).listBoards, name: 'boards' }),
   },
   commands: [
     {

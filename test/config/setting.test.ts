@@ -52,6 +52,7 @@ describe('a settings table of a module', () => {
     ]);
     expect(configuration.settings.map(({ option }) => option)).toEqual([
       'snapshot',
+      'catalogue',
       'snapshotWatch',
       ...Object.keys(TEA_SETTINGS),
     ]);
@@ -71,6 +72,7 @@ describe('a settings table of a module', () => {
   it('gives the values, beside those of the other tables, and freezes them', () => {
     const config = configuration.read({ CUPS_PER_DAY: '3', WITH_MILK: 'true', SNAPSHOT: 'none' });
     expect(config).toEqual({
+      catalogue: null,
       snapshot: 'none',
       snapshotWatch: true,
       strength: 'mild',

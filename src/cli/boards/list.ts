@@ -4,7 +4,7 @@ import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import { BOARD_HEALTHS, type BoardHealth } from '../../catalogue/watched-boards.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
-import { type Command, command, EXIT_OK } from '../command.ts';
+import { command, EXIT_OK } from '../command.ts';
 import { BOARD_CATALOGUE, readBoards } from './board-options.ts';
 
 const healthOf = ({ state }: WatchedBoard): BoardHealth => state?.health ?? 'new';
@@ -75,5 +75,3 @@ export const listBoards = command({
     return EXIT_OK;
   },
 });
-
-export const boardsItself: Command = { ...listBoards, name: 'boards' };
