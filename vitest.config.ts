@@ -46,6 +46,8 @@ const COSTLY = [
   'cli/printable.process',
   'cli/sales.process',
   'cli/snapshot.feeds',
+  'cli/snapshot.next.property',
+  'cli/watch-serve.process',
   'pages/inbox.process',
   'pages/pages.process',
   'pages/sales.process',

@@ -1,9 +1,10 @@
 // @ts-check
 /**
  * The operator's page: sums of the books as a chart and a table for each settlement and network, and the sales whose answer did not go out.
- * The admin token is only in a variable of this module and in the Authorization header. Everything from the books enters the
- * page as text. Sales of play money, of a test network and of real money are never added up together.
+ * Everything from the books enters the page as text. Sales of play money, of a test network and of real money are never added up together.
  */
+
+import { copyOf, element, grouped, lastDays, legendItem, operatorPage, rowOf, stackedBars } from './operator.js';
 
 /**
  * @typedef {'local' | 'facilitator'} Settlement
@@ -25,27 +26,13 @@ const TEST_NETWORKS = { 'eip155:84532': 'Base Sepolia' };
 const PART_COUNT = 8;
 /** Undelivered sales a request. */
 const SALES_LIMIT = 20;
-const DAY_MS = 86_400_000;
 const ATOMIC_DIGITS = 6;
-const SVG = 'http://www.w3.org/2000/svg';
 
-/**
- * @template {HTMLElement} T
- * @param {string} id
- * @returns {T}
- */
-const element = (id) => /** @type {T} */ (document.getElementById(id));
-
-const form = element('token-form');
-/** @type {HTMLInputElement} */
-const tokenField = element('token');
-const tokenError = element('token-error');
 const books = element('books');
 /** @type {HTMLSelectElement} */
 const periodField = element('period');
 /** @type {HTMLSelectElement} */
 const measureField = element('measure');
-const stateText = element('state');
 const settlements = element('settlements');
 const undeliveredTitle = element('undelivered-title');
 const undeliveredList = element('undelivered');
@@ -57,26 +44,10 @@ const settlementTemplate = element('settlement-template');
 /** @type {HTMLTemplateElement} */
 const saleTemplate = element('sale-template');
 
-/** Empty while no operator has opened the books. */
-let token = '';
 /** @type {readonly Day[]} */
 let days = [];
-/** Aborts the requests of the reading before. */
-let reading = new AbortController();
 /** @type {string | null} */
 let nextCursor = null;
-
-/** A refusal of the server, as its message. */
-class Refused extends Error {
-  /** @param {number} status @param {string} message */
-  constructor(status, message) {
-    super(message);
-    this.status = status;
-  }
-}
-
-/** @param {number | bigint} count */
-const grouped = (count) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 /** Atomic units as decimal text with at least two digits behind the point. @param {bigint} atomic */
 function usdcText(atomic) {
@@ -85,115 +56,47 @@ function usdcText(atomic) {
   return `${grouped(BigInt(digits.slice(0, -ATOMIC_DIGITS)))}.${fraction}`;
 }
 
-/** @param {'watching' | 'trouble' | 'connecting'} kind @param {string} text */
-function say(kind, text) {
-  stateText.dataset.kind = kind;
-  stateText.textContent = text;
-}
-
-/**
- * Asks the server. @param {string} path below the operator's routes @param {AbortSignal} signal
- * @throws {Refused} for every answer but a success; TypeError without a connection
- */
-async function ask(path, signal) {
-  const response = await fetch(`./admin/v1/${path}`, {
-    headers: { authorization: `Bearer ${token}` },
-    cache: 'no-store',
-    credentials: 'omit',
-    redirect: 'error',
-    signal,
-  });
-  const body = await response.json().catch(() => undefined);
-  if (response.ok && body !== undefined) return body.data;
-  throw new Refused(response.status, body?.error?.message ?? `the server answered ${response.status}`);
-}
+const page = operatorPage({
+  opened: books,
+  state: element('state'),
+  reading: 'Reading the books…',
+  read,
+  emptied() {
+    days = [];
+    nextCursor = null;
+    settlements.replaceChildren();
+    undeliveredList.replaceChildren();
+  },
+  focused: () => settlements.querySelector('h2') ?? undeliveredTitle,
+});
 
 /** The UTC days of the chosen period, oldest first. */
-function periodDays() {
-  const count = Number(periodField.value);
-  const today = Date.now();
-  return Array.from({ length: count }, (_, i) => new Date(today - (count - 1 - i) * DAY_MS).toISOString().slice(0, 10));
+const periodDays = () => lastDays(Number(periodField.value));
+
+/** @param {AbortSignal} signal */
+async function read(signal) {
+  const since = periodDays()[0];
+  // One after the other: a wrong token counts once.
+  const sums = await page.ask(`sales/days?since=${since}`, signal);
+  const found = await page.ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${since}`, signal);
+  if (signal.aborted) return;
+  days = sums.days;
+  undeliveredList.replaceChildren();
+  showSales(found);
+  showSettlements();
 }
 
-/** Reads and shows the books; a reading that began before is given up. */
-async function read() {
-  reading.abort();
-  reading = new AbortController();
-  const { signal } = reading;
-  say('connecting', 'Reading the books…');
-  try {
-    const since = periodDays()[0];
-    // One after the other: a wrong token counts once.
-    const sums = await ask(`sales/days?since=${since}`, signal);
-    const page = await ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${since}`, signal);
-    if (signal.aborted) return;
-    days = sums.days;
-    undeliveredList.replaceChildren();
-    showSales(page);
-    showSettlements();
-    const wasHidden = books.hidden;
-    form.hidden = true;
-    books.hidden = false;
-    tokenError.textContent = '';
-    tokenField.removeAttribute('aria-invalid');
-    say('watching', `As of ${new Date().toISOString().slice(0, 19).replace('T', ' ')} UTC`);
-    if (!wasHidden) return;
-    const first = settlements.querySelector('h2');
-    (first ?? undeliveredTitle).focus();
-  } catch (failure) {
-    if (!signal.aborted) failed(failure);
-  }
-}
-
-async function readMore() {
-  const { signal } = reading;
+/** @param {AbortSignal} signal */
+async function readMore(signal) {
   moreButton.disabled = true;
   try {
     const since = periodDays()[0];
     const cursor = encodeURIComponent(nextCursor ?? '');
-    const page = await ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${since}&cursor=${cursor}`, signal);
-    if (!signal.aborted) showSales(page);
-  } catch (failure) {
-    if (!signal.aborted) failed(failure);
+    const found = await page.ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${since}&cursor=${cursor}`, signal);
+    if (!signal.aborted) showSales(found);
   } finally {
     moreButton.disabled = false;
   }
-}
-
-/** @param {unknown} failure */
-function failed(failure) {
-  const text = failure instanceof Refused ? failure.message : 'no connection to the server';
-  if (books.hidden || (failure instanceof Refused && failure.status === 401)) {
-    forget();
-    tokenError.textContent = text;
-    tokenField.setAttribute('aria-invalid', 'true');
-    tokenField.focus();
-  } else say('trouble', `Not read: ${text}`);
-}
-
-/** Forgets the token and everything that it opened. */
-function forget() {
-  reading.abort();
-  token = '';
-  days = [];
-  nextCursor = null;
-  settlements.replaceChildren();
-  undeliveredList.replaceChildren();
-  books.hidden = true;
-  form.hidden = false;
-}
-
-/**
- * The parts of a template's copy by name.
- * @param {HTMLTemplateElement} template
- */
-function copyOf(template) {
-  const copy = /** @type {HTMLElement} */ (
-    /** @type {DocumentFragment} */ (template.content.cloneNode(true)).firstElementChild
-  );
-  /** @param {string} name */
-  const part = (name) => /** @type {HTMLElement} */ (copy.querySelector(`[data-part="${name}"]`));
-  return { copy, part };
 }
 
 /** @param {{ sales: readonly Sale[], next_cursor: string | null }} page */
@@ -280,48 +183,20 @@ function settlementSection(settlement, network, own) {
     operations.map(([operation]) => operation),
     title,
   );
-  part('legend').append(...operations.map(([operation, sum], i) => legendItem(operation, sum, i)));
+  const itemOf = (/** @type {string} */ operation, /** @type {Sum} */ { sales, amount }, /** @type {number} */ i) =>
+    legendItem(`${operation}: ${grouped(sales)}, ${usdcText(amount)} USDC`, `part-${i % PART_COUNT}`);
+  part('legend').append(...operations.map(([operation, sum], i) => itemOf(operation, sum, i)));
   part('days-box').setAttribute('aria-label', `Days, ${title}`);
   part('days').append(...own.toReversed().map(dayRow));
   return copy;
 }
 
 /** @param {Day} day */
-function dayRow(day) {
-  const row = document.createElement('tr');
-  const head = document.createElement('th');
-  head.scope = 'row';
-  head.textContent = day.day;
-  const texts = [day.operation, grouped(day.sales), usdcText(BigInt(day.amount_atomic)), grouped(day.undelivered)];
-  const cells = texts.map((text) => {
-    const cell = document.createElement('td');
-    cell.textContent = text;
-    return cell;
-  });
-  row.append(head, ...cells);
-  return row;
-}
-
-/** @param {string} name @param {Readonly<Record<string, string>>} attributes */
-function drawn(name, attributes) {
-  const shape = document.createElementNS(SVG, name);
-  for (const [attribute, value] of Object.entries(attributes)) shape.setAttribute(attribute, value);
-  return shape;
-}
-
-/** @param {string} operation @param {Sum} sum @param {number} i */
-function legendItem(operation, { sales, amount }, i) {
-  const item = document.createElement('li');
-  const swatch = drawn('svg', { viewBox: '0 0 1 1', 'aria-hidden': 'true' });
-  swatch.append(drawn('rect', { width: '1', height: '1', class: `part-${i % PART_COUNT}` }));
-  const text = document.createElement('span');
-  text.textContent = `${operation}: ${grouped(sales)}, ${usdcText(amount)} USDC`;
-  item.append(swatch, text);
-  return item;
-}
+const dayRow = (day) =>
+  rowOf([day.day, day.operation, grouped(day.sales), usdcText(BigInt(day.amount_atomic)), grouped(day.undelivered)]);
 
 /**
- * Stacked bars, one a day, in a box of 100 by 100 that the browser stretches.
+ * Stacked bars, one a day.
  * @param {HTMLElement} copy
  * @param {(name: string) => HTMLElement} part
  * @param {readonly Day[]} own
@@ -341,54 +216,21 @@ function drawChart(copy, part, own, operations, title) {
   for (const sum of byDay.values()) if (heightOf(sum) > heightOf(max)) max = sum;
   const measure = isAmount ? 'USDC' : 'Sales';
   const label = `${measure} a day, ${title}, ${names[0]} to ${names.at(-1)}; at most ${textOf(max)} on one day. The table below has the numbers.`;
-  const svg = drawn('svg', { viewBox: '0 0 100 100', preserveAspectRatio: 'none', role: 'img', 'aria-label': label });
-  const width = 100 / names.length;
-  for (const [i, day] of names.entries()) {
-    let top = 100;
-    for (const [at, operation] of operations.entries()) {
+  const stacks = names.map((day) =>
+    operations.flatMap((operation, at) => {
       const sum = byPart.get(`${day} ${operation}`);
-      if (sum === undefined) continue;
-      const height = (100 * heightOf(sum)) / Math.max(heightOf(max), 1);
-      top -= height;
-      const bar = drawn('rect', {
-        x: (i * width + width * 0.12).toFixed(3),
-        y: top.toFixed(3),
-        width: (width * 0.76).toFixed(3),
-        height: height.toFixed(3),
-        class: `part-${at % PART_COUNT}`,
-      });
-      const tip = drawn('title', {});
-      tip.textContent = `${day} ${operation}: ${textOf(sum)}`;
-      bar.append(tip);
-      svg.append(bar);
-    }
-  }
-  copy.querySelector('.plot')?.append(svg);
+      if (sum === undefined) return [];
+      const tip = `${day} ${operation}: ${textOf(sum)}`;
+      return [{ height: heightOf(sum), className: `part-${at % PART_COUNT}`, tip }];
+    }),
+  );
+  copy.querySelector('.plot')?.append(stackedBars(label, stacks, heightOf(max)));
   part('measure').textContent = measure;
   part('max').textContent = textOf(max);
   part('first-day').textContent = names[0] ?? '';
   part('last-day').textContent = names.at(-1) ?? '';
 }
 
-form.addEventListener('submit', (event) => {
-  event.preventDefault();
-  token = tokenField.value.trim();
-  tokenField.value = '';
-  if (token === '') {
-    tokenError.textContent = 'Enter the admin token.';
-    tokenField.setAttribute('aria-invalid', 'true');
-    tokenField.focus();
-    return;
-  }
-  void read();
-});
-element('refresh').addEventListener('click', () => void read());
-element('forget').addEventListener('click', () => {
-  forget();
-  tokenField.focus();
-});
-periodField.addEventListener('change', () => void read());
+periodField.addEventListener('change', () => void page.read());
 measureField.addEventListener('change', showSettlements);
-moreButton.addEventListener('click', () => void readMore());
-// A page that the browser keeps for its back button keeps no token.
-window.addEventListener('pagehide', forget);
+moreButton.addEventListener('click', () => void page.continued(readMore));

@@ -3,6 +3,7 @@
  * The process entry: runs the command line and ends with its exit code. The only file that uses the streams and signals
  * of `process`, and its environment but for a look at proxy variables (adapters/engine/). An error that no command expects becomes one line and exit code 1; with LOG_LEVEL=debug its stack.
  */
+import { spawn } from 'node:child_process';
 import { write } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { isatty } from 'node:tty';
@@ -113,6 +114,16 @@ const io: Io = {
   processId: process.pid,
   sendSignal(processId, name) {
     process.kill(processId, name);
+  },
+  startSelf(words) {
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...words], {
+      stdio: ['pipe', 'inherit', 'inherit'],
+    });
+    const ended = new Promise<number | null>((resolve) => {
+      child.once('exit', (code) => resolve(code));
+      child.once('error', () => resolve(null));
+    });
+    return { ended, end: () => void child.kill('SIGTERM') };
   },
 };
 

@@ -28,6 +28,7 @@ import { openParts, type Parts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
 import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
+import { openWatchedBoards } from './watched-boards.ts';
 
 /** The environment of the app; optional members default to the runtime's own. */
 export interface AppPorts extends PartsPorts, OutboundPorts, OverloadPorts, RequestLogPorts {
@@ -167,7 +168,6 @@ async function openOn(
   const parts = await openParts(config, ports, server);
   for (const component of ports.components ?? []) server.add(component);
   const { backend, payments } = parts;
-  const { callbacks, rateLimits } = backend;
   const { paid, paymentStatusOf } = payments;
   const deliveries = new Deliveries(parts.timers, (failure) => log.failed(failure, 'deliveries'));
   server.add(deliveries);
@@ -185,13 +185,14 @@ async function openOn(
     bodies: openBodies(config, ports, parts, server),
     catalogue: parts.catalogue.holder,
     remoteCatalogue: parts.remoteCatalogue,
-    callbacks,
+    watchedBoards: await openWatchedBoards(config, ports, server),
+    callbacks: backend.callbacks,
     stateKey: parts.stateKey,
     accounts: backend.accounts,
     resolves: backend.resolves,
     extractor: parts.extractor,
     report: (failure: unknown, source: string) => log.failed(failure, source),
-    rateLimits,
+    rateLimits: backend.rateLimits,
     paid,
     books: backend.books,
     retryStore: backend.retries,

@@ -1,5 +1,5 @@
 /** Opens the guarded client for requests to addresses of customers' choosing (siblings §5), and what it must know of the server. */
-import type { Exchange } from '../adapters/outbound/exchange.ts';
+import { type Exchange, userAgentOf } from '../adapters/outbound/exchange.ts';
 import { OutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { type OwnFetch, OwnHooks } from '../adapters/outbound/own-hooks.ts';
 import { listeningRanges } from '../adapters/outbound/own-listening.ts';
@@ -36,7 +36,7 @@ export function openOutbound(
   ports: OutboundPorts & { readonly clock: Clock; readonly timers: Timers },
   server: Server,
 ): Outbound {
-  const { host, port, hookBaseUrl, outboundConcurrency, targetAllow } = config;
+  const { host, port, hookBaseUrl, outboundConcurrency, targetAllow, contact } = config;
   const { clock, timers, resolver = new SystemResolver({ clock, timers }), targetAuthorities, exchange } = ports;
   const parsed = parseTargetAllow(targetAllow);
   const listening = { ranges: listeningRanges(host), port };
@@ -53,6 +53,7 @@ export function openOutbound(
     timers,
     ca: targetAuthorities,
     exchange,
+    userAgent: userAgentOf(contact),
   });
   server.add({ metrics: (page) => client.metrics(page) });
   return ports.outbound ?? client;

@@ -7,6 +7,7 @@ import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { messageOf } from '../base/failure.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
 import { checkPort, checkPublic } from './doctor/address-checks.ts';
+import { checkBoards } from './doctor/board-checks.ts';
 import { checkEngine, checkFetchedSnapshot } from './doctor/engine-checks.ts';
 import { type Finding, Findings, type Verdict } from './doctor/finding.ts';
 import { checkFacilitator, checkOffers, checkPayTo } from './doctor/settlement-checks.ts';
@@ -14,7 +15,7 @@ import { checkSnapshot, checkState } from './doctor/store-checks.ts';
 import type { Io } from './io.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
-const CHECKS_WITH_CONFIG = 'snapshot, engine, state, payTo, facilitator, clock, offers, port, public';
+const CHECKS_WITH_CONFIG = 'snapshot, engine, boards, state, payTo, facilitator, clock, offers, port, public';
 
 /** The configuration, unless it is unusable, and the findings about it. */
 function checkConfiguration(settings: Readonly<Record<string, string | undefined>>): [Config | undefined, Finding[]] {
@@ -50,6 +51,7 @@ async function examine(config: Config, { clock }: Io): Promise<Finding[]> {
       isWebAddress(config.snapshot) ? checkFetchedSnapshot(config) : checkSnapshot(config, nowMs()),
     )),
     ...(await guarded('engine', () => checkEngine(config))),
+    ...(await guarded('boards', () => checkBoards(config, nowMs()))),
     ...(await guarded('state', () => checkState(config))),
     ...(await guarded('payTo', () => checkPayTo(config))),
     ...(await guarded('offers', () => checkOffers(config))),

@@ -2,7 +2,8 @@
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
 import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
-import { HistoryDatabase, HistoryError, type HistoryQuery } from '../storage/history/database.ts';
+import { HistoryDatabase, HistoryError } from '../storage/history/database.ts';
+import type { HistoryQuery } from '../storage/history/history-query.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';

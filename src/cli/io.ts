@@ -22,6 +22,14 @@ export interface Output {
 
 export type SignalName = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
+/** A process that this one started. */
+export interface OwnProcess {
+  /** Its exit code; null: a signal ended it. */
+  readonly ended: Promise<number | null>;
+  /** Asks it to end, with SIGTERM. */
+  end(): void;
+}
+
 export interface Io {
   /** Results. */
   readonly stdout: Output;
@@ -36,4 +44,9 @@ export interface Io {
   readonly processId: number;
   /** @throws the system's error (ESRCH, EPERM) */
   sendSignal(processId: number, name: SignalName): void;
+  /**
+   * Starts this program with other words, in the same process group. Its output joins this one's; its stdin ends when this process
+   * does, however that ends.
+   */
+  startSelf(words: readonly string[]): OwnProcess;
 }

@@ -63,6 +63,50 @@ const companies: CommandGroup = {
   ],
 };
 
+const boards: CommandGroup = {
+  kind: 'group',
+  name: 'boards',
+  summary: 'The boards that a catalogue watches',
+  itself: {
+    kind: 'stub',
+    name: 'boards',
+    summary: 'Lists the watched boards of a catalogue, and how each one is',
+    load: async () => ({ ...(await import('./boards/list.ts')).listBoards, name: 'boards' }),
+  },
+  commands: [
+    {
+      kind: 'stub',
+      name: 'add',
+      summary: 'Adds boards to a catalogue by any careers address, and says what each was taken for',
+      load: async () => (await import('./boards/add.ts')).addBoard,
+    },
+    {
+      kind: 'stub',
+      name: 'list',
+      summary: 'Lists the watched boards of a catalogue, and how each one is',
+      load: async () => (await import('./boards/list.ts')).listBoards,
+    },
+    {
+      kind: 'stub',
+      name: 'remove',
+      summary: 'Stops watching boards; the catalogue keeps their jobs as they are',
+      load: async () => (await import('./boards/remove.ts')).removeBoards,
+    },
+    {
+      kind: 'stub',
+      name: 'check',
+      summary: 'Asks watched boards what they have now, and changes nothing',
+      load: async () => (await import('./boards/check.ts')).checkBoards,
+    },
+    {
+      kind: 'stub',
+      name: 'import',
+      summary: 'Adds boards from a CSV file',
+      load: async () => (await import('./boards/import.ts')).importBoards,
+    },
+  ],
+};
+
 const callback: CommandGroup = {
   kind: 'group',
   name: 'callback',
@@ -213,6 +257,12 @@ export const PROGRAM: CommandGroup = {
     },
     {
       kind: 'stub',
+      name: 'up',
+      summary: 'Watches boards and serves what they list, in one process group',
+      load: async () => (await import('./up.ts')).up,
+    },
+    {
+      kind: 'stub',
       name: 'reload',
       summary: 'Makes the server of a state folder load its catalogue file again',
       load: async () => (await import('./reload.ts')).reload,
@@ -225,10 +275,17 @@ export const PROGRAM: CommandGroup = {
     },
     {
       kind: 'stub',
+      name: 'watch',
+      summary: 'Fetches the boards of a catalogue as often as they change, and keeps its snapshot up to date',
+      load: async () => (await import('./watch.ts')).watch,
+    },
+    {
+      kind: 'stub',
       name: 'history',
       summary: 'Shows what opened, changed, closed and reopened in a catalogue',
       load: async () => (await import('./history.ts')).history,
     },
+    boards,
     companies,
     snapshot,
     callback,

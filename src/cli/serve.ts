@@ -3,12 +3,14 @@
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
 import { setTimeout } from 'node:timers/promises';
-import { SAMPLE } from '../adapters/files/catalogue-source.ts';
+import { isWebAddress, NO_CATALOGUE, SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
+import { SnapshotWatch } from '../adapters/files/snapshot-watch.ts';
 import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
 import { openListener } from '../adapters/listen/open-listener.ts';
 import { processMemory } from '../adapters/process/process-memory.ts';
 import { RUNTIME_BODIES } from '../adapters/process/runtime-bodies.ts';
+import { systemTimers } from '../adapters/process/system-timers.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
@@ -110,6 +112,12 @@ async function reloadCatalogue(app: App, lines: OperatorLines): Promise<void> {
   }
 }
 
+/** undefined: there is no file to watch, or it is not to be watched. */
+const snapshotWatchOf = ({ snapshot, snapshotWatch }: Config): SnapshotWatch | undefined =>
+  snapshotWatch && snapshot !== SAMPLE && snapshot !== NO_CATALOGUE && !isWebAddress(snapshot)
+    ? new SnapshotWatch(snapshot)
+    : undefined;
+
 export const serve = command({
   name: 'serve',
   summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
@@ -141,6 +149,7 @@ export const serve = command({
     const lines = new OperatorLines(io);
     const address = originOf(config.host, listener.port);
     const addresses = { baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address };
+    const watch = snapshotWatchOf(config);
     try {
       app = await openServed(
         { ...config, ...addresses, port: listener.port },
@@ -167,13 +176,18 @@ export const serve = command({
     if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
     lines.started({ version: VERSION, processId: io.processId, baseUrl: addresses.baseUrl, catalogue });
-    onHangUp = () => void reloadCatalogue(opened, lines);
+    watch?.start(systemTimers, () => void reloadCatalogue(opened, lines));
+    onHangUp = () => {
+      watch?.noteLoad();
+      void reloadCatalogue(opened, lines);
+    };
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
     const shutdown = shutdownSignal(io);
     io.stdout.write(`listening on ${address}\n`);
 
     await shutdown;
     clearInterval(refresh);
+    watch?.stop();
     onHangUp = () => {};
     opened.leave();
     if (config.drainSeconds > 0) await setTimeout(config.drainSeconds * 1000);

@@ -47,6 +47,17 @@ export const switchOn: Parse<boolean> = (text) => trueOrFalse(text) === 'true';
 
 export const notBlank: Parse<string> = (text) => (text.trim() === '' ? refuse('not blank') : text);
 
+/** Longest contact in characters: every outbound request carries it. */
+const CONTACT_LENGTH_MAX = 200;
+
+/** An address or URL for people, as `User-Agent` carries it in a comment (RFC 9110 §5.6.5). */
+export const contactText: Parse<string> = (text) =>
+  /^[!-'*-[\]-~]+$/.test(text) && text.length <= CONTACT_LENGTH_MAX
+    ? text
+    : refuse(
+        `an address or URL in visible ASCII without blanks, brackets and backslashes, at most ${CONTACT_LENGTH_MAX} characters`,
+      );
+
 /** A secret that goes into a header: visible ASCII, at least `lengthMin` characters. The refusal does not repeat it. */
 export const secretText =
   (lengthMin: number): Parse<string> =>

@@ -4,6 +4,7 @@ import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { ENGINE_SETTINGS } from './engine-settings.ts';
 import {
   atomicAmount,
+  contactText,
   databaseAddress,
   fileOrAddress,
   notBlank,
@@ -204,6 +205,22 @@ export const CATALOGUE_SETTINGS = {
     default: '60',
     help: 'seconds between two questions whether the catalogue behind an address has changed',
   }),
+  catalogue: setting({
+    variable: 'CATALOGUE',
+    parse: notBlank,
+    default: null,
+    help: 'folder of the import catalogue behind the snapshot, whose watched boards the operator sees',
+    detail:
+      'Shown on `/boards` and counted in `/metrics`; the page and its routes need `ADMIN_TOKEN` too. The server only reads the folder, but for domains of companies that the operator states there.',
+  }),
+  snapshotWatch: setting({
+    variable: 'SNAPSHOT_WATCH',
+    parse: switchOn,
+    default: 'true',
+    help: '`true`: load the catalogue file again when another one takes its place',
+    detail:
+      'The server looks at the file every second, and loads it as for SIGHUP, without dropping a request. A file that it cannot use changes nothing. `sample` and `none` are no files. The library ignores it; call `app.reload()`.',
+  }),
 };
 
 /** What must hold between the settings of gates and jobs services (siblings §8). */
@@ -283,6 +300,14 @@ export const OUTBOUND_SETTINGS = {
     help: 'targets that may be reached although they are not public: `host:port` or `cidr:port`, comma-separated',
     detail:
       'For tests and private networks, over http too. `host:port` is compared with what the address says, `cidr:port` with what its host resolves to: `hooks.corp.example:9000,10.1.0.0/16:8443,[::1]/128:8080`. Every customer can reach what is listed.',
+  }),
+  contact: setting({
+    variable: 'CONTACT',
+    parse: contactText,
+    default: null,
+    help: 'address or URL of the operator, named in the User-Agent of every outbound request',
+    detail:
+      'People whose servers receive the requests write there, before they block them: `https://jobs.example/about` or `mailto:ops@jobs.example`.',
   }),
 };
 

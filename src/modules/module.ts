@@ -14,6 +14,7 @@ import type { Timers } from '../base/timers.ts';
 import type { Callbacks } from '../callback/callbacks.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
+import type { WatchedBoards } from '../catalogue/watched-boards.ts';
 import type { ENGINE_SETTINGS } from '../config/engine-settings.ts';
 import type { SettingsTable, ValuesOf } from '../config/setting.ts';
 import type { CATALOGUE_SETTINGS, PAYMENT_SETTINGS, SERVER_SETTINGS, STATE_SETTINGS } from '../config/settings.ts';
@@ -94,6 +95,8 @@ export interface ModuleContext {
   readonly catalogue: CatalogueHolder;
   /** The jobs services that this process asks in place of a catalogue of its own; undefined = it is no gate. */
   readonly remoteCatalogue: RemoteCatalogue | undefined;
+  /** The boards that the catalogue is watched by; null without `CATALOGUE`. */
+  readonly watchedBoards: WatchedBoards | null;
   readonly callbacks: Callbacks;
   /** 32 secret bytes, the same after a restart. A module derives a key of its own from it. */
   readonly stateKey: Uint8Array;

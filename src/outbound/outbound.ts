@@ -15,6 +15,8 @@ export interface OutboundRequest {
   readonly wireBytesMax: number;
   /** Bytes of the unpacked body; more is `too-large`. */
   readonly unpackedBytesMax: number;
+  /** A body whose coding ends early is no answer but `unreachable`; without it, what came before the end is unpacked. */
+  readonly isWhole?: boolean;
   readonly signal?: AbortSignal;
   /** Awaited after the turn is given and the addresses are judged, before the first byte leaves. A rejection ends the request. */
   onSent?(): void | Promise<void>;

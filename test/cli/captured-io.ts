@@ -58,6 +58,9 @@ export function capturedIo(
     onSignal: () => () => {},
     processId: 4711,
     sendSignal: (processId, name) => onSent?.(processId, name),
+    startSelf: () => {
+      throw new Error('a command in process starts no other');
+    },
   };
   return { io, written };
 }

@@ -25,9 +25,17 @@ describe('the list of commands', () => {
   it('has every command', () => {
     expect(STUBS.map(([path]) => path)).toEqual([
       'serve',
+      'up',
       'reload',
       'import',
+      'watch',
       'history',
+      'boards',
+      'boards add',
+      'boards list',
+      'boards remove',
+      'boards check',
+      'boards import',
       'companies',
       'companies set',
       'companies import',

@@ -9,6 +9,7 @@ import { IDLE_TIMEOUT_SECONDS } from '../../src/adapters/listen/limits.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { CREATION_BYTES_MAX, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../src/callback/limits.ts';
 import { EXIT_USAGE } from '../../src/cli/command.ts';
+import { watch } from '../../src/cli/watch.ts';
 import { OFFER_HEADER_BYTES_MAX } from '../../src/payment/protocol/requirements.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -38,15 +39,34 @@ describe('the systemd unit', () => {
   });
 
   const hasLint = spawnSync('systemd-analyze', ['--version']).status === 0;
-  it.runIf(hasLint)('passes systemd-analyze verify', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'paygrade-unit-'));
-    const file = join(folder, 'paygrade.service');
-    writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
-    rmSync(folder, { recursive: true });
-    // What it says of units of the machine is not about ours.
-    const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('paygrade'));
-    expect([status, about]).toEqual([0, []]);
+  it.runIf(hasLint).each(['paygrade.service', 'paygrade-watch.service'])(
+    'passes systemd-analyze verify: %s',
+    (name) => {
+      const folder = mkdtempSync(join(tmpdir(), 'paygrade-unit-'));
+      const file = join(folder, name);
+      writeFileSync(file, textOf(`deploy/${name}`).replace('/usr/bin/node', process.execPath));
+      const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+      rmSync(folder, { recursive: true });
+      // What it says of units of the machine is not about ours.
+      const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('paygrade'));
+      expect([status, about]).toEqual([0, []]);
+    },
+  );
+});
+
+describe('the systemd unit of the watch', () => {
+  const unit = textOf('deploy/paygrade-watch.service');
+
+  it('starts a command with options that there are, writes where it may, and does not try a bad configuration again', () => {
+    const [, script = '', line = ''] = /^ExecStart=\S+ (\S+) watch (.*)$/m.exec(unit) ?? [];
+    expect(existsSync(join(PROJECT, script))).toBe(true);
+    const words = line.split(' ');
+    const options = words.filter((word) => word.startsWith('--')).map((word) => word.slice(2));
+    expect(options.filter((name) => !(name in watch.options))).toEqual([]);
+    const [, folder = ''] = /^StateDirectory=(\S+)$/m.exec(unit) ?? [];
+    for (const path of words.filter((word) => word.startsWith('/')))
+      expect(path).toMatch(new RegExp(`^/var/lib/${folder}`));
+    expect(unit).toContain(`RestartPreventExitStatus=${EXIT_USAGE}\n`);
   });
 });
 

@@ -107,6 +107,7 @@ describe.skipIf(proxies.length === 0).each(proxies)('behind %s', (name) => {
     '/ready',
     '/admin/v1/sales',
     '/sales',
+    '/boards',
     '/%61dmin/v1/sales',
     '/hooks/cb_000000000000000000000000',
   ])('%s is not there for the public', async (path) => {

@@ -4,9 +4,19 @@
  * The descriptor stays open, so a new file that is renamed over this one changes nothing for those who still read it.
  * A write into the file itself shows in its size or modification time, which is looked at before cold rows are read.
  */
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { printable } from '../../base/printable.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
@@ -53,6 +63,15 @@ export function openSnapshotFile(path: string): SnapshotFile {
     closeSync(descriptor);
     throw error;
   }
+}
+
+/**
+ * Which file a path leads to, and in which state; undefined for none. Two readings are equal only while nothing replaced the file
+ * or wrote into it.
+ */
+export function fileMark(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs}`;
 }
 
 /**
@@ -118,6 +137,21 @@ export async function writeSnapshotFile(path: string, chunks: Iterable<Uint8Arra
     throw new SnapshotError(`${printable(path)}: cannot be written (${codeOf(error)})`, { cause: error });
   }
   await syncDirectory(dirname(path));
+}
+
+/**
+ * Removes the temporary files that killed builds of this snapshot left behind; a build that is under way keeps writing to its own.
+ * @param beforeMs time of the last write, milliseconds since the epoch
+ */
+export function removeLeftovers(path: string, beforeMs: number): void {
+  const folder = dirname(path);
+  const start = `${basename(path)}.`;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(start) || !/^[0-9a-f-]{36}(?:\.spill)?\.tmp$/.test(name.slice(start.length))) continue;
+    const leftover = join(folder, name);
+    const found = statSync(leftover, { throwIfNoEntry: false });
+    if (found !== undefined && found.mtimeMs < beforeMs) rmSync(leftover, { force: true });
+  }
 }
 
 async function syncDirectory(path: string): Promise<void> {

@@ -26,6 +26,7 @@ export interface ExchangePorts {
   readonly signal: AbortSignal;
   /** Certificates of the authorities, PEM, in place of the system's. */
   readonly ca?: string | undefined;
+  readonly userAgent?: string | undefined;
 }
 
 /** Sends one request to addresses that were judged, in their order, and gives its answer. Never rejects. */
@@ -60,8 +61,15 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
+/** @param contact address or URL of the operator (CONTACT) */
+export const userAgentOf = (contact: string | null): string =>
+  `paygrade/${VERSION}${contact === null ? '' : ` (+${contact})`}`;
+
 /** Headers of the request, as both ways out send them. */
-export function sentHeadersOf({ headers, body, method }: OutboundRequest): Record<string, string[]> {
+export function sentHeadersOf(
+  { headers, body, method }: OutboundRequest,
+  userAgent = userAgentOf(null),
+): Record<string, string[]> {
   const sent = new Map<string, [string, string[]]>();
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
@@ -73,7 +81,7 @@ export function sentHeadersOf({ headers, body, method }: OutboundRequest): Recor
   const hasBody = body !== null || (method !== 'GET' && method !== 'HEAD');
   return {
     ...Object.fromEntries(sent.values()),
-    'User-Agent': [`paygrade/${VERSION}`],
+    'User-Agent': [userAgent],
     'Accept-Encoding': [ACCEPTED_CODINGS],
     ...(hasBody ? { 'Content-Length': [String(body?.length ?? 0)] } : {}),
   };
@@ -159,7 +167,7 @@ function watchConnection(sent: ClientRequest, progress: Progress, isTls: boolean
 export async function exchange(
   request: OutboundRequest,
   addresses: readonly string[],
-  { timers, onAnswer, signal, ca }: ExchangePorts,
+  { timers, onAnswer, signal, ca, userAgent }: ExchangePorts,
 ): Promise<ExchangeResult> {
   const { url } = request.target;
   const isTls = url.protocol === 'https:';
@@ -174,7 +182,7 @@ export async function exchange(
         hostname: url.hostname.replace(/^\[|\]$/g, ''),
         port: url.port === '' ? undefined : Number(url.port),
         path: `${url.pathname}${url.search}`,
-        headers: sentHeadersOf(request),
+        headers: sentHeadersOf(request, userAgent),
         lookup: pinned(addresses),
         maxHeaderSize: HEAD_BYTES_MAX,
         signal,

@@ -29,6 +29,8 @@ export interface OutboundClientOptions {
   readonly ca?: string | undefined;
   /** In place of sockets, for tests. */
   readonly exchange?: Exchange | undefined;
+  /** Default: the program and its version (`userAgentOf`). */
+  readonly userAgent?: string | undefined;
 }
 
 /** A host's addresses as text; IPv6 without brackets. */
@@ -104,7 +106,7 @@ export class OutboundClient implements Outbound {
 
   async #exchange(request: OutboundRequest, turn: Turn, signal: AbortSignal): Promise<ExchangeResult> {
     const { target } = request;
-    const { ownHooks, timers, ca, exchange: send = exchange } = this.#options;
+    const { ownHooks, timers, ca, userAgent, exchange: send = exchange } = this.#options;
     const onAnswer = (): void => turn.answered();
     const located = target.isOwnHook ? undefined : await this.#locate(target, signal);
     if (located !== undefined && located.kind !== 'addresses') return located;
@@ -113,7 +115,7 @@ export class OutboundClient implements Outbound {
     const sent = { ...request, ...request.partsInTurn?.() };
     return located === undefined
       ? ownHooks.deliver(sent, onAnswer, signal)
-      : send(sent, located.addresses, { timers, onAnswer, signal, ca });
+      : send(sent, located.addresses, { timers, onAnswer, signal, ca, userAgent });
   }
 
   /** The addresses of a target's host, all of them judged. */

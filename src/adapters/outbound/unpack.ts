@@ -13,6 +13,8 @@ export const ACCEPTED_CODINGS = 'gzip, deflate, br';
 export interface BodyBounds {
   readonly wireBytesMax: number;
   readonly unpackedBytesMax: number;
+  /** A coding that ends early is an error. */
+  readonly isWhole?: boolean;
 }
 
 export interface ReadBody {
@@ -31,15 +33,17 @@ type Chunks = AsyncIterable<Uint8Array>;
 // A body that was cut ends in the middle of its coding; what came before the cut is unpacked.
 const CUT = { finishFlush: constants.Z_SYNC_FLUSH };
 const CUT_BROTLI = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
+const WHOLE = {};
 
 /** The lower half of the first byte of a zlib stream (RFC 1950 §2.2); some servers send `deflate` without that frame. */
 const hasZlibFrame = (first: Uint8Array): boolean => ((first[0] ?? 0) & 0x0f) === 8;
 
 const DECODERS = {
-  gzip: () => createGunzip(CUT),
-  'x-gzip': () => createGunzip(CUT),
-  deflate: (first: Uint8Array) => (hasZlibFrame(first) ? createInflate(CUT) : createInflateRaw(CUT)),
-  br: () => createBrotliDecompress(CUT_BROTLI),
+  gzip: (isWhole: boolean) => createGunzip(isWhole ? WHOLE : CUT),
+  'x-gzip': (isWhole: boolean) => createGunzip(isWhole ? WHOLE : CUT),
+  deflate: (isWhole: boolean, first: Uint8Array) =>
+    (hasZlibFrame(first) ? createInflate : createInflateRaw)(isWhole ? WHOLE : CUT),
+  br: (isWhole: boolean) => createBrotliDecompress(isWhole ? WHOLE : CUT_BROTLI),
 } as const;
 
 type Coding = keyof typeof DECODERS;
@@ -74,7 +78,7 @@ async function* cutAt(source: Chunks, bytesMax: number, onCut: () => void): Asyn
   }
 }
 
-async function* unpacked(source: Chunks, coding: Coding): AsyncGenerator<Uint8Array> {
+async function* unpacked(source: Chunks, coding: Coding, isWhole: boolean): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done === true) return;
@@ -82,7 +86,7 @@ async function* unpacked(source: Chunks, coding: Coding): AsyncGenerator<Uint8Ar
     yield first.value;
     yield* { [Symbol.asyncIterator]: () => chunks };
   }
-  const decoder = DECODERS[coding](first.value);
+  const decoder = DECODERS[coding](isWhole, first.value);
   // A failure of either reaches the reader of the decoder.
   pipeline(Readable.from(all()), decoder, () => {});
   yield* decoder;
@@ -92,13 +96,13 @@ async function* unpacked(source: Chunks, coding: Coding): AsyncGenerator<Uint8Ar
 export async function readBody(
   source: Chunks,
   codings: readonly Coding[],
-  { wireBytesMax, unpackedBytesMax }: BodyBounds,
+  { wireBytesMax, unpackedBytesMax, isWhole = false }: BodyBounds,
 ): Promise<ReadBody> {
   let isTruncated = false;
   let chunks: Chunks = cutAt(source, wireBytesMax, () => {
     isTruncated = true;
   });
-  for (const coding of codings) chunks = unpacked(chunks, coding);
+  for (const coding of codings) chunks = unpacked(chunks, coding, isWhole);
   const parts: Uint8Array[] = [];
   let byteCount = 0;
   for await (const part of chunks) {

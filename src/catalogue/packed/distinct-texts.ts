@@ -1,14 +1,25 @@
 /**
  * The distinct descriptions of a build, numbered by first appearance. The texts lie in a spill; in memory a text costs 24
  * bytes and 8 to 16 for its slot in an open-addressed hash table. Two texts are the same when 96 bits of their SHA-256 are,
- * so nothing is read back to compare, and no input can make the table slow.
+ * so nothing is read back to compare, and no input can make the table slow. A text that its source keeps under that digest need
+ * not be handed over at all: it is read from there when it is packed.
  */
 
+import { Buffer } from 'node:buffer';
 import { sha256 } from '../../base/digest.ts';
 import { grown } from '../snapshot/column-arrays.ts';
 import type { Spill } from './spill.ts';
 
 const DIGEST_WORDS = 3;
+
+/** Texts that their source keeps under their digests. */
+export interface StoredTexts {
+  /** @param key 16 digits of base64url: 96 bits of the text's SHA-256 @returns UTF-8, valid until the next call; throws its own errors */
+  read(key: string): Uint8Array;
+}
+
+/** In place of a text's start in the spill: its source has it. */
+const STORED = -1;
 
 const encoder = new TextEncoder();
 
@@ -20,9 +31,11 @@ export class DistinctTexts {
   /** Number of a text + 1; 0 = free. The length is a power of two; at most half are used. */
   #slots = new Uint32Array(128);
   #size = 0;
+  readonly #stored: StoredTexts | undefined;
 
-  constructor(spill: Spill) {
+  constructor(spill: Spill, stored?: StoredTexts) {
     this.#spill = spill;
+    this.#stored = stored;
   }
 
   get size(): number {
@@ -35,20 +48,46 @@ export class DistinctTexts {
     const slot = this.#slotOf(digest, 0);
     const entry = this.#slots[slot]!;
     if (entry !== 0) return entry - 1;
+    const bytes = encoder.encode(text);
+    return this.#add(slot, digest, this.#spill.append(bytes), bytes.length);
+  }
+
+  /** The number of a text that its source keeps. @param key as `StoredTexts` has it @param byteLength of its UTF-8 */
+  numberOfStored(key: string, byteLength: number): number {
+    const digest = new Uint32Array(DIGEST_WORDS);
+    new Uint8Array(digest.buffer).set(Buffer.from(key, 'base64url'));
+    const slot = this.#slotOf(digest, 0);
+    const entry = this.#slots[slot]!;
+    return entry === 0 ? this.#add(slot, digest, STORED, byteLength) : entry - 1;
+  }
+
+  /** UTF-8; valid until the spill or the source is read or written next. */
+  bytesOf(number: number): Uint8Array {
+    const start = this.#starts[number]!;
+    if (start !== STORED) return this.#spill.read(start, this.#lengths[number]!);
+    const { buffer, byteOffset, byteLength } = this.digestOf(number);
+    return this.#stored!.read(Buffer.from(buffer, byteOffset, byteLength).toString('base64url'));
+  }
+
+  /** Bytes of its UTF-8. */
+  lengthOf(number: number): number {
+    return this.#lengths[number]!;
+  }
+
+  /** Three words; a view. */
+  digestOf(number: number): Uint32Array<ArrayBuffer> {
+    return this.#digests.subarray(number * DIGEST_WORDS, (number + 1) * DIGEST_WORDS);
+  }
+
+  #add(slot: number, digest: Uint32Array, start: number, length: number): number {
     const number = this.#size++;
     if (number === this.#starts.length) this.#grow();
-    const bytes = encoder.encode(text);
-    this.#starts[number] = this.#spill.append(bytes);
-    this.#lengths[number] = bytes.length;
+    this.#starts[number] = start;
+    this.#lengths[number] = length;
     this.#digests.set(digest, number * DIGEST_WORDS);
     this.#slots[slot] = number + 1;
     if (this.#size * 2 > this.#slots.length) this.#growSlots();
     return number;
-  }
-
-  /** UTF-8; valid until the spill is read or written next. */
-  bytesOf(number: number): Uint8Array {
-    return this.#spill.read(this.#starts[number]!, this.#lengths[number]!);
   }
 
   /** The slot that holds the digest at `at`, or the free one where it belongs. */

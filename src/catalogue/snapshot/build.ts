@@ -11,7 +11,8 @@ import type { CompanyDomain } from '../company-domain.ts';
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import { CHECKED_CHUNK_BYTES, PUBLIC_POOL_SIZE, ROW_COUNT_MAX } from '../limits.ts';
-import { Descriptions } from '../packed/description-build.ts';
+import type { BlockFacts } from '../packed/block-packer.ts';
+import { type DescriptionSources, Descriptions, type StoredDescription } from '../packed/description-build.ts';
 import {
   derivedHistory,
   type EventCompanies,
@@ -31,7 +32,7 @@ import { type BuildFacts, type BuiltSnapshot, type Content, snapshotFile } from 
 import { aliasSections, codesByAppearance, codesByText, companiesOf, textSections } from './text-codes.ts';
 import { TextBytes, TextTable } from './text-table.ts';
 
-export interface BuilderSettings {
+export interface BuilderSettings extends DescriptionSources {
   /** Where descriptions wait; the caller closes it after the file was written. Default: memory. */
   readonly spill?: Spill;
   /** Default: true. */
@@ -43,6 +44,8 @@ export interface BuilderSettings {
 export interface FinishedSnapshot extends BuiltSnapshot {
   /** Aliases that several companies would have, so that none has them; ascending. */
   readonly disputedAliases: readonly string[];
+  /** The blocks of descriptions, in the order of the file. */
+  readonly descriptionBlocks: readonly BlockFacts[];
 }
 
 /** The columns of one element a row or code, and of numbers. */
@@ -87,13 +90,14 @@ export class SnapshotBuilder {
   #skillCount = 0;
   #activeCount = 0;
   #disputedAliases: readonly string[] = [];
+  #blockFacts: readonly BlockFacts[] = [];
   /** By domain, once the columns are made. */
   #companyOfDomain: ReadonlyMap<string, number> = new Map();
 
-  constructor({ blockBytes, keepsDescriptions = true, spill = new MemorySpill() }: BuilderSettings = {}) {
+  constructor({ blockBytes, keepsDescriptions = true, spill = new MemorySpill(), ...sources }: BuilderSettings = {}) {
     this.#spill = spill;
     this.#blockBytes = blockBytes;
-    this.#descriptions = keepsDescriptions ? new Descriptions(spill) : undefined;
+    this.#descriptions = keepsDescriptions ? new Descriptions(spill, sources) : undefined;
     this.#events = new HistoryEvents(spill);
   }
 
@@ -105,10 +109,11 @@ export class SnapshotBuilder {
   /**
    * Adds a job, unless one with the same id was added before.
    * @param group of jobs whose company `reassignCompanies` finds; 0 = the job's own company is final
+   * @param stored in place of the job's description
    * @returns undefined when it was added; otherwise the ordinal (0-based, in order of additions) of the other job
    * @throws SnapshotError past the limits of a snapshot
    */
-  add(job: Job, group = 0): number | undefined {
+  add(job: Job, group = 0, stored?: StoredDescription): number | undefined {
     const row = this.#ids.size;
     const ordinal = this.#ids.numberOf(job.id);
     if (ordinal < row) return ordinal;
@@ -134,7 +139,8 @@ export class SnapshotBuilder {
       this.#skillNumbers[this.#skillCount++] = this.#skills.numberOf(skill);
     }
     this.#skillEnds[row] = this.#skillCount;
-    if (job.description !== null) this.#descriptions?.add(row, job.description, job.descriptionTruncated);
+    if (stored !== undefined) this.#descriptions?.addStored(row, stored);
+    else if (job.description !== null) this.#descriptions?.add(row, job.description, job.descriptionTruncated);
     return undefined;
   }
 
@@ -166,7 +172,7 @@ export class SnapshotBuilder {
     const digests = new IdDigests(this.#ids);
     const contents = this.#contents(this.#rowOrder(digests), byId, idRank, digests);
     const built = snapshotFile(contents, this.rowCount, this.#activeCount, factsOf);
-    return { ...built, disputedAliases: this.#disputedAliases };
+    return { ...built, disputedAliases: this.#disputedAliases, descriptionBlocks: this.#blockFacts };
   }
 
   /** Ordinals in the order of their ids, by code unit. */
@@ -200,11 +206,13 @@ export class SnapshotBuilder {
   ): Contents {
     const codes = this.#columns(order);
     const companies = codes.employer.map((employer) => codes.employerCompany[employer]!);
-    const { descriptionBlocks, descriptionPlaces } = (this.#descriptions ?? new Descriptions(this.#spill)).sections(
-      order,
-      companies,
+    const descriptions = this.#descriptions ?? new Descriptions(this.#spill);
+    const compare = (job: number, other: number): number => digests.compare(job, other);
+    const { blockFacts, descriptionBlocks, descriptionPlaces } = descriptions.sections(
+      { order, companies, compare },
       this.#blockBytes,
     );
+    this.#blockFacts = blockFacts;
     const rowOf = inverseOf(order);
     const eventCompanies = {
       companyCount: codes.companyOrder.length,

@@ -1,5 +1,6 @@
 /** `snapshot build --catalogue`: every job in the history of a catalogue, open and closed, as a catalogue file. */
 import { join } from 'node:path';
+import { type OpenedBlocks, openEarlierBlocks, writeBlockIndex } from '../../adapters/files/block-index.ts';
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { grouped } from '../../base/grouped.ts';
@@ -11,6 +12,7 @@ import { shownCompanyOf } from '../../ingest/companies/resolve.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { companyDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
+import { jobsToBuild, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
 import { recordedEvents } from '../../storage/history/recorded-events.ts';
 import { CommandError, EXIT_OK } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
@@ -19,6 +21,12 @@ import { Progress } from '../progress.ts';
 import { companyLines, reachOfFile, report, requireApart, requireWritable } from './build-report.ts';
 import { type HistorySelection, JobSelection, jobs, leftOutLine } from './left-out.ts';
 import { reachReportOf } from './reach-lines.ts';
+
+/**
+ * In the folder of the catalogue: what the blocks of the last snapshot hold, so that the next build copies those that are
+ * unchanged (adapters/files/block-index.ts).
+ */
+export const BLOCK_LIST = 'blocks.list';
 
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
@@ -29,28 +37,36 @@ export interface HistoryBuildPlan extends HistorySelection {
   readonly out: string;
   readonly keepsDescriptions: boolean;
   readonly isJson: boolean;
+  /**
+   * One of many builds of the same file: it takes over what the file has, does not check every page of the catalogue before, and
+   * says only what went wrong.
+   */
+  readonly isNext: boolean;
 }
 
 /** @returns the exit code @throws UsageError, CommandError */
 export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<number> {
-  const { folder, isJson, keepsDescriptions, out } = plan;
+  const { folder, isJson, isNext, keepsDescriptions, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
   let history: HistoryDatabase | undefined;
   let spill: Spill | undefined;
+  let earlier: OpenedBlocks | undefined;
+  const blockList = join(folder, BLOCK_LIST);
   try {
-    history = HistoryDatabase.openForReading(folder);
+    history = isNext ? HistoryDatabase.openForGlance(folder) : HistoryDatabase.openForReading(folder);
     spill = openSpillFile(out);
-    const builder = new SnapshotBuilder({ spill, keepsDescriptions });
+    earlier = isNext && keepsDescriptions ? openEarlierBlocks(blockList, out) : undefined;
+    const builder = new SnapshotBuilder({ spill, keepsDescriptions, earlier, stored: storedTextsOf(history) });
     const progress = new Progress(io.stderr, io.clock);
     const selection = new JobSelection(history, plan, io.clock.nowMs());
     const directory = companyDirectoryOf(history);
-    for (const { board, ...job } of history.jobs()) {
+    for (const { board, job, stored } of jobsToBuild(history)) {
       if (!selection.has(job)) continue;
       const identity = directory.identityOf(board, job.company);
       const shown = shownCompanyOf(job, identity);
       const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];
-      builder.add({ ...job, ...shown, companyAliases });
+      builder.add({ ...job, ...shown, companyAliases }, 0, stored);
       if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
     }
     for (const { event, job, board } of recordedEvents(history)) {
@@ -69,6 +85,8 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
     };
     const built = builder.finish(() => facts);
     await writeSnapshotFile(out, built.chunks);
+    if (isNext && keepsDescriptions) writeBlockIndex(blockList, out, built.descriptionBlocks);
+    if (isNext) return EXIT_OK;
     io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
     if (selection.leftOut !== undefined) io.stderr.write(leftOutLine(selection.leftOut));
     if (selection.sameUrlCount > 0 && !plan.mergesSameUrl) {
@@ -102,6 +120,7 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
     throw error;
   } finally {
     spill?.close();
+    earlier?.close();
     history?.close();
   }
 }

@@ -9,9 +9,7 @@ import { AUTO, MANIFEST_OPTION } from '../intake.ts';
 import { buildFromHistory } from './build-from-history.ts';
 import { buildFromInputs } from './build-from-inputs.ts';
 import { requireApart, requireWritable } from './build-report.ts';
-
-/** A century. */
-const MAX_AGE_DAYS = 36_500;
+import { MAX_AGE_DAYS } from './left-out.ts';
 
 /** Options that `--catalogue` goes with. */
 const CATALOGUE_OPTIONS: readonly string[] = [
@@ -105,6 +103,7 @@ export const snapshotBuild = command({
           maxAgeDays: options['max-age-days'],
           mergesSameUrl: options['merge-same-url'],
           isJson: options.json,
+          isNext: false,
         },
         io,
       );

@@ -7,6 +7,8 @@ import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { sameUrlIds } from '../../storage/history/same-url.ts';
 
 const DAY_MS = 86_400_000;
+/** Greatest value of --max-age-days: a century. */
+export const MAX_AGE_DAYS = 36_500;
 
 /** Active jobs last observed before this are too old; undefined = any age is accepted. */
 const oldestMsOf = (maxAgeDays: number | undefined, nowMs: number): number =>

@@ -6,6 +6,7 @@ import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-
 import { comparedText } from '../../catalogue/terms.ts';
 import { csvRows } from '../input/csv-rows.ts';
 import { readPackageText } from '../package-data.ts';
+import { ownerOf } from '../shapes/board.ts';
 import { boardNameOf, type Employer, hasToken } from './employer.ts';
 
 export interface ListedCompany {
@@ -31,13 +32,14 @@ export function parseCompanyList(text: string): ListedCompany[] {
 }
 
 export class CompanyList {
-  readonly #byBoard = new Map<string, CompanyDomain>();
+  readonly #byBoard = new Map<string, ListedCompany>();
   /** null: companies of several domains have the name. */
   readonly #byName = new Map<string, CompanyDomain | null>();
 
   constructor(companies: Iterable<ListedCompany>) {
-    for (const { board, name, domain } of companies) {
-      if (board !== null) this.#byBoard.set(board, domain);
+    for (const company of companies) {
+      const { board, name, domain } = company;
+      if (board !== null) this.#byBoard.set(board, company);
       const key = comparedText(name);
       const known = this.#byName.get(key);
       this.#byName.set(key, known === undefined || known === domain ? domain : null);
@@ -49,9 +51,17 @@ export class CompanyList {
     return names.some((name) => this.#byName.get(name) === null);
   }
 
+  /** The company of a board, by its token. */
+  ofBoard(board: Pick<Employer, 'shape' | 'board'>): ListedCompany | undefined {
+    return (
+      this.#byBoard.get(boardNameOf(board).toLowerCase()) ??
+      this.#byBoard.get(`${board.shape}:${ownerOf(board.board)}`.toLowerCase())
+    );
+  }
+
   /** By the board's token; by name only for boards without one, and when the list has that name for one domain. */
   domainOf(employer: Pick<Employer, 'shape' | 'board' | 'names'>): CompanyDomain | undefined {
-    if (hasToken(employer.shape)) return this.#byBoard.get(boardNameOf(employer).toLowerCase());
+    if (hasToken(employer.shape)) return this.ofBoard(employer)?.domain;
     const found = new Set(employer.names.map((name) => this.#byName.get(name) ?? null));
     return found.size === 1 ? ([...found][0] ?? undefined) : undefined;
   }

@@ -1,5 +1,6 @@
 /** The hosts that one posting names, as evidence for its employer (decisions §8, `site` and `links`). */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import { ownerOf } from '../shapes/board.ts';
 import { hasToken } from './employer.ts';
 import { companyHostOf, squeezed } from './hosts.ts';
 import { linkedDomains } from './links.ts';
@@ -26,7 +27,7 @@ export function namedHosts(
     if (host !== null) sites.add(host);
   }
   const names = new Set([squeezed(company)]);
-  if (hasToken(source.shape.name)) names.add(squeezed(source.board));
+  if (hasToken(source.shape.name)) names.add(squeezed(ownerOf(source.board)));
   names.delete('');
   return { sites: [...sites], links: source.description === null ? [] : linkedDomains(source.description, names) };
 }

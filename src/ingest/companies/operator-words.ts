@@ -4,6 +4,7 @@
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
+import { ownerOf } from '../shapes/board.ts';
 import { boardNameOf, type Employer } from './employer.ts';
 
 export interface OperatorWord {
@@ -33,9 +34,11 @@ export class OperatorWords {
   /** The words that hold for an employer, the most specific first. */
   #all(employer: Pick<Employer, 'shape' | 'board' | 'names'>): OperatorWord[] {
     const board = boardNameOf(employer);
-    const keys = [board, employer.board, ...(this.#filesOfBoard.get(board) ?? [])];
+    const owner = ownerOf(employer.board);
+    const keys = new Set([board, employer.board, `${employer.shape}:${owner}`, owner]);
+    for (const file of this.#filesOfBoard.get(board) ?? []) keys.add(file);
     return [
-      ...keys.map((key) => this.#ofBoards.get(key)),
+      ...[...keys].map((key) => this.#ofBoards.get(key)),
       ...employer.names.map((name) => this.#ofNames.get(name)),
     ].filter((word) => word !== undefined);
   }

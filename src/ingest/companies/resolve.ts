@@ -5,6 +5,7 @@
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { DomainEvidence } from '../../catalogue/domain-evidence.ts';
+import { ownerOf } from '../shapes/board.ts';
 import { isJobSite } from '../shapes/job-sites.ts';
 import type { CompanyList } from './company-list.ts';
 import { boardNameOf, type Employer, type HostCount, hasToken } from './employer.ts';
@@ -34,7 +35,7 @@ type SharedSites = ReadonlyMap<CompanyDomain, number>;
 
 function squeezedNamesOf({ shape, board, names }: Employer): ReadonlySet<string> {
   const all = names.map(squeezed);
-  if (hasToken(shape)) all.push(squeezed(board));
+  if (hasToken(shape)) all.push(squeezed(ownerOf(board)));
   return new Set(all.filter((name) => name !== ''));
 }
 

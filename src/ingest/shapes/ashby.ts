@@ -80,7 +80,7 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   if (id === null) return refusal('id', 'is missing or blank');
   const url = urlOf(job.jobUrl);
   if (url === null) return refusal('jobUrl', 'is missing or blank');
-  const token = boardToken(url, context.fileName);
+  const token = context.token ?? boardToken(url, context.fileName);
   if (token === undefined) return refusal('jobUrl', 'does not name its board');
 
   const board = boardOf(token, context, { company: context.envelope?.company ?? null });

@@ -23,16 +23,29 @@ export function boardOfFileName(fileName: string | null, shapeName: string): str
 export const fileStemOf = (fileName: string): string => fileName.replace(/\.gz$/i, '').replace(/\.[a-z]{3,5}$/i, '');
 
 /**
+ * Whose board a token names: what stands before its slash. A Workday tenant has several careers sites, `tenant/site`, and one
+ * entry about the tenant holds for all of them.
+ */
+export function ownerOf(token: string): string {
+  const slash = token.indexOf('/');
+  return slash === -1 ? token : token.slice(0, slash);
+}
+
+/**
  * The company of the board `token`: from the command line, else the manifest (by token, then by file name, whole and without
- * its endings), else the data, else the token and no domain.
+ * its endings), else the data, else the token (of a Workday site: its tenant) and no domain.
  * @param said what the data say
  */
 export function boardOf(token: string, context: ShapeContext, said: Partial<Board> = {}): Board & { company: string } {
   const { board, manifest, fileName } = context;
-  const listed = manifest.get(token) ?? manifest.get(fileName ?? '') ?? manifest.get(fileStemOf(fileName ?? ''));
+  const listed =
+    manifest.get(token) ??
+    manifest.get(ownerOf(token)) ??
+    manifest.get(fileName ?? '') ??
+    manifest.get(fileStemOf(fileName ?? ''));
   return {
-    company: board.company ?? listed?.company ?? said.company ?? token,
+    company: board.company ?? listed?.company ?? said.company ?? ownerOf(token),
     domain: board.domain ?? listed?.domain ?? said.domain ?? null,
-    url: listed?.url ?? said.url ?? null,
+    url: board.url ?? listed?.url ?? said.url ?? null,
   };
 }

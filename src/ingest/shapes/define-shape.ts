@@ -132,7 +132,9 @@ export function defineShape({ draftOf, ...mapping }: ShapeMapping): Shape {
       const fields = objectOf(record);
       if (!fields) return NOT_AN_OBJECT;
       const draft = draftOf(fields, context);
-      return 'ok' in draft ? draft : shapedOf(mapping.name, draft, context);
+      const { token } = context;
+      if ('ok' in draft) return token === undefined ? draft : { ...draft, board: token };
+      return shapedOf(mapping.name, token === undefined ? draft : { ...draft, board: token }, context);
     },
   };
 }

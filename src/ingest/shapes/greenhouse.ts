@@ -112,6 +112,7 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const said = firstText(job.company_name, job.company);
   const wrapper = context.envelope;
   const token =
+    context.token ??
     textOf(job.company_slug ?? job.board_token)?.toLowerCase() ??
     wrapper?.board?.toLowerCase() ??
     tokenOfUrl(url) ??

@@ -55,7 +55,7 @@ function draftOf(posting: SourceRecord, context: ShapeContext): Drafted {
   if (fields.company === null && context.board.company === null) {
     return refusal('hiringOrganization', 'is missing or blank');
   }
-  const token = hostOf(url) ?? slugOf(fields.company ?? '');
+  const token = context.token ?? hostOf(url) ?? slugOf(fields.company ?? '');
   const board = boardOf(token, context, { company: fields.company, domain: fields.domain });
   return {
     ...fields,

@@ -43,6 +43,7 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const url = urlOf(job.hostedUrl ?? job.applyUrl);
   const envelope = context.envelope;
   const site =
+    context.token ??
     siteOfUrl(url) ??
     envelope?.board ??
     (envelope?.company ? slugOf(envelope.company) : null) ??

@@ -64,7 +64,7 @@ function draftOf(offer: SourceRecord, context: ShapeContext): Drafted {
   const id = firstText(offer.id, offer.guid);
   if (id === null) return refusal('id', 'is missing');
   const url = urlOf(offer.careers_url);
-  const token = companyOfUrl(url) ?? boardOfFileName(context.fileName, NAME);
+  const token = context.token ?? companyOfUrl(url) ?? boardOfFileName(context.fileName, NAME);
   if (token === null) return refusal('careers_url', 'is missing or blank');
   const board = boardOf(token, context, {
     company: textOf(offer.company_name),

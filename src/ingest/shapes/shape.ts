@@ -31,6 +31,8 @@ export interface ShapeContext {
   /** From the command line: holds for every record, before the manifest. */
   readonly board: Board;
   readonly manifest: BoardManifest;
+  /** The board that was fetched: every record is of it, whatever board its addresses name. Absent: the record says which. */
+  readonly token?: string;
   /** Absent: the document says nothing but its records. */
   readonly envelope?: Envelope;
 }

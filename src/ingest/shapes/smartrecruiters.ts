@@ -48,7 +48,7 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const id = textOf(job.id);
   if (id === null) return refusal('id', 'is missing');
   const company = objectOf(job.company) ?? {};
-  const identifier = textOf(company.identifier);
+  const identifier = context.token ?? textOf(company.identifier);
   if (identifier === null) return refusal('company', 'has no identifier');
   const board = boardOf(identifier, context, { company: textOf(company.name) });
   const location = objectOf(job.location) ?? {};

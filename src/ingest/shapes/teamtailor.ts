@@ -28,7 +28,7 @@ function draftOf(item: SourceRecord, context: ShapeContext): Drafted {
   const fields = postingFieldsOf(objectOf(item._jobposting) ?? {});
   const id = textOf(item.id) ?? fields.identifier;
   const url = urlOf(item.url) ?? urlOf(item.external_url);
-  const site = siteOfUrl(url) ?? boardOfFileName(context.fileName, NAME);
+  const site = context.token ?? siteOfUrl(url) ?? boardOfFileName(context.fileName, NAME);
   if (site === null) return refusal('url', 'is missing or blank');
   const board = boardOf(site, context, {
     company: fields.company ?? context.envelope?.company ?? null,

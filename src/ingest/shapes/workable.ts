@@ -100,6 +100,7 @@ function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const url = urlOf(job.url) ?? urlOf(job.shortlink);
   const envelope = context.envelope;
   const account =
+    context.token ??
     accountOfUrl(url) ??
     (envelope?.company ? slugOf(envelope.company) : null) ??
     boardOfFileName(context.fileName, NAME);

@@ -6,7 +6,7 @@
  * The list has paths only. An address needs the site's own, which the detail (`externalUrl`), the row (`detail_url`), the
  * wrapper (`base_url`) or the manifest (`url`) gives; without one a posting has no address and is refused.
  *
- * id                 `workday:<tenant>:<requisition>`: what follows the last `_` of the path, else `jobReqId`, else
+ * id                 `workday:<tenant>/<site>:<requisition>`, without a known site `workday:<tenant>:<requisition>`: what follows the last `_` of the path, else `jobReqId`, else
  *                    `bulletFields[0]`. A suffix `-1`, `-2` stays: these are postings of one requisition
  * company, domain    command line, manifest, tenant. `hiringOrganization` is a legal entity, other for each country
  * location           `location` and `additionalLocations` of the detail, else `locationsText`; "3 Locations" is no place
@@ -47,6 +47,17 @@ function tenantOfUrl(text: string | null): string | null {
   return /\/recruiting\/([^/]+)\//.exec(url.pathname)?.[1] ?? null;
 }
 
+/** A board is one careers site of a tenant, `tenant/site`; only the tenant when the address does not name a site. */
+function boardOfUrl(text: string | null): string | null {
+  const tenant = tenantOfUrl(text);
+  if (text === null || tenant === null) return tenant;
+  const parts = new URL(text).pathname.split('/').filter((part) => part !== '');
+  if (/^[a-z]{2}(?:-[A-Z]{2})?$/.test(parts[0] ?? '')) parts.shift();
+  if (parts[0] === 'recruiting') parts.splice(0, 2);
+  const site = parts[0];
+  return site === undefined || site === 'job' || site === 'wday' ? tenant : `${tenant}/${site}`;
+}
+
 function requisitionOf(info: SourceRecord, path: string | null, bullets: unknown): string | null {
   const tail = path === null ? null : (/_([^_/?#]+)\/?(?:[?#].*)?$/.exec(path)?.[1] ?? null);
   return tail ?? textOf(info.jobReqId) ?? textOf(listOf(bullets)[0]);
@@ -58,7 +69,12 @@ function draftOf(row: SourceRecord, context: ShapeContext): Drafted {
   const info = objectOf(detail.jobPostingInfo) ?? {};
   const path = urlOf(listing.externalPath ?? row.external_path);
   const envelope = context.envelope;
-  const known = tenantOfUrl(envelope?.url ?? null) ?? envelope?.board ?? boardOfFileName(context.fileName, NAME) ?? '';
+  const known =
+    context.token ??
+    boardOfUrl(envelope?.url ?? null) ??
+    envelope?.board ??
+    boardOfFileName(context.fileName, NAME) ??
+    '';
   const site = boardOf(known, context).url ?? envelope?.url ?? null;
   const url =
     urlOf(row.detail_url ?? row.job_url ?? row.url) ??
@@ -67,15 +83,15 @@ function draftOf(row: SourceRecord, context: ShapeContext): Drafted {
   if (url === null) {
     return refusal('externalPath', 'has no host, and neither the document nor --manifest gives one');
   }
-  const tenant = tenantOfUrl(url) ?? (known === '' ? null : known);
-  if (tenant === null) return refusal('externalPath', 'does not name its tenant');
-  const board = boardOf(tenant, context);
+  const token = context.token ?? boardOfUrl(url) ?? (known === '' ? null : known);
+  if (token === null) return refusal('externalPath', 'does not name its tenant');
+  const board = boardOf(token, context);
   const places = [info.location, ...listOf(info.additionalLocations)].map((place) =>
     textOf(objectOf(place)?.descriptor ?? place),
   );
   const listed = firstText(row.location, listing.locationsText);
   return {
-    board: tenant,
+    board: token,
     sourceId: requisitionOf(info, path ?? url, listing.bulletFields),
     title: ['title', firstText(row.title, listing.title, info.title)],
     company: ['company', board.company],

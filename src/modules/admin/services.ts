@@ -2,8 +2,17 @@
 import type { AdminServices } from '../../access/admin-token.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { CatalogueHolder } from '../../catalogue/holder.ts';
+import type { WatchedBoards } from '../../catalogue/watched-boards.ts';
 import type { BodyServices } from '../../http/json-body.ts';
 import type { Books } from '../../payment/books.ts';
+
+/** Of the routes about watched boards, which exist with `CATALOGUE` alone. */
+export interface BoardsServices extends AdminServices, BodyServices {
+  readonly boards: WatchedBoards;
+  readonly catalogue: Pick<CatalogueHolder, 'current'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
 
 export interface AdminModuleServices extends AdminServices, BodyServices {
   readonly books: Pick<Books, 'list' | 'days'>;

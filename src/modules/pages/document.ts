@@ -43,7 +43,7 @@ interface Page {
   main(services: PageServices): Html;
 }
 
-type PagePath = '/' | '/docs' | '/inbox' | '/sales';
+type PagePath = '/' | '/docs' | '/inbox' | '/sales' | '/boards';
 
 /** The operator's page is in no navigation. */
 const navigationOf = ({ has }: PageServices): readonly (readonly [PagePath, string])[] => [

@@ -6,6 +6,7 @@
 import type { SurfaceName } from '../../config/surfaces.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
+import { boards } from './boards.ts';
 import { docs } from './docs.ts';
 import { pageFile } from './file.ts';
 import { home } from './home.ts';
@@ -18,12 +19,14 @@ const ROUTES = [home, docs, pageFile];
 const CALLBACK_ROUTES = [inbox];
 /** Pages of the operator: unknown paths without `ADMIN_TOKEN`. */
 const OPERATOR_ROUTES = [sales];
+/** Those that need `CATALOGUE` too. */
+const BOARD_ROUTES = [boards];
 
 export const pages = defineModule({
   tag: 'pages',
   settings: {},
-  routes: [...ROUTES, ...CALLBACK_ROUTES, ...OPERATOR_ROUTES],
-  open({ config, server, surface, catalogue, remoteCatalogue, clock, paid, pageFiles, hookBaseUrl }) {
+  routes: [...ROUTES, ...CALLBACK_ROUTES, ...OPERATOR_ROUTES, ...BOARD_ROUTES],
+  open({ config, server, surface, catalogue, remoteCatalogue, clock, paid, pageFiles, hookBaseUrl, watchedBoards }) {
     const has = (product: SurfaceName): boolean => config.surfaces.includes(product);
     const services: PageServices = {
       catalogue,
@@ -46,6 +49,7 @@ export const pages = defineModule({
       ...ROUTES,
       ...(has('callbacks') ? CALLBACK_ROUTES : []),
       ...(config.adminToken === null ? [] : OPERATOR_ROUTES),
+      ...(config.adminToken === null || watchedBoards === null ? [] : BOARD_ROUTES),
     ];
     return { operations: bind('pages', routes, services) };
   },

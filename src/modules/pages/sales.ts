@@ -19,10 +19,10 @@ const MAIN = html`<h1>Sales</h1>
 </form>
 <noscript><p class="note">This page needs JavaScript. Without it: <code>paygrade sales --help</code></p></noscript>
 <div id="books" hidden>
-<div class="panel books-bar">
+<div class="panel operator-bar">
 <p class="choice"><label for="period">Period</label> <select id="period"><option value="7">7 days</option><option value="30" selected>30 days</option><option value="90">90 days</option><option value="400">400 days</option></select></p>
 <p class="choice"><label for="measure">Chart</label> <select id="measure"><option value="sales" selected>Sales</option><option value="amount">USDC</option></select></p>
-<p class="books-actions"><button type="button" id="refresh" class="plain">Refresh</button> <button type="button" id="forget" class="plain">Forget the token</button></p>
+<p class="operator-actions"><button type="button" id="refresh" class="plain">Refresh</button> <button type="button" id="forget" class="plain">Forget the token</button></p>
 <p id="state" class="state" role="status"></p>
 </div>
 <div id="settlements"></div>
@@ -66,7 +66,7 @@ const MAIN = html`<h1>Sales</h1>
 export const sales = pageRoute('salesPage', '/sales', 'The books of this server, for its operator', {
   title: 'Sales – paygrade',
   description: 'The books of this server.',
-  styles: ['sales.css'],
+  styles: ['operator.css', 'sales.css'],
   scripts: ['sales.js'],
   main: () => MAIN,
 });

@@ -5,7 +5,7 @@
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
  * reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were extracted with;
- * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts. Times are milliseconds since the
+ * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts and board-schema.ts. Times are milliseconds since the
  * epoch, UTC.
  *
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
@@ -20,47 +20,24 @@ import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
-import { COMPANY_TABLES } from './company-schema.ts';
-import { DESCRIPTION_TABLE, storedDescription } from './description-table.ts';
+import { storedDescription } from './description-table.ts';
+import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
+import { SCHEMA } from './history-schema.ts';
+import { shownTimes } from './shown-times.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}
 
 export const HISTORY_FILE = 'catalogue.sqlite';
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 /** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
 /** How long a reader waits for an import that is writing its pages to the file. */
 const BUSY_MS = 10_000;
+/** How long a commit waits for readers, such as a build: those of a million jobs read for a minute. */
+const COMMIT_BUSY_MS = 300_000;
 /** Negative: KiB. 64 MiB keep the inner pages of a million jobs' index in memory. */
 const CACHE_SIZE = -65_536;
-
-const SCHEMA = `
-  CREATE TABLE board (serial INTEGER PRIMARY KEY, shape TEXT NOT NULL, token TEXT NOT NULL, UNIQUE (shape, token));
-  CREATE TABLE feed (
-    board INTEGER NOT NULL, at_ms INTEGER NOT NULL, rows INTEGER NOT NULL, is_complete INTEGER NOT NULL,
-    PRIMARY KEY (board, at_ms)
-  ) WITHOUT ROWID;
-  CREATE TABLE job (
-    serial INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, board INTEGER NOT NULL, title TEXT NOT NULL,
-    company TEXT NOT NULL, company_domain TEXT, location TEXT, department TEXT, remote_status TEXT NOT NULL,
-    employment_type TEXT NOT NULL, source_url TEXT NOT NULL, skills TEXT NOT NULL, has_own_skills INTEGER NOT NULL,
-    dictionary INTEGER NOT NULL, description_digest TEXT, first_observed_ms INTEGER NOT NULL,
-    last_observed_ms INTEGER NOT NULL, present_ms INTEGER NOT NULL, is_source_closed INTEGER NOT NULL,
-    closed_ms INTEGER, checksum INTEGER NOT NULL
-  );
-  CREATE INDEX job_of_board ON job (board, present_ms);
-  CREATE INDEX job_of_description ON job (description_digest);
-  CREATE TABLE event (
-    serial INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL,
-    field TEXT, before TEXT, after TEXT
-  );
-  CREATE INDEX event_by_time ON event (at_ms);
-  CREATE INDEX event_of_job ON event (job);
-  CREATE TABLE dictionary (serial INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);
-  ${COMPANY_TABLES}
-  ${DESCRIPTION_TABLE}
-`;
 
 export type Row = Record<string, unknown>;
 
@@ -90,37 +67,6 @@ export interface StoredJob extends KnownJob {
   readonly dictionary: number;
 }
 
-export interface HistoryEvent {
-  readonly atMs: number;
-  readonly kind: EventKind;
-  readonly id: string;
-  readonly title: string;
-  readonly company: string;
-  readonly shape: string;
-  readonly board: string;
-  readonly field: string | null;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
-export interface HistoryFeed {
-  readonly atMs: number;
-  readonly shape: string;
-  readonly board: string;
-  readonly rows: number;
-  readonly isComplete: boolean;
-}
-
-export interface HistoryQuery {
-  /** `shape:token`, or a token of any shape. */
-  readonly board?: string;
-  readonly job?: string;
-  readonly kind?: EventKind;
-  /** Both ends included. */
-  readonly sinceMs?: number;
-  readonly untilMs?: number;
-}
-
 export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
   const { job: fields } = job;
   return checksumOfFields(
@@ -146,6 +92,16 @@ export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
   );
 }
 
+/** The file's path in a folder that exists then. @throws HistoryError */
+function pathMadeIn(folder: string): string {
+  try {
+    makeFolder(folder);
+    return join(folder, HISTORY_FILE);
+  } catch (failure) {
+    throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
+  }
+}
+
 export class HistoryDatabase {
   /** Path of the file, for messages. */
   readonly path: string;
@@ -162,57 +118,116 @@ export class HistoryDatabase {
    * @throws HistoryError when another import uses it, or it is damaged, another database, or newer than this program
    */
   static openForImport(folder: string): HistoryDatabase {
-    const path = join(folder, HISTORY_FILE);
-    try {
-      makeFolder(folder);
-    } catch (failure) {
-      throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
-    }
+    const path = pathMadeIn(folder);
+    // Does not wait: another import may take as long as its files need.
+    return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(0));
+  }
+
+  /**
+   * Opens the history for the small tables (boards, words of the operator), creates it when it is missing, and begins a
+   * transaction. It waits for another writer, and does not check every page, which takes seconds for a large history.
+   * @throws HistoryError as `openForImport`
+   */
+  static openForSettings(folder: string, waitMs = BUSY_MS): HistoryDatabase {
+    const path = pathMadeIn(folder);
+    return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(waitMs), false, waitMs);
+  }
+
+  /**
+   * Opens the history for many transactions one after the other (`tryBegin`), creates it when it is missing.
+   * @throws HistoryError as `openForImport`
+   */
+  static openForWatching(folder: string): HistoryDatabase {
+    const path = pathMadeIn(folder);
     return HistoryDatabase.#opened(path, (history) => {
-      // Does not wait: another import may take as long as its files need.
-      history.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
-      if (history.#pragma('user_version') !== 0) return;
-      history.database.exec(
-        `${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`,
-      );
+      history.#beginToWrite(BUSY_MS);
+      history.database.exec(`COMMIT; PRAGMA busy_timeout = ${COMMIT_BUSY_MS}`);
     });
+  }
+
+  /** Begins a transaction. @returns false while another process writes @throws HistoryError */
+  tryBegin(): boolean {
+    try {
+      this.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
+      return true;
+    } catch (failure) {
+      if (codeOf(failure) === BUSY) return false;
+      throw historyErrorOf(failure, this.path);
+    } finally {
+      this.database.exec(`PRAGMA busy_timeout = ${COMMIT_BUSY_MS}`);
+    }
+  }
+
+  /** Takes back what the transaction wrote, if there is one. */
+  rollback(): void {
+    try {
+      this.database.exec('ROLLBACK');
+    } catch {
+      // There is none: SQLite has taken it back itself, or it was never begun.
+    }
+  }
+
+  /** For reading the small tables: without a check of every page. @throws as `openForReading` */
+  static openForGlance(folder: string, waitMs = BUSY_MS): HistoryDatabase {
+    return HistoryDatabase.#openedForReading(folder, false, waitMs);
   }
 
   /** Opens the history in `folder` for reading. @throws HistoryError when there is none, or as `openForImport` */
   static openForReading(folder: string): HistoryDatabase {
-    const path = join(folder, HISTORY_FILE);
-    if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
-    return HistoryDatabase.#opened(path, (history) => {
-      // One transaction, so that all reads see the same moment.
-      history.database.exec('BEGIN');
-      if (history.#pragma('user_version') === 0)
-        throw new HistoryError(`${folder} holds no catalogue: nothing was imported`);
-    });
+    return HistoryDatabase.#openedForReading(folder, true);
   }
 
-  static #opened(path: string, begin: (history: HistoryDatabase) => void): HistoryDatabase {
+  static #openedForReading(folder: string, isChecked: boolean, waitMs = BUSY_MS): HistoryDatabase {
+    const path = join(folder, HISTORY_FILE);
+    if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
+    return HistoryDatabase.#opened(
+      path,
+      (history) => {
+        // One transaction, so that all reads see the same moment.
+        history.database.exec('BEGIN');
+        if (history.#pragma('user_version') === 0)
+          throw new HistoryError(`${folder} holds no catalogue: nothing was imported`);
+      },
+      isChecked,
+      waitMs,
+    );
+  }
+
+  #beginToWrite(waitMs: number): void {
+    this.database.exec(`PRAGMA busy_timeout = ${waitMs}; BEGIN IMMEDIATE`);
+    if (this.#pragma('user_version') !== 0) return;
+    this.database.exec(`${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`);
+  }
+
+  static #opened(
+    path: string,
+    begin: (history: HistoryDatabase) => void,
+    isChecked = true,
+    waitMs = BUSY_MS,
+  ): HistoryDatabase {
     let database: DatabaseSync | undefined;
     try {
       if (existsSync(path) && !statSync(path).isFile()) throw new HistoryError(`${path} is not a file`);
       database = new DatabaseSync(path);
       const history = new HistoryDatabase(path, database);
-      database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA cache_size = ${CACHE_SIZE}; PRAGMA temp_store = FILE`);
+      database.exec(`PRAGMA busy_timeout = ${waitMs}; PRAGMA cache_size = ${CACHE_SIZE}; PRAGMA temp_store = FILE`);
       const version = history.#pragma('user_version');
       const isEmpty = history.#pragma('page_count') === 0;
       if (!isEmpty && history.#pragma('application_id') !== APPLICATION_ID) {
         throw new HistoryError(`${path} is another database, not a catalogue's history`);
       }
-      if (version !== 0 && version < FORMAT_VERSION) {
+      if (version !== 0 && version !== FORMAT_VERSION) {
+        const age = version < FORMAT_VERSION ? 'older' : 'newer';
+        const hint = version < FORMAT_VERSION ? ': import the files again' : '';
         throw new HistoryError(
-          `${path} has format ${version}, which is older than this program (${FORMAT_VERSION}): import the files again`,
+          `${path} has format ${version}, which is ${age} than this program (${FORMAT_VERSION})${hint}`,
         );
       }
-      if (version > FORMAT_VERSION) {
-        throw new HistoryError(`${path} has format ${version}, which is newer than this program (${FORMAT_VERSION})`);
-      }
       begin(history);
-      const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as Row)[0];
-      if (found !== 'ok') throw new HistoryError(`${path} is damaged: ${String(found).split('\n')[0]}`);
+      if (isChecked) {
+        const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as Row)[0];
+        if (found !== 'ok') throw new HistoryError(`${path} is damaged: ${String(found).split('\n')[0]}`);
+      }
       return history;
     } catch (failure) {
       database?.close();
@@ -358,41 +373,4 @@ export class HistoryDatabase {
       throw historyErrorOf(failure, this.path);
     }
   }
-}
-
-/**
- * The times of a job as the catalogue shows it. A source may go on listing a job that it says is closed, and a native record
- * may have been observed after the feed that closed it: a job is not observed after its closing.
- */
-function shownTimes(
-  firstMs: number,
-  lastMs: number,
-  closedMs: number | null,
-): Pick<Job, 'firstObservedMs' | 'lastObservedMs' | 'status' | 'closedAtMs'> {
-  if (closedMs === null) {
-    return { firstObservedMs: firstMs, lastObservedMs: lastMs, status: 'active', closedAtMs: null };
-  }
-  const lastObservedMs = Math.max(firstMs, Math.min(lastMs, closedMs));
-  return {
-    firstObservedMs: firstMs,
-    lastObservedMs,
-    status: 'closed',
-    closedAtMs: Math.max(closedMs, lastObservedMs),
-  };
-}
-
-function conditionOf(query: HistoryQuery, table: 'event' | 'feed'): { where: string; values: (string | number)[] } {
-  const values: (string | number)[] = [];
-  const conditions: string[] = [];
-  const add = (condition: string, ...bound: (string | number)[]): void => {
-    conditions.push(condition);
-    values.push(...bound);
-  };
-  const { board, job, kind, sinceMs, untilMs } = query;
-  if (board !== undefined) add("(board.token = ? OR board.shape || ':' || board.token = ?)", board, board);
-  if (job !== undefined) add('job.id = ?', job);
-  if (kind !== undefined) add('kind = ?', kind);
-  if (sinceMs !== undefined) add(`${table}.at_ms >= ?`, sinceMs);
-  if (untilMs !== undefined) add(`${table}.at_ms <= ?`, untilMs);
-  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }

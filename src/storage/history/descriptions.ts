@@ -15,7 +15,8 @@ export class DescriptionStore {
 
   constructor(history: HistoryDatabase) {
     this.#history = history;
-    history.database.exec('CREATE TEMP TABLE doubtful_description (digest TEXT PRIMARY KEY) WITHOUT ROWID');
+    history.database.exec(`CREATE TEMP TABLE IF NOT EXISTS doubtful_description (digest TEXT PRIMARY KEY) WITHOUT ROWID;
+      DELETE FROM doubtful_description`);
   }
 
   /** Stores the description of a job that was read, unless one has the digest. */
@@ -23,9 +24,10 @@ export class DescriptionStore {
     if (description === null) return;
     const known = this.#history.statement('SELECT 1 FROM description WHERE digest = ?').get(digest);
     if (known !== undefined) return;
+    const bytes = Buffer.from(description);
     this.#history
-      .statement('INSERT INTO description (digest, is_truncated, text) VALUES (?, ?, ?)')
-      .run(digest, Number(descriptionTruncated), compressed(Buffer.from(description), LEVEL));
+      .statement('INSERT INTO description (digest, is_truncated, bytes, text) VALUES (?, ?, ?, ?)')
+      .run(digest, Number(descriptionTruncated), bytes.length, compressed(bytes, LEVEL));
     this.doubt(digest);
   }
 

@@ -6,10 +6,11 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { HistoryDatabase } from './database.ts';
 
 const TABLE = `
-  CREATE TEMP TABLE staged_host (
+  CREATE TEMP TABLE IF NOT EXISTS staged_host (
     feed INTEGER NOT NULL, company TEXT NOT NULL, kind TEXT NOT NULL, host TEXT NOT NULL, rows INTEGER NOT NULL,
     UNIQUE (feed, kind, company, host)
-  )
+  );
+  DELETE FROM staged_host;
 `;
 
 /** Hosts that are kept of one kind for an employer, those of most postings first: a company has few of its own. */
@@ -31,6 +32,11 @@ export class HostStaging {
         'INSERT INTO staged_host VALUES (?, ?, ?, ?, 1) ON CONFLICT (feed, kind, company, host) DO UPDATE SET rows = rows + 1',
       )
       .run(feed, company, kind, host);
+  }
+
+  /** A feed that is unchanged names the hosts that it named before. */
+  repeat(board: number, beforeMs: number, atMs: number): void {
+    this.#history.statement('UPDATE host SET at_ms = ? WHERE board = ? AND at_ms = ?').run(atMs, board, beforeMs);
   }
 
   /**

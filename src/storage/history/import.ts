@@ -60,6 +60,17 @@ export class HistoryImport implements JobSink {
   /** The last description with its digest, because each is needed twice. */
   #digested: { readonly text: string; readonly digest: string } | undefined;
 
+  /** When the board's last feed was, milliseconds since the epoch; null: it had none. @throws HistoryError */
+  static lastFeedMs(history: HistoryDatabase, shape: string, board: string): number | null {
+    try {
+      const sql =
+        'SELECT max(at_ms) AS at_ms FROM feed WHERE board = (SELECT serial FROM board WHERE shape = ? AND token = ?)';
+      return (history.statement(sql).get(shape, board) as Row).at_ms as number | null;
+    } catch (failure) {
+      throw historyErrorOf(failure, history.path);
+    }
+  }
+
   constructor(history: HistoryDatabase, settings: ImportSettings) {
     this.#history = history;
     this.#settings = settings;
@@ -205,13 +216,20 @@ export class HistoryImport implements JobSink {
         onFeed({ shape, board, rows, ...counts, hasNameless: false, refusal });
         continue;
       }
-      const merge = new FeedMerge(this.#history, { rows: this.#staging, hosts: this.#hosts }, this.#writer, {
-        observedAtMs: feed.atMs,
-        words: this.#words,
-      });
+      const merge = this.#mergeAt(feed.atMs);
       const outcome = this.#guarded(() => merge.merge(feed, isComplete && !feed.isCutShort, isForced));
       if (outcome !== undefined) onFeed(outcome);
     }
+  }
+
+  /** Records that the board lists at `atMs` exactly what its last feed had. @returns undefined when it had none */
+  repeatLast(shape: string, board: string, atMs: number): FeedOutcome | undefined {
+    return this.#guarded(() => this.#mergeAt(atMs).repeat(shape, board));
+  }
+
+  /** Something else was written into the history, so the transaction is to be committed. */
+  markWritten(): void {
+    this.#writer.markWritten();
   }
 
   /** Commits the import; it is on disk when this returns. */
@@ -237,6 +255,11 @@ export class HistoryImport implements JobSink {
     } catch (failure) {
       throw historyErrorOf(failure, this.#history.path);
     }
+  }
+
+  #mergeAt(observedAtMs: number): FeedMerge {
+    const staged = { rows: this.#staging, hosts: this.#hosts };
+    return new FeedMerge(this.#history, staged, this.#writer, { observedAtMs, words: this.#words });
   }
 
   #digestOf(description: string): string {

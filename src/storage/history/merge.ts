@@ -14,7 +14,7 @@ import {
 } from '../../ingest/history/observation.ts';
 import { fileStemOf } from '../../ingest/shapes/board.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
-import type { HistoryDatabase, Row } from './database.ts';
+import type { HistoryDatabase, Row, StoredJob } from './database.ts';
 import type { HostStaging } from './host-staging.ts';
 import type { Staging } from './staging.ts';
 import type { HistoryWriter } from './writer.ts';
@@ -144,6 +144,51 @@ export class FeedMerge {
     return { shape, board: token, rows, ...counts, hasNameless: isSaidComplete && feed.hasNameless, refusal: null };
   }
 
+  /**
+   * Merges the board's last feed once more, at the time of this merge: the source says that its listing is unchanged. The same as
+   * the feed itself at that time, without reading it.
+   * @returns undefined when the board has no earlier feed
+   */
+  repeat(shape: string, token: string): FeedOutcome | undefined {
+    const atMs = this.#atMs;
+    const board = this.#writer.boardSerial(shape, token);
+    if (board === undefined) return undefined;
+    const last = this.#history
+      .statement('SELECT at_ms, rows, is_complete FROM feed WHERE board = ? AND at_ms < ? ORDER BY at_ms DESC LIMIT 1')
+      .get(board, atMs) as Row | undefined;
+    if (last === undefined) return undefined;
+    const counts: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
+    const isComplete = last.is_complete === 1;
+    const completeMs = this.#completeTimes(board);
+    if (isComplete) completeMs.push(atMs);
+    completeMs.sort((a, b) => a - b);
+    // Reads all rows first, because the loop writes to the same table.
+    const rows = this.#history
+      .statement('SELECT * FROM job WHERE board = ? AND present_ms = ?')
+      .all(board, last.at_ms as number) as Row[];
+    for (const row of rows) {
+      this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
+      counts.seen++;
+    }
+    this.#hosts.repeat(board, last.at_ms as number, atMs);
+    this.#writer.storeFeed(board, atMs, last.rows as number, isComplete);
+    if (isComplete) this.#closeMissing({ board, shape, completeMs, counts });
+    return { shape, board: token, rows: last.rows as number, ...counts, hasNameless: false, refusal: null };
+  }
+
+  /** A known job is listed, and its record says nothing new. */
+  #seenAgain(known: StoredJob, completeMs: readonly number[], counts: Counts): void {
+    const atMs = this.#atMs;
+    const { job, descriptionDigest, hasOwnSkills, isSourceClosed } = known;
+    const facts = { job, descriptionDigest, hasOwnSkills, isSourceClosed };
+    const outcome = sighted(known, { ...facts, atMs, firstMs: atMs, lastMs: atMs, sourceClosedMs: atMs }, completeMs);
+    const { next } = outcome;
+    if (next.lastMs === known.lastMs && next.presentMs === known.presentMs && next.firstMs === known.firstMs) return;
+    if (isOnlyLater(known, outcome)) this.#writer.storeTimes(known, next);
+    else this.#writer.storeJob(outcome, known);
+    count(outcome, counts);
+  }
+
   /** Keeps the hosts that the feed names, and which of its files the operator's words name. */
   #keepCompanyFacts(feed: OpenFeed, board: number, isComplete: boolean): void {
     if (this.#hosts.keep(feed.serial, board, this.#atMs, isComplete)) this.#writer.markWritten();
@@ -193,7 +238,9 @@ export class FeedMerge {
       board: isLatest && shape !== nativeShape.name ? board : known.board,
       dictionary: isLatest && isExtracted ? this.#writer.currentDictionary() : known.dictionary,
     };
-    if (isLatest || outcome.next.presentMs !== known.presentMs || outcome.next.firstMs !== known.firstMs) {
+    const isSamePlace = place.board === known.board && place.dictionary === known.dictionary;
+    if (isSamePlace && isOnlyLater(known, outcome)) this.#writer.storeTimes(known, outcome.next);
+    else if (isLatest || outcome.next.presentMs !== known.presentMs || outcome.next.firstMs !== known.firstMs) {
       this.#writer.storeJob(outcome, place);
     }
     count(outcome, counts);
@@ -202,19 +249,9 @@ export class FeedMerge {
 
   /** Keeps known jobs open when their records were refused, because the source still lists them. */
   #keepRefused(feed: OpenFeed, { completeMs, counts }: Target): void {
-    const atMs = this.#atMs;
     for (const id of this.#staging.refusedIds(feed.serial)) {
       const row = this.#history.statement('SELECT * FROM job WHERE id = ?').get(id) as Row | undefined;
-      if (row === undefined) continue;
-      const known = this.#history.storedJobOf(row);
-      const { job, descriptionDigest, hasOwnSkills, isSourceClosed } = known;
-      const facts = { job, descriptionDigest, hasOwnSkills, isSourceClosed };
-      const outcome = sighted(known, { ...facts, atMs, firstMs: atMs, lastMs: atMs, sourceClosedMs: atMs }, completeMs);
-      const { next } = outcome;
-      if (next.lastMs === known.lastMs && next.presentMs === known.presentMs && next.firstMs === known.firstMs)
-        continue;
-      this.#writer.storeJob(outcome, known);
-      count(outcome, counts);
+      if (row !== undefined) this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
     }
   }
 
@@ -238,6 +275,21 @@ export class FeedMerge {
       count(outcome, counts);
     }
   }
+}
+
+/** Whether the last times are all that changes: so it is with most jobs of most feeds. */
+function isOnlyLater(known: StoredJob, { log, next }: Outcome): boolean {
+  return (
+    log.length === 0 &&
+    (next.lastMs !== known.lastMs || next.presentMs !== known.presentMs) &&
+    next.firstMs === known.firstMs &&
+    next.closedMs === known.closedMs &&
+    next.isSourceClosed === known.isSourceClosed &&
+    next.hasOwnSkills === known.hasOwnSkills &&
+    next.descriptionDigest === known.descriptionDigest &&
+    next.job.skills.length === known.job.skills.length &&
+    next.job.skills.every((skill, i) => skill === known.job.skills[i])
+  );
 }
 
 function count(outcome: Outcome, counts: Counts): void {

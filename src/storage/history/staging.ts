@@ -6,11 +6,13 @@ import type { Sighting } from '../../ingest/history/observation.ts';
 import type { HistoryDatabase, Row } from './database.ts';
 
 const TABLES = `
-  CREATE TEMP TABLE staged (
+  CREATE TEMP TABLE IF NOT EXISTS staged (
     ordinal INTEGER NOT NULL, feed INTEGER NOT NULL, id TEXT NOT NULL, member TEXT NOT NULL, fetched_ms INTEGER,
     sighting TEXT NOT NULL, UNIQUE (feed, id)
   );
-  CREATE TEMP TABLE refused (feed INTEGER NOT NULL, id TEXT NOT NULL, UNIQUE (feed, id))
+  CREATE TEMP TABLE IF NOT EXISTS refused (feed INTEGER NOT NULL, id TEXT NOT NULL, UNIQUE (feed, id));
+  DELETE FROM staged;
+  DELETE FROM refused;
 `;
 
 export interface StagedRow {

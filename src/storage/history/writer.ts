@@ -30,10 +30,10 @@ const INSERT_JOB = `INSERT INTO job (${JOB_COLUMNS.join(', ')}) VALUES (${JOB_CO
 const UPDATE_JOB = `UPDATE job SET ${JOB_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE serial = ?`;
 
 /** Events of the import, in the order in which they were found; `recordEvents` moves them. */
-const LOGGED = `CREATE TEMP TABLE logged (
+const LOGGED = `CREATE TEMP TABLE IF NOT EXISTS logged (
   serial INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL, job INTEGER NOT NULL, field TEXT, before TEXT,
   after TEXT
-)`;
+); DELETE FROM logged`;
 
 /** Every method throws what SQLite throws. */
 export class HistoryWriter {
@@ -136,6 +136,13 @@ export class HistoryWriter {
       this.#write(UPDATE_JOB, ...values, serial);
     }
     for (const entry of log) this.#log(serial, entry);
+  }
+
+  /** Writes the times of a job of which nothing else has changed: what most jobs of most feeds need. */
+  storeTimes(known: StoredJob, { lastMs, presentMs }: Pick<StoredJob, 'lastMs' | 'presentMs'>): void {
+    const checksum = checksumOfJob({ ...known, lastMs, presentMs });
+    const update = 'UPDATE job SET last_observed_ms = ?, present_ms = ?, checksum = ? WHERE serial = ?';
+    this.#write(update, lastMs, presentMs, checksum, known.serial);
   }
 
   /** Records the events of the import: by time of observation, then by the job's id, then as they were found (siblings §4). */

@@ -274,7 +274,7 @@ const golden: Readonly<Record<string, readonly Golden[]>> = {
       'workday-scraped-aig.json',
       0,
       {
-        id: 'workday:aig:JR2601392',
+        id: 'workday:aig/aig:JR2601392',
         title: 'Head of Compliance, Singapore',
         company: 'aig',
         company_domain: null,
@@ -288,7 +288,7 @@ const golden: Readonly<Record<string, readonly Golden[]>> = {
         status: 'active',
       },
     ],
-    ['workday-scraped-aig.json', 4, { id: 'workday:aig:JR2504494', title: 'Broker Director', location: 'London' }],
+    ['workday-scraped-aig.json', 4, { id: 'workday:aig/aig:JR2504494', title: 'Broker Director', location: 'London' }],
     ['workday-scraped-aig.json', 8, { location: 'NY-New York; NJ-Parsippany; NJ-Jersey City' }],
     ['workday-scraped-aig.json', 12, { title: 'Benefits Manager, Canada', location: 'Toronto' }],
     ['workday-scraped-aig.json', 16, { title: 'Senior Underwriter A&H (w/m/d)', location: 'Vienna' }],
@@ -608,7 +608,7 @@ describe.skipIf(realDataMissing)(`real rows, checked by hand${skippedWithout}`, 
     [
       0,
       {
-        id: 'workday:nvidia:JR2021016',
+        id: 'workday:nvidia/NVIDIAExternalCareerSite:JR2021016',
         title: 'Verification Engineer - New College Grad 2026',
         company: 'NVIDIA',
         company_domain: 'nvidia.com',
@@ -618,7 +618,7 @@ describe.skipIf(realDataMissing)(`real rows, checked by hand${skippedWithout}`, 
         first_observed_at: OBSERVED_AT,
       },
     ],
-    [1, { id: 'workday:nvidia:JR2018518', location: 'US, CA, Santa Clara' }],
+    [1, { id: 'workday:nvidia/NVIDIAExternalCareerSite:JR2018518', location: 'US, CA, Santa Clara' }],
   ];
   it.each(nvidia)('a list of Workday gets its addresses from the manifest: row %i', async (index, expected) => {
     const real = await realShape('workday-cxs-nvidia.json');

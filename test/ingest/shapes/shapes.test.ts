@@ -143,7 +143,7 @@ describe('documented forms', () => {
       },
       'workday',
       {
-        id: 'workday:acme:R1-2',
+        id: 'workday:acme/Site:R1-2',
         location: 'Bern; Basel',
         employment_type: 'part_time',
         remote_status: 'hybrid',

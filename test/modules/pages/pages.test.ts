@@ -41,6 +41,7 @@ describe('pages', () => {
       stateDir: ':memory:',
       baseUrl: 'https://api.example.com/pay',
       adminToken: 'a'.repeat(32),
+      catalogue: 'a-folder-that-may-come',
     });
   });
   afterAll(() => app.close());

@@ -1,0 +1,206 @@
+// @ts-check
+/** The operator's page about watched boards: health, what the days brought, companies without a domain, and each board. */
+import {
+  copyOf,
+  element,
+  grouped,
+  lastDays,
+  legendItem,
+  operatorPage,
+  Refused,
+  rowOf,
+  stackedBars,
+} from './operator.js';
+
+/**
+ * @typedef {{ day: string, fetches: number, opened: number, changed: number, closed: number, reopened: number }} Day
+ * @typedef {{ board: string, company: string | null, domain: string | null, address: string, health: string,
+ *   jobs: number | null, last_jobs: number | null, last_fetch_at: string | null, last_ok_at: string | null,
+ *   next_at: string | null, overdue: boolean, http_status: number | null, reason: string | null }} Board
+ * @typedef {{ company: string, active_jobs: number }} Missing
+ */
+
+/** Boards a request. */
+const LIMIT = 100;
+const CHANGES = /** @type {const} */ (['opened', 'changed', 'closed', 'reopened']);
+
+/** @type {HTMLSelectElement} */
+const periodField = element('period');
+/** @type {HTMLSelectElement} */
+const healthField = element('health');
+const plot = element('plot');
+const boardList = element('boards');
+const missingList = element('missing');
+/** @type {HTMLButtonElement} */
+const moreButton = element('more');
+/** @type {HTMLTemplateElement} */
+const boardTemplate = element('board-template');
+/** @type {HTMLTemplateElement} */
+const missingTemplate = element('missing-template');
+
+const page = operatorPage({
+  opened: element('opened'),
+  state: element('state'),
+  reading: 'Reading the boards…',
+  read,
+  emptied() {
+    for (const id of ['figures', 'days', 'missing', 'boards', 'legend']) element(id).replaceChildren();
+    plot.querySelector('svg')?.remove();
+  },
+  focused: () => element('health-title'),
+});
+
+/** @param {number} number of the page of boards, 1 the first */
+const pathOf = (number) => {
+  const health = healthField.value === '' ? '' : `&health=${healthField.value}`;
+  return `boards?since=${lastDays(Number(periodField.value))[0]}&limit=${LIMIT}&page=${number}${health}`;
+};
+
+/** @param {AbortSignal} signal */
+async function read(signal) {
+  const data = await page.ask(pathOf(1), signal);
+  if (signal.aborted) return;
+  showHealth(data.health, data.overdue);
+  showDays(data.days);
+  showMissing(data.companies_without_domain, data.total_companies_without_domain);
+  boardList.replaceChildren();
+  showBoards(data.boards, data.matching_boards);
+}
+
+/** @param {Readonly<Record<string, number>>} health @param {number} overdue */
+function showHealth(health, overdue) {
+  const total = Object.values(health).reduce((sum, count) => sum + count, 0);
+  const shown = [
+    ['Boards', total],
+    ...Object.entries(health).filter(([, count]) => count > 0),
+    ...(overdue > 0 ? [['overdue', overdue]] : []),
+  ];
+  const figures = shown.map(([name, count]) => {
+    const box = document.createElement('div');
+    const term = document.createElement('dt');
+    term.textContent = String(name);
+    const value = document.createElement('dd');
+    value.textContent = grouped(Number(count));
+    box.append(term, value);
+    return box;
+  });
+  element('figures').replaceChildren(...figures);
+}
+
+/** @param {readonly Day[]} days */
+function showDays(days) {
+  const names = lastDays(Number(periodField.value));
+  const byDay = new Map(days.map((day) => [day.day, day]));
+  /** @param {Day | undefined} day */
+  const sumOf = (day) => (day === undefined ? 0 : CHANGES.reduce((sum, change) => sum + day[change], 0));
+  const max = Math.max(0, ...days.map(sumOf));
+  const stacks = names.map((name) => {
+    const day = byDay.get(name);
+    if (day === undefined) return [];
+    return CHANGES.map((change, i) => ({
+      height: day[change],
+      className: `part-${i}`,
+      tip: `${name} ${change}: ${grouped(day[change])}`,
+    })).filter(({ height }) => height > 0);
+  });
+  const label = `Jobs opened, changed, closed and reopened a day, ${names[0]} to ${names.at(-1)}; at most ${grouped(max)} on one day. The table below has the numbers.`;
+  plot.querySelector('svg')?.remove();
+  plot.append(stackedBars(label, stacks, max));
+  element('plot-max').textContent = grouped(max);
+  element('first-day').textContent = names[0] ?? '';
+  element('last-day').textContent = names.at(-1) ?? '';
+  const totals = CHANGES.map((change) => days.reduce((sum, day) => sum + day[change], 0));
+  const items = CHANGES.map((change, i) => legendItem(`${change}: ${grouped(totals[i] ?? 0)}`, `part-${i}`));
+  element('legend').replaceChildren(...items);
+  const rows = days
+    .toReversed()
+    .map((day) => rowOf([day.day, grouped(day.fetches), ...CHANGES.map((change) => grouped(day[change]))]));
+  element('days').replaceChildren(...rows);
+}
+
+/** @param {readonly Missing[]} companies @param {number} total */
+function showMissing(companies, total) {
+  const more = total > companies.length ? `, the ${grouped(companies.length)} with most jobs below` : '';
+  element('missing-count').textContent =
+    total === 0 ? 'Every company with active jobs has one.' : `${grouped(total)} companies with active jobs${more}.`;
+  missingList.replaceChildren(...companies.map(missingItem));
+}
+
+/** @param {Missing} missing */
+function missingItem({ company, active_jobs: jobs }) {
+  const { copy, part } = copyOf(missingTemplate);
+  part('company').textContent = company;
+  part('jobs').textContent = `${grouped(jobs)} job${jobs === 1 ? '' : 's'}`;
+  const field = /** @type {HTMLInputElement} */ (part('domain'));
+  const button = /** @type {HTMLButtonElement} */ (part('button'));
+  const said = part('said');
+  /** @param {AbortSignal} signal */
+  const send = async (signal) => {
+    button.disabled = true;
+    try {
+      const { domain } = await page.ask('companies', signal, { company, domain: field.value.trim() });
+      said.textContent = `${domain} is kept; the next build applies it.`;
+      field.removeAttribute('aria-invalid');
+    } catch (failure) {
+      // What is wrong with the domain stands beside its field; everything else is the page's.
+      if (!(failure instanceof Refused) || (failure.status !== 400 && failure.status !== 503)) throw failure;
+      said.textContent = failure.message;
+      field.setAttribute('aria-invalid', 'true');
+      field.focus();
+    } finally {
+      button.disabled = false;
+    }
+  };
+  copy.querySelector('form')?.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void page.continued(send);
+  });
+  return copy;
+}
+
+/** @param {string | null} time */
+const minuteOf = (time) => (time === null ? 'never' : `${time.slice(0, 16).replace('T', ' ')} UTC`);
+
+/** @param {Board} board */
+function boardItem(board) {
+  const { copy, part } = copyOf(boardTemplate);
+  copy.dataset.health = board.health;
+  part('health').textContent = board.health;
+  part('health').dataset.health = board.health;
+  part('name').textContent = board.board;
+  part('company').textContent =
+    [board.company, board.domain].filter((one) => one !== null).join(', ') || 'Company unknown';
+  const known = board.jobs === null ? 'unknown' : grouped(board.jobs);
+  const isOther = board.last_jobs !== null && board.last_jobs !== board.jobs;
+  part('jobs').textContent = isOther ? `${known}; the last fetch listed ${grouped(board.last_jobs ?? 0)}` : known;
+  const status = board.http_status === null ? '' : `, status ${board.http_status}`;
+  part('last').textContent = `${minuteOf(board.last_fetch_at)}${board.last_fetch_at === null ? '' : status}`;
+  part('next').textContent =
+    `${board.next_at === null ? 'at once' : minuteOf(board.next_at)}${board.overdue ? ', overdue' : ''}`;
+  part('reason').textContent = board.reason ?? '';
+  part('reason-row').hidden = board.reason === null;
+  return copy;
+}
+
+/** @param {readonly Board[]} boards @param {number} matching */
+function showBoards(boards, matching) {
+  boardList.append(...boards.map(boardItem));
+  const shown = boardList.childElementCount;
+  element('boards-count').textContent =
+    matching === 0 ? 'No board.' : `${grouped(shown)} of ${grouped(matching)}, those that need you first.`;
+  moreButton.hidden = shown >= matching;
+}
+
+moreButton.addEventListener('click', () => {
+  moreButton.disabled = true;
+  void page
+    .continued(async (signal) => {
+      const data = await page.ask(pathOf(Math.floor(boardList.childElementCount / LIMIT) + 1), signal);
+      if (!signal.aborted) showBoards(data.boards, data.matching_boards);
+    })
+    .finally(() => {
+      moreButton.disabled = false;
+    });
+});
+periodField.addEventListener('change', () => void page.read());
+healthField.addEventListener('change', () => void page.read());

@@ -1,0 +1,226 @@
+// @ts-check
+/**
+ * What the operator's pages share: elements, templates, asking with the admin token, and bars. The token is only in a variable of
+ * this module and in the Authorization header. Everything that a server answers enters a page as text.
+ */
+
+export const DAY_MS = 86_400_000;
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @returns {T}
+ */
+export const element = (id) => /** @type {T} */ (document.getElementById(id));
+
+/** A refusal of the server, as its message. */
+export class Refused extends Error {
+  /** @param {number} status @param {string} message */
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** @param {number | bigint} count */
+export const grouped = (count) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+
+/** The last UTC days, oldest first. @param {number} count */
+export function lastDays(count) {
+  const today = Date.now();
+  return Array.from({ length: count }, (_, i) => new Date(today - (count - 1 - i) * DAY_MS).toISOString().slice(0, 10));
+}
+
+/**
+ * The parts of a template's copy by name.
+ * @param {HTMLTemplateElement} template
+ */
+export function copyOf(template) {
+  const copy = /** @type {HTMLElement} */ (
+    /** @type {DocumentFragment} */ (template.content.cloneNode(true)).firstElementChild
+  );
+  /** @param {string} name */
+  const part = (name) => /** @type {HTMLElement} */ (copy.querySelector(`[data-part="${name}"]`));
+  return { copy, part };
+}
+
+/** @param {string} name @param {Readonly<Record<string, string>>} attributes */
+export function drawn(name, attributes) {
+  const shape = document.createElementNS(SVG, name);
+  for (const [attribute, value] of Object.entries(attributes)) shape.setAttribute(attribute, value);
+  return shape;
+}
+
+/** An item of a chart's legend. @param {string} text @param {string} className of its colour */
+export function legendItem(text, className) {
+  const item = document.createElement('li');
+  const swatch = drawn('svg', { viewBox: '0 0 1 1', 'aria-hidden': 'true' });
+  swatch.append(drawn('rect', { width: '1', height: '1', class: className }));
+  const label = document.createElement('span');
+  label.textContent = text;
+  item.append(swatch, label);
+  return item;
+}
+
+/** A row of a table whose first cell is its head. @param {readonly string[]} texts */
+export function rowOf([head = '', ...texts]) {
+  const row = document.createElement('tr');
+  const first = document.createElement('th');
+  first.scope = 'row';
+  first.textContent = head;
+  const cells = texts.map((text) => {
+    const cell = document.createElement('td');
+    cell.textContent = text;
+    return cell;
+  });
+  row.append(first, ...cells);
+  return row;
+}
+
+/**
+ * Stacked bars, one stack a day, in a box of 100 by 100 that the browser stretches.
+ * @param {string} label
+ * @param {readonly (readonly { height: number, className: string, tip: string }[])[]} stacks heights of one scale
+ * @param {number} max height of the tallest stack
+ */
+export function stackedBars(label, stacks, max) {
+  const svg = drawn('svg', { viewBox: '0 0 100 100', preserveAspectRatio: 'none', role: 'img', 'aria-label': label });
+  const width = 100 / stacks.length;
+  for (const [i, stack] of stacks.entries()) {
+    let top = 100;
+    for (const { height: value, className, tip } of stack) {
+      const height = (100 * value) / Math.max(max, 1);
+      top -= height;
+      const bar = drawn('rect', {
+        x: (i * width + width * 0.12).toFixed(3),
+        y: top.toFixed(3),
+        width: (width * 0.76).toFixed(3),
+        height: height.toFixed(3),
+        class: className,
+      });
+      const title = drawn('title', {});
+      title.textContent = tip;
+      bar.append(title);
+      svg.append(bar);
+    }
+  }
+  return svg;
+}
+
+/**
+ * The token's field, and asking with the token. `read` asks and shows; it runs when a token was given, and again at `refresh`.
+ * @param {{ opened: HTMLElement, state: HTMLElement, reading: string, read: (signal: AbortSignal) => Promise<void>,
+ *   emptied: () => void, focused: () => HTMLElement | null }} page
+ */
+export function operatorPage(page) {
+  const form = element('token-form');
+  /** @type {HTMLInputElement} */
+  const tokenField = element('token');
+  const tokenError = element('token-error');
+  /** Empty while no operator has opened the page. */
+  let token = '';
+  /** Aborts the requests of the reading before. */
+  let reading = new AbortController();
+
+  /** @param {'watching' | 'trouble' | 'connecting'} kind @param {string} text */
+  function say(kind, text) {
+    page.state.dataset.kind = kind;
+    page.state.textContent = text;
+  }
+
+  /**
+   * Asks the server. @param {string} path below the operator's routes @param {AbortSignal} signal
+   * @param {object} [body] sent as JSON by POST
+   * @throws {Refused} for every answer but a success; TypeError without a connection
+   */
+  async function ask(path, signal, body) {
+    const response = await fetch(`./admin/v1/${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+      signal,
+    });
+    const answer = await response.json().catch(() => undefined);
+    if (response.ok && answer !== undefined) return answer.data;
+    throw new Refused(response.status, answer?.error?.message ?? `the server answered ${response.status}`);
+  }
+
+  /** Forgets the token and everything that it opened. */
+  function forget() {
+    reading.abort();
+    token = '';
+    page.emptied();
+    page.opened.hidden = true;
+    form.hidden = false;
+  }
+
+  /** @param {unknown} failure */
+  function failed(failure) {
+    const text = failure instanceof Refused ? failure.message : 'no connection to the server';
+    if (page.opened.hidden || (failure instanceof Refused && failure.status === 401)) {
+      forget();
+      tokenError.textContent = text;
+      tokenField.setAttribute('aria-invalid', 'true');
+      tokenField.focus();
+    } else say('trouble', `Not read: ${text}`);
+  }
+
+  /** Reads and shows; a reading that began before is given up. */
+  async function read() {
+    reading.abort();
+    reading = new AbortController();
+    const { signal } = reading;
+    say('connecting', page.reading);
+    try {
+      await page.read(signal);
+      if (signal.aborted) return;
+      const wasHidden = page.opened.hidden;
+      form.hidden = true;
+      page.opened.hidden = false;
+      tokenError.textContent = '';
+      tokenField.removeAttribute('aria-invalid');
+      say('watching', `As of ${new Date().toISOString().slice(0, 19).replace('T', ' ')} UTC`);
+      if (wasHidden) page.focused()?.focus();
+    } catch (failure) {
+      if (!signal.aborted) failed(failure);
+    }
+  }
+
+  /** Runs more work of the reading that is shown. @param {(signal: AbortSignal) => Promise<void>} work */
+  async function continued(work) {
+    const { signal } = reading;
+    try {
+      await work(signal);
+    } catch (failure) {
+      if (!signal.aborted) failed(failure);
+    }
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    token = tokenField.value.trim();
+    tokenField.value = '';
+    if (token === '') {
+      tokenError.textContent = 'Enter the admin token.';
+      tokenField.setAttribute('aria-invalid', 'true');
+      tokenField.focus();
+      return;
+    }
+    void read();
+  });
+  element('refresh').addEventListener('click', () => void read());
+  element('forget').addEventListener('click', () => {
+    forget();
+    tokenField.focus();
+  });
+  // A page that the browser keeps for its back button keeps no token.
+  window.addEventListener('pagehide', forget);
+  return { ask, read, continued };
+}

@@ -1,0 +1,182 @@
+/**
+ * One request for a page of a board: through the guard's address rules, in the turn of its host, over redirects that are judged
+ * like the first address, and again after a moment where the host asks for that or fails. Never cut: an answer beyond a bound is
+ * a failure.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { BoardRequest } from '../../ingest/boards/board-request.ts';
+import { isAllowed, type RobotsRules } from '../../ingest/watch/robots.ts';
+import type { Outbound, OutboundAnswer, OutboundFailure } from '../../outbound/outbound.ts';
+import { retryAfterSecondsOf } from '../../retry/policy.ts';
+import type { HostPace } from './host-pace.ts';
+import { REDIRECTS_MAX, REQUEST_MS, TRIES_MAX, TRY_PAUSES, WAITED_MS_MAX } from './limits.ts';
+
+/** Of an answer, for the next request for the same page (RFC 9110 §8.8). */
+export interface Validators {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+}
+
+export type PageAnswer =
+  | {
+      readonly kind: 'page';
+      readonly status: number;
+      readonly body: Uint8Array;
+      readonly validators: Validators | null;
+      /** What answered, after redirects. */
+      readonly url: string;
+    }
+  /** 304 to the validators of the request. */
+  | { readonly kind: 'unchanged'; readonly status: 304 }
+  | PageFailure;
+
+export interface PageFailure {
+  readonly kind: 'failed';
+  /** null: no answer. */
+  readonly status: number | null;
+  /** One line without the address. */
+  readonly reason: string;
+  /** What the host asked for, beyond what was waited. */
+  readonly retryAfterMs: number | null;
+}
+
+export interface BoardClientOptions {
+  readonly outbound: Outbound;
+  readonly pace: HostPace;
+  readonly clock: Clock;
+  /** Evenly from 0 (included) to 1 (excluded). */
+  readonly draw: () => number;
+  /** The robots rules of an address's host; asked for HTML pages only. */
+  readonly robotsOf: (url: URL, signal: AbortSignal) => Promise<RobotsRules>;
+  /** One request, milliseconds. */
+  readonly requestMs?: number;
+}
+
+export interface PageSettings {
+  readonly validators: Validators | null;
+  readonly bytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** One try. */
+type Tried = PageAnswer & { readonly waitMs?: number | null };
+
+const failed = (reason: string, status: number | null = null, retryAfterMs: number | null = null): PageFailure => ({
+  kind: 'failed',
+  status,
+  reason,
+  retryAfterMs,
+});
+
+/** Failures of a moment, of the host or on the way to it (RFC 9110 §15). */
+const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** The method and the body go on. */
+const REPEATING: ReadonlySet<number> = new Set([307, 308]);
+
+const headerOf = ({ headers }: OutboundAnswer, name: string): string | undefined =>
+  headers.find(([one]) => one === name)?.[1];
+
+export class BoardClient {
+  readonly #options: BoardClientOptions;
+
+  constructor(options: BoardClientOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async ask(request: BoardRequest, settings: PageSettings): Promise<PageAnswer> {
+    const { draw, pace } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const { waitMs, ...answer } = await this.#try(request, settings);
+      if (waitMs === undefined || tries === TRIES_MAX) return answer;
+      const pauseMs = waitMs ?? Math.round(pace.pauseMs * TRY_PAUSES * 2 ** (tries - 1) * (0.5 + draw() / 2));
+      if (pauseMs > WAITED_MS_MAX) return answer;
+      // The whole host: what it asks of one request it means for the next as well.
+      if (waitMs !== null) pace.hold(new URL(request.url).host, waitMs);
+      await pace.pause(pauseMs, settings.signal);
+    }
+  }
+
+  /** `waitMs`: worth another try, after so long; null = after a pause of our choosing. */
+  async #try(request: BoardRequest, settings: PageSettings): Promise<Tried> {
+    const { outbound, clock } = this.#options;
+    let { url: address, method, body } = request;
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+      const judged = outbound.policy.judge(address, 'resolve');
+      if (!judged.ok)
+        return failed(redirects === 0 ? judged.reason : `a redirect leads where it must not: ${judged.reason}`);
+      const { url } = judged.target;
+      if (request.accept === 'text/html') {
+        const rules = await this.#options.robotsOf(url, settings.signal);
+        if (!isAllowed(rules, url)) return failed(`the robots rules of ${url.host} do not allow it`);
+      }
+      const result = await this.#send({ ...request, method, body }, url, settings);
+      if (result === undefined || result.kind === 'aborted') return failed('the watch is ending');
+      if (result.kind !== 'answer') return failureOf(result);
+      const { status } = result;
+      if (!REDIRECTS.has(status)) return answered(result, url, settings, clock.nowMs());
+      const location = headerOf(result, 'location');
+      if (location === undefined || !URL.canParse(location, url))
+        return failed(`status ${status} without a place`, status);
+      if (method === 'POST' && !REPEATING.has(status)) return failed(`a redirect ${status} of a search`, status);
+      address = new URL(location, url).href;
+    }
+    return failed(`more than ${REDIRECTS_MAX} redirects`);
+  }
+
+  #send({ method, body, accept }: BoardRequest, url: URL, { bytesMax, signal, validators }: PageSettings) {
+    const { outbound, pace, requestMs = REQUEST_MS } = this.#options;
+    return pace.inTurn(url.host, signal, async () => {
+      // Judged again where it is sent: the turn may have been long in coming.
+      const judged = outbound.policy.judge(url.href, 'resolve');
+      if (!judged.ok) return { kind: 'blocked', detail: judged.reason, durationMs: 0 } as OutboundFailure;
+      const headers: (readonly [string, string])[] = [['Accept', accept]];
+      if (body !== null) headers.push(['Content-Type', 'application/json']);
+      if (validators?.etag != null) headers.push(['If-None-Match', validators.etag]);
+      if (validators?.lastModified != null) headers.push(['If-Modified-Since', validators.lastModified]);
+      return outbound.send({
+        target: judged.target,
+        method,
+        headers,
+        body: body === null ? null : Buffer.from(body),
+        timeoutMs: requestMs,
+        customer: url.host,
+        wireBytesMax: bytesMax,
+        unpackedBytesMax: bytesMax,
+        isWhole: true,
+        signal,
+      });
+    });
+  }
+}
+
+/** Characters of a validator that is sent back; a longer one would cost more than it saves. */
+const VALIDATOR_LENGTH_MAX = 1024;
+
+/** Only what can be sent as a header again. */
+function validatorOf(answer: OutboundAnswer, name: string): string | null {
+  const value = headerOf(answer, name) ?? '';
+  return value.length <= VALIDATOR_LENGTH_MAX && /^[\x20-\x7e]+$/.test(value) ? value : null;
+}
+
+function failureOf({ kind, detail }: OutboundFailure): Tried {
+  const refusal = failed(kind === 'blocked' ? `must not be asked: ${detail}` : `${kind}: ${detail}`);
+  return kind === 'unreachable' ? { ...refusal, waitMs: null } : refusal;
+}
+
+function answered(answer: OutboundAnswer, url: URL, { bytesMax, validators }: PageSettings, nowMs: number): Tried {
+  const { status, body, isTruncated } = answer;
+  if (status === 304 && validators !== null) return { kind: 'unchanged', status };
+  if (status === 200) {
+    if (isTruncated) return failed(`an answer over ${bytesMax} bytes`, status);
+    const etag = validatorOf(answer, 'etag');
+    const lastModified = validatorOf(answer, 'last-modified');
+    const own = etag === null && lastModified === null ? null : { etag, lastModified };
+    return { kind: 'page', status, body, validators: own, url: url.href };
+  }
+  const seconds = retryAfterSecondsOf(headerOf(answer, 'retry-after'), nowMs);
+  const waitMs = seconds === null ? null : seconds * 1000;
+  const refusal = failed(`status ${status}`, status, waitMs);
+  return TRANSIENT.has(status) ? { ...refusal, waitMs } : refusal;
+}

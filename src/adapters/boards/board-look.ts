@@ -1,0 +1,132 @@
+/**
+ * Looks at an address that a person gave: which board it is of, and what the board says now. The address alone tells where it
+ * can (ingest/boards/address-rules.ts), otherwise the page behind it does, or a careers page that this one links to.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import { boardOfAddress, type NamedBoard } from '../../ingest/boards/address-rules.ts';
+import { type Board, nameOfBoard } from '../../ingest/boards/board.ts';
+import { documentOf, firstStep, statedJobs } from '../../ingest/boards/endpoints.ts';
+import { addressBehind, type BoardOrigins, replacedAddress } from '../../ingest/boards/origins.ts';
+import { boardOfPage, companyDomainOfPage } from '../../ingest/boards/page-boards.ts';
+import { boardWith, sampleOfBoard } from '../../ingest/boards/sample.ts';
+import type { CompanyList } from '../../ingest/companies/company-list.ts';
+import type { BoardClient } from './board-client.ts';
+
+/** A page that a person sees: bytes, unpacked. */
+const PAGE_BYTES_MAX = 16 * 1024 * 1024;
+/** One answer of a board. */
+const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
+/** Pages that are looked at for one address. */
+const PAGES_MAX = 3;
+
+export interface BoardLookOptions {
+  readonly client: Pick<BoardClient, 'ask'>;
+  readonly origins: BoardOrigins;
+  readonly list: CompanyList;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly signal: AbortSignal;
+}
+
+export type Looked =
+  | {
+      readonly ok: true;
+      readonly board: Board;
+      /** Jobs that it has now. */
+      readonly jobs: number;
+      /** From the page on the company's own site that shows the board; null where the list of the package knows better. */
+      readonly siteDomain: CompanyDomain | null;
+    }
+  | {
+      readonly ok: false;
+      /** One line for the person who gave the address. */
+      readonly reason: string;
+      /** The board, where it was recognised and did not answer. */
+      readonly board?: NamedBoard;
+    };
+
+/** What an address leads to before its board was asked. */
+type Lead =
+  | { readonly ok: true; readonly board: NamedBoard; readonly mayBeNone: boolean; readonly site: string | null }
+  | { readonly ok: false; readonly reason: string };
+
+export class BoardLook {
+  readonly #options: BoardLookOptions;
+
+  constructor(options: BoardLookOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async look(address: string): Promise<Looked> {
+    const verdict = boardOfAddress(address);
+    if (verdict.kind === 'refused') return { ok: false, reason: verdict.reason };
+    if (verdict.kind === 'board') return this.ask(verdict);
+    const lead = await this.#leadOf(verdict.address, PAGES_MAX);
+    if (!lead.ok) return lead;
+    const asked = await this.ask(lead.board);
+    if (!asked.ok && lead.mayBeNone) {
+      return { ok: false, reason: `the page seems to run on ${lead.board.shape}, but ${asked.reason}` };
+    }
+    if (!asked.ok || lead.site === null) return asked;
+    const siteDomain = companyDomainOfPage(lead.site);
+    const listed = this.#listedDomain(asked.board);
+    if (listed !== undefined || siteDomain === null) return asked;
+    return { ...asked, siteDomain, board: { ...asked.board, domain: siteDomain } };
+  }
+
+  /** Asks a board for the first page of its feed. Never rejects. */
+  async ask(named: NamedBoard): Promise<Looked> {
+    const { client, origins, list, clock, signal } = this.#options;
+    const board: Board = { ...named, company: null, domain: null };
+    const { request } = firstStep(board, origins);
+    const answer = await client.ask(request, { validators: null, bytesMax: ANSWER_BYTES_MAX, signal });
+    const name = nameOfBoard(named);
+    if (answer.kind !== 'page') {
+      const status = answer.kind === 'failed' ? answer.status : null;
+      const isGone = status === 404 || status === 410;
+      const reason = answer.kind === 'failed' ? answer.reason : 'it gave nothing';
+      return {
+        ok: false,
+        board: named,
+        reason: isGone ? `there is no board ${name} (status ${status})` : `${name} does not answer: ${reason}`,
+      };
+    }
+    const parsed = documentOf(board, new TextDecoder().decode(answer.body));
+    const jobs = parsed && statedJobs(board, parsed.document);
+    if (parsed === undefined || jobs === undefined) {
+      return { ok: false, board: named, reason: `${name} answers, but with no list of jobs` };
+    }
+    const sample = sampleOfBoard(named, parsed.document, list, clock.nowMs());
+    return { ok: true, board: boardWith(named, sample), jobs, siteDomain: null };
+  }
+
+  async #leadOf(address: string, pagesLeft: number): Promise<Lead> {
+    const { client, origins, signal } = this.#options;
+    const url = replacedAddress(address, 'jsonld', true, origins);
+    const request = { method: 'GET', url, body: null, accept: 'text/html' } as const;
+    const answer = await client.ask(request, { validators: null, bytesMax: PAGE_BYTES_MAX, signal });
+    if (answer.kind !== 'page') {
+      return {
+        ok: false,
+        reason: `the page cannot be read: ${answer.kind === 'failed' ? answer.reason : 'no answer'}`,
+      };
+    }
+    const at = addressBehind(answer.url, 'jsonld', origins);
+    const moved = boardOfAddress(at);
+    if (moved.kind === 'board') return { ok: true, board: moved, mayBeNone: false, site: null };
+    const verdict = boardOfPage(new TextDecoder().decode(answer.body), at);
+    if (verdict.kind === 'board') return { ok: true, board: verdict.board, mayBeNone: verdict.mayBeNone, site: at };
+    for (const page of verdict.careersPages.slice(0, pagesLeft - 1)) {
+      const named = boardOfAddress(page);
+      if (named.kind === 'board') return { ok: true, board: named, mayBeNone: false, site: at };
+      const lead = await this.#leadOf(page, 1);
+      if (lead.ok) return lead;
+    }
+    return { ok: false, reason: verdict.reason };
+  }
+
+  #listedDomain({ shape, token }: Board): CompanyDomain | undefined {
+    return this.#options.list.ofBoard({ shape, board: token })?.domain;
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * One request at a time to a host, and a pause after each: the next one leaves no earlier than `pauseMs` after the answer of the
+ * last one began, so that the host never sees two within the pause, whatever the network does between.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Timers } from '../../base/timers.ts';
+
+interface Lane {
+  /** Resolves when the last request in line has been answered. */
+  tail: Promise<void>;
+  waiting: number;
+  /** Monotonic. */
+  freeMs: number;
+}
+
+export class HostPace {
+  /** Between two requests to one host. */
+  readonly pauseMs: number;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #timers: Timers;
+  readonly #lanes = new Map<string, Lane>();
+
+  constructor(pauseMs: number, clock: Pick<Clock, 'monotonicMs'>, timers: Timers) {
+    this.pauseMs = pauseMs;
+    this.#clock = clock;
+    this.#timers = timers;
+  }
+
+  /**
+   * Runs `send` when the host's turn comes, and starts the pause when it settles.
+   * @returns undefined when the signal ended the wait
+   */
+  async inTurn<Result>(host: string, signal: AbortSignal, send: () => Promise<Result>): Promise<Result | undefined> {
+    const lane = this.#laneOf(host);
+    const before = lane.tail;
+    let end = (): void => {};
+    lane.tail = new Promise((resolve) => {
+      end = resolve;
+    });
+    lane.waiting++;
+    try {
+      await before;
+      while (!signal.aborted && this.#clock.monotonicMs() < lane.freeMs)
+        await this.pause(lane.freeMs - this.#clock.monotonicMs(), signal);
+      if (signal.aborted) return undefined;
+      return await send();
+    } finally {
+      lane.freeMs = Math.max(lane.freeMs, this.#clock.monotonicMs() + this.pauseMs);
+      lane.waiting--;
+      end();
+      this.#forgetIdle();
+    }
+  }
+
+  /** No request leaves for the host before so many milliseconds have passed. */
+  hold(host: string, ms: number): void {
+    const lane = this.#laneOf(host);
+    lane.freeMs = Math.max(lane.freeMs, this.#clock.monotonicMs() + ms);
+  }
+
+  /** Resolves after the time, or when the signal aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = this.#timers.after(Math.ceil(ms), end);
+      signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  #laneOf(host: string): Lane {
+    let lane = this.#lanes.get(host);
+    if (lane === undefined) {
+      lane = { tail: Promise.resolve(), waiting: 0, freeMs: Number.NEGATIVE_INFINITY };
+      this.#lanes.set(host, lane);
+    }
+    return lane;
+  }
+
+  /** A host whose pause is over is like one that was never asked. */
+  #forgetIdle(): void {
+    if (this.#lanes.size < LANES_KEPT) return;
+    const nowMs = this.#clock.monotonicMs();
+    for (const [host, lane] of this.#lanes) if (lane.waiting === 0 && lane.freeMs <= nowMs) this.#lanes.delete(host);
+  }
+}
+
+/** Hosts beyond which those that are idle are forgotten: a round of company sites has thousands. */
+const LANES_KEPT = 1024;

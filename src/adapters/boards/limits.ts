@@ -1,0 +1,16 @@
+/** Bounds of the requests for boards, with their reasons. */
+
+/** All pages of a feed together, unpacked, bytes: what `import` accepts of one document. A longer feed fails and is never cut. */
+export const FEED_BYTES_MAX = 256 * 1024 * 1024;
+/** One request, from its turn to the last byte, milliseconds. */
+export const REQUEST_MS = 120_000;
+/** Redirects of one request; each is judged as the first address is. */
+export const REDIRECTS_MAX = 5;
+/** Requests for one page in one visit, when a host fails for a moment. */
+export const TRIES_MAX = 3;
+/** First pause between them, in pauses of the host; it doubles. */
+export const TRY_PAUSES = 2;
+/** A longer `Retry-After` holds its board until a later round, so that a round ends, milliseconds. */
+export const WAITED_MS_MAX = 60_000;
+/** Boards in progress at a time: their pages wait in memory. */
+export const VISITS_AT_ONCE = 16;

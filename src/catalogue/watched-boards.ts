@@ -1,0 +1,71 @@
+/**
+ * The watched boards behind a catalogue as the server shows them to its operator: the port that `CATALOGUE` opens. The list, the
+ * fetches and their rules are the watcher's (ingest/boards/, storage/history/board-tables.ts).
+ */
+import type { CompanyDomain } from './company-domain.ts';
+
+/**
+ * How a board is: `new`: never fetched. `ok`: the last fetch was a whole, believable feed (an unchanged one included). `partial`: it
+ * answers, but never with everything, so nothing is closed. `unhealthy`: it answers with far fewer jobs than usual, and was left
+ * as it was. `failed`: no usable answer. `gone`: the board's address no longer exists (404, 410).
+ */
+export const BOARD_HEALTHS = ['new', 'ok', 'partial', 'unhealthy', 'failed', 'gone'] as const;
+export type BoardHealth = (typeof BOARD_HEALTHS)[number];
+
+/** Times are milliseconds since the epoch, UTC. */
+export interface ShownBoard {
+  /** `shape:token`. */
+  readonly name: string;
+  readonly company: string | null;
+  readonly domain: CompanyDomain | null;
+  readonly address: string;
+  readonly health: BoardHealth;
+  /** Jobs of the last feed that was taken. */
+  readonly jobs: number | null;
+  /** Jobs of the last fetch, also where it was refused. */
+  readonly lastJobs: number | null;
+  readonly lastFetchMs: number | null;
+  readonly lastOkMs: number | null;
+  /** 0 = at once. */
+  readonly nextMs: number;
+  readonly httpStatus: number | null;
+  /** Why it is not `ok`, one line. */
+  readonly reason: string | null;
+}
+
+/** What the fetches of a UTC day found, all boards together. */
+export interface BoardDaySum {
+  /** Its midnight. */
+  readonly dayMs: number;
+  readonly fetches: number;
+  readonly opened: number;
+  readonly changed: number;
+  readonly closed: number;
+  readonly reopened: number;
+}
+
+export interface WatchedBoardsView {
+  /** In the order of their names. */
+  readonly boards: readonly ShownBoard[];
+  /** Days with fetches, oldest first. */
+  readonly days: readonly BoardDaySum[];
+  /** Compared names of companies whose domain the operator has stated. */
+  readonly statedNames: ReadonlySet<string>;
+}
+
+/** The list cannot be read or changed now: an import is writing, or the folder is away. The message is one line for the operator. */
+export class BoardsUnavailableError extends Error {}
+
+export interface WatchedBoards {
+  /** @param sinceMs of the days @throws BoardsUnavailableError */
+  read(sinceMs: number): WatchedBoardsView;
+  /** Keeps the operator's word about a company, by its name; the next build applies it. @throws BoardsUnavailableError */
+  stateDomain(company: string, domain: CompanyDomain): void;
+}
+
+/** A board that is due for this long was missed: the watcher does not run, or cannot follow. */
+export const OVERDUE_MS = 3_600_000;
+
+/** Whether the watcher should have fetched it. */
+export const isOverdue = ({ nextMs, lastFetchMs }: ShownBoard, nowMs: number): boolean =>
+  lastFetchMs !== null && nextMs + OVERDUE_MS < nowMs;

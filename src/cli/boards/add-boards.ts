@@ -1,0 +1,163 @@
+/** Adds boards to the list of a catalogue: looks at each address, and says what it took it for. */
+import type { BoardLook, Looked } from '../../adapters/boards/board-look.ts';
+import { grouped } from '../../base/grouped.ts';
+import { printable } from '../../base/printable.ts';
+import { boardOfAddress } from '../../ingest/boards/address-rules.ts';
+import { type Board, nameOfBoard } from '../../ingest/boards/board.ts';
+import type { StatedBoard } from '../../ingest/boards/board-file.ts';
+import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
+import { storeWords } from '../../storage/history/company-tables.ts';
+import { EXIT_FAILED, EXIT_OK } from '../command.ts';
+import type { Io } from '../io.ts';
+import { changeBoards, LOOKS_AT_ONCE } from './board-options.ts';
+
+/** Boards that are kept together: what a killed run loses at most. */
+const KEPT_AT_ONCE = 25;
+
+/** What became of one address. */
+export type Addition =
+  | {
+      readonly address: string;
+      readonly board: Board;
+      readonly jobs: number | null;
+      readonly word: OperatorWord | null;
+    }
+  | { readonly address: string; readonly error: string };
+
+/** As `--json` prints it. */
+export const additionJson = (addition: Addition): string =>
+  'error' in addition
+    ? JSON.stringify({ address: addition.address, error: addition.error })
+    : JSON.stringify({
+        address: addition.address,
+        shape: addition.board.shape,
+        board: nameOfBoard(addition.board),
+        company: addition.board.company,
+        domain: addition.board.domain,
+        jobs: addition.jobs,
+      });
+
+const companyText = ({ company, domain }: Board): string =>
+  `${company === null ? 'a company without a known name' : printable(company, 80)}, ${domain ?? 'domain unknown'}`;
+
+function lineOf(addition: Addition, outcome: string): string {
+  if ('error' in addition) return `${printable(addition.address, 200)}: ${printable(addition.error, 400)}\n`;
+  const { board, jobs } = addition;
+  const count = jobs === null ? 'not asked' : `${grouped(jobs)} job${jobs === 1 ? '' : 's'} now`;
+  return `${printable(nameOfBoard(board), 120)}: ${companyText(board)}; ${count}; ${outcome}\n`;
+}
+
+/** The operator's word about a board's company: what was given, or the domain of the company's own page. */
+function wordOf(board: Board, stated: StatedBoard, siteDomain: Board['domain']): OperatorWord | null {
+  const domain = stated.domain ?? siteDomain;
+  if (stated.company === null && domain === null) return null;
+  return { kind: 'board', key: nameOfBoard(board), name: stated.company, domain, url: null, aliases: [] };
+}
+
+function additionOf(stated: StatedBoard, looked: Looked): Addition {
+  const { address } = stated;
+  if (!looked.ok) return { address, error: looked.reason };
+  const { jobs, siteDomain } = looked;
+  const board = withStated(looked.board, stated);
+  return { address, board, jobs, word: wordOf(board, stated, siteDomain) };
+}
+
+const withStated = (board: Board, { company, domain }: StatedBoard): Board => ({
+  ...board,
+  company: company ?? board.company,
+  domain: domain ?? board.domain,
+});
+
+/** By the address alone, without a request. */
+export function uncheckedAddition(stated: StatedBoard, isFromPackage = false): Addition {
+  const { address, company, domain } = stated;
+  const verdict = boardOfAddress(address);
+  if (verdict.kind === 'refused') return { address, error: verdict.reason };
+  if (verdict.kind === 'page')
+    return { address, error: 'the address alone does not tell the board: leave --unchecked out' };
+  const { shape, token } = verdict;
+  const board: Board = { shape, token, address: verdict.address, company, domain };
+  return { address, board, jobs: null, word: isFromPackage ? null : wordOf(board, stated, null) };
+}
+
+/** Looks at addresses, some at a time, and gives what they are in their order. */
+export async function* looksOf<Item, Result>(
+  items: readonly Item[],
+  look: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const started: Promise<Result>[] = [];
+  for (let at = 0; at < items.length; at++) {
+    while (started.length < items.length && started.length < at + LOOKS_AT_ONCE) {
+      started.push(look(items[started.length]!));
+    }
+    yield await started[at]!;
+  }
+}
+
+export interface AddPlan {
+  readonly folder: string;
+  readonly boards: readonly StatedBoard[];
+  /** null: nothing is asked. */
+  readonly look: BoardLook | null;
+  readonly isJson: boolean;
+  /** Companies and domains are the package's own, which every build knows: they are no word of the operator. */
+  readonly isFromPackage?: boolean;
+}
+
+/** @returns the exit code @throws CommandError */
+export async function addBoards({ folder, boards, look, isJson, isFromPackage }: AddPlan, io: Io): Promise<number> {
+  const totals = { added: 0, changed: 0, known: 0, failed: 0 };
+  let waiting: Addition[] = [];
+  const keep = (): void => {
+    const kept = waiting;
+    waiting = [];
+    if (kept.length === 0) return;
+    const hasBoards = kept.some((addition) => 'board' in addition);
+    const stored = hasBoards
+      ? store(folder, kept, io.clock.nowMs())
+      : kept.map((addition) => [addition, 'failed'] as const);
+    for (const [addition, outcome] of stored) {
+      totals[outcome]++;
+      const said = outcome === 'known' ? 'known already' : outcome;
+      if (isJson) io.stdout.write(`${additionJson(addition)}\n`);
+      else if (boards.length <= 100 || 'error' in addition) io.stderr.write(lineOf(addition, said));
+    }
+  };
+  const additions =
+    look === null
+      ? boards.map((stated) => uncheckedAddition(stated, isFromPackage))
+      : looksOf(boards, async (stated) => additionOf(stated, await look.look(stated.address)));
+  for await (const addition of additions) {
+    waiting.push(addition);
+    if (waiting.length === KEPT_AT_ONCE || (look !== null && boards.length < KEPT_AT_ONCE)) keep();
+  }
+  keep();
+  const { added, changed, known, failed } = totals;
+  io.stderr.write(
+    `${grouped(added)} board${added === 1 ? '' : 's'} added, ${grouped(changed)} changed, ${grouped(known)} known already, ` +
+      `${grouped(failed)} not taken; \`watch --catalogue ${printable(folder)}\` fetches them\n`,
+  );
+  return failed > 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+type Outcome = 'added' | 'changed' | 'known' | 'failed';
+
+/** Keeps additions. @returns each with what became of it; one that would push another page of its host out is an error */
+function store(folder: string, additions: readonly Addition[], nowMs: number): (readonly [Addition, Outcome])[] {
+  return changeBoards(folder, (tables, history) => {
+    const words: OperatorWord[] = [];
+    const outcomes = additions.map((addition) => {
+      if ('error' in addition) return [addition, 'failed'] as const;
+      const { address, board, word } = addition;
+      const known = board.shape === 'jsonld' ? tables.find(nameOfBoard(board)) : undefined;
+      if (known !== undefined && known.address !== board.address) {
+        const error = `${known.name} is watched already at ${known.address}: remove that first, to watch this page instead`;
+        return [{ address, error }, 'failed'] as const;
+      }
+      if (word !== null) words.push(word);
+      return [addition, tables.put(board, nowMs)] as const;
+    });
+    storeWords(history, words);
+    return outcomes;
+  });
+}

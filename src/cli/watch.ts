@@ -1,0 +1,114 @@
+/** `watch`: fetches the boards of a catalogue as often as they change, and keeps its snapshot up to date. */
+import { resolve } from 'node:path';
+import { awakeTimers } from '../adapters/process/system-timers.ts';
+import { systemRandom } from '../base/random.ts';
+import { HISTORY_FILE, HistoryError } from '../storage/history/database.ts';
+import { makeFolder } from '../storage/make-folder.ts';
+import { lockState } from '../storage/sqlite/lock.ts';
+import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import type { Io } from './io.ts';
+import { requireWritable } from './snapshot/build-report.ts';
+import { WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
+import { reachSettings } from './watch/watch-settings.ts';
+import { Watcher, type WatchPlan } from './watch/watcher.ts';
+import { openWayOut } from './watch/way-out.ts';
+
+/** Evenly from 0 (included) to 1 (excluded). */
+const draw = (): number => new DataView(systemRandom.bytes(4).buffer).getUint32(0) / 2 ** 32;
+
+/** A signal that SIGTERM and SIGINT abort, and the end of stdin where it is to. */
+function endSignal(io: Io, endsWithStdin: boolean): { readonly signal: AbortSignal; restore(): void } {
+  const end = new AbortController();
+  const restores = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, () => end.abort()));
+  const untilStdinEnds = async (): Promise<void> => {
+    for await (const _ of io.stdin.bytes);
+    end.abort();
+  };
+  if (endsWithStdin) void untilStdinEnds().catch(() => end.abort());
+  return { signal: end.signal, restore: () => restores.forEach((restore) => void restore()) };
+}
+
+/** @throws CommandError */
+function lockedFolder(folder: string): { release(): void } {
+  try {
+    makeFolder(folder);
+    const lock = lockState(folder);
+    if (lock !== undefined) return lock;
+  } catch (failure) {
+    throw new CommandError(`${folder} cannot be a catalogue: ${(failure as Error).message}`);
+  }
+  throw new CommandError(`another watch runs on ${folder}`);
+}
+
+async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
+  const { contact, targetAllow, boardEndpoints } = reachSettings(flags, io.env);
+  await requireWritable(plan.out);
+  const lock = lockedFolder(plan.folder);
+  const end = endSignal(io, flags['until-stdin-ends'] === true);
+  let watcher: Watcher | undefined;
+  try {
+    if (contact === null) {
+      io.stderr.write(
+        'warning: without CONTACT the boards’ hosts cannot tell who asks; set it to an address or URL of yours\n',
+      );
+    }
+    const wayOut = openWayOut({
+      contact,
+      targetAllow,
+      pauseMs: flags['host-pause-ms'] as number,
+      draw,
+      clock: io.clock,
+      timers: awakeTimers,
+    });
+    watcher = new Watcher(plan, { io, wayOut, origins: boardEndpoints, draw, signal: end.signal });
+    await watcher.run();
+    return EXIT_OK;
+  } catch (error) {
+    if (error instanceof HistoryError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    watcher?.close();
+    end.restore();
+    lock.release();
+  }
+}
+
+export const watch = command({
+  name: 'watch',
+  summary: 'Fetches the boards of a catalogue as often as they change, and keeps its snapshot up to date',
+  options: {
+    catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue, made when missing', required: true },
+    out: { type: 'text', value: 'FILE', help: 'catalogue file to write after each round', required: true },
+    once: { type: 'flag', help: 'one round over the boards that are due, then end: for cron' },
+    all: { type: 'flag', help: 'with --once: every board, due or not' },
+    ...WATCH_OPTIONS,
+    'until-stdin-ends': { type: 'flag', help: 'end when stdin ends, so that it does not outlive who started it' },
+    json: { type: 'flag', help: 'one JSON object a board on stdout; also where stdout is no terminal' },
+  },
+  notes: [
+    'Boards are added with `boards add` and `boards import`. How often one is asked is learnt from how often it changes, between --every-min and --every-max. One request at a time goes to a host; Retry-After and robots rules are obeyed.',
+    'After each round the file is built beside the old one and renamed over it; a server that runs on it loads it (SNAPSHOT_WATCH). A board that fails, or lists under half of its usual jobs, stays as it was and is reported.',
+    'The process may be killed at any moment: each board is kept when it was fetched, and the next start continues with those that are due.',
+    'The environment sets CONTACT (named in the User-Agent), TARGET_ALLOW and BOARD_ENDPOINTS as the flags do.',
+    'Exit code 0: the round ended, whatever single boards did. 1: the catalogue or the file cannot be used.',
+  ],
+  async run({ options }, io) {
+    if (options.all && !options.once) throw new UsageError('--all goes with --once');
+    const { catalogue: folder, out } = options;
+    if (resolve(out) === resolve(folder, HISTORY_FILE)) throw new UsageError('--out names the catalogue itself');
+    const plan: WatchPlan = {
+      folder,
+      out,
+      bounds: watchBounds(options),
+      isOnce: options.once,
+      isAll: options.all,
+      isJson: options.json || !io.stdout.isTerminal,
+      build: {
+        maxAgeDays: options['max-age-days'],
+        mergesSameUrl: options['merge-same-url'],
+        keepsDescriptions: !options['no-descriptions'],
+      },
+    };
+    return watchBoards(plan, options, io);
+  },
+});

@@ -1,0 +1,232 @@
+/**
+ * Keeps what a visit of a board found, in one transaction: the jobs, their events, and what the watcher knows of the board. A
+ * process that dies before the commit has not visited the board; after it, the visit is permanent.
+ */
+import type { FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
+import { grouped } from '../../base/grouped.ts';
+import type { BoardHealth } from '../../catalogue/watched-boards.ts';
+import type { FetchState } from '../../ingest/boards/fetch-state.ts';
+import type { SkillExtractor } from '../../ingest/skills/skills.ts';
+import {
+  meanChangeMs,
+  nextTryMs,
+  nextVisitMs,
+  VISITS_KEPT,
+  type Visit,
+  type VisitBounds,
+} from '../../ingest/watch/schedule.ts';
+import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
+import type { HistoryDatabase } from '../../storage/history/database.ts';
+import { HistoryImport } from '../../storage/history/import.ts';
+import type { FeedOutcome } from '../../storage/history/merge.ts';
+import { takeFeed } from './take-feed.ts';
+import { timeText, type VisitReport } from './visit-line.ts';
+
+export interface VisitSettings {
+  readonly history: HistoryDatabase;
+  readonly tables: BoardTables;
+  readonly skills: SkillExtractor;
+  readonly bounds: VisitBounds;
+  /** Evenly from 0 (included) to 1 (excluded). */
+  readonly draw: () => number;
+  readonly nowMs: () => number;
+}
+
+/** A visit of which nothing is kept yet. */
+export interface MadeVisit {
+  readonly board: WatchedBoard;
+  readonly fetched: FetchedFeed;
+  /** When the board was asked, milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+type Counts = Pick<FeedOutcome, 'rows' | 'new' | 'changed' | 'closed' | 'reopened'>;
+
+const NOTHING: Counts = { rows: 0, new: 0, changed: 0, closed: 0, reopened: 0 };
+
+interface Failure {
+  readonly health: Exclude<BoardHealth, 'new' | 'ok' | 'partial'>;
+  readonly status: number | null;
+  readonly reason: string;
+  readonly retryAfterMs: number | null;
+  /** null: there was no answer that can be counted. */
+  readonly rows: number | null;
+}
+
+/** Statuses of an address that is no longer there (RFC 9110 §15.5). */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
+
+const newImport = ({ history, skills }: VisitSettings): HistoryImport =>
+  new HistoryImport(history, { mayHaveDays: false, skillsVersion: skills.version });
+
+/** @param settings of a history in a transaction, which this ends @throws HistoryError */
+export async function keepVisit(visit: MadeVisit, settings: VisitSettings): Promise<VisitReport> {
+  const { history } = settings;
+  try {
+    const merging = newImport(settings);
+    const { fetched } = visit;
+    const found = fetched.kind === 'failed' ? failureOf(fetched) : await take(merging, visit, settings);
+    if (!('health' in found)) return keepFeed(merging, found, visit, settings);
+    // Whatever the merge wrote goes with it; the failure is kept in a transaction of its own.
+    history.rollback();
+    history.database.exec('BEGIN IMMEDIATE');
+    return keepFailure(newImport(settings), found, visit, settings);
+  } finally {
+    history.rollback();
+  }
+}
+
+/**
+ * Keeps descriptions that came after the list, as a partial feed.
+ * @param page of rows with descriptions @param isMore others are wanted still: the board is due again as soon as it may be
+ * @param settings of a history in a transaction, which this ends
+ * @throws HistoryError
+ */
+export async function keepDetails(
+  { name }: WatchedBoard,
+  page: Uint8Array,
+  { atMs, isMore }: { readonly atMs: number; readonly isMore: boolean },
+  settings: VisitSettings,
+): Promise<void> {
+  const { bounds, history, skills, tables } = settings;
+  try {
+    const board = tables.find(name);
+    if (board === undefined) return; // removed meanwhile
+    const merging = newImport(settings);
+    const taken = await takeFeed(merging, { board, pages: [page], atMs, isComplete: false }, skills);
+    if (taken.kind !== 'taken') return;
+    if (isMore && board.state !== null) tables.store(name, board.state, Math.min(board.nextMs, atMs + bounds.minMs));
+    merging.markWritten();
+    merging.commit();
+  } finally {
+    history.rollback();
+  }
+}
+
+interface Found {
+  readonly counts: Counts;
+  readonly isUnchanged: boolean;
+  readonly partialReason: string | null;
+}
+
+const failureOf = ({ status, reason, retryAfterMs }: FetchedFeed & { kind: 'failed' }): Failure => ({
+  health: status !== null && GONE.has(status) ? 'gone' : 'failed',
+  status,
+  reason,
+  retryAfterMs,
+  rows: null,
+});
+
+async function take(
+  merging: HistoryImport,
+  { board, fetched, atMs }: MadeVisit,
+  settings: VisitSettings,
+): Promise<Found | Failure> {
+  if (fetched.kind === 'failed') return failureOf(fetched);
+  const failed = { status: fetched.status, retryAfterMs: null };
+  if (fetched.kind === 'unchanged') {
+    const counts = merging.repeatLast(board.shape, board.token, atMs);
+    if (counts !== undefined) return { counts, isUnchanged: true, partialReason: null };
+    return { ...failed, health: 'failed', reason: 'a 304 for a board without a feed', rows: null };
+  }
+  const { pages, partialReason } = fetched;
+  const taken = await takeFeed(merging, { board, pages, atMs, isComplete: partialReason === null }, settings.skills);
+  switch (taken.kind) {
+    case 'taken': {
+      const nameless = taken.feed.hasNameless ? 'a refused record has no id, so it may be any of its jobs' : null;
+      return { counts: taken.feed, isUnchanged: false, partialReason: partialReason ?? nameless };
+    }
+    case 'unreadable':
+      return { ...failed, health: 'failed', reason: taken.reason, rows: null };
+    case 'unhealthy': {
+      const { rows, usualRows } = taken;
+      const reason = `${grouped(rows)} rows, where ${grouped(Math.round(usualRows))} are usual`;
+      return { ...failed, health: 'unhealthy', reason, rows };
+    }
+    default:
+      return taken satisfies never;
+  }
+}
+
+function keepFeed(
+  merging: HistoryImport,
+  { counts, isUnchanged, partialReason }: Found,
+  { board, fetched, atMs }: MadeVisit,
+  { tables, skills, bounds, draw, nowMs }: VisitSettings,
+): VisitReport {
+  const known = board.state;
+  const isChanged = counts.new + counts.changed + counts.closed + counts.reopened > 0;
+  const visits: Visit[] = [...(known?.visits ?? []), { atMs, isChanged }].slice(-VISITS_KEPT);
+  const nextMs = nextVisitMs(visits, bounds, atMs, draw());
+  const isWhole = partialReason === null;
+  // A 304 may bring new validators or none; those that it answered still hold.
+  const validators = fetched.kind === 'feed' ? fetched.validators : (known?.validators ?? null);
+  const state: FetchState = {
+    health: isWhole ? 'ok' : 'partial',
+    lastFetchMs: nowMs(),
+    lastOkMs: isWhole ? atMs : (known?.lastOkMs ?? null),
+    httpStatus: fetched.status,
+    reason: partialReason,
+    failures: isWhole ? 0 : (known?.failures ?? 0) + 1,
+    rows: counts.rows,
+    lastRows: counts.rows,
+    validators: isWhole ? validators : null,
+    intervalMs: Math.round(meanChangeMs(visits)),
+    visits,
+    skillsVersion: isUnchanged ? (known?.skillsVersion ?? '') : skills.version,
+  };
+  const { rows, changed, closed, reopened } = counts;
+  tables.store(board.name, state, nextMs);
+  tables.addToDay(board.name, atMs, { fetches: 1, opened: counts.new, changed, closed, reopened });
+  merging.markWritten();
+  merging.commit();
+  return {
+    board: board.name,
+    status: isUnchanged ? 'unchanged' : 'ok',
+    http_status: fetched.status,
+    rows,
+    new: counts.new,
+    changed,
+    closed,
+    reopened,
+    next_at: timeText(nextMs),
+    ...(partialReason === null ? {} : { reason: partialReason }),
+  };
+}
+
+function keepFailure(
+  merging: HistoryImport,
+  { health, status, reason, retryAfterMs, rows }: Failure,
+  { board, atMs }: MadeVisit,
+  { tables, bounds, draw, nowMs }: VisitSettings,
+): VisitReport {
+  const known = board.state;
+  const failures = (known?.failures ?? 0) + 1;
+  const nextMs = nextTryMs(failures, bounds, nowMs(), { draw: draw(), retryAfterMs });
+  const state: FetchState = {
+    rows: null,
+    lastOkMs: null,
+    validators: null,
+    intervalMs: null,
+    ...known,
+    health,
+    lastFetchMs: nowMs(),
+    httpStatus: status,
+    reason,
+    failures,
+    lastRows: rows,
+  };
+  tables.store(board.name, state, nextMs);
+  tables.addToDay(board.name, atMs, { fetches: 1, opened: 0, changed: 0, closed: 0, reopened: 0 });
+  merging.markWritten();
+  merging.commit();
+  return {
+    board: board.name,
+    status: health === 'unhealthy' ? 'unhealthy' : 'failed',
+    http_status: status,
+    ...NOTHING,
+    rows: rows ?? 0,
+    next_at: timeText(nextMs),
+    reason,
+  };
+}

@@ -1,0 +1,71 @@
+/** Merges the pages of a board's feed into the history of a catalogue, by the rules of `import`. */
+import type { Board } from '../../ingest/boards/board.ts';
+import { manifestOf } from '../../ingest/companies/manifest-words.ts';
+import { InputError } from '../../ingest/input/input.ts';
+import { Intake } from '../../ingest/intake.ts';
+import { SHAPES } from '../../ingest/shapes/shapes.ts';
+import type { SkillExtractor } from '../../ingest/skills/skills.ts';
+import type { HistoryImport } from '../../storage/history/import.ts';
+import type { FeedOutcome } from '../../storage/history/merge.ts';
+
+export type TakenFeed =
+  | { readonly kind: 'taken'; readonly feed: FeedOutcome; readonly refusedRows: number }
+  /** Far fewer rows than usual: nothing of it may stay. */
+  | { readonly kind: 'unhealthy'; readonly rows: number; readonly usualRows: number }
+  /** A page is not what its endpoint gives: nothing of it may stay. */
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+export interface FeedToTake {
+  readonly board: Board;
+  readonly pages: readonly Uint8Array[];
+  /** When the board was asked, milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly isComplete: boolean;
+}
+
+const NO_COUNTS = { rows: 0, new: 0, seen: 0, changed: 0, closed: 0, reopened: 0, hasNameless: false, refusal: null };
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/**
+ * Stages and merges the feed in the transaction of `merging`; the caller commits it, or takes it back.
+ * @throws HistoryError
+ */
+export async function takeFeed(
+  merging: HistoryImport,
+  { board, pages, atMs, isComplete }: FeedToTake,
+  skills: SkillExtractor,
+): Promise<TakenFeed> {
+  const { shape: name, token, company, domain, address } = board;
+  const words = merging.rememberWords([]);
+  const intake = new Intake({
+    sink: merging,
+    skills,
+    shape: SHAPES.find((shape) => shape.name === name)!,
+    observedAtGiven: true,
+    context: { observedAtMs: atMs, board: { company, domain, url: address }, manifest: manifestOf(words), token },
+    namesFiles: pages.length > 1,
+    nowMs: atMs,
+    onRejection: () => {},
+    rejects: null,
+    onProgress: () => {},
+  });
+  try {
+    for (const [index, page] of pages.entries()) {
+      const member = { name: `${name}:${token} page ${index + 1}`, fileName: `${token}.json`, bytes: once(page) };
+      await intake.take(member);
+    }
+  } catch (error) {
+    if (error instanceof InputError) return { kind: 'unreadable', reason: error.message };
+    throw error;
+  }
+  let feed: FeedOutcome = { shape: name, board: token, ...NO_COUNTS };
+  merging.merge(isComplete, false, (outcome) => {
+    feed = outcome;
+  });
+  const { refusal, rows } = feed;
+  if (refusal?.kind === 'unhealthy') return { kind: 'unhealthy', rows, usualRows: refusal.usualRows };
+  return { kind: 'taken', feed, refusedRows: intake.tally.rejected };
+}

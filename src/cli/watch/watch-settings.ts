@@ -1,0 +1,46 @@
+/** What reaching boards takes from the environment, or from flags of the same names, which win. */
+
+import { readSettings } from '../../config/config.ts';
+import { InvalidSetting, setting, type ValuesOf } from '../../config/setting.ts';
+import { OUTBOUND_SETTINGS } from '../../config/settings.ts';
+import { type BoardOrigins, parseBoardOrigins } from '../../ingest/boards/origins.ts';
+import { type TextOption, UsageError } from '../command.ts';
+import type { Io } from '../io.ts';
+
+const { contact, targetAllow } = OUTBOUND_SETTINGS;
+
+const boardEndpoints = setting<BoardOrigins>({
+  variable: 'BOARD_ENDPOINTS',
+  parse(text) {
+    const parsed = parseBoardOrigins(text);
+    if (!parsed.ok) throw new InvalidSetting(parsed.reason);
+    return parsed.origins;
+  },
+  default: '',
+  shownDefault: 'none',
+  help: 'origins in place of the boards’ own, shape=origin, comma-separated, for mirrors and tests',
+});
+
+const SETTINGS = { contact, targetAllow, boardEndpoints };
+
+export type ReachSettings = ValuesOf<typeof SETTINGS>;
+
+export const REACH_OPTIONS = {
+  contact: { type: 'text', value: 'CONTACT', help: contact.help },
+  'target-allow': {
+    type: 'text',
+    value: 'TARGET_ALLOW',
+    help: 'addresses that may be asked although they are not public',
+  },
+  'board-endpoints': { type: 'text', value: 'BOARD_ENDPOINTS', help: boardEndpoints.help },
+} as const satisfies Readonly<Record<string, TextOption>>;
+
+/** @throws UsageError */
+export function reachSettings(flags: Readonly<Record<string, unknown>>, env: Io['env']): ReachSettings {
+  const given = Object.values(SETTINGS).map(
+    ({ flag, variable }) => [variable, (flags[flag] as string | undefined) ?? env[variable]] as const,
+  );
+  const read = readSettings([SETTINGS], Object.fromEntries(given));
+  if (!read.ok) throw new UsageError(read.faults[0]);
+  return read.values;
+}

@@ -1,0 +1,224 @@
+/**
+ * The work of `watch`: rounds over the boards that are due, and after each the snapshot, built beside the old one and renamed over
+ * it. Everything that must last is in the catalogue, so a process that dies continues where it was.
+ */
+import { openSnapshotFile, removeLeftovers } from '../../adapters/files/snapshot-file.ts';
+import { firstLineOf } from '../../base/failure.ts';
+import { grouped } from '../../base/grouped.ts';
+import { readHeader } from '../../catalogue/snapshot/header.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import type { BoardOrigins } from '../../ingest/boards/origins.ts';
+import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
+import type { VisitBounds } from '../../ingest/watch/schedule.ts';
+import { BoardTables, type WatchedBoard } from '../../storage/history/board-tables.ts';
+import { HistoryDatabase } from '../../storage/history/database.ts';
+import { CommandError } from '../command.ts';
+import type { Io } from '../io.ts';
+import { Progress } from '../progress.ts';
+import { buildFromHistory, type HistoryBuildPlan } from '../snapshot/build-from-history.ts';
+import { type RoundSettings, runRound } from './round.ts';
+import { timeText, type VisitReport, visitJson, visitLine } from './visit-line.ts';
+import type { WayOut } from './way-out.ts';
+
+export interface WatchPlan {
+  readonly folder: string;
+  readonly out: string;
+  readonly bounds: VisitBounds;
+  /** One round, and no waiting. */
+  readonly isOnce: boolean;
+  /** The round takes every board, due or not. */
+  readonly isAll: boolean;
+  /** One object a board on stdout. */
+  readonly isJson: boolean;
+  readonly build: Pick<HistoryBuildPlan, 'maxAgeDays' | 'mergesSameUrl' | 'keepsDescriptions'>;
+}
+
+export interface WatchPorts {
+  readonly io: Io;
+  readonly wayOut: WayOut;
+  readonly origins: BoardOrigins;
+  readonly draw: () => number;
+  /** Ends the watch. */
+  readonly signal: AbortSignal;
+}
+
+/** Temporary files of builds that were killed are removed when nothing was written to them for so long, milliseconds. */
+const LEFTOVER_MS = 3_600_000;
+/** Boards may be added, or due earlier, while the watch waits. */
+const LOOK_MS = 30_000;
+/** Boards that fall due within a minute share a round. */
+const ROUND_PAUSE_MS = 60_000;
+/** At most a fifth of the time is spent on building: each round waits for four times as long as the last build took. */
+const BUILD_SHARE = 4;
+
+interface RoundCounts {
+  boards: number;
+  failed: number;
+  new: number;
+  changed: number;
+  closed: number;
+  reopened: number;
+}
+
+export class Watcher {
+  readonly #plan: WatchPlan;
+  readonly #ports: WatchPorts;
+  readonly #history: HistoryDatabase;
+  readonly #tables: BoardTables;
+  readonly #progress: Progress;
+  /** How long the last build took, milliseconds. */
+  #buildMs = 0;
+
+  /** @throws HistoryError */
+  constructor(plan: WatchPlan, ports: WatchPorts) {
+    this.#plan = plan;
+    this.#ports = ports;
+    this.#history = HistoryDatabase.openForWatching(plan.folder);
+    this.#tables = new BoardTables(this.#history);
+    this.#progress = new Progress(ports.io.stderr, ports.io.clock);
+  }
+
+  close(): void {
+    this.#history.close();
+  }
+
+  /** @throws CommandError, HistoryError */
+  async run(): Promise<void> {
+    const { isOnce, isAll } = this.#plan;
+    const { clock } = this.#ports.io;
+    const { signal } = this.#ports;
+    removeLeftovers(this.#plan.out, clock.nowMs() - LEFTOVER_MS);
+    if (isOnce && this.#tables.list().length === 0) throw new CommandError(NO_BOARDS);
+    let hasSaidNone = false;
+    while (!signal.aborted) {
+      const boards = this.#tables.list();
+      if (boards.length === 0 && !hasSaidNone) this.#say(`${NO_BOARDS}; this waits for some\n`);
+      hasSaidNone = boards.length === 0;
+      const due = isAll ? boards : boards.filter(({ nextMs }) => nextMs <= clock.nowMs());
+      const startMs = clock.monotonicMs();
+      if (due.length > 0) await this.#round(due);
+      if (signal.aborted) return;
+      if (this.#isOutdated()) await this.#build();
+      if (isOnce) return;
+      const pauseMs = due.length === 0 ? 0 : Math.max(ROUND_PAUSE_MS, this.#buildMs * BUILD_SHARE);
+      await this.#untilDue(startMs + pauseMs);
+    }
+  }
+
+  #say(line: string): void {
+    this.#progress.clear();
+    this.#ports.io.stderr.write(line);
+  }
+
+  async #round(due: readonly WatchedBoard[]): Promise<void> {
+    const { io, origins, wayOut, draw, signal } = this.#ports;
+    const counts: RoundCounts = { boards: 0, failed: 0, new: 0, changed: 0, closed: 0, reopened: 0 };
+    const settings: RoundSettings = {
+      history: this.#history,
+      tables: this.#tables,
+      skills: loadSkillExtractor(),
+      bounds: this.#plan.bounds,
+      draw,
+      nowMs: () => io.clock.nowMs(),
+      ...wayOut,
+      origins,
+      signal,
+      onBusy: () => this.#say('the catalogue is in use by an import; this waits for it\n'),
+      onVisit: (report) => {
+        counts.boards++;
+        if (report.status === 'failed' || report.status === 'unhealthy') counts.failed++;
+        counts.new += report.new;
+        counts.changed += report.changed;
+        counts.closed += report.closed;
+        counts.reopened += report.reopened;
+        this.#tell(report, counts, due.length);
+      },
+    };
+    await runRound(due, settings);
+    this.#say(
+      `${grouped(counts.boards)} of ${grouped(due.length)} boards visited: ${countsText(counts)}${this.#nextText()}\n`,
+    );
+  }
+
+  #tell(report: VisitReport, counts: RoundCounts, total: number): void {
+    const { stdout, stderr } = this.#ports.io;
+    const { isJson } = this.#plan;
+    // One write for the line: a progress on the same terminal is drawn again after it.
+    if (isJson) stdout.write(visitJson(report));
+    else if (report.status !== 'unchanged') {
+      this.#progress.clear();
+      stderr.write(visitLine(report));
+    }
+    this.#progress.showLine((elapsedMs) => {
+      const rate = elapsedMs < 1000 ? '' : `  ${((counts.boards * 1000) / elapsedMs).toFixed(1)}/s`;
+      return `${grouped(counts.boards)} of ${grouped(total)} boards${rate}  ${countsText(counts)}`;
+    });
+  }
+
+  #nextText(): string {
+    const next = this.#tables.list().sort((a, b) => a.nextMs - b.nextMs)[0];
+    return next === undefined
+      ? ''
+      : `; next ${next.name} at ${timeText(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
+  }
+
+  /** Whether a board was observed since the snapshot was built, or there is none that can be used. */
+  #isOutdated(): boolean {
+    const builtAtMs = builtAtMsOf(this.#plan.out);
+    return this.#tables.list().some(({ state }) => {
+      const hasTaken = state?.health === 'ok' || state?.health === 'partial';
+      const observedMs = hasTaken ? state.lastFetchMs : state?.lastOkMs;
+      return observedMs != null && observedMs >= builtAtMs;
+    });
+  }
+
+  async #build(): Promise<void> {
+    const { folder, out, build } = this.#plan;
+    const { io } = this.#ports;
+    const startMs = io.clock.monotonicMs();
+    this.#progress.clear();
+    try {
+      await buildFromHistory({ ...build, folder, out, isJson: false, isNext: true }, io);
+    } catch (error) {
+      // A full disk, a table that another process holds: the boards are kept, and the next round builds again.
+      if (!(error instanceof CommandError) || this.#plan.isOnce) throw error;
+      this.#say(`the snapshot was not built: ${firstLineOf(error)}\n`);
+    }
+    this.#buildMs = io.clock.monotonicMs() - startMs;
+  }
+
+  /** @param earliestMs monotonic */
+  async #untilDue(earliestMs: number): Promise<void> {
+    const { io, signal, wayOut } = this.#ports;
+    for (;;) {
+      const dueMs = this.#tables
+        .list()
+        .reduce((first, { nextMs }) => Math.min(first, nextMs), Number.POSITIVE_INFINITY);
+      const waitMs = Math.max(dueMs - io.clock.nowMs(), earliestMs - io.clock.monotonicMs());
+      if (waitMs <= 0 || signal.aborted) return;
+      await wayOut.pace.pause(Math.min(waitMs, LOOK_MS), signal);
+    }
+  }
+}
+
+const NO_BOARDS = 'the catalogue has no boards: `boards add URL` adds one';
+
+function countsText({ failed, changed, closed, reopened, ...counts }: RoundCounts): string {
+  const text = `${grouped(counts.new)} new, ${grouped(changed)} changed, ${grouped(closed)} closed, ${grouped(reopened)} reopened`;
+  return failed === 0 ? text : `${text}; ${grouped(failed)} failed`;
+}
+
+/** When the snapshot was built; before all times where there is none that can be used. */
+function builtAtMsOf(path: string): number {
+  try {
+    const file = openSnapshotFile(path);
+    try {
+      return readHeader(file, (reason) => new SnapshotError(`${path}: ${reason}`)).header.facts.builtAtMs;
+    } finally {
+      file.close();
+    }
+  } catch (error) {
+    if (error instanceof SnapshotError) return Number.NEGATIVE_INFINITY;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+/** The way out of `watch`: the guarded client with its address rules, for boards in place of customers' targets. */
+import { BoardClient } from '../../adapters/boards/board-client.ts';
+import { HostPace } from '../../adapters/boards/host-pace.ts';
+import { VISITS_AT_ONCE } from '../../adapters/boards/limits.ts';
+import { RobotsFiles } from '../../adapters/boards/robots-files.ts';
+import { userAgentOf } from '../../adapters/outbound/exchange.ts';
+import { OutboundClient } from '../../adapters/outbound/outbound-client.ts';
+import { OwnHooks } from '../../adapters/outbound/own-hooks.ts';
+import { SystemResolver } from '../../adapters/outbound/resolver.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Timers } from '../../base/timers.ts';
+import type { Outbound } from '../../outbound/outbound.ts';
+import { OutboundPolicy } from '../../outbound/policy.ts';
+import { NOTHING_ALLOWED, parseTargetAllow } from '../../outbound/target-allow.ts';
+
+export interface WayOutSettings {
+  /** CONTACT. */
+  readonly contact: string | null;
+  /** TARGET_ALLOW, as given. */
+  readonly targetAllow: string;
+  /** Between two requests to one host, milliseconds. */
+  readonly pauseMs: number;
+  readonly draw: () => number;
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+export interface WayOut {
+  readonly client: BoardClient;
+  readonly pace: HostPace;
+}
+
+/** No server runs here, so no address is its own: a name that never resolves (RFC 6761 §6.4). */
+const NO_SERVER = 'http://paygrade.invalid';
+
+function guardedClient({ contact, targetAllow, clock, timers }: WayOutSettings): Outbound {
+  const parsed = parseTargetAllow(targetAllow);
+  return new OutboundClient({
+    policy: new OutboundPolicy({
+      own: { urls: [], hookBaseUrl: NO_SERVER, listening: { ranges: [], port: 0 } },
+      allow: parsed.ok ? parsed.allow : NOTHING_ALLOWED, // the setting's parser has accepted it
+    }),
+    concurrency: VISITS_AT_ONCE,
+    resolver: new SystemResolver({ clock, timers }),
+    ownHooks: new OwnHooks(() => new Response(null, { status: 404 }), NO_SERVER),
+    clock,
+    timers,
+    userAgent: userAgentOf(contact),
+  });
+}
+
+export function openWayOut(settings: WayOutSettings, outbound: Outbound = guardedClient(settings)): WayOut {
+  const { clock, draw, pauseMs, timers } = settings;
+  const pace = new HostPace(pauseMs, clock, timers);
+  const robots = new RobotsFiles(outbound, pace, clock);
+  const robotsOf = robots.rulesOf.bind(robots);
+  return { pace, client: new BoardClient({ outbound, pace, clock, draw, robotsOf }) };
+}

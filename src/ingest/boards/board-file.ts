@@ -1,0 +1,60 @@
+/** The CSV file of `boards import` and `up --boards`: `address` (or `board`, `url`), and where wanted `company` and `domain`. */
+import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
+import { csvRows } from '../input/csv-rows.ts';
+import { NAME_LENGTH_MAX } from '../native.ts';
+
+/** What an operator says about one board. */
+export interface StatedBoard {
+  /** As given: any address of the board, or `shape:token`. */
+  readonly address: string;
+  readonly company: string | null;
+  readonly domain: CompanyDomain | null;
+}
+
+export interface BoardFile {
+  readonly boards: readonly StatedBoard[];
+  readonly refused: readonly {
+    /** Number of the record in the file, the header being 1. */
+    readonly line: number;
+    readonly field: string;
+    /** Completes the sentence "field ...". */
+    readonly reason: string;
+  }[];
+}
+
+const ADDRESS_COLUMNS = ['address', 'board', 'url'];
+
+/** Reads the text of a file. A file of one column without a header is a list of addresses. */
+export function parseBoardFile(text: string): BoardFile {
+  const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  const rows = csvRows(plain, ',', '\n', true).rows;
+  const header = (rows[0] ?? []).map((name) => name.trim().toLowerCase());
+  const hasHeader = ADDRESS_COLUMNS.some((name) => header.includes(name));
+  if (!hasHeader && header.length > 1) {
+    const reason = `must name a column ${ADDRESS_COLUMNS.join(', ')}; company and domain are read beside it`;
+    return { boards: [], refused: [{ line: 1, field: 'the header', reason }] };
+  }
+  const places = {
+    address: hasHeader ? header.findIndex((name) => ADDRESS_COLUMNS.includes(name)) : 0,
+    company: header.indexOf('company'),
+    domain: header.indexOf('domain'),
+  };
+  const boards = new Map<string, StatedBoard>();
+  const refused: BoardFile['refused'][number][] = [];
+  for (const [index, row] of rows.entries()) {
+    if ((hasHeader && index === 0) || row.every((field) => field.trim() === '')) continue;
+    const field = (place: number): string => row[place]?.trim() ?? '';
+    const line = index + 1;
+    const address = field(places.address);
+    const company = field(places.company) || null;
+    const domain = field(places.domain) === '' ? null : parseCompanyDomain(field(places.domain));
+    if (address === '') refused.push({ line, field: 'address', reason: 'is blank' });
+    else if (address.startsWith('#')) continue;
+    else if (domain === undefined) {
+      refused.push({ line, field: 'domain', reason: 'must be a domain name such as example.com' });
+    } else if (company !== null && company.length > NAME_LENGTH_MAX) {
+      refused.push({ line, field: 'company', reason: `is longer than ${NAME_LENGTH_MAX} characters` });
+    } else if (!boards.has(address)) boards.set(address, { address, company, domain });
+  }
+  return { boards: [...boards.values()], refused };
+}

@@ -1,0 +1,84 @@
+/**
+ * A board that the operator wants watched: a public list of jobs with an endpoint that a program may read. Pure.
+ *
+ * A token names the board within its shape, and is the token under which the catalogue keeps the board's jobs (`shape:token` in
+ * `history`, `companies` and data/companies.csv):
+ *
+ * greenhouse, lever, ashby, workable    the name in the board's address, lower case (Ashby: as written, decoded)
+ * smartrecruiters                       the company's identifier, as written
+ * recruitee, teamtailor                 the subdomain, or the host of a careers site of the company's own
+ * workday                               `tenant/site`: a tenant may have several careers sites, each with its own list
+ * jsonld                                the host of the page without `www.`; on a host of many companies host and path
+ *
+ * What a token lacks (the host of a Workday tenant, the region of a Lever account) is in the board's address.
+ */
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+
+export const BOARD_SHAPES = [
+  'greenhouse',
+  'lever',
+  'ashby',
+  'smartrecruiters',
+  'workable',
+  'recruitee',
+  'teamtailor',
+  'workday',
+  'jsonld',
+] as const;
+export type BoardShape = (typeof BOARD_SHAPES)[number];
+
+export interface Board {
+  readonly shape: BoardShape;
+  readonly token: string;
+  /** The company's name; null: what the postings say holds. */
+  readonly company: string | null;
+  readonly domain: CompanyDomain | null;
+  /** Where people see the board: an http or https address without fragment. */
+  readonly address: string;
+}
+
+/** `shape:token`. */
+export const nameOfBoard = ({ shape, token }: Pick<Board, 'shape' | 'token'>): string => `${shape}:${token}`;
+
+export const isBoardShape = (text: string): text is BoardShape => (BOARD_SHAPES as readonly string[]).includes(text);
+
+/** Characters of a token: what the longest real ones need, several times over. */
+export const TOKEN_LENGTH_MAX = 200;
+
+/** `shape:token`; undefined for other text. */
+export function parseBoardName(text: string): Pick<Board, 'shape' | 'token'> | undefined {
+  const colon = text.indexOf(':');
+  const shape = text.slice(0, colon);
+  const token = text.slice(colon + 1);
+  if (colon === -1 || !isBoardShape(shape) || token.startsWith('//')) return undefined;
+  return /^[^\s:?#](?:[^\s:?#]| (?! ))*$/.test(token) && token.length <= TOKEN_LENGTH_MAX
+    ? { shape, token }
+    : undefined;
+}
+
+/** Where people see the board of a token alone; null where the token does not tell the host (Workday). */
+export function addressOfToken({ shape, token }: Pick<Board, 'shape' | 'token'>): string | null {
+  const part = encodeURIComponent(token);
+  switch (shape) {
+    case 'greenhouse':
+      return `https://job-boards.greenhouse.io/${part}`;
+    case 'lever':
+      return `https://jobs.lever.co/${part}`;
+    case 'ashby':
+      return `https://jobs.ashbyhq.com/${part}`;
+    case 'smartrecruiters':
+      return `https://careers.smartrecruiters.com/${part}`;
+    case 'workable':
+      return `https://apply.workable.com/${part}`;
+    case 'recruitee':
+      return `https://${token.includes('.') ? token : `${token}.recruitee.com`}`;
+    case 'teamtailor':
+      return `https://${token.includes('.') ? token : `${token}.teamtailor.com`}`;
+    case 'jsonld':
+      return `https://${token}`;
+    case 'workday':
+      return null;
+    default:
+      return shape satisfies never;
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * The public endpoint of each kind of board: what to ask first, how an answer leads to the next page, when a feed is complete,
+ * and how a posting's description is got where the list lacks it. Pure: a feed is folded answer by answer (`firstStep`,
+ * `stepAfter`), and who sends the requests obeys rates, bounds and robots rules.
+ *
+ * greenhouse       GET boards-api.greenhouse.io/v1/boards/<token>/jobs?content=true: everything in one answer. Boards that
+ *                  are shown on job-boards.eu.greenhouse.io are answered by the same host
+ * lever            GET api.lever.co (api.eu.lever.co) /v0/postings/<site>?mode=json: everything in one answer
+ * ashby            GET api.ashbyhq.com/posting-api/job-board/<name>: everything in one answer
+ * smartrecruiters  GET api.smartrecruiters.com/v1/companies/<identifier>/postings, 100 a page; descriptions one by one
+ * workable         GET apply.workable.com/api/v1/widget/accounts/<account>?details=true: everything in one answer
+ * recruitee        GET <host>/api/offers/: everything in one answer
+ * teamtailor       GET <host>/jobs.json: JSON Feed, pages by `next_url` (jsonfeed.org/version/1.1)
+ * workday          POST <host>/wday/cxs/<tenant>/<site>/jobs, 20 a page and not one more, 2000 a search: workday-search.ts;
+ *                  descriptions one by one
+ * jsonld           GET the page: its JobPostings, and the pages of its own host that its ItemList names
+ *
+ * Descriptions one by one are worth their requests once for each job: skills come from them. `detailRequest` is for rows that
+ * the catalogue has no description of; a list without them erases none (ingest/history/observation.ts). A change that only the
+ * description shows goes unseen there, which costs less than a request a job and round.
+ */
+import { parsedJson } from '../input/lenient-json.ts';
+import { pageContent } from '../input/page-content.ts';
+import { objectOf, type SourceRecord, textOf } from '../input/source-field.ts';
+import type { Board, BoardShape } from './board.ts';
+import type { BoardRequest, OwnRequest, PageFound } from './board-request.ts';
+import { type BoardOrigins, replacedAddress } from './origins.ts';
+import { listingOf } from './page-listing.ts';
+import { firstSearch, nextSearch, workdayPlaceOf } from './workday-search.ts';
+
+/** Pages of one feed: 10,000 jobs at Workday's 20 a page. */
+export const FEED_PAGES_MAX = 500;
+const SMARTRECRUITERS_PAGE = 100;
+
+/** How far a feed is read. */
+export interface FeedStep {
+  /** Answers that were read. */
+  readonly pages: number;
+  /** Rows in them. */
+  readonly rows: number;
+  /** What is to be asked now, then next, and so on. */
+  readonly queue: readonly OwnRequest[];
+  /** A page said that there are more rows than can be had. */
+  readonly isCutShort: boolean;
+}
+
+export type FeedProgress =
+  | { readonly kind: 'next'; readonly step: FeedStep; readonly request: BoardRequest }
+  /** Every page came. */
+  | { readonly kind: 'complete'; readonly rows: number }
+  /** All that can be had came, and it is not everything: closes nothing. `reason` is a sentence about the board. */
+  | { readonly kind: 'partial'; readonly rows: number; readonly reason: string }
+  /** The answer is none of this shape. `reason` completes "the answer ...". */
+  | { readonly kind: 'broken'; readonly reason: string };
+
+interface Endpoint {
+  /** Boards have hosts of their own. */
+  readonly hasOwnHosts: boolean;
+  /** One GET answers everything, so its validators speak of the whole feed. */
+  readonly isOneAnswer: boolean;
+  readonly accept: BoardRequest['accept'];
+  first(board: Board): OwnRequest;
+  /** undefined: the document is no answer of this shape. `request` is the one that it answers. */
+  page(document: unknown, request: OwnRequest, board: Board): PageFound | undefined;
+  /** Where the description of a row stands, when the list has none. */
+  detail?(row: SourceRecord, board: Board): OwnRequest | undefined;
+}
+
+const get = (url: string): OwnRequest => ({ method: 'GET', url, body: null });
+const hostOf = (address: string): string => new URL(address).host;
+const listed = (document: unknown, key: string): PageFound | undefined => {
+  const rows = objectOf(document)?.[key];
+  return Array.isArray(rows) ? { rows: rows.length, more: [] } : undefined;
+};
+/** A list in one answer that also states its length: a shorter list was cut. */
+const counted = (document: unknown, key: string, total: unknown): PageFound | undefined => {
+  const found = listed(document, key);
+  return found && typeof total === 'number' && total > found.rows ? { ...found, isCutShort: true } : found;
+};
+
+const greenhouse: Endpoint = {
+  hasOwnHosts: false,
+  isOneAnswer: true,
+  accept: 'application/json',
+  first: ({ token }) =>
+    get(`https://boards-api.greenhouse.io/v1/boards/${encodeURIComponent(token)}/jobs?content=true`),
+  page: (document) => counted(document, 'jobs', objectOf(objectOf(document)?.meta)?.total),
+};
+
+const lever: Endpoint = {
+  hasOwnHosts: false,
+  isOneAnswer: true,
+  accept: 'application/json',
+  first: ({ token, address }) =>
+    get(
+      `https://api.${/(?:^|\.)eu\.lever\.co$/.test(hostOf(address)) ? 'eu.' : ''}lever.co/v0/postings/${encodeURIComponent(token)}?mode=json`,
+    ),
+  page: (document) => (Array.isArray(document) ? { rows: document.length, more: [] } : undefined),
+};
+
+const ashby: Endpoint = {
+  hasOwnHosts: false,
+  isOneAnswer: true,
+  accept: 'application/json',
+  first: ({ token }) => get(`https://api.ashbyhq.com/posting-api/job-board/${encodeURIComponent(token)}`),
+  page: (document) => listed(document, 'jobs'),
+};
+
+const smartrecruitersUrl = (token: string): string =>
+  `https://api.smartrecruiters.com/v1/companies/${encodeURIComponent(token)}/postings`;
+
+const smartrecruiters: Endpoint = {
+  hasOwnHosts: false,
+  isOneAnswer: false,
+  accept: 'application/json',
+  first: ({ token }) => get(`${smartrecruitersUrl(token)}?limit=${SMARTRECRUITERS_PAGE}&offset=0`),
+  page(document, request, { token }) {
+    const found = listed(document, 'content');
+    const total = objectOf(document)?.totalFound;
+    if (found === undefined || typeof total !== 'number') return undefined;
+    const end = Number(new URL(request.url).searchParams.get('offset')) + found.rows;
+    if (end >= total) return found;
+    if (found.rows === 0) return { ...found, isCutShort: true };
+    return { ...found, more: [get(`${smartrecruitersUrl(token)}?limit=${SMARTRECRUITERS_PAGE}&offset=${end}`)] };
+  },
+  detail(row, { token }) {
+    const id = textOf(row.id);
+    if (id === null || row.jobAd !== undefined) return undefined;
+    return get(`${smartrecruitersUrl(token)}/${encodeURIComponent(id)}`);
+  },
+};
+
+const workable: Endpoint = {
+  hasOwnHosts: false,
+  isOneAnswer: true,
+  accept: 'application/json',
+  first: ({ token }) =>
+    get(`https://apply.workable.com/api/v1/widget/accounts/${encodeURIComponent(token)}?details=true`),
+  page: (document) => listed(document, 'jobs'),
+};
+
+const recruitee: Endpoint = {
+  hasOwnHosts: true,
+  isOneAnswer: true,
+  accept: 'application/json',
+  first: ({ address }) => get(`https://${hostOf(address)}/api/offers/`),
+  page: (document) => listed(document, 'offers'),
+};
+
+const teamtailor: Endpoint = {
+  hasOwnHosts: true,
+  isOneAnswer: false,
+  accept: 'application/json',
+  first: ({ address }) => get(`https://${hostOf(address)}/jobs.json`),
+  page(document, { url }) {
+    const found = listed(document, 'items');
+    const next = textOf(objectOf(document)?.next_url);
+    if (found === undefined || next === null) return found;
+    // A page of another host is not this board's.
+    if (!URL.canParse(next, url) || new URL(next, url).host !== hostOf(url)) return { ...found, isCutShort: true };
+    return { ...found, more: [get(new URL(next, url).href)] };
+  },
+};
+
+const workday: Endpoint = {
+  hasOwnHosts: true,
+  isOneAnswer: false,
+  accept: 'application/json',
+  first: firstSearch,
+  page: nextSearch,
+  detail(row, board) {
+    const path = textOf(row.externalPath);
+    const place = workdayPlaceOf(board);
+    if (path === null || !path.startsWith('/job/') || row.jobPostingInfo !== undefined) return undefined;
+    return get(`https://${place.host}/wday/cxs/${place.tenant}/${place.site}${path}`);
+  },
+};
+
+const jsonld: Endpoint = {
+  hasOwnHosts: true,
+  isOneAnswer: false,
+  accept: 'text/html',
+  first: ({ address }) => get(address),
+  page(document, { url }, { address }) {
+    const { postings, pages } = listingOf(document, url);
+    // A page without a single posting proves nothing: the site may have lost the markup.
+    if (postings === 0 && pages.length === 0) return undefined;
+    const isList = url === get(address).url;
+    const more = isList ? pages.filter((page) => hostOf(page) === hostOf(address) && page !== url) : [];
+    return { rows: postings, more: more.map(get) };
+  },
+};
+
+const ENDPOINTS: Readonly<Record<BoardShape, Endpoint>> = {
+  greenhouse,
+  lever,
+  ashby,
+  smartrecruiters,
+  workable,
+  recruitee,
+  teamtailor,
+  workday,
+  jsonld,
+};
+
+function sent({ method, url, body }: OwnRequest, shape: BoardShape, origins: BoardOrigins): BoardRequest {
+  const { hasOwnHosts, accept } = ENDPOINTS[shape];
+  return { method, url: replacedAddress(url, shape, hasOwnHosts, origins), body, accept };
+}
+
+/** Whether a board's feed is one GET, so that a 304 to its validators says that the whole feed is unchanged. */
+export const isOneAnswer = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].isOneAnswer;
+
+/** The host that is asked for a board, with its port: rates are kept for each. */
+export const askedHostOf = (board: Board, origins: BoardOrigins): string =>
+  hostOf(firstStep(board, origins).request.url);
+
+export function firstStep(board: Board, origins: BoardOrigins): Extract<FeedProgress, { kind: 'next' }> {
+  const request = ENDPOINTS[board.shape].first(board);
+  return {
+    kind: 'next',
+    step: { pages: 0, rows: 0, queue: [request], isCutShort: false },
+    request: sent(request, board.shape, origins),
+  };
+}
+
+/** The text of an answer as a document; a page gives its JSON-LD. undefined: it is no JSON. */
+export function documentOf({ shape }: Pick<Board, 'shape'>, text: string): { readonly document: unknown } | undefined {
+  if (ENDPOINTS[shape].accept === 'text/html') return { document: pageContent(text).document };
+  const parsed = parsedJson(text.replace(/^\uFEFF/, ''));
+  return parsed.ok ? { document: parsed.value } : undefined;
+}
+
+/** @param document the parsed answer to the request of `step` (`documentOf`) */
+export function stepAfter(board: Board, step: FeedStep, document: unknown, origins: BoardOrigins): FeedProgress {
+  const [request, ...waiting] = step.queue;
+  const found = ENDPOINTS[board.shape].page(document, request!, board);
+  if (found === undefined) return { kind: 'broken', reason: `is no list of jobs as ${board.shape} gives it` };
+  const queue = [...found.more, ...waiting];
+  const rows = step.rows + found.rows;
+  const isCutShort = step.isCutShort || found.isCutShort === true;
+  const pages = step.pages + 1;
+  const next = queue[0];
+  if (next !== undefined && pages < FEED_PAGES_MAX) {
+    return {
+      kind: 'next',
+      step: { pages, rows, queue, isCutShort },
+      request: sent(next, board.shape, origins),
+    };
+  }
+  if (next !== undefined) return { kind: 'partial', rows, reason: `it has more than ${FEED_PAGES_MAX} pages` };
+  return isCutShort
+    ? { kind: 'partial', rows, reason: 'it states more jobs than it lists' }
+    : { kind: 'complete', rows };
+}
+
+/** Jobs that the board has: what the first answer states of the whole feed, else what it lists. */
+export function statedJobs(board: Board, document: unknown): number | undefined {
+  const { page, first } = ENDPOINTS[board.shape];
+  const found = page(document, first(board), board);
+  if (found === undefined) return undefined;
+  const answer = objectOf(document);
+  const stated = [answer?.totalFound, answer?.total, objectOf(answer?.meta)?.total].find(
+    (one) => typeof one === 'number',
+  );
+  return Math.max(found.rows, (stated as number | undefined) ?? 0, board.shape === 'jsonld' ? found.more.length : 0);
+}
+
+/** Asks for the description of a row of the list; undefined where the list has it, or no request is worth it. */
+export function detailRequest(board: Board, row: SourceRecord, origins: BoardOrigins): BoardRequest | undefined {
+  const request = ENDPOINTS[board.shape].detail?.(row, board);
+  return request && sent(request, board.shape, origins);
+}
+
+/** Whether the list of a board lacks descriptions that can be asked for one by one. */
+export const hasDetails = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].detail !== undefined;
+
+/**
+ * The row with the description of its detail, and nothing else of it: what lists and details say in other words (places, the time
+ * of work, addresses) would change to and fro.
+ */
+export function withDescription(
+  { shape }: Pick<Board, 'shape'>,
+  row: SourceRecord,
+  detail: SourceRecord,
+): SourceRecord {
+  if (shape !== 'workday') return { ...row, jobAd: detail.jobAd };
+  return { ...row, jobPostingInfo: { jobDescription: objectOf(detail.jobPostingInfo)?.jobDescription } };
+}

@@ -1,0 +1,60 @@
+/**
+ * `BOARD_ENDPOINTS`, `shape=origin,...`: origins in place of the shapes' own, for mirrors and tests. A shape whose boards have
+ * hosts of their own (Recruitee, Teamtailor, Workday, pages) keeps the host as the first part of the path:
+ * `recruitee=http://127.0.0.1:9000` asks `http://127.0.0.1:9000/acme.recruitee.com/api/offers/`.
+ */
+import { BOARD_SHAPES, type BoardShape, isBoardShape } from './board.ts';
+
+/** Origins in place of the shapes' own, without a slash at the end. */
+export type BoardOrigins = ReadonlyMap<BoardShape, string>;
+
+export const OWN_ORIGINS: BoardOrigins = new Map();
+
+/** Reads the setting. `reason` completes "BOARD_ENDPOINTS must be ...". */
+export function parseBoardOrigins(
+  text: string,
+): { readonly ok: true; readonly origins: BoardOrigins } | { readonly ok: false; readonly reason: string } {
+  const origins = new Map<BoardShape, string>();
+  for (const entry of text.split(',').map((one) => one.trim())) {
+    if (entry === '') continue;
+    const equals = entry.indexOf('=');
+    const shape = entry.slice(0, Math.max(equals, 0)).trim();
+    const origin = entry.slice(equals + 1).trim();
+    if (!isBoardShape(shape)) {
+      return { ok: false, reason: `shape=origin pairs separated by commas, of the shapes ${BOARD_SHAPES.join(', ')}` };
+    }
+    if (
+      !/^https?:\/\//i.test(origin) ||
+      !URL.canParse(origin) ||
+      new URL(origin).origin !== origin.replace(/\/$/, '')
+    ) {
+      return { ok: false, reason: `shape=origin pairs; the origin of ${shape} must be like https://mirror.example` };
+    }
+    if (origins.has(shape)) return { ok: false, reason: `shape=origin pairs, each shape once; ${shape} stands twice` };
+    origins.set(shape, new URL(origin).origin);
+  }
+  return { ok: true, origins };
+}
+
+/**
+ * The address that is asked in place of `address`.
+ * @param hasOwnHosts the shape's boards have hosts of their own, so a replaced origin is followed by the host
+ */
+export function replacedAddress(
+  address: string,
+  shape: BoardShape,
+  hasOwnHosts: boolean,
+  origins: BoardOrigins,
+): string {
+  const origin = origins.get(shape);
+  if (origin === undefined) return address;
+  const { host, pathname, search } = new URL(address);
+  return `${origin}${hasOwnHosts ? `/${host}` : ''}${pathname}${search}`;
+}
+
+/** The address that `replacedAddress` replaced, for a shape whose boards have hosts of their own; other addresses as they are. */
+export function addressBehind(url: string, shape: BoardShape, origins: BoardOrigins): string {
+  const origin = origins.get(shape);
+  if (origin === undefined || !url.startsWith(`${origin}/`)) return url;
+  return `https://${url.slice(origin.length + 1)}`;
+}

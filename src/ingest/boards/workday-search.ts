@@ -1,0 +1,81 @@
+/**
+ * The paging of Workday's job search. It gives 20 postings a page, refuses to give more, and counts to 2000 at most: a search
+ * that states 2000 is asked again for each value of one of its facets, which its first page lists with their counts. Only the
+ * first page of a search states the total reliably (later ones of some tenants say 0), so later requests carry it along.
+ */
+import { listOf, objectOf, textOf } from '../input/source-field.ts';
+import type { Board } from './board.ts';
+import type { OwnRequest, PageFound } from './board-request.ts';
+
+const PAGE_ROWS = 20;
+const TOTAL_MAX = 2000;
+
+/** Host, tenant and site of a Workday board, from its token and address. */
+export function workdayPlaceOf({ token, address }: Board): { host: string; tenant: string; site: string } {
+  const slash = token.indexOf('/');
+  return { host: new URL(address).host, tenant: token.slice(0, slash), site: token.slice(slash + 1) };
+}
+
+interface Search {
+  /** Facet and value that the search is narrowed to. */
+  readonly facets: Readonly<Record<string, readonly string[]>>;
+  readonly offset: number;
+}
+
+function searchOf(board: Board, { facets, offset }: Search, total?: number): OwnRequest {
+  const { host, tenant, site } = workdayPlaceOf(board);
+  return {
+    method: 'POST',
+    url: `https://${host}/wday/cxs/${tenant}/${site}/jobs`,
+    body: JSON.stringify({ appliedFacets: facets, limit: PAGE_ROWS, offset, searchText: '' }),
+    ...(total === undefined ? {} : { total }),
+  };
+}
+
+export const firstSearch = (board: Board): OwnRequest => searchOf(board, { facets: {}, offset: 0 });
+
+/** Facets of an answer, those in groups included: name and values with their counts. */
+function facetsOf(facets: unknown): { name: string; values: { id: string; count: number }[] }[] {
+  return listOf(facets).flatMap((item) => {
+    const facet = objectOf(item);
+    const values = listOf(facet?.values).map((value) => objectOf(value) ?? {});
+    const grouped = facetsOf(values.filter(({ facetParameter }) => facetParameter !== undefined));
+    const name = textOf(facet?.facetParameter);
+    const counted = values.flatMap(({ id, count }) =>
+      typeof id === 'string' && typeof count === 'number' ? [{ id, count }] : [],
+    );
+    return [...(name !== null && counted.length > 0 ? [{ name, values: counted }] : []), ...grouped];
+  });
+}
+
+/** The searches into which a search that is too long is split: by the facet that covers most jobs in searches short enough. */
+function splitSearches(board: Board, facets: unknown): OwnRequest[] {
+  const usable = facetsOf(facets)
+    .filter(({ values }) => values.every(({ count }) => count < TOTAL_MAX))
+    .map((facet) => ({ ...facet, covered: facet.values.reduce((sum, { count }) => sum + count, 0) }))
+    .filter(({ covered }) => covered >= TOTAL_MAX)
+    .sort((a, b) => b.covered - a.covered || a.values.length - b.values.length);
+  const best = usable[0];
+  if (best === undefined) return [];
+  return best.values.map(({ id }) => searchOf(board, { facets: { [best.name]: [id] }, offset: 0 }));
+}
+
+/** The pages that follow `request`: of the same search, or of those that it is split into. */
+export function nextSearch(document: unknown, request: OwnRequest, board: Board): PageFound | undefined {
+  const answer = objectOf(document);
+  const postings = answer?.jobPostings;
+  if (!Array.isArray(postings)) return undefined;
+  const { appliedFacets, offset } = JSON.parse(request.body!) as { appliedFacets: Search['facets']; offset: number };
+  const total = request.total ?? answer?.total;
+  if (typeof total !== 'number') return undefined;
+  const rows = postings.length;
+  const isWhole = Object.keys(appliedFacets).length === 0;
+  if (offset === 0 && isWhole && total >= TOTAL_MAX) {
+    const more = splitSearches(board, answer?.facets);
+    if (more.length > 0) return { rows, more };
+  }
+  const end = offset + rows;
+  if (end >= total) return { rows, more: [], isCutShort: total >= TOTAL_MAX };
+  if (rows === 0) return { rows, more: [], isCutShort: true };
+  return { rows, more: [searchOf(board, { facets: appliedFacets, offset: end }, total)] };
+}

@@ -1,0 +1,116 @@
+/**
+ * The Robots Exclusion Protocol, RFC 9309, for the HTML pages that `watch` fetches; addresses of an applicant tracking system's
+ * public API are published for programs and are not asked about. Pure: the caller fetches the file and keeps it (RFC 9309 §2.4).
+ *
+ * Cost: linear in the file; a rule is matched without backtracking over more than one `*` at a time.
+ */
+
+/** A rule as the path that it is about, percent-encoded as addresses are. */
+interface RobotsRule {
+  readonly isAllowed: boolean;
+  readonly pattern: string;
+}
+
+/** The rules that hold for us, of one host. */
+export interface RobotsRules {
+  readonly rules: readonly RobotsRule[];
+}
+
+/** No file, or one with an error of the client's (RFC 9309 §2.3.1.3): everything is allowed. */
+export const ALL_ALLOWED: RobotsRules = { rules: [] };
+/** The file could not be had (RFC 9309 §2.3.1.4): nothing is allowed. */
+export const NONE_ALLOWED: RobotsRules = { rules: [{ isAllowed: false, pattern: '/' }] };
+
+/** Bytes of the file that count; 500 KiB at least (RFC 9309 §2.5). */
+export const ROBOTS_BYTES_MAX = 512 * 1024;
+/** Redirects to follow for the file, RFC 9309 §2.3.1.2. */
+export const ROBOTS_REDIRECTS_MAX = 5;
+/** A file is asked for again after this, RFC 9309 §2.4, milliseconds. */
+export const ROBOTS_KEPT_MS = 24 * 3_600_000;
+
+const LINE = /^[ \t]*([a-z-]+)[ \t]*:[ \t]*(.*?)[ \t]*$/i;
+
+/** Octets outside of ASCII as `%XX`, and the escapes of what needs none written plainly (RFC 9309 §2.2.2), so that both sides compare. */
+function normalized(path: string): string {
+  return path
+    .replace(/[^\x21-\x7e]/gu, (character) => {
+      try {
+        return encodeURIComponent(character);
+      } catch {
+        return '%EF%BF%BD'; // a lone surrogate, as UTF-8 decoding has it
+      }
+    })
+    .replace(/%([0-9a-f]{2})/gi, (escaped, hex: string) => {
+      const character = String.fromCharCode(Number.parseInt(hex, 16));
+      return /[A-Za-z0-9._~-]/.test(character) ? character : escaped.toUpperCase();
+    });
+}
+
+/**
+ * The rules for a product token: those of all groups that name it, else those of all groups for `*`.
+ * @param token letters, `_` and `-` (RFC 9309 §2.2.1), compared without case
+ */
+export function parseRobots(text: string, token: string): RobotsRules {
+  const own: RobotsRule[] = [];
+  const others: RobotsRule[] = [];
+  let names: string[] = [];
+  let isInNames = false;
+  let hasOwn = false;
+  for (const line of text
+    .slice(0, ROBOTS_BYTES_MAX)
+    .replace(/^\ufeff/, '')
+    .split(/\r\n?|\n/)) {
+    const [, key, value] = LINE.exec(line.replace(/#.*/, '')) ?? [];
+    if (key === undefined || value === undefined) continue;
+    switch (key.toLowerCase()) {
+      case 'user-agent': {
+        if (!isInNames) names = [];
+        isInNames = true;
+        const name = /^(?:\*|[a-z_-]+)/i.exec(value)?.[0].toLowerCase();
+        if (name !== undefined) names.push(name);
+        if (name === token.toLowerCase()) hasOwn = true;
+        break;
+      }
+      case 'allow':
+      case 'disallow': {
+        isInNames = false;
+        // An empty pattern matches nothing.
+        if (value === '') break;
+        const rule = { isAllowed: key.toLowerCase() === 'allow', pattern: normalized(value) };
+        if (names.includes(token.toLowerCase())) own.push(rule);
+        if (names.includes('*')) others.push(rule);
+        break;
+      }
+      default: // other records do not end a group (RFC 9309 §2.2.4)
+    }
+  }
+  return { rules: hasOwn ? own : others };
+}
+
+/** Whether the pattern matches the beginning of the path; `*` is any run of characters, `$` at the end is the path's end. */
+function matches(pattern: string, path: string): boolean {
+  const isAnchored = pattern.endsWith('$');
+  const [head = '', ...rest] = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');
+  if (!path.startsWith(head)) return false;
+  let at = head.length;
+  for (const [index, part] of rest.entries()) {
+    if (isAnchored && index === rest.length - 1) return path.length - part.length >= at && path.endsWith(part);
+    const found = path.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return !isAnchored || at === path.length;
+}
+
+/** Whether the rules let an address be fetched: the longest pattern that matches decides, and of two equal ones `allow` (RFC 9309 §2.2.2). */
+export function isAllowed({ rules }: RobotsRules, url: URL): boolean {
+  const path = normalized(`${url.pathname}${url.search}`);
+  if (path === '/robots.txt') return true;
+  let best: RobotsRule | undefined;
+  for (const rule of rules) {
+    if (!matches(rule.pattern, path)) continue;
+    const isLonger = best === undefined || rule.pattern.length > best.pattern.length;
+    if (isLonger || (rule.pattern.length === best?.pattern.length && rule.isAllowed)) best = rule;
+  }
+  return best?.isAllowed ?? true;
+}

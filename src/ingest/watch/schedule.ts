@@ -1,0 +1,106 @@
+/**
+ * When a watched board is fetched next (pure): as often as it changes, as far as its last visits show, and after failures later
+ * and later.
+ *
+ * Changes of a board are taken for a Poisson process. A visit tells only whether anything changed since the visit before it, so
+ * the rate is the maximum likelihood estimate for such observations at unequal gaps (Cho and Garcia-Molina, "Estimating frequency
+ * of change", ACM TOIT 3(3), 2003): the root of  sum over changed g / (exp(rate g) - 1) = sum over unchanged g.
+ * Half a changed and half an unchanged visit after PRIOR_GAP_MS stand for what is known of no board, and older visits count less,
+ * so that a board that falls asleep or wakes up is followed within days.
+ */
+
+/** A fetch of a board that listed it completely. */
+export interface Visit {
+  readonly atMs: number;
+  /** Anything of it is new, changed, closed or reopened. */
+  readonly isChanged: boolean;
+}
+
+/** Shortest and longest time between two visits of a board. */
+export interface VisitBounds {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** Visits that count: with the fading below, more would change nothing that shows. */
+export const VISITS_KEPT = 24;
+
+const HOUR_MS = 3_600_000;
+/** A board of which nothing is known counts as one that changes a few times a day. */
+const PRIOR_GAP_MS = 6 * HOUR_MS;
+const PRIOR_WEIGHT = 0.5;
+/** Weight of a visit against the one after it. */
+const FADING = 0.85;
+/** Share of the mean time between two changes that passes between two visits: half of it finds a change when it is young. */
+const SHARE_OF_MEAN = 0.5;
+/** Visits that fall due together drift apart by up to this share of their gap. */
+const SPREAD = 0.1;
+/** Mean time between changes, the bounds of the search: far below and far above every bound of visits. */
+const MEAN_MIN_MS = 60_000;
+const MEAN_MAX_MS = 10_000 * HOUR_MS;
+const HALVINGS = 50;
+
+/** First pause after a failure; it doubles with each further one. */
+export const FAILURE_PAUSE_MS = 300_000;
+/** `Retry-After` beyond this counts as this. */
+export const RETRY_AFTER_MAX_MS = 7 * 24 * HOUR_MS;
+
+/**
+ * Mean time between two changes, milliseconds.
+ * @param visits oldest first
+ */
+export function meanChangeMs(visits: readonly Visit[]): number {
+  const changed = [{ gapMs: PRIOR_GAP_MS, weight: PRIOR_WEIGHT }];
+  let unchangedMs = PRIOR_GAP_MS * PRIOR_WEIGHT;
+  const kept = visits.slice(-VISITS_KEPT);
+  for (let i = 1; i < kept.length; i++) {
+    const { atMs, isChanged } = kept[i]!;
+    const gapMs = atMs - kept[i - 1]!.atMs;
+    if (!(gapMs > 0)) continue;
+    const weight = FADING ** (kept.length - 1 - i);
+    if (isChanged) changed.push({ gapMs, weight });
+    else unchangedMs += weight * gapMs;
+  }
+  // The left side falls as the rate grows, so it meets the right side once.
+  let low = 1 / MEAN_MAX_MS;
+  let high = 1 / MEAN_MIN_MS;
+  for (let halving = 0; halving < HALVINGS; halving++) {
+    const rate = Math.sqrt(low * high);
+    let sum = 0;
+    for (const { gapMs, weight } of changed) sum += (weight * gapMs) / Math.expm1(rate * gapMs);
+    if (sum > unchangedMs) low = rate;
+    else high = rate;
+  }
+  return 1 / high;
+}
+
+/**
+ * When to visit the board again after a visit at `nowMs`.
+ * @param visits oldest first, the last one at `nowMs`
+ * @param draw evenly from 0 (included) to 1 (excluded)
+ */
+export function nextVisitMs(
+  visits: readonly Visit[],
+  { minMs, maxMs }: VisitBounds,
+  nowMs: number,
+  draw: number,
+): number {
+  const gapMs = Math.min(maxMs, Math.max(minMs, meanChangeMs(visits) * SHARE_OF_MEAN));
+  return nowMs + Math.round(Math.max(minMs, gapMs * (1 - SPREAD * draw)));
+}
+
+/**
+ * When to try again after the `failures`th failure in a row: five minutes, doubled each time up to the longest gap of visits, of
+ * which a random half is left out. `Retry-After` is obeyed in full.
+ * @param retryAfterMs what the answer asked for; null = nothing
+ */
+export function nextTryMs(
+  failures: number,
+  { maxMs }: VisitBounds,
+  nowMs: number,
+  { draw, retryAfterMs }: { readonly draw: number; readonly retryAfterMs: number | null },
+): number {
+  const grownMs = Math.min(maxMs, FAILURE_PAUSE_MS * 2 ** Math.min(failures - 1, 30));
+  const ownMs = Math.round(grownMs * (0.5 + draw / 2));
+  return nowMs + Math.max(ownMs, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
+}

@@ -1,0 +1,47 @@
+/** POST /admin/v1/companies: the operator's word about a company's domain, as `companies set` gives it. The next build applies it. */
+import * as v from 'valibot';
+import { adminToken } from '../../access/admin-token.ts';
+import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
+import { comparedText } from '../../catalogue/terms.ts';
+import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
+import { BODY_ERRORS, jsonBody } from '../../http/json-body.ts';
+import { route } from '../../http/route.ts';
+import { parsed, rule } from '../parameter-rules.ts';
+import { fromBoards } from './from-boards.ts';
+import { envelope, metaAt } from './sale-record.ts';
+import type { BoardsServices } from './services.ts';
+
+const NAME_LENGTH_MAX = 400;
+
+const body = v.strictObject({
+  company: v.pipe(
+    v.string(),
+    v.maxLength(NAME_LENGTH_MAX),
+    v.check((text) => comparedText(text) !== ''),
+    rule({ rule: `the name of a company, at most ${NAME_LENGTH_MAX} characters` }),
+  ),
+  domain: v.pipe(
+    v.string(),
+    parsed((text) => parseCompanyDomain(text.trim())),
+    rule({ rule: 'a domain name such as example.com' }),
+  ),
+});
+
+const readBody = jsonBody(body);
+
+export const stateDomain = route<BoardsServices>()({
+  operation: 'stateCompanyDomain',
+  method: 'POST',
+  path: '/admin/v1/companies',
+  summary: 'State the domain of a company; the next build applies it',
+  access: [adminToken],
+  bodies: { 'application/json': body },
+  answer: envelope(v.strictObject({ company: v.string(), domain: v.string() })),
+  errors: [...BODY_ERRORS, STATE_UNAVAILABLE],
+  readBody,
+  handle({ body: { company, domain } }, { boards, clock }) {
+    const kept = fromBoards(() => boards.stateDomain(company, domain));
+    if (kept instanceof Refusal) return kept;
+    return { data: { company, domain }, meta: metaAt(clock.nowMs()) };
+  },
+});

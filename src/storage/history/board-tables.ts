@@ -1,0 +1,147 @@
+/**
+ * The watched boards of a catalogue: the list that `boards` keeps, and for each board what the watcher knows (fetch-state.ts).
+ * They stand in the history's file, so that a fetch's jobs and the board's new state become permanent in one transaction.
+ */
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import { type Board, type BoardShape, nameOfBoard } from '../../ingest/boards/board.ts';
+import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
+import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface WatchedBoard extends Board {
+  /** `shape:token`. */
+  readonly name: string;
+  readonly addedMs: number;
+  /** When it is due; 0 = at once. */
+  readonly nextMs: number;
+  /** null: it was never fetched. */
+  readonly state: FetchState | null;
+}
+
+export interface BoardDay extends DayCounts {
+  readonly name: string;
+  /** Its midnight, milliseconds since the epoch, UTC. */
+  readonly dayMs: number;
+}
+
+/** Every method throws HistoryError. Writing ones need a history that was opened to write, and commit nothing. */
+export class BoardTables {
+  readonly #history: HistoryDatabase;
+
+  constructor(history: HistoryDatabase) {
+    this.#history = history;
+  }
+
+  /** In the order of their names. */
+  list(): WatchedBoard[] {
+    return this.#all('SELECT * FROM watched ORDER BY name').map(boardOf);
+  }
+
+  find(name: string): WatchedBoard | undefined {
+    return this.#all('SELECT * FROM watched WHERE name = ?', name).map(boardOf)[0];
+  }
+
+  /**
+   * Adds a board, due at once, or brings a known one up to date: company and domain are replaced where the new board has
+   * them, and the address. The state stays, but another address forgets its validators and makes it due.
+   */
+  put(board: Board, nowMs: number): 'added' | 'changed' | 'known' {
+    const name = nameOfBoard(board);
+    const known = this.find(name);
+    if (known === undefined) {
+      this.#run(
+        'INSERT INTO watched (name, shape, token, company, domain, address, added_ms, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, 0)',
+        ...[name, board.shape, board.token, board.company, board.domain, board.address, nowMs],
+      );
+      return 'added';
+    }
+    const company = board.company ?? known.company;
+    const domain = board.domain ?? known.domain;
+    const hasMoved = board.address !== known.address;
+    if (!hasMoved && company === known.company && domain === known.domain) return 'known';
+    const state = known.state && hasMoved ? { ...known.state, validators: null } : known.state;
+    this.#run(
+      'UPDATE watched SET company = ?, domain = ?, address = ?, next_ms = ?, state = ? WHERE name = ?',
+      ...[company, domain, board.address, hasMoved ? 0 : known.nextMs, stateText(state), name],
+    );
+    return 'changed';
+  }
+
+  /** The jobs of the board stay in the catalogue as they are. @returns whether there was one */
+  remove(name: string): boolean {
+    const isKnown = this.find(name) !== undefined;
+    this.#run('DELETE FROM watched_day WHERE name = ?', name);
+    this.#run('DELETE FROM watched WHERE name = ?', name);
+    return isKnown;
+  }
+
+  /** Keeps what a fetch found. @param nextMs when the board is due again */
+  store(name: string, state: FetchState, nextMs: number): void {
+    this.#run('UPDATE watched SET state = ?, next_ms = ? WHERE name = ?', stateText(state), nextMs, name);
+  }
+
+  /** Adds to the counts of the day of `atMs`. */
+  addToDay(name: string, atMs: number, counts: DayCounts): void {
+    this.#run(
+      `INSERT INTO watched_day (name, day, fetches, opened, changed, closed, reopened) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (name, day) DO UPDATE SET fetches = fetches + excluded.fetches, opened = opened + excluded.opened,
+       changed = changed + excluded.changed, closed = closed + excluded.closed, reopened = reopened + excluded.reopened`,
+      ...[
+        name,
+        Math.floor(atMs / DAY_MS),
+        counts.fetches,
+        counts.opened,
+        counts.changed,
+        counts.closed,
+        counts.reopened,
+      ],
+    );
+  }
+
+  /** Days from that of `sinceMs` on that had fetches, by day, then name. */
+  days(sinceMs: number): BoardDay[] {
+    const rows = this.#all('SELECT * FROM watched_day WHERE day >= ? ORDER BY day, name', Math.floor(sinceMs / DAY_MS));
+    return rows.map((row) => ({
+      name: row.name as string,
+      dayMs: (row.day as number) * DAY_MS,
+      fetches: row.fetches as number,
+      opened: row.opened as number,
+      changed: row.changed as number,
+      closed: row.closed as number,
+      reopened: row.reopened as number,
+    }));
+  }
+
+  #run(sql: string, ...values: (string | number | null)[]): void {
+    this.#guarded(() => this.#history.statement(sql).run(...values));
+  }
+
+  #all(sql: string, ...values: (string | number)[]): Row[] {
+    return this.#guarded(() => this.#history.statement(sql).all(...values)) as Row[];
+  }
+
+  #guarded<Result>(act: () => Result): Result {
+    try {
+      return act();
+    } catch (failure) {
+      throw historyErrorOf(failure, this.#history.path);
+    }
+  }
+}
+
+const stateText = (state: FetchState | null): string | null => (state === null ? null : JSON.stringify(state));
+
+function boardOf(row: Row): WatchedBoard {
+  return {
+    name: row.name as string,
+    shape: row.shape as BoardShape,
+    token: row.token as string,
+    company: row.company as string | null,
+    domain: row.domain as CompanyDomain | null,
+    address: row.address as string,
+    addedMs: row.added_ms as number,
+    nextMs: row.next_ms as number,
+    state: row.state === null ? null : (JSON.parse(row.state as string) as FetchState),
+  };
+}

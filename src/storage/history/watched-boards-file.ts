@@ -1,0 +1,98 @@
+/** The watched boards of a catalogue's folder, as the server shows them; opened for each question. */
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import {
+  type BoardDaySum,
+  BoardsUnavailableError,
+  type ShownBoard,
+  type WatchedBoards,
+  type WatchedBoardsView,
+} from '../../catalogue/watched-boards.ts';
+import { nameKeyOf } from '../../ingest/companies/operator-words.ts';
+import { type BoardDay, BoardTables, type WatchedBoard } from './board-tables.ts';
+import { storedWords, storeWords } from './company-tables.ts';
+import { HistoryDatabase, HistoryError } from './database.ts';
+
+/** A question of the server waits no longer for an import that writes: it would hold up every other request. */
+const WAIT_MS = 50;
+
+const shownOf = ({ state, ...board }: WatchedBoard): ShownBoard => ({
+  name: board.name,
+  company: board.company,
+  domain: board.domain,
+  address: board.address,
+  health: state?.health ?? 'new',
+  jobs: state?.rows ?? null,
+  lastJobs: state?.lastRows ?? null,
+  lastFetchMs: state?.lastFetchMs ?? null,
+  lastOkMs: state?.lastOkMs ?? null,
+  nextMs: board.nextMs,
+  httpStatus: state?.httpStatus ?? null,
+  reason: state?.reason ?? null,
+});
+
+function sumsOf(days: readonly BoardDay[]): BoardDaySum[] {
+  const sums = new Map<number, BoardDaySum>();
+  for (const { dayMs, fetches, opened, changed, closed, reopened } of days) {
+    const sum = sums.get(dayMs);
+    sums.set(dayMs, {
+      dayMs,
+      fetches: fetches + (sum?.fetches ?? 0),
+      opened: opened + (sum?.opened ?? 0),
+      changed: changed + (sum?.changed ?? 0),
+      closed: closed + (sum?.closed ?? 0),
+      reopened: reopened + (sum?.reopened ?? 0),
+    });
+  }
+  return [...sums.values()];
+}
+
+export class WatchedBoardsFile implements WatchedBoards {
+  readonly #folder: string;
+
+  /** @param folder of the catalogue; it may be made later */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  read(sinceMs: number): WatchedBoardsView {
+    return this.#with(
+      () => HistoryDatabase.openForGlance(this.#folder, WAIT_MS),
+      (history) => {
+        const tables = new BoardTables(history);
+        const words = storedWords(history).filter(({ kind, domain }) => kind === 'name' && domain !== null);
+        return {
+          boards: tables.list().map(shownOf),
+          days: sumsOf(tables.days(sinceMs)),
+          statedNames: new Set(words.map(({ key }) => key)),
+        };
+      },
+    );
+  }
+
+  stateDomain(company: string, domain: CompanyDomain): void {
+    this.#with(
+      () => {
+        // Reading first says that there is no catalogue; opening to write would make one.
+        HistoryDatabase.openForGlance(this.#folder, WAIT_MS).close();
+        return HistoryDatabase.openForSettings(this.#folder, WAIT_MS);
+      },
+      (history) => {
+        const word = { kind: 'name', key: nameKeyOf(company), name: null, domain, url: null, aliases: [] } as const;
+        history.database.exec(storeWords(history, [word]) ? 'COMMIT' : 'ROLLBACK');
+      },
+    );
+  }
+
+  #with<Result>(open: () => HistoryDatabase, act: (history: HistoryDatabase) => Result): Result {
+    let history: HistoryDatabase | undefined;
+    try {
+      history = open();
+      return act(history);
+    } catch (failure) {
+      if (failure instanceof HistoryError) throw new BoardsUnavailableError(failure.message);
+      throw failure;
+    } finally {
+      history?.close();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** A file in the place of the catalogue file is noticed once, when it is whole. */
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SnapshotWatch } from '../../../src/adapters/files/snapshot-watch.ts';
+import { ManualTime } from '../../support/manual-time.ts';
+
+let folder: string;
+let path: string;
+let time: ManualTime;
+let seen: number;
+let watch: SnapshotWatch;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-snapshot-watch-'));
+  path = join(folder, 'jobs.snapshot');
+  writeFileSync(path, 'one');
+  time = new ManualTime();
+  seen = 0;
+  watch = new SnapshotWatch(path);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const start = (): void =>
+  watch.start(time, () => {
+    seen++;
+  });
+function replace(text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+describe('the watch of a catalogue file', () => {
+  it('says nothing of the file that was there, and says once that another took its place', () => {
+    start();
+    time.pass(5000);
+    expect(seen).toBe(0);
+    replace('two');
+    time.pass(10_000);
+    expect(seen).toBe(1);
+  });
+
+  it('notices a file that came between its making and its start', () => {
+    replace('two');
+    start();
+    time.pass(2000);
+    expect(seen).toBe(1);
+  });
+
+  it('waits while a producer still writes in place', () => {
+    start();
+    for (let length = 4; length < 12; length++) {
+      writeFileSync(path, 'x'.repeat(length));
+      time.pass(1000);
+    }
+    expect(seen).toBe(0);
+    time.pass(1000);
+    expect(seen).toBe(1);
+  });
+
+  it('says nothing of a file that is gone, or whose loading was announced, and nothing after its end', () => {
+    start();
+    rmSync(path);
+    time.pass(3000);
+    expect(seen).toBe(0);
+    replace('two');
+    watch.noteLoad();
+    time.pass(3000);
+    expect(seen).toBe(0);
+    watch.stop();
+    replace('three');
+    time.pass(3000);
+    expect([seen, time.pendingCount]).toEqual([0, 0]);
+  });
+});

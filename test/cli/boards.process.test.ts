@@ -1,0 +1,158 @@
+/** The commands about boards, against a server that stands for the platforms. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BoardTables } from '../../src/storage/history/board-tables.ts';
+import { storedWords } from '../../src/storage/history/company-tables.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { type BoardSite, openBoardSite } from '../adapters/boards/board-site.ts';
+import { run as runWords } from './captured-io.ts';
+
+let site: BoardSite;
+let folder: string;
+beforeAll(async () => {
+  const page = '<iframe src="https://boards.greenhouse.io/embed/job_board?for=acmerobots"></iframe>';
+  const posting = (title: string) => ({ '@type': 'JobPosting', title, url: `/${title}`, hiringOrganization: 'Markup' });
+  const markup = `<script type="application/ld+json">${JSON.stringify([posting('Cook'), posting('Baker')])}</script>`;
+  const pages = new Map([
+    ['acme-robots.com/careers', { html: page }],
+    ['markup.example.com/jobs', { html: markup }],
+    ['markup.example.com/en', { html: markup }],
+  ]);
+  site = await openBoardSite(['lever:palantir', 'greenhouse:acmerobots', 'ashby:notion'], pages);
+});
+afterAll(() => site.close());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-boards-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function run(...words: readonly string[]) {
+  const env = { BOARD_ENDPOINTS: site.endpoints, TARGET_ALLOW: site.target };
+  const { exitCode: code, ...output } = await runWords(['boards', ...words, '--catalogue', folder], { env });
+  return { code, ...output };
+}
+const json = (text: string): unknown[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+const listed = async (): Promise<unknown[]> => json((await run('list', '--json')).stdout);
+
+describe('boards', () => {
+  it('add takes what people paste, says what it took it for, and adds the others when one is none', async () => {
+    const addresses = [
+      'https://jobs.lever.co/palantir/1/apply?x=1',
+      'acme-robots.com/careers',
+      'https://boards.greenhouse.io/none',
+    ];
+    const { code, stdout, stderr } = await run('add', ...addresses, '--json', '--host-pause-ms', '0');
+    expect(code).toBe(1);
+    expect(json(stdout)).toEqual([
+      {
+        ...{ address: addresses[0], shape: 'lever', board: 'lever:palantir', company: 'Palantir' },
+        ...{ domain: 'palantir.com', jobs: expect.any(Number) },
+      },
+      {
+        ...{ address: addresses[1], shape: 'greenhouse', board: 'greenhouse:acmerobots', company: null },
+        ...{ domain: 'acme-robots.com', jobs: 1 },
+      },
+      { address: addresses[2], error: 'there is no board greenhouse:none (status 404)' },
+    ]);
+    expect(stderr).toContain('2 boards added, 0 changed, 0 known already, 1 not taken');
+    expect(await listed()).toMatchObject([
+      { board: 'greenhouse:acmerobots', health: 'new', jobs: null, next_at: null },
+      { board: 'lever:palantir', domain: 'palantir.com' },
+    ]);
+    // The page on the company's own site says whose the board is; the list of the package knows Palantir by itself.
+    const history = HistoryDatabase.openForReading(folder);
+    expect(storedWords(history)).toMatchObject([
+      { kind: 'board', key: 'greenhouse:acmerobots', domain: 'acme-robots.com' },
+    ]);
+    history.close();
+    const again = await run('add', 'lever:palantir', '--host-pause-ms', '0');
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('known already')]);
+  });
+
+  it('import adds the boards of a file with what it says about them, or nothing when a line is bad', async () => {
+    const file = join(folder, 'boards.csv');
+    writeFileSync(
+      file,
+      'company,address,domain\nPalantir Inc,https://jobs.lever.co/palantir,palantir.example\n,ashby:notion,\n',
+    );
+    expect((await run('import', file, '--host-pause-ms', '0')).code).toBe(0);
+    expect(await listed()).toMatchObject([
+      { board: 'ashby:notion', company: 'Notion' },
+      { board: 'lever:palantir', company: 'Palantir Inc', domain: 'palantir.example' },
+    ]);
+    writeFileSync(file, 'address,domain\nlever:other,nodot\n,acme.com\n');
+    const bad = await run('import', file);
+    expect([bad.code, bad.stderr]).toEqual([
+      1,
+      expect.stringMatching(/line 2: domain must be[^\n]*\nline 3: address is blank\n/),
+    ]);
+    writeFileSync(file, 'name,place\na,b\n');
+    expect((await run('import', file)).stderr).toContain('the header must name a column address');
+    writeFileSync(file, 'https://jobs.lever.co/one\n# a remark\n\nlever:two\n');
+    expect((await run('import', file, '--unchecked', '--json')).stdout).toContain('"board":"lever:two"');
+    expect(await listed()).toHaveLength(4);
+  });
+
+  it('check asks boards and changes nothing; remove forgets them, all or none', async () => {
+    await run('add', 'lever:palantir', 'lever:lost', '--unchecked');
+    const checked = await run('check', '--host-pause-ms', '0');
+    expect(checked.code).toBe(1);
+    expect(checked.stdout).toMatch(/lever:lost: there is no board[^\n]*\nlever:palantir: \d+ jobs? now\n/);
+    const one = await run('check', 'jobs.lever.co/Palantir', '--json', '--host-pause-ms', '0');
+    expect([one.code, json(one.stdout)]).toMatchObject([0, [{ board: 'lever:palantir' }]]);
+    expect((await run('remove', 'lever:palantir', 'lever:unknown')).stderr).toContain(
+      '"lever:unknown" is no watched board',
+    );
+    expect(await listed()).toHaveLength(2);
+    expect((await run('remove', 'https://jobs.lever.co/palantir/', 'lever:lost')).code).toBe(0);
+    expect(await listed()).toEqual([]);
+  });
+
+  it('add refuses another page of a host whose page is watched, which would push that one out', async () => {
+    await run('add', 'https://markup.example.com/jobs', '--host-pause-ms', '0');
+    const { code, stdout } = await run('add', 'https://markup.example.com/en', '--host-pause-ms', '0', '--json');
+    expect([code, json(stdout)]).toEqual([
+      1,
+      [
+        {
+          address: 'https://markup.example.com/en',
+          error: expect.stringContaining('is watched already at https://markup'),
+        },
+      ],
+    ]);
+    expect(await listed()).toMatchObject([
+      { board: 'jsonld:markup.example.com', address: 'https://markup.example.com/jobs' },
+    ]);
+  });
+
+  it('add --starter adds the boards of the package’s list, asking nothing', async () => {
+    const { code, stderr } = await run('add', '--starter');
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/35 boards of the list are left out[^\n]*Workday/)]);
+    const history = HistoryDatabase.openForGlance(folder);
+    const boards = new BoardTables(history).list();
+    expect(boards.length).toBeGreaterThan(1000);
+    expect(storedWords(history)).toEqual([]);
+    history.close();
+    expect(boards.find(({ name }) => name === 'ashby:notion')).toMatchObject({
+      company: 'Notion',
+      domain: 'notion.com',
+    });
+  });
+
+  it.each([
+    [['add'], 'a URL is missing'],
+    [['add', 'lever:a', '--starter'], '--starter takes no URL'],
+    [['add', 'lever:a', 'lever:b', '--company', 'X'], 'go with one URL'],
+    [['add', 'lever:a', '--domain', 'nodot'], '--domain must be a domain name'],
+    [['list', '--health', 'sick'], '--health must be one of'],
+    [['remove'], 'BOARD is missing'],
+  ])('%j is a usage error', async (words, message) => {
+    expect(await run(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  });
+});

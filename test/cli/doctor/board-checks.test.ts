@@ -1,0 +1,43 @@
+/** What `doctor` says about watched boards. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { checkBoards } from '../../../src/cli/doctor/board-checks.ts';
+import { watchedFolder } from '../../support/watched-boards.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 22, 12);
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-doctor-boards-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it('names the boards that are stale, shrinking or gone, and those that nothing fetches', () => {
+  watchedFolder(folder, NOW_MS);
+  const findings = checkBoards({ catalogue: folder }, NOW_MS);
+  expect(findings.map(({ verdict, found }) => `${verdict}: ${found}`)).toEqual([
+    'ok: 5 boards, 1 of them well at the last fetch',
+    'note: 1 board due for an hour or more: ashby:<img src=x onerror=alert(1)> (status 503)',
+    'note: 1 board gone: lever:away (status 404)',
+    'note: 1 board shrinking, left as they were: greenhouse:shrunk (3 jobs, where 100 are usual)',
+    'note: 1 board stale, without a whole list for three days: ashby:<img src=x onerror=alert(1)> (status 503)',
+  ]);
+  for (const { verdict, mend } of findings.slice(1)) expect([verdict, mend]).toEqual(['note', expect.any(String)]);
+});
+
+it('calls a board stale once three days have passed since its last whole list', () => {
+  watchedFolder(folder, NOW_MS);
+  const isStale = (afterMs: number): boolean =>
+    checkBoards({ catalogue: folder }, NOW_MS + afterMs).some(({ found }) => /stale.*greenhouse:acme/.test(found));
+  const threeDaysMs = 3 * 86_400_000;
+  expect(isStale(threeDaysMs - 3_600_000)).toBe(false);
+  expect(isStale(threeDaysMs - 3_600_000 + 1)).toBe(true);
+});
+
+it('says that there is nothing to check without CATALOGUE, and that a folder holds no catalogue', () => {
+  expect(checkBoards({ catalogue: null }, NOW_MS)).toMatchObject([{ verdict: 'skipped' }]);
+  expect(checkBoards({ catalogue: folder }, NOW_MS)).toMatchObject([
+    { verdict: 'note', found: expect.stringContaining('holds no catalogue') },
+  ]);
+});

@@ -1,0 +1,426 @@
+/** `watch` against stubs of the board APIs that serve real postings. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Board, type BoardShape, nameOfBoard } from '../../src/ingest/boards/board.ts';
+import { BoardTables } from '../../src/storage/history/board-tables.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { jobsToBuild } from '../../src/storage/history/jobs-to-build.ts';
+import { realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
+import { BoardStub, type Fault } from '../support/board-stub.ts';
+import { NOW_MS, run } from './captured-io.ts';
+
+const HOUR_MS = 3_600_000;
+
+let folder: string;
+let stub: BoardStub;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-watch-'));
+  stub = await BoardStub.open();
+});
+afterEach(() => {
+  stub.close();
+  rmSync(folder, { recursive: true });
+});
+
+const at = (name: string): string => join(folder, name);
+
+function board(shape: BoardShape, token: string, address: string): Board {
+  return { shape, token, company: null, domain: null, address };
+}
+
+const acme = board('greenhouse', 'acme', 'https://job-boards.greenhouse.io/acme');
+
+function addBoards(...boards: readonly Board[]): void {
+  const history = HistoryDatabase.openForSettings(at('watched'));
+  const tables = new BoardTables(history);
+  for (const one of boards) tables.put(one, NOW_MS);
+  history.database.exec('COMMIT');
+  history.close();
+}
+
+interface Visit {
+  readonly board: string;
+  readonly status: string;
+  readonly http_status: number | null;
+  readonly rows: number;
+  readonly new: number;
+  readonly changed: number;
+  readonly closed: number;
+  readonly reopened: number;
+  readonly next_at: string;
+  readonly reason?: string;
+}
+
+/** One round, so many hours after the first, over every board. */
+async function round(hours = 0, ...words: string[]) {
+  const ran = await run(
+    [
+      'watch',
+      '--catalogue',
+      at('watched'),
+      '--out',
+      at('jobs.snapshot'),
+      '--once',
+      '--all',
+      '--host-pause-ms',
+      '0',
+      ...words,
+    ],
+    { nowMs: NOW_MS + hours * HOUR_MS, env: stub.env },
+  );
+  const visits = ran.stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Visit);
+  return { ...ran, visits, first: visits[0]! };
+}
+
+/** What a catalogue holds, but for what tells only in which order it was stored. */
+function contentOf(name: string): unknown {
+  const history = HistoryDatabase.openForReading(at(name));
+  const all = (sql: string): unknown[] => history.database.prepare(sql).all();
+  try {
+    return {
+      boards: all('SELECT shape, token FROM board ORDER BY 1, 2'),
+      feeds: all(
+        'SELECT shape, token, at_ms, rows, is_complete FROM feed JOIN board ON serial = board ORDER BY 1, 2, 3',
+      ),
+      jobs: [...jobsToBuild(history)].map(({ board: _, ...job }) => JSON.stringify(job)).sort(),
+      events: all(
+        `SELECT at_ms, kind, id, field, before, after FROM event JOIN job ON job.serial = job ORDER BY at_ms, id, event.serial`,
+      ),
+      hosts: all(
+        'SELECT shape, token, company, kind, host, rows, at_ms FROM host JOIN board ON serial = board ORDER BY 1, 2, 3, 4, 5',
+      ),
+    };
+  } finally {
+    history.close();
+  }
+}
+
+const posting = (id: number, title = `Cook ${id}`) => ({
+  id,
+  title,
+  updated_at: '2026-07-01T00:00:00Z',
+  first_published: '2026-06-01T00:00:00Z',
+  absolute_url: `https://boards.greenhouse.io/acme/jobs/${id}`,
+  location: { name: 'Bern' },
+  content: `<p>Cook with Python and care, place ${id}.</p>`,
+});
+const listing = (...ids: number[]) => ({ jobs: ids.map((id) => posting(id)), meta: { total: ids.length } });
+const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+
+interface RealBoard {
+  readonly file: string;
+  readonly board: Board;
+}
+
+const json = (file: string): unknown => {
+  const bytes = readFileSync(realFile(file));
+  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()) as unknown;
+};
+
+const REAL: readonly RealBoard[] = [
+  {
+    file: 'greenhouse-luno.2026-08-08.json',
+    board: board('greenhouse', 'luno', 'https://job-boards.greenhouse.io/luno'),
+  },
+  {
+    file: 'greenhouse-impact.2026-08-22.json.gz',
+    board: board('greenhouse', 'impact', 'https://job-boards.greenhouse.io/impact'),
+  },
+  { file: 'lever-moo.2026-08-08.json', board: board('lever', 'moo', 'https://jobs.lever.co/moo') },
+  { file: 'lever-palantir.json', board: board('lever', 'palantir', 'https://jobs.lever.co/palantir') },
+  { file: 'ashby-cursor.json', board: board('ashby', 'cursor', 'https://jobs.ashbyhq.com/cursor') },
+  {
+    file: 'smartrecruiters-westerndigital.json',
+    board: board('smartrecruiters', 'WesternDigital', 'https://careers.smartrecruiters.com/WesternDigital'),
+  },
+  { file: 'workable-workable.json', board: board('workable', 'workable', 'https://apply.workable.com/workable') },
+  {
+    file: 'recruitee-aikido.json',
+    board: board('recruitee', 'aikidosecurity', 'https://aikidosecurity.recruitee.com'),
+  },
+  { file: 'teamtailor-teamtailor.json', board: board('teamtailor', 'career', 'https://career.teamtailor.com') },
+];
+
+describe.skipIf(realDataMissing)(`watch of real boards${skippedWithout}`, () => {
+  it('keeps the catalogue that import makes of the same files, over pages, packed, and once more after a 304', async () => {
+    const paths = REAL.map(({ file, board: { token } }) => {
+      const path = at(`${token}.json`);
+      writeFileSync(path, JSON.stringify(json(file)));
+      return path;
+    });
+    for (const { file, board: one } of REAL)
+      stub.list(one, json(file), { pageRows: one.shape === 'teamtailor' ? 1 : 4 });
+    addBoards(...REAL.map(({ board: one }) => one));
+    for (const hours of [0, 5]) {
+      const { exitCode, visits, stderr } = await round(hours);
+      expect([exitCode, visits.length, visits.filter(({ status }) => status === 'failed')], stderr).toEqual([
+        0,
+        REAL.length,
+        [],
+      ]);
+      const observed = new Date(NOW_MS + hours * HOUR_MS).toISOString();
+      await run(['import', '--catalogue', at('imported'), '--complete', '--observed-at', observed, ...paths], {
+        nowMs: NOW_MS + hours * HOUR_MS,
+      });
+      expect(contentOf('watched')).toEqual(contentOf('imported'));
+      const unchanged = visits
+        .filter(({ status }) => status === 'unchanged')
+        .map(({ board: name }) => name.split(':')[0]);
+      expect(unchanged.sort()).toEqual(
+        hours === 0 ? [] : ['ashby', 'greenhouse', 'greenhouse', 'lever', 'lever', 'recruitee', 'workable'],
+      );
+    }
+    expect(stub.seen.every(({ headers }) => headers['user-agent']?.endsWith('(+https://watch.example/)'))).toBe(true);
+  });
+});
+
+const status =
+  (code: number, headers: Record<string, string> = {}): Fault =>
+  (_, response) =>
+    void response.writeHead(code, headers).end('{}');
+
+interface FaultCase {
+  readonly name: string;
+  readonly faults: readonly Fault[];
+  readonly outcome: string;
+  readonly http: number | null;
+  readonly reason?: RegExp;
+}
+
+const thrice = (fault: Fault): readonly Fault[] => [fault, fault, fault];
+
+const FAULTS: readonly FaultCase[] = [
+  { name: 'a server error', faults: thrice(status(500)), outcome: 'failed', http: 500 },
+  { name: 'a server error that passes', faults: [status(503)], outcome: 'ok', http: 200 },
+  { name: 'a board that is gone', faults: [status(404)], outcome: 'failed', http: 404 },
+  { name: 'a short Retry-After', faults: [status(429, { 'retry-after': '1' })], outcome: 'ok', http: 200 },
+  { name: 'a long Retry-After', faults: [status(429, { 'retry-after': '7200' })], outcome: 'failed', http: 429 },
+  {
+    name: 'a body that is cut',
+    faults: thrice((_, response, body) => {
+      response.writeHead(200, { 'content-length': String(body.length) }).write(body.subarray(0, body.length / 2));
+      setTimeout(() => response.destroy(), 20);
+    }),
+    outcome: 'failed',
+    http: null,
+  },
+  {
+    name: 'a packed body whose coding ends early',
+    faults: thrice((_, response, body) => {
+      const packed = gzipSync(body);
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed.subarray(0, packed.length - 20));
+    }),
+    outcome: 'failed',
+    http: null,
+  },
+  {
+    name: 'a page of HTML in place of JSON',
+    faults: [
+      (_, response) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end('<html>maintenance</html>'),
+    ],
+    outcome: 'failed',
+    http: 200,
+    reason: /no JSON/,
+  },
+  {
+    name: 'JSON of another kind',
+    faults: [(_, response) => void response.writeHead(200).end('{"message":"hello"}')],
+    outcome: 'failed',
+    http: 200,
+    reason: /no list of jobs as greenhouse/,
+  },
+  {
+    name: 'an empty list',
+    faults: [(_, response) => void response.writeHead(200).end('{"jobs":[],"meta":{"total":0}}')],
+    outcome: 'unhealthy',
+    http: 200,
+    reason: /0 rows, where 10 are usual/,
+  },
+  {
+    name: 'a list that states more than it has',
+    faults: [
+      (_, response) =>
+        void response.writeHead(200).end(JSON.stringify({ ...listing(1, 2, 3, 4, 5, 6, 7), meta: { total: 10 } })),
+    ],
+    outcome: 'ok',
+    http: 200,
+    reason: /states more jobs than it lists/,
+  },
+  {
+    name: 'a redirect to an address that is not public',
+    faults: [status(302, { location: 'http://169.254.169.254/latest/meta-data' })],
+    outcome: 'failed',
+    http: null,
+    reason: /redirect leads where it must not/,
+  },
+  {
+    name: 'a redirect to the same list',
+    faults: [(request, response) => void response.writeHead(301, { location: `${request.url}&again` }).end()],
+    outcome: 'ok',
+    http: 200,
+  },
+  {
+    name: 'a redirect without end',
+    faults: Array(9).fill(status(302, { location: '?again' })),
+    outcome: 'failed',
+    http: null,
+  },
+  { name: 'a 304 that was not asked for', faults: [status(304)], outcome: 'failed', http: 304 },
+  {
+    name: 'another media type than JSON has',
+    faults: [(_, response, body) => void response.writeHead(200, { 'content-type': 'text/html' }).end(body)],
+    outcome: 'ok',
+    http: 200,
+  },
+];
+
+describe('watch of a board that fails', () => {
+  it.each(FAULTS)(
+    '$name closes no job',
+    async ({ faults, outcome, http, reason }) => {
+      stub.list(acme, listing(...TEN), { hasEtags: false });
+      addBoards(acme);
+      await round(0);
+      // A list without three of them, which would close them if it counted twice.
+      stub.fail(acme, ...faults);
+      const failed = await round(2);
+      expect(failed.exitCode).toBe(0);
+      expect([failed.first.status, failed.first.http_status, failed.first.closed], failed.first.reason).toEqual([
+        outcome,
+        http,
+        0,
+      ]);
+      if (reason !== undefined) expect(failed.first.reason).toMatch(reason);
+      stub.fail(acme, ...faults);
+      expect((await round(3)).first.closed).toBe(0);
+      stub.fail(acme);
+      const after = await round(200);
+      expect([after.first.status, after.first.rows, after.first.new, after.first.reopened]).toEqual(['ok', 10, 0, 0]);
+    },
+    20_000,
+  );
+
+  it('holds the board as long as Retry-After says', async () => {
+    stub.list(acme, listing(...TEN));
+    stub.fail(acme, status(429, { 'retry-after': '7200' }));
+    addBoards(acme);
+    const { first } = await round();
+    expect(Date.parse(first.next_at)).toBe(NOW_MS + 2 * HOUR_MS);
+    expect(stub.seen.length).toBe(1);
+  });
+});
+
+describe('watch', () => {
+  it('opens, changes, closes after two complete feeds, and reopens, and writes the snapshot each time', async () => {
+    addBoards(acme);
+    stub.list(acme, listing(...TEN));
+    expect((await round(0)).first).toMatchObject({
+      board: nameOfBoard(acme),
+      status: 'ok',
+      rows: 10,
+      new: 10,
+      closed: 0,
+    });
+    const before = readFileSync(at('jobs.snapshot'));
+    stub.list(acme, { jobs: [...TEN.slice(1, 9).map((id) => posting(id)), posting(10, 'Chef')], meta: { total: 9 } });
+    expect((await round(1)).first).toMatchObject({ status: 'ok', rows: 9, new: 0, changed: 1, closed: 0 });
+    // A 304 is the second complete feed without it.
+    expect((await round(2)).first).toMatchObject({ status: 'unchanged', http_status: 304, rows: 9, closed: 1 });
+    stub.list(acme, listing(...TEN));
+    expect((await round(3)).first).toMatchObject({ status: 'ok', reopened: 1, changed: 1 });
+    expect(readFileSync(at('jobs.snapshot')).equals(before)).toBe(false);
+  });
+
+  it('asks once for each description that a list does not have, and keeps what the list says', async () => {
+    const place = {
+      shape: 'smartrecruiters',
+      token: 'Acme',
+      address: 'https://careers.smartrecruiters.com/Acme',
+    } as const;
+    const one: Board = { ...place, company: null, domain: null };
+    const row = (id: number) => ({
+      id: `${id}`,
+      name: `Cook ${id}`,
+      company: { identifier: 'Acme', name: 'Acme' },
+      releasedDate: '2026-07-01T00:00:00Z',
+      location: { city: 'Bern' },
+    });
+    stub.list(one, { offset: 0, limit: 100, totalFound: 2, content: [row(1), row(2)] });
+    const text = '<p>Cook with Python and Kubernetes.</p>';
+    const detail = { ...row(1), name: 'Another', jobAd: { sections: { jobDescription: { text } } } };
+    stub.texts.set('/v1/companies/Acme/postings/1', JSON.stringify(detail));
+    addBoards(one);
+    const detailsAsked = () => stub.seen.filter(({ path }) => /postings\/\d/.test(path)).map(({ path }) => path.at(-1));
+    expect((await round(0)).first).toMatchObject({ status: 'ok', new: 2 });
+    expect(detailsAsked()).toEqual(['1', '2']);
+    expect((await round(1)).first).toMatchObject({ status: 'ok', new: 0, changed: 0, closed: 0 });
+    expect(detailsAsked()).toEqual(['1', '2', '2']);
+    const history = HistoryDatabase.openForReading(at('watched'));
+    const jobs = [...history.jobs()].map(({ title, description, skills }) => ({ title, description, skills }));
+    history.close();
+    expect(jobs).toEqual([
+      { title: 'Cook 1', description: 'Cook with Python and Kubernetes.', skills: ['Python', 'Kubernetes'] },
+      { title: 'Cook 2', description: null, skills: [] },
+    ]);
+  });
+
+  it('leaves boards alone that are not due, and builds a snapshot that is missing', async () => {
+    addBoards(acme);
+    stub.list(acme, listing(...TEN));
+    await round();
+    rmSync(at('jobs.snapshot'));
+    const words = ['watch', '--catalogue', at('watched'), '--out', at('jobs.snapshot'), '--once'];
+    const again = await run(words, { nowMs: NOW_MS + 60_000, env: stub.env });
+    expect([again.exitCode, again.stdout, stub.seen.length]).toEqual([0, '', 1]);
+    expect(readFileSync(at('jobs.snapshot')).length).toBeGreaterThan(0);
+  });
+
+  it('obeys the robots rules of a host for its pages, and asks for them once', async () => {
+    const page = (path: string) => board('jsonld', `shop.example${path}`, `https://shop.example${path}`);
+    const ld = {
+      '@type': 'JobPosting',
+      title: 'Cook',
+      hiringOrganization: { name: 'Shop' },
+      url: 'https://shop.example/jobs/1',
+    };
+    const html = `<html><script type="application/ld+json">${JSON.stringify(ld)}</script></html>`;
+    for (const path of ['/jobs', '/closed']) stub.list(page(path), html);
+    stub.texts.set('/robots.txt', 'User-agent: *\nDisallow: /shop.example/closed\n');
+    addBoards(page('/jobs'), page('/closed'));
+    const { visits } = await round();
+    const byBoard = new Map(visits.map((visit) => [visit.board, visit]));
+    expect(byBoard.get('jsonld:shop.example/jobs')).toMatchObject({ status: 'ok', rows: 1 });
+    expect(byBoard.get('jsonld:shop.example/closed')).toMatchObject({ status: 'failed', http_status: null });
+    expect(byBoard.get('jsonld:shop.example/closed')?.reason).toMatch(/robots rules/);
+    expect(stub.seen.filter(({ path }) => path === '/robots.txt').length).toBe(1);
+  });
+
+  it.each([
+    { words: ['--all'], stderr: /--all goes with --once/ },
+    {
+      words: ['--once', '--every-min', '3'],
+      env: { BOARD_ENDPOINTS: 'nosuch=http://x' },
+      stderr: /BOARD_ENDPOINTS must be/,
+    },
+    { words: ['--once', '--every-min', '2d'], stderr: /--every-min is longer than --every-max/ },
+    { words: ['--once', '--every-min', 'soon'], stderr: /--every-min must be a time/ },
+  ])('refuses $words', async ({ words, stderr, env = {} }) => {
+    const ran = await run(['watch', '--catalogue', at('watched'), '--out', at('x'), ...words], { env });
+    expect(ran.exitCode).toBe(2);
+    expect(ran.stderr).toMatch(stderr);
+  });
+
+  it('says so when there are no boards, and when CONTACT is missing', async () => {
+    const ran = await run(['watch', '--catalogue', at('watched'), '--out', at('x'), '--once'], {});
+    expect([ran.exitCode, ran.stdout]).toEqual([1, '']);
+    expect(ran.stderr).toMatch(/without CONTACT/);
+    expect(ran.stderr).toMatch(/has no boards: `boards add URL` adds one/);
+  });
+});

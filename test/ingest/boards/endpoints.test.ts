@@ -1,0 +1,249 @@
+/** What is asked for each kind of board, how one page leads to the next, and when a feed is whole. */
+import { describe, expect, it } from 'vitest';
+import {
+  addressOfToken,
+  type Board,
+  type BoardShape,
+  nameOfBoard,
+  parseBoardName,
+} from '../../../src/ingest/boards/board.ts';
+import {
+  detailRequest,
+  documentOf,
+  type FeedProgress,
+  firstStep,
+  isOneAnswer,
+  statedJobs,
+  stepAfter,
+} from '../../../src/ingest/boards/endpoints.ts';
+import { addressBehind, OWN_ORIGINS, parseBoardOrigins, replacedAddress } from '../../../src/ingest/boards/origins.ts';
+
+const board = (shape: BoardShape, token: string, address = addressOfToken({ shape, token })!): Board => ({
+  ...{ shape, token, address, company: null, domain: null },
+});
+const WORKDAY = board('workday', 'acme/Careers', 'https://acme.wd5.myworkdayjobs.com/Careers');
+
+/** Reads a feed to its end. @param answer to each request */
+function feedOf(
+  of: Board,
+  answer: (request: { url: string; body: string | null }) => unknown,
+): { end: FeedProgress; asked: string[] } {
+  const asked: string[] = [];
+  let progress: FeedProgress = firstStep(of, OWN_ORIGINS);
+  while (progress.kind === 'next') {
+    const { request, step } = progress;
+    asked.push(request.body === null ? request.url : `${request.url} ${request.body}`);
+    progress = stepAfter(of, step, answer(request), OWN_ORIGINS);
+  }
+  return { end: progress, asked };
+}
+
+describe('the first request of a board', () => {
+  it.each([
+    [board('greenhouse', 'acme'), 'https://boards-api.greenhouse.io/v1/boards/acme/jobs?content=true'],
+    [
+      board('greenhouse', 'acme', 'https://job-boards.eu.greenhouse.io/acme'),
+      'https://boards-api.greenhouse.io/v1/boards/acme/jobs?content=true',
+    ],
+    [board('lever', 'acme'), 'https://api.lever.co/v0/postings/acme?mode=json'],
+    [board('lever', 'acme', 'https://jobs.eu.lever.co/acme'), 'https://api.eu.lever.co/v0/postings/acme?mode=json'],
+    [board('ashby', 'Retool Labs'), 'https://api.ashbyhq.com/posting-api/job-board/Retool%20Labs'],
+    [board('smartrecruiters', 'Acme'), 'https://api.smartrecruiters.com/v1/companies/Acme/postings?limit=100&offset=0'],
+    [board('workable', 'acme'), 'https://apply.workable.com/api/v1/widget/accounts/acme?details=true'],
+    [board('recruitee', 'acme'), 'https://acme.recruitee.com/api/offers/'],
+    [board('recruitee', 'jobs.acme.nl'), 'https://jobs.acme.nl/api/offers/'],
+    [board('teamtailor', 'acme', 'https://acme.na.teamtailor.com'), 'https://acme.na.teamtailor.com/jobs.json'],
+    [board('jsonld', 'acme.com', 'https://www.acme.com/jobs?lang=de'), 'https://www.acme.com/jobs?lang=de'],
+  ])('%o', (of, url) => {
+    expect(firstStep(of, OWN_ORIGINS).request).toMatchObject({ method: 'GET', url, body: null });
+  });
+
+  it('of Workday is a search of twenty', () => {
+    const { request } = firstStep(WORKDAY, OWN_ORIGINS);
+    expect(request).toMatchObject({
+      method: 'POST',
+      url: 'https://acme.wd5.myworkdayjobs.com/wday/cxs/acme/Careers/jobs',
+    });
+    expect(JSON.parse(request.body!)).toEqual({ appliedFacets: {}, limit: 20, offset: 0, searchText: '' });
+  });
+});
+
+describe('a feed', () => {
+  it.each([
+    [board('greenhouse', 'a'), { jobs: [{}, {}], meta: { total: 2 } }, { kind: 'complete', rows: 2 }],
+    [board('greenhouse', 'a'), { jobs: [], meta: { total: 0 } }, { kind: 'complete', rows: 0 }],
+    [board('greenhouse', 'a'), { jobs: [{}], meta: { total: 2 } }, { kind: 'partial', rows: 1 }],
+    [board('greenhouse', 'a'), { error: 'no' }, { kind: 'broken' }],
+    [board('lever', 'a'), [{}, {}, {}], { kind: 'complete', rows: 3 }],
+    [board('lever', 'a'), { ok: false }, { kind: 'broken' }],
+    [board('ashby', 'a'), { apiVersion: '1', jobs: [{}] }, { kind: 'complete', rows: 1 }],
+    [board('ashby', 'a'), null, { kind: 'broken' }],
+    [board('workable', 'a'), { name: 'A', jobs: [{}] }, { kind: 'complete', rows: 1 }],
+    [board('recruitee', 'a'), { offers: [] }, { kind: 'complete', rows: 0 }],
+    [board('recruitee', 'a'), { offers: {} }, { kind: 'broken' }],
+  ])('of one answer: %o', (of, document, end) => {
+    expect(isOneAnswer(of)).toBe(true);
+    expect(feedOf(of, () => document).end).toMatchObject(end);
+  });
+
+  it('of SmartRecruiters goes on by what it has, and is cut short when pages run dry', () => {
+    const of = board('smartrecruiters', 'Acme');
+    const rows = (count: number): unknown[] => Array.from({ length: count }, () => ({}));
+    const page = (offset: number): unknown => ({ totalFound: 230, content: rows(Math.min(100, 230 - offset)) });
+    const offsetOf = (url: string): number => Number(new URL(url).searchParams.get('offset'));
+    const whole = feedOf(of, ({ url }) => page(offsetOf(url)));
+    expect(whole.end).toEqual({ kind: 'complete', rows: 230 });
+    expect(whole.asked.map(offsetOf)).toEqual([0, 100, 200]);
+    const dry = feedOf(of, ({ url }) => (offsetOf(url) < 100 ? page(0) : { totalFound: 230, content: [] }));
+    expect(dry.end).toMatchObject({ kind: 'partial', rows: 100 });
+  });
+
+  it('of Teamtailor follows next_url on its own host alone', () => {
+    const of = board('teamtailor', 'acme');
+    const next = feedOf(of, ({ url }) =>
+      url.includes('page=2') ? { items: [{}] } : { items: [{}, {}], next_url: '/jobs.json?page=2' },
+    );
+    expect(next.end).toEqual({ kind: 'complete', rows: 3 });
+    const away = feedOf(of, () => ({ items: [{}], next_url: 'https://elsewhere.example/jobs.json' }));
+    expect([away.end.kind, away.asked.length]).toEqual(['partial', 1]);
+    expect(feedOf(of, () => ({ items: [{}], next_url: '/jobs.json' })).end).toMatchObject({
+      kind: 'partial',
+      rows: 500,
+    });
+  });
+
+  it('of Workday takes the total of its first page, since later ones may say 0', () => {
+    const { end, asked } = feedOf(WORKDAY, ({ body }) => {
+      const { offset } = JSON.parse(body!) as { offset: number };
+      return {
+        total: offset === 0 ? 45 : 0,
+        jobPostings: Array.from({ length: Math.min(20, 45 - offset) }, () => ({})),
+      };
+    });
+    expect(end).toEqual({ kind: 'complete', rows: 45 });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('of Workday over 2000 is searched by the facet that covers most', () => {
+    const facets = [
+      {
+        facetParameter: 'jobFamily',
+        values: [
+          { id: 'a', count: 1990 },
+          { id: 'b', count: 30 },
+        ],
+      },
+      { facetParameter: 'type', values: [{ id: 'x', count: 2100 }] },
+      { facetParameter: 'places', values: [{ facetParameter: 'country', values: [{ id: 'us', count: 1500 }] }] },
+    ];
+    const seen = new Map<string, number>();
+    const { end } = feedOf(WORKDAY, ({ body }) => {
+      const { appliedFacets, offset } = JSON.parse(body!) as {
+        appliedFacets: { jobFamily?: string[] };
+        offset: number;
+      };
+      const family = appliedFacets.jobFamily?.[0] ?? '';
+      const total = { '': 2000, a: 1990, b: 30 }[family]!;
+      const count = Math.min(20, total - offset);
+      seen.set(family, (seen.get(family) ?? 0) + count);
+      return { total, jobPostings: Array.from({ length: count }, () => ({})), facets };
+    });
+    expect(end).toEqual({ kind: 'complete', rows: 2040 });
+    expect([...seen]).toEqual([
+      ['', 20],
+      ['a', 1990],
+      ['b', 30],
+    ]);
+    const without = feedOf(WORKDAY, () => ({
+      total: 2000,
+      jobPostings: Array.from({ length: 20 }, () => ({})),
+      facets: [],
+    }));
+    expect(without.end).toMatchObject({ kind: 'partial', rows: 2000 });
+  });
+
+  it('of a page has its postings, and the pages of its own host that it lists', () => {
+    const of = board('jsonld', 'acme.com', 'https://acme.com/jobs');
+    const list = (...urls: string[]): unknown[] => [
+      { '@type': 'ItemList', itemListElement: urls.map((url) => ({ '@type': 'ListItem', url })) },
+    ];
+    const found = feedOf(of, ({ url }) =>
+      url.endsWith('/jobs')
+        ? list('/jobs/1', 'https://acme.com/jobs/2', 'https://elsewhere.example/3')
+        : [{ '@type': 'JobPosting' }],
+    );
+    expect(found.end).toEqual({ kind: 'complete', rows: 2 });
+    expect(found.asked).toEqual(['https://acme.com/jobs', 'https://acme.com/jobs/1', 'https://acme.com/jobs/2']);
+    // A page that lost its markup does not say that the company has no jobs.
+    expect(feedOf(of, () => []).end.kind).toBe('broken');
+  });
+});
+
+describe('a description that the list lacks', () => {
+  it('is asked for with SmartRecruiters and Workday, and never where the row has it', () => {
+    const of = board('smartrecruiters', 'Acme');
+    expect(detailRequest(of, { id: '744' }, OWN_ORIGINS)?.url).toBe(
+      'https://api.smartrecruiters.com/v1/companies/Acme/postings/744',
+    );
+    expect(detailRequest(of, { id: '744', jobAd: {} }, OWN_ORIGINS)).toBeUndefined();
+    expect(detailRequest(WORKDAY, { externalPath: '/job/Bern/Cook_R1' }, OWN_ORIGINS)?.url).toBe(
+      'https://acme.wd5.myworkdayjobs.com/wday/cxs/acme/Careers/job/Bern/Cook_R1',
+    );
+    expect(detailRequest(WORKDAY, { externalPath: '@elsewhere.example/x' }, OWN_ORIGINS)).toBeUndefined();
+    expect(detailRequest(board('greenhouse', 'a'), { id: 1 }, OWN_ORIGINS)).toBeUndefined();
+  });
+});
+
+describe('BOARD_ENDPOINTS', () => {
+  it('replaces origins, and keeps the hosts of boards that have hosts of their own', () => {
+    const parsed = parseBoardOrigins('greenhouse=http://127.0.0.1:9000, recruitee=https://mirror.example/');
+    const origins = parsed.ok ? parsed.origins : OWN_ORIGINS;
+    expect(firstStep(board('greenhouse', 'a'), origins).request.url).toBe(
+      'http://127.0.0.1:9000/v1/boards/a/jobs?content=true',
+    );
+    const { url } = firstStep(board('recruitee', 'a'), origins).request;
+    expect(url).toBe('https://mirror.example/a.recruitee.com/api/offers/');
+    expect(addressBehind(url, 'recruitee', origins)).toBe('https://a.recruitee.com/api/offers/');
+    expect(replacedAddress('https://x.example/y', 'lever', false, origins)).toBe('https://x.example/y');
+  });
+
+  it.each([
+    'greenhouse',
+    'greenhouse=',
+    'other=http://x',
+    'lever=http://x/path',
+    'lever=ftp://x',
+    'lever=http://x,lever=http://y',
+  ])('refuses %s', (text) =>
+    expect(parseBoardOrigins(text)).toMatchObject({ ok: false, reason: expect.stringMatching(/^shape=origin/) }),
+  );
+});
+
+it('an answer that is no JSON is no document, and a page’s is its JSON-LD', () => {
+  expect(documentOf({ shape: 'lever' }, '<html>')).toBeUndefined();
+  expect(documentOf({ shape: 'lever' }, '\uFEFF[]')).toEqual({ document: [] });
+  expect(documentOf({ shape: 'jsonld' }, '<script type="application/ld+json">{"a":1}</script>')).toEqual({
+    document: [{ a: 1 }],
+  });
+});
+
+it.each([
+  [board('smartrecruiters', 'a'), { totalFound: 359, content: [{}] }, 359],
+  [WORKDAY, { total: 2000, jobPostings: [{}], facets: [] }, 2000],
+  [board('lever', 'a'), [{}, {}], 2],
+  [board('lever', 'a'), {}, undefined],
+])('the number of jobs that %o has now', (of, document, jobs) => expect(statedJobs(of, document)).toBe(jobs));
+
+it.each([
+  ['greenhouse:acme', { shape: 'greenhouse', token: 'acme' }],
+  ['workday:acme/Site', { shape: 'workday', token: 'acme/Site' }],
+  ['ashby:Retool Labs', { shape: 'ashby', token: 'Retool Labs' }],
+  ['https://acme.com', undefined],
+  ['jsonld://acme', undefined],
+  ['greenhouse:', undefined],
+  ['native:x', undefined],
+  ['acme', undefined],
+])('the name %s', (text, named) => {
+  expect(parseBoardName(text)).toEqual(named);
+  if (named !== undefined) expect(nameOfBoard(named as Board)).toBe(text);
+});

@@ -1,0 +1,48 @@
+/** What a page alone tells about its board, and that a page made to be slow is not. */
+import { describe, expect, it } from 'vitest';
+import { boardOfPage, companyDomainOfPage } from '../../../src/ingest/boards/page-boards.ts';
+
+const at = (html: string, address = 'https://acme.com/careers') => boardOfPage(html, address);
+
+describe('a page', () => {
+  it.each([
+    ['an option of another script', '<script>var config = {"company_code": "Acme"}</script>'],
+    ['a board token without its platform', '<script>var config = {boardToken: "acme"}</script>'],
+    ['a platform that is only named', '<p>We use Greenhouse, Lever and jobs.lever.co.</p>'],
+    ['a host that only looks like a platform', '<a href="https://jobs.lever.co.evil.example/acme">jobs</a>'],
+  ])('names no board by %s', (_, html) => {
+    expect(at(html)).toMatchObject({ kind: 'none' });
+  });
+
+  it('prefers what it embeds to what it links to', () => {
+    const html =
+      '<a href="https://jobs.lever.co/acme">old</a><iframe src="https://boards.greenhouse.io/embed/job_board?for=acmenew">';
+    expect(at(html)).toMatchObject({ kind: 'board', board: { shape: 'greenhouse', token: 'acmenew' } });
+  });
+
+  it('has the domain of its own host, and none on a job site or a domain bought for jobs', () => {
+    expect(companyDomainOfPage('https://careers.eu.acme.co.uk/jobs')).toBe('acme.co.uk');
+    for (const address of [
+      'https://acme.notion.site/jobs',
+      'https://acme.jobs',
+      'https://www.linkedin.com/company/acme',
+    ]) {
+      expect([address, companyDomainOfPage(address)]).toEqual([address, null]);
+    }
+  });
+
+  it.each([
+    ['<a '],
+    ['<a href='],
+    ['//jobs.lever.co/a '],
+    ['"company_code": "'],
+    ['leverJobsOptions = {'],
+    ['<meta content="Teamtailo'],
+    ['//a.a.a.a.'],
+    ['rtWidget '],
+  ])('of half a megabyte of %j is read soon', (piece) => {
+    const startMs = performance.now();
+    at(`greenhouse smartrecruiters lever ${piece.repeat(500_000 / piece.length)}`);
+    expect(performance.now() - startMs).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,127 @@
+/** The operator's page about watched boards, in a real browser. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storedWords } from '../../src/storage/history/company-tables.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import {
+  AXE_TIMEOUT_MS,
+  axeViolations,
+  CHROMIUM,
+  isWiderThanWindow,
+  LOOKS,
+  openBrowser,
+  openPage,
+} from '../support/browser.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
+import { WATCHED, watchedFolder } from '../support/watched-boards.ts';
+
+const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
+
+async function open(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/boards`);
+  await page.fill('#token', ADMIN_TOKEN);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#state[data-kind="watching"]');
+}
+
+describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-boards-'));
+  let server: RunningServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    watchedFolder(folder);
+    [server, browser] = await Promise.all([startServer('node', { ADMIN_TOKEN, CATALOGUE: folder }), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    expect(await server.stop()).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('shows health, days and boards, those that need the operator first', async () => {
+    const { page, faults, requests, close } = await openPage(browser);
+    await open(page, server.url);
+    expect(await page.locator('#figures dt').allInnerTexts()).toEqual([
+      'Boards',
+      'new',
+      'ok',
+      'unhealthy',
+      'failed',
+      'gone',
+      'overdue',
+    ]);
+    expect(await page.locator('#figures dd').allInnerTexts()).toEqual(['5', '1', '1', '1', '1', '1', '1']);
+    expect(await page.locator('#legend li').allInnerTexts()).toEqual([
+      'opened: 1,207',
+      'changed: 3',
+      'closed: 12',
+      'reopened: 1',
+    ]);
+    expect(await page.locator('#plot rect').count()).toBe(5);
+    expect(await page.locator('#days tr').count()).toBe(2);
+    expect(await page.locator('.board h3').allInnerTexts()).toEqual([
+      'gone lever:away',
+      'unhealthy greenhouse:shrunk',
+      'failed ashby:<img src=x onerror=alert(1)>',
+      'new workable:fresh',
+      'ok greenhouse:acme',
+    ]);
+    const shrunk = page.locator('.board').nth(1);
+    expect(await shrunk.locator('[data-part="jobs"]').innerText()).toBe('100; the last fetch listed 3');
+    expect(await shrunk.locator('[data-part="reason"]').innerText()).toBe('3 jobs, where 100 are usual');
+    await page.selectOption('#health', 'ok');
+    await page.waitForFunction(() => document.querySelectorAll('.board').length === 1);
+    const asked = requests.filter(({ url }) => url.includes('/admin/'));
+    for (const { headers } of asked) expect(headers.authorization).toBe(`Bearer ${ADMIN_TOKEN}`);
+    expect(await page.content()).not.toContain(ADMIN_TOKEN);
+    expect(await page.locator('img[src="x"]').count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.click('#forget');
+    expect(await page.locator('#opened').isVisible()).toBe(false);
+    expect(await page.locator('#boards').innerHTML()).toBe('');
+    await close();
+  });
+
+  it('keeps the domain of a company as the operator’s word, and says what is wrong with another', async () => {
+    const { page, faults, close } = await openPage(browser);
+    await open(page, server.url);
+    const first = page.locator('.missing-company').first();
+    const company = await first.locator('[data-part="company"]').innerText();
+    await first.locator('input').fill('not a domain');
+    await first.locator('button').click();
+    await first.getByText('must be a domain name').waitFor();
+    expect(await first.locator('input').getAttribute('aria-invalid')).toBe('true');
+    await first.locator('input').fill(' Acme-Example.com ');
+    await page.keyboard.press('Enter');
+    await first.getByText('acme-example.com is kept; the next build applies it.').waitFor();
+    const history = HistoryDatabase.openForReading(folder);
+    const words = storedWords(history);
+    history.close();
+    expect(words).toMatchObject([{ kind: 'name', key: company.toLowerCase(), domain: 'acme-example.com' }]);
+    await page.click('#refresh');
+    await page.waitForFunction(
+      (name) => document.querySelector('.missing-company [data-part="company"]')?.textContent !== name,
+      company,
+    );
+    // A 400 is the browser's to report too.
+    expect(faults.filter((fault) => !fault.includes('400'))).toEqual([]);
+    await close();
+  });
+
+  it.each(LOOKS)('axe finds nothing, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
+    const { page, close } = await openPage(browser, look);
+    await page.goto(`${server.url}/boards`);
+    expect(await axeViolations(page)).toEqual([]);
+    await open(page, server.url);
+    expect(await page.locator('.board').count()).toBe(WATCHED.length);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await isWiderThanWindow(page)).toBe(false);
+    if (process.env.SCREENSHOTS !== undefined) {
+      await page.screenshot({ path: join(process.env.SCREENSHOTS, `boards-${look.colorScheme}.png`), fullPage: true });
+    }
+    await close();
+  });
+});

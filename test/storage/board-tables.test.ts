@@ -1,0 +1,82 @@
+/** The list of watched boards and their states, in the history of a catalogue. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { parseCompanyDomain } from '../../src/catalogue/company-domain.ts';
+import type { Board } from '../../src/ingest/boards/board.ts';
+import type { FetchState } from '../../src/ingest/boards/fetch-state.ts';
+import { BoardTables } from '../../src/storage/history/board-tables.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
+
+const DAY_MS = 86_400_000;
+const ACME: Board = {
+  ...{ shape: 'greenhouse', token: 'acme', company: null, domain: null },
+  address: 'https://job-boards.greenhouse.io/acme',
+};
+const STATE: FetchState = {
+  ...{ health: 'ok', lastFetchMs: 5, lastOkMs: 5, httpStatus: 200, reason: null, failures: 0, rows: 3, lastRows: 3 },
+  ...{ validators: { etag: '"1"', lastModified: null }, intervalMs: 7 },
+};
+
+let folder: string;
+let history: HistoryDatabase;
+let tables: BoardTables;
+const open = (): void => {
+  history = HistoryDatabase.openForSettings(folder);
+  tables = new BoardTables(history);
+};
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-tables-'));
+  open();
+});
+afterEach(() => {
+  history.close();
+  rmSync(folder, { recursive: true });
+});
+
+it('keeps what is committed, and nothing else', () => {
+  expect(tables.put(ACME, 1)).toBe('added');
+  history.close();
+  open();
+  expect(tables.list()).toEqual([]);
+  tables.put(ACME, 2);
+  history.database.exec('COMMIT');
+  history.close();
+  open();
+  expect(tables.list()).toEqual([{ ...ACME, name: 'greenhouse:acme', addedMs: 2, nextMs: 0, state: null }]);
+});
+
+it('brings a known board up to date without losing its state, whatever the case of its name', () => {
+  tables.put(ACME, 1);
+  tables.store('greenhouse:acme', STATE, 99);
+  expect(tables.put({ ...ACME, token: 'ACME' }, 2)).toBe('known');
+  const domain = parseCompanyDomain('acme.com')!;
+  expect(tables.put({ ...ACME, company: 'Acme', domain }, 2)).toBe('changed');
+  expect(tables.put(ACME, 3)).toBe('known');
+  expect(tables.find('Greenhouse:acme')).toMatchObject({
+    company: 'Acme',
+    domain,
+    nextMs: 99,
+    state: STATE,
+    addedMs: 1,
+  });
+  // Another place has other answers: what validated the old one's says nothing about it.
+  expect(tables.put({ ...ACME, address: 'https://job-boards.eu.greenhouse.io/acme' }, 4)).toBe('changed');
+  expect(tables.find('greenhouse:acme')).toMatchObject({ nextMs: 0, state: { ...STATE, validators: null } });
+});
+
+it('adds up the days of a board, and forgets them with the board', () => {
+  tables.put(ACME, 1);
+  const counts = { fetches: 1, opened: 2, changed: 3, closed: 4, reopened: 5 };
+  tables.addToDay('greenhouse:acme', 3 * DAY_MS, counts);
+  tables.addToDay('greenhouse:acme', 4 * DAY_MS - 1, counts);
+  tables.addToDay('greenhouse:acme', 4 * DAY_MS, counts);
+  expect(tables.days(0)).toEqual([
+    { name: 'greenhouse:acme', dayMs: 3 * DAY_MS, fetches: 2, opened: 4, changed: 6, closed: 8, reopened: 10 },
+    { name: 'greenhouse:acme', dayMs: 4 * DAY_MS, ...counts },
+  ]);
+  expect(tables.days(4 * DAY_MS + 1)).toHaveLength(1);
+  expect([tables.remove('greenhouse:acme'), tables.remove('greenhouse:acme')]).toEqual([true, false]);
+  expect([tables.days(0), tables.list()]).toEqual([[], []]);
+});
