@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildSample } from '../../src/ingest/synth/sample.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { until as untilIn } from '../support/until.ts';
+
+const until = (what: string, done: () => boolean | Promise<boolean>): Promise<void> => untilIn(what, done, 20_000);
 
 const SMALL = buildSample(Date.now(), 200);
 const GREATER = buildSample(Date.now(), 300);
