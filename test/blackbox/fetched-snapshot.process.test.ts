@@ -56,7 +56,7 @@ async function jobCountOf(server: RunningServer): Promise<number> {
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-describe.each(RUNTIMES)('a catalogue behind an address, under %s', (runtime) => {
+describe.each(RUNTIMES)('a catalogue behind an address, under %s', { timeout: 120_000 }, (runtime) => {
   const store = new ObjectStore();
   const cache = mkdtempSync(join(tmpdir(), 'paygrade-cache-'));
   let server: RunningServer | undefined;

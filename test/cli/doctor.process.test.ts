@@ -89,7 +89,7 @@ describe('doctor', () => {
     expect(wordsOf(report, 'engine')).toEqual(['ok: a jobs service; it sells nothing itself']);
     await service.close();
     expect(wordsOf((await examine(settings)).report, 'engine')).toEqual([
-      `mend: ${service.url} cannot be asked: ECONNREFUSED`,
+      expect.stringContaining(`mend: ${service.url} cannot be asked: `),
     ]);
   });
 
