@@ -148,8 +148,12 @@ function variablesOf(settings: readonly Setting<unknown>[], options: Readonly<Re
     if (value === undefined || value === null) continue;
     const found = settings.find((candidate) => candidate.option === option);
     if (found === undefined) throw new ConfigError(`unknown option ${JSON.stringify(option)}`);
+    if (Array.isArray(value)) {
+      variables[found.variable] = value.length === 0 ? 'none' : value.join(',');
+      continue;
+    }
     if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
-      throw new ConfigError(`${option} must be text, a number or a boolean`);
+      throw new ConfigError(`${option} must be text, a number, a boolean or a list`);
     }
     variables[found.variable] = String(value);
   }

@@ -117,7 +117,9 @@ type OptionValue<T> = T extends boolean
     ? number | bigint | string
     : T extends Brand<string, string>
       ? string
-      : T;
+      : T extends readonly unknown[]
+        ? T | string
+        : T;
 
 /** The options of a table. Null and undefined stand for the default. */
 export type OptionsOf<Table extends SettingsTable> = {

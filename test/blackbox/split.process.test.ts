@@ -13,8 +13,10 @@ import {
 } from '../adapters/engine/scripted-service.ts';
 import { JobsClient } from '../support/jobs-client.ts';
 import { RUNTIMES, type RunningServer, type Runtime, startServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { until as untilIn } from '../support/until.ts';
 import { buyOver, wallet } from '../support/wallet.ts';
+
+const until = (what: string, done: () => boolean | Promise<boolean>): Promise<void> => untilIn(what, done, 20_000);
 
 const ENGINE_TOKEN = 'token-between-gates-and-services-0123456789';
 const TIMEOUT_MS = 700;

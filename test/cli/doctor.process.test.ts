@@ -18,6 +18,7 @@ import { systemTimers } from '../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { openSqliteState } from '../../src/storage/sqlite/state.ts';
+import { scriptedService, sending } from '../adapters/engine/scripted-service.ts';
 import { FakeFacilitator } from '../support/fake-facilitator.ts';
 import { SALES_KEPT_MS } from '../support/sale.ts';
 import { NOW_MS, type Ran, run } from './captured-io.ts';
@@ -64,6 +65,7 @@ describe('doctor', () => {
     const checks = new Set(report.findings.map(({ check }) => check));
     expect([...checks].sort()).toEqual([
       'configuration',
+      'engine',
       'facilitator',
       'offers',
       'payTo',
@@ -71,6 +73,23 @@ describe('doctor', () => {
       'public',
       'snapshot',
       'state',
+    ]);
+  });
+
+  it('asks the jobs services of a gate, and looks at the head of a catalogue behind an address', async () => {
+    const token = 'token-between-gates-and-services-0123456789';
+    const service = await scriptedService(sending(200, '{}', { etag: '"a"' }), token);
+    const settings = { 'engine-url': service.url, 'engine-token': token };
+    expect(wordsOf((await examine(settings)).report, 'engine')).toEqual([`ok: ${service.url} answers`]);
+    const stranger = await examine({ ...settings, 'engine-token': `${token}x` });
+    expect(wordsOf(stranger.report, 'engine')).toEqual([`mend: ${service.url} refuses the token (401)`]);
+    const address = { snapshot: `${service.url}/jobs.snapshot?secret=1`, 'engine-token': token, surfaces: 'none' };
+    const { report } = await examine(address);
+    expect(wordsOf(report, 'snapshot')).toEqual([`mend: ${service.url}/jobs.snapshot answers 401`]);
+    expect(wordsOf(report, 'engine')).toEqual(['ok: a jobs service; it sells nothing itself']);
+    await service.close();
+    expect(wordsOf((await examine(settings)).report, 'engine')).toEqual([
+      expect.stringContaining(`mend: ${service.url} cannot be asked: `),
     ]);
   });
 

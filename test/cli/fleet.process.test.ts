@@ -8,8 +8,13 @@ import { startProxy } from '../../src/cli/fleet/proxy.ts';
 import { binaryOf, listeningPort, MAIN, type RunningServer, startProcess, startServer } from '../support/server.ts';
 import { smallSample } from '../support/small-sample.ts';
 import { overSocket } from '../support/transport.ts';
-import { pause, until } from '../support/until.ts';
+import { pause, until as untilIn } from '../support/until.ts';
 import { buyOver, wallet } from '../support/wallet.ts';
+
+/** Each test starts several processes, one after the other. */
+const TIMEOUT_MS = 120_000;
+
+const until = (what: string, done: () => boolean | Promise<boolean>): Promise<void> => untilIn(what, done, 30_000);
 
 const ENGINE_TOKEN = 'token-between-gates-and-services-0123456789';
 const PAY_TO = '0x00000000000000000000000000000000000000A1';
@@ -28,74 +33,82 @@ function newFolder(): string {
   return folder;
 }
 
-it('a rolling restart of gates behind a proxy that looks at /ready refuses no payment', async () => {
-  const service = await startServer('node', {
-    ENGINE_TOKEN,
-    SURFACES: 'none',
-    STATE_DIR: ':memory:',
-    LOG_LEVEL: 'error',
-  });
-  const ports = [await freePort(), await freePort()];
-  const startGate = (port: number): Promise<RunningServer> =>
-    startServer('node', {
-      PORT: String(port),
+it(
+  'a rolling restart of gates behind a proxy that looks at /ready refuses no payment',
+  async () => {
+    const service = await startServer('node', {
       ENGINE_TOKEN,
-      ENGINE_URL: service.url,
-      SNAPSHOT: '',
+      SURFACES: 'none',
       STATE_DIR: ':memory:',
-      BASE_URL: 'http://shop.example',
-      PAY_TO,
-      RATE_LIMIT_PER_MINUTE: '0',
-      DRAIN_SECONDS: '1',
       LOG_LEVEL: 'error',
     });
-  const gates = await Promise.all(ports.map(startGate));
-  const proxy = await startProxy(ports, 0);
-  const shop = overSocket(`http://127.0.0.1:${proxy.port}`);
-  await until('both gates ready', () => ports.every((port) => proxy.isReady(port)));
+    const ports = [await freePort(), await freePort()];
+    const startGate = (port: number): Promise<RunningServer> =>
+      startServer('node', {
+        PORT: String(port),
+        ENGINE_TOKEN,
+        ENGINE_URL: service.url,
+        SNAPSHOT: '',
+        STATE_DIR: ':memory:',
+        BASE_URL: 'http://shop.example',
+        PAY_TO,
+        RATE_LIMIT_PER_MINUTE: '0',
+        DRAIN_SECONDS: '1',
+        LOG_LEVEL: 'error',
+      });
+    const gates = await Promise.all(ports.map(startGate));
+    const proxy = await startProxy(ports, 0);
+    const shop = overSocket(`http://127.0.0.1:${proxy.port}`);
+    await until('both gates ready', () => ports.every((port) => proxy.isReady(port)));
 
-  const statuses: number[] = [];
-  let isOpen = true;
-  const customer = async (): Promise<void> => {
-    const account = wallet();
-    while (isOpen) {
-      statuses.push((await buyOver(shop, '/v1/jobs/skills?limit=1', account)).status);
-      await pause(20);
+    const statuses: number[] = [];
+    let isOpen = true;
+    const customer = async (): Promise<void> => {
+      const account = wallet();
+      while (isOpen) {
+        statuses.push((await buyOver(shop, '/v1/jobs/skills?limit=1', account)).status);
+        await pause(20);
+      }
+    };
+    const customers = Promise.all([customer(), customer(), customer()]);
+    for (const [i, port] of ports.entries()) {
+      const stopping = gates[i]!.stop();
+      await until('the proxy lets go', () => !proxy.isReady(port));
+      expect(await stopping).toBe(0);
+      gates[i] = await startGate(port);
+      await until('the proxy takes it back', () => proxy.isReady(port));
     }
-  };
-  const customers = Promise.all([customer(), customer(), customer()]);
-  for (const [i, port] of ports.entries()) {
-    const stopping = gates[i]!.stop();
-    await until('the proxy lets go', () => !proxy.isReady(port));
-    expect(await stopping).toBe(0);
-    gates[i] = await startGate(port);
-    await until('the proxy takes it back', () => proxy.isReady(port));
-  }
-  isOpen = false;
-  await customers;
-  expect(statuses.length).toBeGreaterThan(20);
-  expect(statuses.filter((status) => status !== 200)).toEqual([]);
-  await proxy.close();
-  await Promise.all([service, ...gates].map((one) => one.kill()));
-});
+    isOpen = false;
+    await customers;
+    expect(statuses.length).toBeGreaterThan(20);
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    await proxy.close();
+    await Promise.all([service, ...gates].map((one) => one.kill()));
+  },
+  TIMEOUT_MS,
+);
 
-it('fleet starts everything, starts again what dies, and ends with all of it', async () => {
-  const port = await freePort();
-  const words = ['fleet', '--port', String(port), '--snapshot', smallSample(), '--state-dir', newFolder()];
-  const started = startProcess(binaryOf('node'), [MAIN, ...words], { SHEDDING: 'false', DATABASE_URL: '' });
-  onTestFinished(() => void started.child.kill('SIGKILL'));
-  expect(await listeningPort(started)).toBe(port);
-  const shop = overSocket(`http://127.0.0.1:${port}`);
-  const pidOf = (name: string): number =>
-    Number(new RegExp(`${name}: port \\d+, pid (\\d+)`).exec(started.stderr())?.[1]);
-  await until('readiness', async () => (await shop.fetch('/ready')).status === 200);
-  expect((await buyOver(shop, '/v1/jobs/search')).status).toBe(200);
+it(
+  'fleet starts everything, starts again what dies, and ends with all of it',
+  async () => {
+    const port = await freePort();
+    const words = ['fleet', '--port', String(port), '--snapshot', smallSample(), '--state-dir', newFolder()];
+    const started = startProcess(binaryOf('node'), [MAIN, ...words], { SHEDDING: 'false', DATABASE_URL: '' });
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    expect(await listeningPort(started)).toBe(port);
+    const shop = overSocket(`http://127.0.0.1:${port}`);
+    const pidOf = (name: string): number =>
+      Number(new RegExp(`${name}: port \\d+, pid (\\d+)`).exec(started.stderr())?.[1]);
+    await until('readiness', async () => (await shop.fetch('/ready')).status === 200);
+    expect((await buyOver(shop, '/v1/jobs/search')).status).toBe(200);
 
-  process.kill(pidOf('service 1'), 'SIGKILL');
-  for (let count = 0; count < 4; count++) expect((await buyOver(shop, '/v1/jobs/search')).status).toBe(200);
-  await until('the restart', () => started.stderr().includes('service 1 ended (SIGKILL) and is started again'));
+    process.kill(pidOf('service 1'), 'SIGKILL');
+    for (let count = 0; count < 4; count++) expect((await buyOver(shop, '/v1/jobs/search')).status).toBe(200);
+    await until('the restart', () => started.stderr().includes('service 1 ended (SIGKILL) and is started again'));
 
-  started.child.kill('SIGTERM');
-  expect(await started.exited).toBe(0);
-  await expect(fetch(`http://127.0.0.1:${port}/ready`)).rejects.toThrow();
-});
+    started.child.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
+    await expect(fetch(`http://127.0.0.1:${port}/ready`)).rejects.toThrow();
+  },
+  TIMEOUT_MS,
+);

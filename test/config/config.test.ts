@@ -176,6 +176,19 @@ describe('the settings of gates and jobs services', () => {
   const ENGINE_TOKEN = 'token-between-gates-and-services-0123456789';
   const ENGINE_URL = 'http://10.0.0.5:8402, https://b.example/jobs/';
 
+  it('are lists or text as options of the library', () => {
+    const { engineUrl, surfaces } = CONFIGURATION.fromOptions({
+      engineUrl: ['http://a:1', 'http://b:2'],
+      engineToken: ENGINE_TOKEN,
+      surfaces: 'jobs,data',
+    });
+    expect([engineUrl, surfaces]).toEqual([
+      ['http://a:1', 'http://b:2'],
+      ['jobs', 'data'],
+    ]);
+    expect(CONFIGURATION.fromOptions({ surfaces: [] }).surfaces).toEqual([]);
+  });
+
   it('take several addresses, and no catalogue where there is one', () => {
     const { engineUrl, snapshot } = readConfig({ ENGINE_URL, ENGINE_TOKEN });
     expect([engineUrl, snapshot]).toEqual([['http://10.0.0.5:8402', 'https://b.example/jobs'], 'none']);
