@@ -139,7 +139,7 @@ export class PostgresReservations implements Reservations {
       }
     }
     if (recorded === 'there') return;
-    // In doubt, or our claim was taken for one of a dead process. Nobody asks for the money now, so it becomes free again.
+    // In doubt, or our claim was taken for one of a dead process. The money was not asked for, so it becomes free again.
     this.#close(open, 'free');
     this.#doubts.push({ key, attempt, digest, serial });
     throw new RecordInDoubtError('the database did not confirm the intent');
