@@ -29,6 +29,7 @@ describe('the configuration', () => {
       engineUrl: null,
       engineToken: null,
       engineTimeoutMs: 5000,
+      databaseUrl: null,
       stateDir: '.state',
       stateSync: 'full',
       stateReset: false,
