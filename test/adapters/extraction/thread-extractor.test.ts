@@ -1,5 +1,7 @@
 /** Extraction in threads: off the loop, ended in time, and never the end of a resolve. */
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { getPriority, platform } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ThreadExtractor, TOO_LATE } from '../../../src/adapters/extraction/thread-extractor.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
@@ -107,4 +109,22 @@ describe('documents in threads', () => {
     // On the loop, each of the eight would hold it up for as long as it takes.
     expect(latenesses[Math.floor(0.9 * latenesses.length)]).toBeLessThan(Math.max(20, directMs / 2));
   });
+});
+
+it.runIf(platform() === 'linux')('the threads of documents yield to the loop: they are nicer than it is', async () => {
+  const { extractor } = open();
+  await Promise.all([1, 2].map((number) => extractor.extract(documentOf(`<p>${number}`), 30_000)));
+  // proc_pid_stat(5): the 19th field, the 17th after the name in brackets.
+  const nicenesses = readdirSync('/proc/self/task').flatMap((thread) => {
+    const path = `/proc/self/task/${thread}/stat`;
+    return existsSync(path)
+      ? Number(
+          readFileSync(path, 'utf8')
+            .replace(/^.*\) /, '')
+            .split(' ')[16],
+        )
+      : [];
+  });
+  const expected = Math.min(19, getPriority() + 10);
+  expect(nicenesses.filter((niceness) => niceness === expected).length).toBeGreaterThanOrEqual(2);
 });
