@@ -3,11 +3,12 @@
  * beside the compiled program and which a checkout has among its packages. A closed list, read when it is first asked for.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { StaticFile, StaticFiles } from '../../http/static-files.ts';
+import { packageFile } from '../../ingest/package-data.ts';
 
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -41,11 +42,10 @@ const digestOf = (parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('hex').slice(0, DIGEST_LENGTH);
 };
 
-/** Beside the compiled program, in a build beside the sources, or among the packages; undefined where none has it. */
+/** In the package's build, or among the packages; undefined where neither has it. */
 function libraryFile(file: string): string | URL | undefined {
-  const built = ['../../vendor/', '../../../dist/vendor/'].map((folder) => new URL(folder + file, import.meta.url));
-  const found = built.find((place) => existsSync(place));
-  if (found !== undefined) return found;
+  const built = packageFile(`dist/vendor/${file}`);
+  if (built !== undefined) return built;
   try {
     return createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`);
   } catch {
@@ -70,7 +70,9 @@ function pageFile(type: string, path: string | URL): StaticFile {
 function readAll(): ReadonlyMap<string, StaticFile> {
   const files = new Map<string, StaticFile>();
   for (const [name, type] of Object.entries(OWN_FILES)) {
-    files.set(name, pageFile(type, new URL(`../../../pages/${name}`, import.meta.url)));
+    const path = packageFile(`pages/${name}`);
+    if (path === undefined) throw new Error(`pages/${name} was not found in the folders above the program`);
+    files.set(name, pageFile(type, path));
   }
   for (const [name, [type, file]] of Object.entries(LIBRARY_FILES)) {
     const path = libraryFile(file);
