@@ -16,7 +16,10 @@ import { parseArgs } from 'node:util';
 import { quantile } from './harness.ts';
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
-const RUNTIMES = { node: join(PROJECT, 'node_modules/.bin/node'), bun: join(PROJECT, 'node_modules/.bin/bun') } as const;
+const RUNTIMES = {
+  node: join(PROJECT, 'node_modules/.bin/node'),
+  bun: join(PROJECT, 'node_modules/.bin/bun'),
+} as const;
 const READY = /listening on (http:\S+)/;
 /** A server that only says that it listens, with the modules that every server needs. */
 const BARE = `import { createServer } from 'node:http';
@@ -32,7 +35,9 @@ interface Started {
 /** Processor time of all threads that the process has now, ms. */
 function cpuMsOf(processId: number): number {
   const tasks = `/proc/${processId}/task`;
-  const times = readdirSync(tasks).map((task) => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]));
+  const times = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
+  );
   return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
 }
 
@@ -88,7 +93,11 @@ for (const dist of values.dist) {
   const durable = words.with(5, join(folder, `state${candidates.length}`));
   candidates.push([`${dist}: no catalogue`, [...durable, 'none']]);
   if (values.catalogue === undefined) continue;
-  candidates.push([`${dist}: catalogue, first offer`, [...durable, values.catalogue], '/v1/jobs/signals?role=engineer']);
+  candidates.push([
+    `${dist}: catalogue, first offer`,
+    [...durable, values.catalogue],
+    '/v1/jobs/signals?role=engineer',
+  ]);
 }
 try {
   for (const [runtime, program] of Object.entries(RUNTIMES)) {

@@ -25,7 +25,10 @@ const THREADS = [
 const MODULE_ADDRESS = /new URL\('\.\/(?:[\w-]+\/)*([\w-]+)\.ts', import\.meta\.url\)/g;
 
 /** Files that the build makes apart, for the addresses in the sources: each is an entry, or the build fails. */
-const addressed: ReadonlySet<string> = new Set([...Object.keys(PROGRAM), ...THREADS.map((path) => basename(path, '.ts'))]);
+const addressed: ReadonlySet<string> = new Set([
+  ...Object.keys(PROGRAM),
+  ...THREADS.map((path) => basename(path, '.ts')),
+]);
 
 const addresses: Plugin = {
   name: 'addresses of modules',

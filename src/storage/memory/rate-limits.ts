@@ -24,7 +24,8 @@ class MemoryRateLimiter implements RateLimiter {
     this.#windowMs = windowMs;
     this.#clock = clock;
     const busyCountMax = Math.max(1, Math.floor(WINDOW_BYTES_MAX / (PASS_BYTES * limit)));
-    this.#windows = new LRUCache({ max: Math.min(KEY_COUNT_MAX, busyCountMax) });
+    // Entries of size 1 instead of `max`, for which the package makes room at once: a start would wait for that.
+    this.#windows = new LRUCache({ maxSize: Math.min(KEY_COUNT_MAX, busyCountMax), sizeCalculation: () => 1 });
   }
 
   tryPass(key: string): number {
