@@ -201,7 +201,8 @@ async function openOn(
     mounted.push({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) });
   }
   find = surfaceFinder(mounted);
-  const demoKey = config.settlement === 'local' ? await openDemoOrganization(backend.accounts) : undefined;
+  const isDemo = config.settlement === 'local' && config.surfaces.length > 0;
+  const demoKey = isDemo ? await openDemoOrganization(backend.accounts) : undefined;
   server.start();
   return {
     catalogue: parts.catalogue.holder,

@@ -369,7 +369,7 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
   });
 });
 
-describe('the surface of retries with play money', () => {
+describe(`the surface of retries with play money, under ${RUNTIME}`, () => {
   it('is off at a public address unless SURFACES names it, and the start says so', async () => {
     const variables = { SNAPSHOT: 'none', BASE_URL: 'https://paygrade.example' };
     const off = await openedApp(variables);

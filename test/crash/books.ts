@@ -153,10 +153,11 @@ function countDelivery(harness: CrashHarness, sale: SaleLine, authorization: Aut
   if (receptions.some(({ server, atMs }) => (server.endedAtMs ?? Date.now()) - atMs > LAST_COMMITS_MS)) counts.late++;
 }
 
-/** The only request of the purchase was cut so long before its settlement that the server must have noticed. */
-function wasCutBefore(harness: CrashHarness, { nonce, identifier, sentCount, cutAtMs }: Authorization): boolean {
+/** Its client cut the request so long before the settlement that the server must have noticed; later requests were refused. */
+function wasCutBefore(harness: CrashHarness, { nonce, identifier, unansweredCount, cutAtMs }: Authorization): boolean {
   const answeredAtMs = harness.facilitator?.movementOf(nonce)?.answeredAtMs;
-  if (identifier !== undefined || sentCount !== 1 || cutAtMs === undefined || answeredAtMs === undefined) return false;
+  if (identifier !== undefined || unansweredCount > 0 || cutAtMs === undefined || answeredAtMs === undefined)
+    return false;
   return answeredAtMs - cutAtMs > CUT_NOTICED_MS;
 }
 

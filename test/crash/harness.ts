@@ -272,6 +272,7 @@ export class CrashHarness {
       cycle: this.cycle,
       sentCount: 0,
       inFlightCount: 0,
+      unansweredCount: 0,
       successCount: 0,
       receipt: undefined,
       isSettled: false,
@@ -292,7 +293,8 @@ export class CrashHarness {
     authorization.inFlightCount++;
     const answer = await this.#askPatiently(path, { method, headers: { 'PAYMENT-SIGNATURE': header } });
     authorization.inFlightCount--;
-    if (answer !== undefined) this.#check(authorization, answer, known);
+    if (answer === undefined) authorization.unansweredCount++;
+    else this.#check(authorization, answer, known);
     return answer;
   }
 

@@ -39,7 +39,9 @@ const WORK = {
 const HEAVY_WORK = { ...WORK, webhook: 300 };
 /** Most purchases are of callbacks under an identifier. */
 const NAMED_WORK = { ...WORK, webhook: 30, 'create-named': 120 };
-const WORK_OF = { usual: WORK, heavy: HEAVY_WORK, named: NAMED_WORK } as const;
+/** Most purchases lose their client while they are settled. */
+const CUT_WORK = { ...WORK, webhook: 20, cut: 120 } as const;
+const WORK_OF = { usual: WORK, heavy: HEAVY_WORK, named: NAMED_WORK, cut: CUT_WORK } as const;
 export type LoadKind = keyof typeof WORK_OF;
 
 /** Runs until the server has ended. @throws BrokenPromise */

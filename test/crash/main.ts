@@ -38,6 +38,7 @@ const STEP_WEIGHT = 8;
 const AIMS = {
   'any moment': 22,
   'heavy, any moment': 8,
+  'cut, any moment': 4,
   'verify-arrived': 6,
   'verify-answered': 6,
   'settle-arrived': 8,
@@ -194,7 +195,7 @@ function armKill(harness: CrashHarness, server: ServerProcess, aim: AimName, cha
       count(tally.cut, movement?.stage ?? 'before verification');
     }
   };
-  const isTimed = aim === 'any moment' || aim === 'heavy, any moment';
+  const isTimed = aim.endsWith('any moment');
   const latestMs = step === undefined ? AIM_MS_MAX : STEP_MS_MAX;
   const timer = setTimeout(kill, isTimed ? chance.wholeBetween(KILL_AFTER_MS_MIN, KILL_AFTER_MS_MAX) : latestMs);
   void server.exited.then(() => rmSync(harness.armedFile, { force: true }));
@@ -213,6 +214,7 @@ function armKill(harness: CrashHarness, server: ServerProcess, aim: AimName, cha
 
 const loadOf = (aim: AimName): LoadKind => {
   if (aim === 'heavy, any moment') return 'heavy';
+  if (aim === 'cut, any moment') return 'cut';
   return RARE_STEPS.has(aim) ? 'named' : 'usual';
 };
 

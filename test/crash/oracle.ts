@@ -50,6 +50,8 @@ export interface Authorization {
   /** Requests made with it, and how many of them have no answer yet. */
   sentCount: number;
   inFlightCount: number;
+  /** Requests that the end of a server left without an answer, but for those that the client itself cut. */
+  unansweredCount: number;
   /** Answers 200 or 201: at most one, ever. */
   successCount: number;
   /** The receipt of the success, or of a 409 that showed it. */

@@ -113,8 +113,15 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
   return responses;
 }
 
+/** Where answers may be cached. */
+const cachingOf = ({ cacheControl }: Contract): Record<string, unknown> =>
+  cacheControl === undefined
+    ? {}
+    : { 'Cache-Control': { description: 'How long it may be kept', required: true, schema: { const: cacheControl } } };
+
 /** Of an operation that answers conditional requests. */
-const notModifiedOf = ({ isConditional = false, answerHeaders = {} }: Contract): Record<string, unknown> => {
+const notModifiedOf = (contract: Contract): Record<string, unknown> => {
+  const { isConditional = false, answerHeaders = {} } = contract;
   if (!isConditional) return {};
   const ofHandler = Object.entries(answerHeaders).map(([name, { description, schema }]) => [
     name,
@@ -123,7 +130,7 @@ const notModifiedOf = ({ isConditional = false, answerHeaders = {} }: Contract):
   return {
     304: {
       description: 'The client has this answer already',
-      headers: { ...REQUEST_ID_HEADER, ...Object.fromEntries(ofHandler) },
+      headers: { ...REQUEST_ID_HEADER, ...cachingOf(contract), ...Object.fromEntries(ofHandler) },
     },
   };
 };
@@ -208,7 +215,7 @@ function successHeaders(operation: Operation): Record<string, unknown> {
       { description, required: !optional, schema: jsonSchemaOf(schema) },
     ],
   );
-  return { ...REQUEST_ID_HEADER, ...Object.fromEntries([...ofAccess, ...ofHandler]) };
+  return { ...REQUEST_ID_HEADER, ...cachingOf(operation), ...Object.fromEntries([...ofAccess, ...ofHandler]) };
 }
 
 function successOf(operation: Operation): unknown {

@@ -36,7 +36,7 @@ export function cached<C extends string = never>(
   write: () => object | Refusal<C>,
 ): Reply | Refusal<C> {
   const etag = entityTagOf(served, question);
-  const headers = { etag, 'cache-control': PUBLIC_CACHE_CONTROL };
+  const headers = { etag };
   if (isListed(etag, request.header('if-none-match'))) return new Reply(null, headers, 304);
   const body = write();
   if (body instanceof Refusal) return body;

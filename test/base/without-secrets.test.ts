@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { withoutSecrets } from '../../src/base/without-secrets.ts';
+
+describe('a text without secrets', () => {
+  it.each([
+    ['/v1/jobs', '/v1/jobs'],
+    ['/v1/jobs/svc_key_abcDEF-_09', '/v1/jobs/svc_…'],
+    ['svc_cb_sk_abc/svc_rt_sk_def', 'svc_…/svc_…'],
+    ['/v1/svc%5Fkey%5fabc', '/v1/svc_…'],
+    ['/v1/%73vc_key_abc', '/v1/svc_…'],
+    ['/svc_key_abc/%73vc_key_def', '/svc_…/svc_…'],
+    ['/100%/caf%C3%A9', '/100%/caf%C3%A9'],
+    ['/v1/svc', '/v1/svc'],
+  ])('%s is shown as %s', (text, shown) => {
+    expect(withoutSecrets(text)).toBe(shown);
+  });
+});
