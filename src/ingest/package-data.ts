@@ -1,23 +1,14 @@
-/** The files that the package ships beside the program, in `data`, `pages` and `dist/vendor`. */
+/** The files that the package ships in its `data` folder. */
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Folders above this file that may be the package's: two for src/ingest, one for `dist`. */
-const LEVELS_UP_MAX = 2;
-
-/** The place of a file of the package, such as `data/skills.json`; undefined where no folder above the program has it. */
-export function packageFile(path: string): URL | undefined {
-  for (let level = 1; level <= LEVELS_UP_MAX; level++) {
-    const place = new URL(`${'../'.repeat(level)}${path}`, import.meta.url);
-    if (existsSync(place)) return place;
-  }
-  return undefined;
-}
+/** Folders above this file that may hold `data`: one for `dist`, two for src/ingest. */
+const PLACES = ['../data/', '../../data/'];
 
 /** The text of a file of `data`. @throws Error when no folder above the program has the file */
 export function readPackageText(fileName: string): string {
-  const place = packageFile(`data/${fileName}`);
-  if (place === undefined) throw new Error(`data/${fileName} was not found in the folders above the program`);
-  return readFileSync(place, 'utf8');
+  const found = PLACES.map((folder) => new URL(folder + fileName, import.meta.url)).find((place) => existsSync(place));
+  if (found === undefined) throw new Error(`data/${fileName} was not found in the folders above the program`);
+  return readFileSync(found, 'utf8');
 }
 
 /**

@@ -3,12 +3,11 @@
  * beside the compiled program and which a checkout has among its packages. A closed list, read when it is first asked for.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { StaticFile, StaticFiles } from '../../http/static-files.ts';
-import { packageFile } from '../../ingest/package-data.ts';
 
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -41,6 +40,12 @@ const digestOf = (parts: readonly (string | Uint8Array)[]): string => {
   for (const part of parts) hash.update(part);
   return hash.digest('hex').slice(0, DIGEST_LENGTH);
 };
+
+/** The package's folder: above `dist`, or above src/adapters/files. */
+const ROOTS = ['../', '../../../'];
+
+const packageFile = (path: string): URL | undefined =>
+  ROOTS.map((root) => new URL(root + path, import.meta.url)).find((place) => existsSync(place));
 
 /** In the package's build, or among the packages; undefined where neither has it. */
 function libraryFile(file: string): string | URL | undefined {

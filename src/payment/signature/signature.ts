@@ -33,7 +33,7 @@ function bigEndian(value: bigint): Uint8Array {
   return bytes;
 }
 
-/** Order of the group (SEC 2 §2.4.1). */
+/** Order of the curve's group: `n` of secp256k1. */
 const ORDER = 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_fffe_baae_dce6_af48_a03b_bfd2_5e8c_d036_4141n;
 const ORDER_BYTES = bigEndian(ORDER);
 /** The largest s that the contract accepts: floor(n / 2). */
