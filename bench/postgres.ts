@@ -43,7 +43,7 @@ async function payRound(shop: Shop, server: OwnServer, size: Size, into: Rounds)
   into.p99.push(shareOf(millis, 0.99));
   const asks = await paymentsFor(shop.app, sized(size, 128, 2560));
   const [before, serverBefore] = [process.cpuUsage(), server.cpuMs()];
-  into.rate.push(await throughput(asks));
+  into.rate.push((await throughput(asks)).rate);
   const { user, system } = process.cpuUsage(before);
   into.cpu.push((user + system) / asks.length);
   into.serverCpu.push(((server.cpuMs() - serverBefore) * 1000) / asks.length);

@@ -41,7 +41,7 @@ import { type Context, type Figure, figureOf, heapBytes, pause, quantile, type S
 const BASE_URL = 'http://bench.example';
 const SEARCH = '/v1/jobs/search?keyword=engineer';
 const SLOW_SYNC_MS = 10;
-const IN_FLIGHT_COUNT = 64;
+const IN_FLIGHT_COUNT = 32;
 /** Of one callback: as many as it takes. */
 const EVENT_COUNT = 10;
 const TICK_MS = 1;
@@ -223,15 +223,17 @@ export async function latencies(asks: readonly Ask[]): Promise<number[]> {
   return millis;
 }
 
-/** So many under way at all times: how many a second. */
-export async function throughput(asks: readonly Ask[]): Promise<number> {
+/** So many under way at all times: how many a second, and the processor time of one, all threads, microseconds. */
+export async function throughput(asks: readonly Ask[]): Promise<{ readonly rate: number; readonly cpuUs: number }> {
   let next = 0;
   const startMs = performance.now();
+  const startCpu = process.cpuUsage();
   const walk = async (): Promise<void> => {
     for (let ask = asks[next++]; ask !== undefined; ask = asks[next++]) await ask();
   };
   await Promise.all(Array.from({ length: IN_FLIGHT_COUNT }, walk));
-  return (asks.length * 1000) / (performance.now() - startMs);
+  const { user, system } = process.cpuUsage(startCpu);
+  return { rate: (asks.length * 1000) / (performance.now() - startMs), cpuUs: (user + system) / asks.length };
 }
 
 /** Requests sent four a millisecond whether or not they are answered. @returns how late each tick of the loop came, ms */
@@ -287,7 +289,7 @@ async function latencyFigures(size: Size): Promise<Figure[]> {
   return figures;
 }
 
-/** Requests a second at 64 in flight, and the ratio to memory in the same round. */
+/** Requests a second with many in flight, the ratio to memory in the same round, and what durability adds of processor time. */
 async function throughputFigures(
   size: Size,
   what: string,
@@ -297,11 +299,14 @@ async function throughputFigures(
 ): Promise<Figure[]> {
   const shops = await Promise.all([MEMORY, NORMAL, FULL].map((kind) => openShop(kind, isVerifying)));
   const perSecond: number[][] = shops.map(() => []);
+  const cpu: number[][] = shops.map(() => []);
   for (let round = 0; round < sized(size, 3, 9); round++) {
     for (const [index, shop] of shops.entries()) {
       const asks = await make(shop.app, askCount);
-      const rate = await throughput(asks);
-      if (round > 0) perSecond[index]!.push(rate); // the first round warms up
+      const { rate, cpuUs } = await throughput(asks);
+      if (round === 0) continue; // warms up
+      perSecond[index]!.push(rate);
+      cpu[index]!.push(cpuUs);
     }
   }
   for (const shop of shops) await closeShop(shop);
@@ -309,8 +314,15 @@ async function throughputFigures(
   return shops.flatMap(({ name }, index) => {
     const rates = perSecond[index]!;
     const rate = figureOf(`${what}, ${name}, ${IN_FLIGHT_COUNT} in flight`, '/s', rates);
+    const times = cpu[index]!;
+    if (index === 0) return [rate, figureOf(`${what}, ${name}, processor time`, 'µs', times)];
+    const added = times.map((one, round) => one - cpu[0]![round]!);
     const ratios = rates.map((one, round) => one / memory[round]!);
-    return index === 0 ? [rate] : [rate, figureOf(`${what}, ${name} / memory`, 'x', ratios)];
+    return [
+      rate,
+      figureOf(`${what}, ${name} / memory`, 'x', ratios),
+      figureOf(`${what}, ${name}, processor time added`, 'µs', added),
+    ];
   });
 }
 

@@ -10,7 +10,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { checkPayment, signerFault } from '../src/payment/protocol/authorization.ts';
 import { decodePayment } from '../src/payment/protocol/envelope.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
-import { recoverWithNoble } from '../src/payment/signature/signature.ts';
+import { recoverWithNoble } from '../src/payment/signature/noble-recovery.ts';
 import {
   authorizationDigest,
   NOW_MS,

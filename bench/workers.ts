@@ -29,7 +29,7 @@ import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
 import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/protocol/typed-data.ts';
-import { recoverWithNoble } from '../src/payment/signature/signature.ts';
+import { recoverWithNoble } from '../src/payment/signature/noble-recovery.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
 import { RUNTIME } from './harness.ts';
 

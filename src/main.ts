@@ -5,6 +5,9 @@
  */
 import { spawn } from 'node:child_process';
 import { write } from 'node:fs';
+import module from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
@@ -27,6 +30,10 @@ process.removeAllListeners('warning');
 process.on('warning', (warning) => {
   if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
 });
+
+// What V8 compiles is kept for the next start (Node alone has this); where the folder cannot be written, nothing is.
+module.enableCompileCache?.(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'paygrade'));
+
 const { PROGRAM } = await import('./cli/program.ts');
 
 const writeTo = promisify(write);

@@ -195,6 +195,18 @@ process.on('SIGTERM', async () => {
 });
 `;
 
+const NATIVE_SIGNATURES = 'secp256k1@5.0.2';
+
+/** What a thread of the package says when it starts. */
+const CHOICE = `import { Worker } from 'node:worker_threads';
+const entry = new URL('node_modules/paygrade/dist/recovery-worker.js', import.meta.url);
+const worker = new Worker(entry, { workerData: { signatures: 'auto' } });
+worker.once('message', ({ library, notice }) => {
+  console.log(library, notice);
+  process.exit(0);
+});
+`;
+
 const TYPED = `import { createPaygrade, type Paygrade, type PaygradeOptions } from 'paygrade';
 
 const options: PaygradeOptions = { snapshot: 'none', stateDir: ':memory:', port: 0, onRequest: ({ status }) => void status };
@@ -215,14 +227,15 @@ try {
     const paths = packed.files.map(({ path }) => path);
     // Modules that the program loads by a computed address, which no compiler checks.
     const computed = [
-      'dist/storage/sqlite/writer.js',
-      'dist/adapters/extraction/extraction-worker.js',
-      'dist/adapters/files/catalogue-worker.js',
-      'dist/adapters/verification/recovery-worker.js',
-      'dist/adapters/listen/bun/listen-bun.js',
-      'dist/load/signer.js',
+      'dist/writer.js',
+      'dist/reader.js',
+      'dist/catalogue-worker.js',
+      'dist/recovery-worker.js',
+      'dist/extraction-worker.js',
+      'dist/listen-bun.js',
+      'dist/signer.js',
     ];
-    for (const path of ['dist/main.js', 'dist/index.d.ts', 'data/skills.json', ...computed]) {
+    for (const path of ['dist/main.js', 'dist/index.js', 'dist/types/index.d.ts', 'data/skills.json', ...computed]) {
       must(paths.includes(path), `${path} is missing`);
     }
     const strange = paths.filter((path) => !/^(dist|data|pages)\/|^(package\.json|README\.md|LICENSE.*)$/.test(path));
@@ -298,6 +311,16 @@ try {
       return undefined;
     });
   }
+  await step('the native library of signatures, where it is installed', async () => {
+    await npm(['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', NATIVE_SIGNATURES], consumer);
+    const choice = join(consumer, 'choice.mjs');
+    writeFileSync(choice, CHOICE);
+    for (const [name, command] of [COMMANDS[0], COMMANDS[1]]) {
+      const { stdout } = await run(command(), [choice], { cwd: consumer });
+      must(stdout.startsWith('native undefined'), `${name} chose ${stdout}`);
+    }
+    return undefined;
+  });
   await step('the command by its name', async () => {
     const { stdout } = await run(join(consumer, 'node_modules', '.bin', 'paygrade'), ['serve', '--help'], {
       cwd: consumer,

@@ -97,8 +97,12 @@ class PaymentAccess implements Access<Payer, PaidServices> {
 
   readonly open = ({ paid }: PaidServices, contract: Contract, mount: Mount): Gate<Payer> => {
     const labels = { operation: contract.operation, ...mount.labels };
-    const offer = offerOf(contract, this.priceUsdc, paid.seller, mount);
-    return new PaymentGate(paid, offer, this.priceUsdc, contract.operation, paid.meters.open(labels));
+    let offer: Offer | undefined;
+    const offered = (): Offer => {
+      offer ??= offerOf(contract, this.priceUsdc, paid.seller, mount);
+      return offer;
+    };
+    return new PaymentGate(paid, offered, this.priceUsdc, contract.operation, paid.meters.open(labels));
   };
 }
 
@@ -152,7 +156,8 @@ class PaymentGate implements Gate<Payer> {
   readonly #books: Books;
   readonly #keepsParameters: boolean;
   readonly #operation: string;
-  readonly #offer: Offer;
+  /** Made at the first question for it: the offers of all routes would be a sixth of a start. */
+  readonly #offer: () => Offer;
   readonly #network: NetworkId;
   readonly #meter: PaymentMeter;
   readonly #offerMessage: string;
@@ -160,8 +165,8 @@ class PaymentGate implements Gate<Payer> {
   readonly #offerFor: (search: string) => Refusal;
 
   constructor(
-    { checkout, books, keepsParameters = false }: PaidServices['paid'],
-    offer: Offer,
+    { checkout, seller, books, keepsParameters = false }: PaidServices['paid'],
+    offer: () => Offer,
     priceUsdc: string,
     operation: string,
     meter: PaymentMeter,
@@ -171,12 +176,12 @@ class PaymentGate implements Gate<Payer> {
     this.#keepsParameters = keepsParameters;
     this.#operation = operation;
     this.#offer = offer;
-    this.#network = offer.network.id;
+    this.#network = seller.network.id;
     this.#meter = meter;
     this.#offerMessage = `This answer costs ${priceUsdc} USDC; pay as the PAYMENT-REQUIRED header describes (x402 v2).`;
     const { head } = refuse(PAYMENT_REQUIRED, this.#offerMessage);
     const offerFor = (search: string): Refusal => {
-      const { header, members } = offer.challenge(search);
+      const { header, members } = offer().challenge(search);
       const extras = { headers: { 'payment-required': header }, members };
       return new RepeatedRefusal(PAYMENT_REQUIRED, this.#offerMessage, extras, head);
     };
@@ -189,7 +194,7 @@ class PaymentGate implements Gate<Payer> {
     const decoded = decodePayment(header, this.#network);
     if (!decoded.ok) return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error });
     const named = namedOf(this.#network, decoded.payment, request);
-    const begun = this.#checkout.begin(decoded.payment, this.#offer, request, named);
+    const begun = this.#checkout.begin(decoded.payment, this.#offer(), request, named);
     if (!(begun instanceof Promise)) return this.#admitted(request, begun);
     return begun.then(
       (later) => this.#admitted(request, later),
@@ -221,7 +226,7 @@ class PaymentGate implements Gate<Payer> {
     more?: HeaderRecord,
     detail?: string,
   ): Refusal {
-    const { header, members } = this.#offer.challenge(search, error);
+    const { header, members } = this.#offer().challenge(search, error);
     return refuse(code, message, { headers: { 'payment-required': header, ...more }, members, detail });
   }
 

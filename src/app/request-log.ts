@@ -23,6 +23,8 @@ export interface RequestRecord {
 export interface RequestLogPorts {
   /** Called once a request; undefined = no log. */
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
+  /** Whether `onRequest` wants the requests with a status; all when not given. A record that it does not want is not made. */
+  readonly wantsRequest?: ((status: number) => boolean) | undefined;
   /** Called with a bug and its request id; the client sees `INTERNAL_ERROR` and the id. */
   onFailure(failure: unknown, requestId: string): void;
 }
@@ -49,8 +51,8 @@ export class RequestLog {
     durationMs: number,
     refusal: Refusal | undefined,
   ): void {
-    const { onRequest } = this.#ports;
-    if (onRequest === undefined) return;
+    const { onRequest, wantsRequest } = this.#ports;
+    if (onRequest === undefined || wantsRequest?.(status) === false) return;
     notifySafely(() =>
       onRequest({
         requestId: request.requestId,

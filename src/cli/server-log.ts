@@ -4,6 +4,7 @@ import type { AppPorts } from '../app/app.ts';
 import type { RequestRecord } from '../app/request-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { stackOf } from '../base/failure.ts';
+import { isoTime } from '../base/iso-time.ts';
 import { printableLines } from '../base/printable.ts';
 import { LOG_LEVELS, type LogLevel } from '../config/settings.ts';
 
@@ -11,22 +12,18 @@ const PATH_LENGTH_MAX = 200;
 
 const levelOf = (status: number): LogLevel => (status >= 500 ? 'error' : 'info');
 
+/** Written by hand: `JSON.stringify` of an object and the text of a Date were a tenth of a small answer. */
 function requestLine(record: RequestRecord, nowMs: number): string {
   const { requestId, method, path, surface, operation, status, durationMs, client, code, detail } = record;
-  const line = JSON.stringify({
-    time: new Date(nowMs).toISOString(),
-    level: levelOf(status),
-    request_id: requestId,
-    method,
-    path: path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX)}…` : path,
-    ...(surface === null ? {} : { surface }),
-    operation,
-    status,
-    duration_ms: Math.round(durationMs * 1000) / 1000,
-    client,
-    ...(code === null ? {} : { code }),
-    ...(detail === null ? {} : { detail }),
-  });
+  const shownPath = path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX)}…` : path;
+  const named = (name: string, value: string | null): string =>
+    value === null ? '' : `,"${name}":${JSON.stringify(value)}`;
+  const line =
+    `{"time":"${isoTime(nowMs)}","level":"${levelOf(status)}","request_id":"${requestId}"` +
+    `,"method":${JSON.stringify(method)},"path":${JSON.stringify(shownPath)}${named('surface', surface)}` +
+    `,"operation":${operation === null ? 'null' : `"${operation}"`},"status":${status}` +
+    `,"duration_ms":${Math.round(durationMs * 1000) / 1000},"client":${JSON.stringify(client)}` +
+    `${named('code', code)}${named('detail', detail)}}`;
   // All other members are ASCII, or escaped by the runtime.
   return detail === null ? line : printableLines(line);
 }
@@ -34,6 +31,7 @@ function requestLine(record: RequestRecord, nowMs: number): string {
 type LogPorts = Pick<
   AppPorts,
   | 'onRequest'
+  | 'wantsRequest'
   | 'onFailure'
   | 'onStateFault'
   | 'onVerificationFault'
@@ -59,11 +57,9 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
     if (!isShown(level)) return;
     log.write(printableLines(JSON.stringify({ time: new Date(clock.nowMs()).toISOString(), level, ...facts })));
   };
-  const onRequest = (record: RequestRecord): void => {
-    if (isShown(levelOf(record.status))) log.write(requestLine(record, clock.nowMs()));
-  };
   return {
-    onRequest: logLevel === 'silent' ? undefined : onRequest,
+    onRequest: logLevel === 'silent' ? undefined : (record) => log.write(requestLine(record, clock.nowMs())),
+    wantsRequest: (status) => isShown(levelOf(status)),
     onFailure(failure, requestId) {
       note('error', { request_id: requestId, failure: stackOf(failure) });
     },

@@ -362,6 +362,8 @@ export const PAYMENT_SETTINGS = {
     parse: oneOf(['auto', 'noble']),
     default: 'auto',
     help: '`auto`: the fastest signature library that passes its self-test at start; `noble`: only noble',
+    detail:
+      'Installed beside the server, the package `secp256k1` is the fastest (`npm install secp256k1`, native code); else it is WebAssembly, which comes along.',
   }),
   salesDays: setting({
     variable: 'SALES_DAYS',

@@ -1,21 +1,14 @@
 /** The files that the package ships in its `data` folder. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
-/** Folders above this file that may hold `data`: two for src/ingest, one to four for a `dist` of any usual shape. */
-const LEVELS_UP_MAX = 4;
+/** Folders above this file that may hold `data`: one for `dist`, two for src/ingest. */
+const PLACES = ['../data/', '../../data/'];
 
 /** The text of a file of `data`. @throws Error when no folder above the program has the file */
 export function readPackageText(fileName: string): string {
-  for (let level = 1; level <= LEVELS_UP_MAX; level++) {
-    const file = new URL(`${'../'.repeat(level)}data/${fileName}`, import.meta.url);
-    try {
-      return readFileSync(file, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-      throw error;
-    }
-  }
-  throw new Error(`data/${fileName} was not found in the folders above the program`);
+  const found = PLACES.map((folder) => new URL(folder + fileName, import.meta.url)).find((place) => existsSync(place));
+  if (found === undefined) throw new Error(`data/${fileName} was not found in the folders above the program`);
+  return readFileSync(found, 'utf8');
 }
 
 /**

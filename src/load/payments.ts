@@ -15,8 +15,7 @@ const BATCH_COUNT = 16;
 /** Allowance for the network and the server's queue, beside the protocol's own runway. */
 const TRAVEL_SECONDS = 10;
 
-/** Ends as this file does, `.ts` or, in the build, `.js`. */
-const SIGNER = new URL(`./signer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const SIGNER = new URL('./signer.ts', import.meta.url);
 
 /** The signed payments for one offer. */
 interface OfferStock {

@@ -24,8 +24,9 @@ import type {
   SettleOutcome,
   VerifyOutcome,
 } from '../../src/payment/settlement/settlement.ts';
+import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
-import { type Recover, recoverWithNoble } from '../../src/payment/signature/signature.ts';
+import type { Recover } from '../../src/payment/signature/signature.ts';
 import { MemoryBooks } from '../../src/storage/memory/books.ts';
 import { MemoryPlayLedger } from '../../src/storage/memory/play-ledger.ts';
 import { MemoryReservations } from '../../src/storage/memory/reservations.ts';

@@ -6,19 +6,17 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { x402Facilitator } from '@x402/core/facilitator';
 import { toFacilitatorEvmSigner } from '@x402/evm';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { createWalletClient, defineChain, http, parseAbi, parseEther, publicActions } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { PROJECT, type Started, startProcess } from '../support/server.ts';
+import { type Started, startProcess } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import type { Hex, Payment } from '../support/wallet.ts';
 
 const NETWORK = 'eip155:8453';
 const USDC: Hex = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
-const ANVIL = join(PROJECT, 'node_modules', '.bin', 'anvil');
 const CODE: Hex = `0x${readFileSync(new URL('test-token.hex', import.meta.url), 'utf8').replace(/\s/g, '')}`;
 const ABI = parseAbi([
   'function mint(address to, uint256 value)',
@@ -49,8 +47,9 @@ export class LocalChain {
     this.#facilitator = facilitator;
   }
 
-  static async start(): Promise<LocalChain> {
-    const anvil = startProcess(ANVIL, ['--port', '0', '--chain-id', '8453']);
+  /** @param binary of anvil */
+  static async start(binary: string): Promise<LocalChain> {
+    const anvil = startProcess(binary, ['--port', '0', '--chain-id', '8453']);
     const listening = (): string | undefined => /Listening on (\S+)/.exec(anvil.stdout())?.[1];
     await until('the chain', () => listening() !== undefined, 15_000);
     const client = clientOf(`http://${listening()}`);

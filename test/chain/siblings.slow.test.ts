@@ -14,8 +14,10 @@ import { bodyFor, payWith, RESOLVE_PATH, resolvePayment } from '../support/resol
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { type Hex, wallet } from '../support/wallet.ts';
+import { findAnvil } from './anvil.ts';
 import { LocalChain } from './local-chain.ts';
 
+const ANVIL = await findAnvil();
 const PAY_TO: Hex = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const RETRY_PRICE = 20_000n;
 const RESOLVE_PRICE = 30_000n;
@@ -23,7 +25,7 @@ const PURSE = 1_000_000n;
 const RETRIES_PATH = '/retry/v1/retries';
 const BOMB = gzipSync(Buffer.alloc(16 * 1_048_576));
 
-describe.each(RUNTIMES)('on a local chain, a server under %s', (runtime) => {
+describe.skipIf(ANVIL === undefined).each(RUNTIMES)('on a local chain, a server under %s', (runtime) => {
   let chain: LocalChain;
   let server: RunningServer;
   const seen: string[] = [];
@@ -38,7 +40,7 @@ describe.each(RUNTIMES)('on a local chain, a server under %s', (runtime) => {
 
   beforeAll(async () => {
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-    chain = await LocalChain.start();
+    chain = await LocalChain.start(ANVIL!);
     server = await startServer(runtime, {
       LOG_LEVEL: 'error',
       SNAPSHOT: 'none',

@@ -23,8 +23,10 @@ describe('the systemd unit', () => {
   );
 
   it('sets variables that there are, to values that can be used', () => {
-    const { NODE_ENV, ...ours } = settings;
+    const { NODE_ENV, XDG_CACHE_HOME, ...ours } = settings;
     expect(NODE_ENV).toBe('production');
+    expect(XDG_CACHE_HOME).toBe('/var/cache');
+    expect(unit).toContain('CacheDirectory=paygrade\n');
     expect(Object.keys(ours).filter((name) => !isKnown(name))).toEqual([]);
     expect(CONFIGURATION.read(ours).stateDir).toBe('/var/lib/paygrade');
     expect(unit).toContain('StateDirectory=paygrade');

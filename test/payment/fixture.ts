@@ -11,7 +11,7 @@ import { type Address, BASE, type Network, parseAddress } from '../../src/paymen
 import { type PaymentOrder, paymentOrder } from '../../src/payment/protocol/order.ts';
 import { type Offer, prepareOffer } from '../../src/payment/protocol/requirements.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
-import { recoverWithNoble } from '../../src/payment/signature/signature.ts';
+import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
 import {
   type Changes,
   decodeHeader,

@@ -8,7 +8,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { encodeHex } from '../../src/base/codec.ts';
 import type { Authorization } from '../../src/payment/protocol/authorization.ts';
-import { type Recover, recoverWithNoble, SIGNATURE_BYTES } from '../../src/payment/signature/signature.ts';
+import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
+import { type Recover, SIGNATURE_BYTES } from '../../src/payment/signature/signature.ts';
 import { authorizationDigest } from '../payment/fixture.ts';
 import type { Chance } from '../support/chance.ts';
 

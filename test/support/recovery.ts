@@ -1,7 +1,8 @@
 /** Workers that recover in a microtask of the caller's turn: no thread and no turn of the loop. */
 import { inlineRecovery } from '../../src/adapters/verification/recovery-inline.ts';
+import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
 import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
-import { type Recover, recoverWithNoble } from '../../src/payment/signature/signature.ts';
+import type { Recover } from '../../src/payment/signature/signature.ts';
 
 export const promptWorker = (recover: Recover = recoverWithNoble): RecoveryWorker =>
   inlineRecovery(recover, 0, queueMicrotask);

@@ -9,8 +9,7 @@ import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
 import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
 
-/** Ends as this file does, `.ts` or, in the build, `.js`. */
-const ENTRY = new URL(`./extraction-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const ENTRY = new URL('./extraction-worker.ts', import.meta.url);
 
 /** Heap of a thread, MiB: what 8 MiB of the most costly markup takes is a tenth. Runtimes without such a bound ignore it. */
 const HEAP_MIB_MAX = 512;

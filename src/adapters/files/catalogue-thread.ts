@@ -9,8 +9,7 @@ import { QUIET_THREAD } from '../../base/quiet-thread.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { LoadedCatalogue, LoadingMessage, LoadingTask } from './catalogue-wire.ts';
 
-/** Ends as this file does, `.ts` or, in the build, `.js`. */
-const ENTRY = new URL(`./catalogue-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const ENTRY = new URL('./catalogue-worker.ts', import.meta.url);
 
 export type Loading =
   | { readonly kind: 'loaded'; readonly loaded: LoadedCatalogue }

@@ -1,12 +1,15 @@
 /**
- * JSON lines to a file descriptor. Logging never delays a request: the log gathers the lines of one turn of the event loop,
- * and the thread pool writes them, one write at a time. When the reader stops reading (a full pipe), lines wait in a bounded
+ * JSON lines to a file descriptor. Logging never delays a request: the log gathers the lines of {@link GATHER_MS}, and the
+ * thread pool writes them, one write at a time. When the reader stops reading (a full pipe), lines wait in a bounded
  * buffer; the log drops and counts further lines, and writes the count when there is room again.
  */
 import { write } from 'node:fs';
 
 /** UTF-16 units, which count as bytes here: some ten thousand request lines. */
 const PENDING_BYTES_MAX = 4 * 1024 * 1024;
+
+/** A write costs as much as ten lines, and a server that answers thousands a second would write once a turn. */
+const GATHER_MS = 5;
 
 const FLUSH_MS_MAX = 1000;
 const FLUSH_STEP_MS = 5;
@@ -49,7 +52,7 @@ export function lineLog(fileDescriptor: number): LineLog {
 
   const start = (): void => {
     busy = true;
-    setImmediate(() => writeOut(takeAll(), 0));
+    setTimeout(() => writeOut(takeAll(), 0), GATHER_MS);
   };
 
   return {

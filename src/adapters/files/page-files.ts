@@ -45,11 +45,16 @@ const digestOf = (parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('hex').slice(0, DIGEST_LENGTH);
 };
 
-/** Beside the compiled program, in a build beside the sources, or among the packages; undefined where none has it. */
+/** The package's folder: above `dist`, or above src/adapters/files. */
+const ROOTS = ['../', '../../../'];
+
+const packageFile = (path: string): URL | undefined =>
+  ROOTS.map((root) => new URL(root + path, import.meta.url)).find((place) => existsSync(place));
+
+/** In the package's build, or among the packages; undefined where neither has it. */
 function libraryFile(file: string): string | URL | undefined {
-  const built = ['../../vendor/', '../../../dist/vendor/'].map((folder) => new URL(folder + file, import.meta.url));
-  const found = built.find((place) => existsSync(place));
-  if (found !== undefined) return found;
+  const built = packageFile(`dist/vendor/${file}`);
+  if (built !== undefined) return built;
   try {
     return createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`);
   } catch {
@@ -74,7 +79,9 @@ function pageFile(type: string, path: string | URL): StaticFile {
 function readAll(): ReadonlyMap<string, StaticFile> {
   const files = new Map<string, StaticFile>();
   for (const [name, type] of Object.entries(OWN_FILES)) {
-    files.set(name, pageFile(type, new URL(`../../../pages/${name}`, import.meta.url)));
+    const path = packageFile(`pages/${name}`);
+    if (path === undefined) throw new Error(`pages/${name} was not found in the folders above the program`);
+    files.set(name, pageFile(type, path));
   }
   for (const [name, [type, file]] of Object.entries(LIBRARY_FILES)) {
     const path = libraryFile(file);

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import { checkedRecovery } from '../../payment/signature/signature.ts';
-import { chooseRecovery, type SignatureMode } from './recovery.ts';
+import type { RecoveryLibrary, SignatureMode } from './recovery.ts';
 import { inlineRecovery } from './recovery-inline.ts';
 import { RecoveryThread } from './recovery-thread.ts';
 
@@ -16,7 +16,7 @@ export interface VerificationOptions {
 
 export interface OpenVerification {
   readonly queue: RecoveryQueue;
-  readonly library: 'wasm' | 'noble' | 'handed-in';
+  readonly library: RecoveryLibrary | 'handed-in';
   /** 0: on the main thread. */
   readonly threadCount: number;
   /** Messages for the operator at start. */
@@ -39,6 +39,7 @@ async function onMainThread(
   { clock, timers }: VerificationPorts,
   why: readonly string[],
 ): Promise<OpenVerification> {
+  const { chooseRecovery } = await import('./recovery.ts'); // a start with threads does not load the libraries here
   const { library, publicKeyOf, recoveryMs, notice } = await chooseRecovery(signatures, clock);
   const worker = inlineRecovery(checkedRecovery(publicKeyOf), recoveryMs, setImmediate);
   const queue = new RecoveryQueue([worker], clock, timers);

@@ -15,8 +15,7 @@ const AHEAD_COUNT_MIN = 2;
 const AHEAD_COUNT_MAX = 32;
 const RESTART_PAUSE_MS = 1000;
 
-/** Ends as this file does, `.ts` or, in the build, `.js`. */
-const ENTRY = new URL(`./recovery-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const ENTRY = new URL('./recovery-worker.ts', import.meta.url);
 
 export interface ThreadPorts {
   readonly timers: Timers;

@@ -5,7 +5,7 @@
 import { STRUCT_BYTES } from '../../payment/protocol/typed-data.ts';
 import type { RecoveryJob } from '../../payment/signature/recovery-queue.ts';
 import { type Recovered, type RecoveryFault, SIGNATURE_BYTES } from '../../payment/signature/signature.ts';
-import type { SignatureMode } from './recovery.ts';
+import type { RecoveryLibrary, SignatureMode } from './recovery.ts';
 
 export const JOB_BYTES = STRUCT_BYTES + SIGNATURE_BYTES;
 export const OUTCOME_BYTES = 21;
@@ -16,7 +16,7 @@ export interface ThreadOptions {
 
 /** The thread's first message; all later ones are outcomes. */
 export interface ThreadReady {
-  readonly library: 'wasm' | 'noble';
+  readonly library: RecoveryLibrary;
   readonly recoveryMs: number;
   readonly notice: string | undefined;
 }

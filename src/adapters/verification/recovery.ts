@@ -1,54 +1,60 @@
 /**
- * Chooses the library that recovers public keys. noble always works and decides in doubt. libsecp256k1 as WebAssembly
- * (tiny-secp256k1: MIT, no install script) replaces it where it loads, passes its self-test and is faster, which it is on all
- * runtimes that `bench/signatures.ts` has measured.
+ * Chooses the library that recovers public keys: libsecp256k1 as native code where the operator has installed the package
+ * `secp256k1` and it has a binary for this machine, else libsecp256k1 as WebAssembly (tiny-secp256k1: MIT, no install script),
+ * else noble. A library is used only when it passes the self-test at start; noble always works and decides in doubt. Each is
+ * faster than the next on all runtimes that `bench/signatures.ts` has measured.
  */
 import type { Clock } from '../../base/clock.ts';
 import { decodeHex } from '../../base/codec.ts';
-import { firstLineOf } from '../../base/failure.ts';
+import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
+import { noblePublicKey } from '../../payment/signature/noble-recovery.ts';
 import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-self-test.ts';
-import { noblePublicKey, type PublicKeyRecovery } from '../../payment/signature/signature.ts';
+import type { PublicKeyRecovery } from '../../payment/signature/signature.ts';
 
 /** `auto`: the fastest library that passes its self-test; `noble`: only noble. */
 export type SignatureMode = 'auto' | 'noble';
 
+export type RecoveryLibrary = 'native' | 'wasm' | 'noble';
+
 export interface ChosenRecovery {
-  readonly library: 'wasm' | 'noble';
+  readonly library: RecoveryLibrary;
   readonly publicKeyOf: PublicKeyRecovery;
   /** Duration of one recovery, measured at start. */
   readonly recoveryMs: number;
-  /** Why noble was chosen against the mode; undefined when the choice follows the mode. */
+  /** Why a slower library was chosen against the mode; undefined when the choice follows the mode. */
   readonly notice: string | undefined;
 }
 
-/** The function that we use of tiny-secp256k1. It throws or returns null when there is no key. */
-type WasmRecover = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1, isCompressed: false) => Uint8Array | null;
+/** libsecp256k1: the uncompressed key, or null when there is none. Throws for what it cannot read. */
+export type Libsecp256k1 = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1) => Uint8Array | null;
+
+/** What we use of the package `secp256k1`. */
+interface NativePackage {
+  ecdsaRecover(rs: Uint8Array, recovery: number, digest: Uint8Array, isCompressed: boolean): Uint8Array;
+}
+
+/** Its message for a signature that no key made; it has no code. */
+const NATIVE_NO_KEY = 'Public key could not be recover';
 
 const PUBLIC_KEY_BYTES = 65;
 const UNCOMPRESSED = 4;
-/** Timed recoveries per library: few, since each start of the server waits for them. */
+/** Timed recoveries: few, since each start of the server waits for them. */
 const TIMED_COUNT = 5;
-
-/** On a busy machine the median shows the load and the fastest time shows the library. */
-interface Times {
-  readonly medianMs: number;
-  readonly fastestMs: number;
-}
 
 /** A trap may leave the module's memory in any state. */
 const isTrap = (failure: unknown): boolean => failure instanceof WebAssembly.RuntimeError;
 
 /**
- * Recovery by the WebAssembly library, with noble as the fallback. null means "no key"; the self-test checks that. The library
- * throws when r is the x of no point, which noble finds out quickly. noble decides every other error and malformed result, too.
- * After a trap only noble is used.
+ * Recovery by libsecp256k1, with noble as the fallback. null means "no key"; the self-test checks that. The library throws when
+ * r is the x of no point, which noble finds out quickly. noble decides every other error and malformed result, too. After a
+ * trap only noble is used.
  */
-export function wasmPublicKey(recover: WasmRecover): PublicKeyRecovery {
+export function withNobleInDoubt(recover: Libsecp256k1): PublicKeyRecovery {
   let isTrusted = true;
   return (digest, signature, recovery) => {
     if (!isTrusted) return noblePublicKey(digest, signature, recovery);
     try {
-      const key = recover(digest, signature.subarray(0, 64), recovery, false);
+      const key = recover(digest, signature.subarray(0, 64), recovery);
       if (key === null) return undefined;
       if (key.length === PUBLIC_KEY_BYTES && key[0] === UNCOMPRESSED) return key;
     } catch (failure) {
@@ -58,53 +64,89 @@ export function wasmPublicKey(recover: WasmRecover): PublicKeyRecovery {
   };
 }
 
-/** Times the libraries in turn, so that a busy moment affects all of them. */
-function timed(clock: Clock, ...libraries: readonly PublicKeyRecovery[]): Times[] {
+/** The median time of a recovery, milliseconds. */
+function medianMsOf(publicKeyOf: PublicKeyRecovery, clock: Clock): number {
   const [good] = KNOWN_ANSWERS;
   if (good === undefined) throw new Error('no vector');
   const digest = decodeHex(good.digest) as Uint8Array;
   const signature = decodeHex(good.signature) as Uint8Array;
-  const times = libraries.map((): number[] => []);
-  for (let round = 0; round < TIMED_COUNT; round++) {
-    for (const [i, publicKeyOf] of libraries.entries()) {
-      const startMs = clock.monotonicMs();
-      publicKeyOf(digest, signature, signature[64] === 27 ? 0 : 1);
-      times[i]!.push(clock.monotonicMs() - startMs);
-    }
-  }
-  return times.map((one) => {
-    const sorted = one.sort((a, b) => a - b);
-    return { fastestMs: sorted[0]!, medianMs: sorted[TIMED_COUNT >> 1]! };
+  const times = Array.from({ length: TIMED_COUNT }, () => {
+    const startMs = clock.monotonicMs();
+    publicKeyOf(digest, signature, signature[64] === 27 ? 0 : 1);
+    return clock.monotonicMs() - startMs;
   });
+  return times.sort((a, b) => a - b)[TIMED_COUNT >> 1] as number;
 }
 
-async function loadWasm(): Promise<WasmRecover> {
-  const { recover } = await import('tiny-secp256k1');
-  return recover as WasmRecover;
+/** @param native the package's main object */
+export const nativeRecover =
+  (native: NativePackage): Libsecp256k1 =>
+  (digest, rs, recovery) => {
+    try {
+      return native.ecdsaRecover(rs, recovery, digest, false);
+    } catch (failure) {
+      if ((failure as Error).message === NATIVE_NO_KEY) return null;
+      throw failure;
+    }
+  };
+
+/** A library to try. */
+export interface Candidate {
+  readonly library: RecoveryLibrary;
+  readonly packageName: string;
+  /** Rejects when it cannot be loaded; gives undefined when it is not installed and does not have to be. */
+  load(): Promise<Libsecp256k1 | undefined>;
 }
 
-/** Never rejects. @param load loads the package; tests pass one that is missing, wrong or slow */
+const NATIVE: Candidate = {
+  library: 'native',
+  packageName: 'secp256k1',
+  async load() {
+    // Its other entry falls back to a library in JavaScript that is slower than noble. A name that no compiler looks for.
+    const name: string = 'secp256k1/bindings.js';
+    try {
+      return nativeRecover(((await import(name)) as { default: NativePackage }).default);
+    } catch (failure) {
+      if (errorCodeOf(failure) === 'ERR_MODULE_NOT_FOUND') return undefined;
+      throw failure; // a binary that is missing in an installed package
+    }
+  },
+};
+
+const WASM: Candidate = {
+  library: 'wasm',
+  packageName: 'tiny-secp256k1',
+  async load() {
+    const { recover } = await import('tiny-secp256k1');
+    return (digest, rs, recovery) => recover(digest, rs, recovery, false);
+  },
+};
+
+/** Never rejects. @param candidates the libraries to try in this order, before noble */
 export async function chooseRecovery(
   mode: SignatureMode,
   clock: Clock,
-  load: () => Promise<WasmRecover> = loadWasm,
+  candidates: readonly Candidate[] = [NATIVE, WASM],
 ): Promise<ChosenRecovery> {
-  const noble = ({ medianMs }: Times, why?: string): ChosenRecovery => ({
-    library: 'noble',
-    publicKeyOf: noblePublicKey,
-    recoveryMs: medianMs,
-    notice: why === undefined ? undefined : `signatures are verified by noble, the slower library: ${why}`,
+  const faults: string[] = [];
+  const chosen = (library: RecoveryLibrary, publicKeyOf: PublicKeyRecovery): ChosenRecovery => ({
+    library,
+    publicKeyOf,
+    recoveryMs: medianMsOf(publicKeyOf, clock),
+    notice:
+      faults.length === 0 ? undefined : `signatures are verified by ${library}, a slower library: ${faults.join('; ')}`,
   });
-  if (mode === 'noble') return noble(timed(clock, noblePublicKey)[0]!);
-  let candidate: PublicKeyRecovery;
-  try {
-    candidate = wasmPublicKey(await load());
-  } catch (failure) {
-    return noble(timed(clock, noblePublicKey)[0]!, `tiny-secp256k1 cannot be loaded (${firstLineOf(failure)})`);
+  for (const { library, packageName, load } of mode === 'noble' ? [] : candidates) {
+    try {
+      const recover = await load();
+      if (recover === undefined) continue;
+      const publicKeyOf = withNobleInDoubt(recover);
+      const wrong = selfTestFailure(publicKeyOf);
+      if (wrong === undefined) return chosen(library, publicKeyOf);
+      faults.push(`${packageName} fails its self-test (${wrong})`);
+    } catch (failure) {
+      faults.push(`${packageName} cannot be loaded (${firstLineOf(failure)})`);
+    }
   }
-  const wrong = selfTestFailure(candidate);
-  const [nobles, candidates] = timed(clock, noblePublicKey, candidate) as [Times, Times];
-  if (wrong !== undefined) return noble(nobles, `tiny-secp256k1 fails its self-test (${wrong})`);
-  if (candidates.fastestMs >= nobles.fastestMs) return noble(nobles, 'tiny-secp256k1 is not faster here');
-  return { library: 'wasm', publicKeyOf: candidate, recoveryMs: candidates.medianMs, notice: undefined };
+  return chosen('noble', noblePublicKey);
 }

@@ -35,25 +35,21 @@ export class ExpiryMap<V extends object> {
   constructor(options: ExpiryMapOptions<V>) {
     const { lifetimeMs, countMax, clock } = options;
     this.#options = options;
-    const shared = {
+    this.#entries = new LRUCache({
       ttl: lifetimeMs,
       ttlResolution: 0,
       allowStale: true,
       noDeleteOnStaleGet: true,
       perf: { now: () => clock.monotonicMs() + CLOCK_ORIGIN_MS },
-    };
-    this.#entries =
-      countMax === undefined
-        ? new LRUCache({
-            ...shared,
-            // Without a bound the package warns on stderr; a bound of 9e15 entries evicts nothing.
-            maxSize: Number.MAX_SAFE_INTEGER,
-            sizeCalculation: () => 1,
-            dispose: (_value, key, reason) => {
-              if (reason === 'evict') throw new Error(`a live entry was evicted: ${key}`);
-            },
-          })
-        : new LRUCache({ ...shared, max: countMax });
+      // Entries of size 1 instead of the package's `max`, for which it makes room at once: a start would wait for that.
+      maxSize: countMax ?? Number.MAX_SAFE_INTEGER,
+      sizeCalculation: () => 1,
+      ...(countMax === undefined && {
+        dispose: (_value, key, reason) => {
+          if (reason === 'evict') throw new Error(`a live entry was evicted: ${key}`);
+        },
+      }),
+    });
   }
 
   /** Number of entries, including expired ones that no sweep has removed yet. */

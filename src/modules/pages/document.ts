@@ -85,8 +85,8 @@ ${page.main(services)}
 <p>paygrade ${services.facts.version}</p>
 <p><a href="./openapi.json">openapi.json</a> <a href="./health">health</a> <a href="./ready">ready</a></p>
 </footer>
-${library === undefined ? undefined : html`<script src="${file(library)}"></script>\n`}${scripts.map(
-  (name) => html`<script type="module" src="${file(name)}"></script>\n`,
+${library === undefined ? undefined : html`<script src="${file(library)}"><\/script>\n`}${scripts.map(
+  (name) => html`<script type="module" src="${file(name)}"><\/script>\n`,
 )}</body>
 </html>
 `;

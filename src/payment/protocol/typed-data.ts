@@ -1,11 +1,12 @@
 /**
  * EIP-712 struct and digest of an EIP-3009 `TransferWithAuthorization` for USDC (x402-v2 §4.2). The domain separator of a
- * network is computed once and stands before the struct, so that the worker that recovers the signature needs no network. A
- * struct is decoded from one text of hex digits. Its digest takes two keccaks, which are not cheap, so the worker computes it.
+ * network stands before the struct, so that the worker that recovers the signature needs no network. The constant hashes are
+ * written out, because the first keccaks of a start take milliseconds; tests compute them with viem. A struct is decoded from
+ * one text of hex digits. Its digest takes two keccaks, which are not cheap, so the worker computes it.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { decodeDigits, encodeHex, encodeUtf8 } from '../../base/codec.ts';
-import { BASE, BASE_SEPOLIA, type Network, type NetworkId } from './network.ts';
+import { decodeDigits } from '../../base/codec.ts';
+import type { Network, NetworkId } from './network.ts';
 
 /** The signed message. Addresses and nonce are `0x` and hex of the right length, any case; numbers are uint256. */
 export interface TransferMessage {
@@ -18,10 +19,6 @@ export interface TransferMessage {
 }
 
 const WORD_BYTES = 32;
-
-const hashOf = (text: string): Uint8Array => keccak_256(encodeUtf8(text));
-
-const digitsOf = (bytes: Uint8Array): string => encodeHex(bytes).slice(2);
 
 /** @throws Error when the value is not a uint256 */
 function uintDigits(value: bigint): string {
@@ -44,33 +41,20 @@ function bytesOf(digits: string): Uint8Array {
   return bytes;
 }
 
-const separatorDigits = ({ chainId, usdcLower, usdcName, usdcVersion }: Network): string =>
-  digitsOf(
-    keccak_256(
-      bytesOf(
-        digitsOf(hashOf('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')) +
-          digitsOf(hashOf(usdcName)) +
-          digitsOf(hashOf(usdcVersion)) +
-          uintDigits(chainId) +
-          ADDRESS_PADDING +
-          hexDigits(usdcLower, 20),
-      ),
-    ),
-  );
-
+/** Hash of the EIP-712 domain of each network's token: name, version, chain and contract. */
 const SEPARATOR_DIGITS = {
-  'eip155:8453': separatorDigits(BASE),
-  'eip155:84532': separatorDigits(BASE_SEPOLIA),
+  'eip155:8453': '02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f',
+  'eip155:84532': '71f17a3b2ff373b803d70a5a07c046c1a2bc8e89c09ef722fcb047abe94c9818',
 } as const satisfies Record<NetworkId, string>;
 
 /** Equals `DOMAIN_SEPARATOR()` of the network's token contract. */
 export const domainSeparatorOf = ({ id }: Network): Uint8Array => bytesOf(SEPARATOR_DIGITS[id]);
 
-const TYPE_HASH_DIGITS = digitsOf(
-  hashOf(
-    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
-  ),
-);
+/**
+ * Hash of `TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32
+ * nonce)`, `TRANSFER_WITH_AUTHORIZATION_TYPEHASH` of EIP-3009.
+ */
+const TYPE_HASH_DIGITS = '7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267';
 
 /** Domain separator, type hash and six fields, a word each. */
 export const STRUCT_BYTES = 8 * WORD_BYTES;

@@ -3,14 +3,13 @@
  * (x402-v2 §4.3): 65 bytes r, s, v; s in the lower half of the order, v exactly 27 or 28. Recovery alone is malleable: it
  * accepts the high-s twin that the contract refuses. The ranges are therefore checked here, whatever library recovers.
  *
- * Cost: most of a paid request (`bench/signatures.ts`); a forged signature costs the same as a good one. A faster library
- * replaces `noblePublicKey` and keeps these checks (`adapters/verification/recovery.ts`).
+ * Cost: most of a paid request (`bench/signatures.ts`); a forged signature costs the same as a good one. Which library
+ * recovers: `adapters/verification/recovery.ts`. This file loads none, because a start with threads needs none here.
  */
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
 export const SIGNATURE_BYTES = 65;
-const SCALAR_BYTES = 32;
+export const SCALAR_BYTES = 32;
 
 export type RecoveryFault = 'length' | 'v' | 'r-range' | 's-range' | 'no-key';
 
@@ -34,7 +33,8 @@ function bigEndian(value: bigint): Uint8Array {
   return bytes;
 }
 
-const ORDER = secp256k1.Point.Fn.ORDER;
+/** Order of the curve's group: `n` of secp256k1. */
+const ORDER = 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_fffe_baae_dce6_af48_a03b_bfd2_5e8c_d036_4141n;
 const ORDER_BYTES = bigEndian(ORDER);
 /** The largest s that the contract accepts: floor(n / 2). */
 const HALF_ORDER_BYTES = bigEndian(ORDER >> 1n);
@@ -73,19 +73,3 @@ export function checkedRecovery(publicKeyOf: PublicKeyRecovery): Recover {
     return { ok: true, address: keccak_256(key.subarray(1)).subarray(12) };
   };
 }
-
-function scalarOf(bytes: Uint8Array, from: number): bigint {
-  return secp256k1.Point.Fn.fromBytes(bytes.subarray(from, from + SCALAR_BYTES));
-}
-
-/** Undefined where noble throws: r is not the x of a point, or the key would be the point at infinity. */
-export const noblePublicKey: PublicKeyRecovery = (digest, signature, recovery) => {
-  try {
-    const rs = new secp256k1.Signature(scalarOf(signature, 0), scalarOf(signature, SCALAR_BYTES), recovery);
-    return rs.recoverPublicKey(digest).toBytes(false); // noble takes the digest as it is and does not hash it again
-  } catch {
-    return undefined;
-  }
-};
-
-export const recoverWithNoble: Recover = checkedRecovery(noblePublicKey);

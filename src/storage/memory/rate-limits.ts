@@ -27,7 +27,8 @@ class MemoryRateLimiter implements RateLimiter {
     this.#limit = limit;
     this.#windowMs = windowMs;
     this.#clock = clock;
-    this.#windows = new LRUCache({ max: windowCountMax(limit) });
+    // Entries of size 1 instead of `max`, for which the package makes room at once: a start would wait for that.
+    this.#windows = new LRUCache({ maxSize: windowCountMax(limit), sizeCalculation: () => 1 });
   }
 
   tryPass(key: string): number {

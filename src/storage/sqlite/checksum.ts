@@ -9,12 +9,21 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** Checksum of fields in their order; text counts as UTF-8. Lengths count too, so that bytes cannot move between fields. */
+/**
+ * Checksum of fields in their order; text counts as UTF-8. Lengths count too, so that bytes cannot move between fields. Text
+ * between bytes is summed in one piece: a call for each field took longer than the sums.
+ */
 export function checksumOfFields(...fields: readonly (string | number | Uint8Array)[]): number {
   let sum = 0;
+  let text = '';
   for (const field of fields) {
-    const bytes = typeof field === 'number' ? String(field) : field;
-    sum = crc32(bytes, crc32(`${bytes.length}:`, sum));
+    if (typeof field === 'object') {
+      sum = crc32(field, crc32(`${text}${field.length}:`, sum));
+      text = '';
+    } else {
+      const shown = String(field);
+      text += `${shown.length}:${shown}`;
+    }
   }
-  return sum;
+  return crc32(text, sum);
 }

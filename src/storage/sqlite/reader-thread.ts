@@ -26,8 +26,7 @@ export interface StateReader {
 /** Reads that may wait; beyond it new ones are refused, so that they do not pile up in memory. */
 const WAITING_COUNT_MAX = 1024;
 
-/** Same ending as this file: run as it is or from the build. */
-const READER = new URL(`./reader${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const READER = new URL('./reader.ts', import.meta.url);
 
 interface Waiting {
   readonly resolve: (found: unknown) => void;

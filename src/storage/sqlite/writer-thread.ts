@@ -4,8 +4,7 @@ import { QUIET_THREAD } from '../../base/quiet-thread.ts';
 import { tableOf } from './tables/tables.ts';
 import type { OpenWriter, WriterReply, WriterRequest } from './writer-messages.ts';
 
-/** Same ending as this file: run as it is or from the build. */
-const WRITER = new URL(`./writer${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const WRITER = new URL('./writer.ts', import.meta.url);
 
 /** The bodies that the main thread gives away with a request, see `Table.transferable`. */
 function transferablesOf(request: WriterRequest): ArrayBuffer[] {

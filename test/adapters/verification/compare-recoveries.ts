@@ -1,7 +1,8 @@
 /** The faster recovery against noble, on mutated signatures: verdict and address must be the same on each. */
 import { recover as wasmRecover } from 'tiny-secp256k1';
-import { wasmPublicKey } from '../../../src/adapters/verification/recovery.ts';
-import { checkedRecovery, type Recovered, recoverWithNoble } from '../../../src/payment/signature/signature.ts';
+import { withNobleInDoubt } from '../../../src/adapters/verification/recovery.ts';
+import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
+import { checkedRecovery, type Recovered } from '../../../src/payment/signature/signature.ts';
 import { mutatedSignatures } from './mutated-signatures.ts';
 
 export interface Comparison {
@@ -15,7 +16,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const textOf = (recovered: Recovered): string => (recovered.ok ? hex(recovered.address) : recovered.reason);
 
 /** As it is used: noble decides where the package throws. */
-const faster = checkedRecovery(wasmPublicKey(wasmRecover as Parameters<typeof wasmPublicKey>[0]));
+const faster = checkedRecovery(withNobleInDoubt((digest, rs, parity) => wasmRecover(digest, rs, parity, false)));
 
 /** The package alone, with nobody to ask in doubt. */
 const unaided = checkedRecovery((digest, signature, parity) => {

@@ -6,8 +6,9 @@ import { RecoveryThread } from '../../../src/adapters/verification/recovery-thre
 import { CONFIGURATION } from '../../../src/app/configuration.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
+import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
-import { formFault, type Recovered, recoverWithNoble } from '../../../src/payment/signature/signature.ts';
+import { formFault, type Recovered } from '../../../src/payment/signature/signature.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { mutatedSignatures } from './mutated-signatures.ts';
 

@@ -1,18 +1,29 @@
 /** Which library is chosen: the faster one only where it proves itself, and noble wherever there is doubt. */
 import { recover as wasmRecover } from 'tiny-secp256k1';
 import { describe, expect, it } from 'vitest';
-import { chooseRecovery, wasmPublicKey } from '../../../src/adapters/verification/recovery.ts';
+import {
+  type Candidate,
+  chooseRecovery,
+  type Libsecp256k1,
+  nativeRecover,
+  withNobleInDoubt,
+} from '../../../src/adapters/verification/recovery.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { decodeHex } from '../../../src/base/codec.ts';
+import { noblePublicKey } from '../../../src/payment/signature/noble-recovery.ts';
 import { KNOWN_ANSWERS, selfTestFailure } from '../../../src/payment/signature/recovery-self-test.ts';
-import { checkedRecovery, noblePublicKey } from '../../../src/payment/signature/signature.ts';
+import { checkedRecovery } from '../../../src/payment/signature/signature.ts';
 
-type WasmRecover = Parameters<typeof wasmPublicKey>[0];
-const real = wasmRecover as WasmRecover;
+const real: Libsecp256k1 = (digest, rs, recovery) => wasmRecover(digest, rs, recovery, false);
+const candidate = (load: Candidate['load']): Candidate => ({ library: 'wasm', packageName: 'tiny-secp256k1', load });
 const [good] = KNOWN_ANSWERS as [(typeof KNOWN_ANSWERS)[number]];
 const digest = decodeHex(good.digest) as Uint8Array;
 const signature = decodeHex(good.signature) as Uint8Array;
 const goodKey = noblePublicKey(digest, signature, 1);
+
+const fail = (reason: string): never => {
+  throw new Error(reason);
+};
 
 const infinity = KNOWN_ANSWERS.find(({ what }) => what.includes('infinity'));
 
@@ -26,54 +37,78 @@ describe('the choice of a library', () => {
 
   it('is noble when that is wanted, and nothing else is loaded', async () => {
     const load = () => Promise.reject(new Error('loaded'));
-    expect(await chooseRecovery('noble', systemClock, load)).toMatchObject({ library: 'noble', notice: undefined });
+    expect(await chooseRecovery('noble', systemClock, [candidate(load)])).toMatchObject({
+      library: 'noble',
+      notice: undefined,
+    });
   });
 
   it('is noble with a notice where the package cannot be loaded', async () => {
     const load = () => Promise.reject(new Error("Cannot find package 'tiny-secp256k1'\nmore"));
-    const chosen = await chooseRecovery('auto', systemClock, load);
+    const chosen = await chooseRecovery('auto', systemClock, [candidate(load)]);
     expect(chosen.library).toBe('noble');
     expect(chosen.notice).toMatch(/^signatures are verified by noble.*cannot be loaded \(Cannot find package [^\n]*$/);
     expect(checkedRecovery(chosen.publicKeyOf)(digest, signature)).toMatchObject({ ok: true });
   });
 
-  it.each<[string, WasmRecover]>([
-    ['swaps the parity of y', (hash, rs, parity, form) => real(hash, rs, parity === 0 ? 1 : 0, form)],
-    ['takes another digest', (_, rs, parity, form) => real(new Uint8Array(32).fill(1), rs, parity, form)],
+  it.each<[string, Libsecp256k1]>([
+    ['swaps the parity of y', (hash, rs, parity) => real(hash, rs, parity === 0 ? 1 : 0)],
+    ['takes another digest', (_, rs, parity) => real(new Uint8Array(32).fill(1), rs, parity)],
     ['never finds a key', () => null],
-    ['finds a key at infinity', (hash, rs, parity, form) => real(hash, rs, parity, form) ?? (goodKey as Uint8Array)],
+    ['finds a key at infinity', (hash, rs, parity) => real(hash, rs, parity) ?? (goodKey as Uint8Array)],
     [
       'overlooks the last bit of s',
-      (hash, rs, parity, form) =>
+      (hash, rs, parity) =>
         real(
           hash,
           Uint8Array.from(rs, (byte, i) => (i === 63 ? byte & 254 : byte)),
           parity,
-          form,
         ),
     ],
   ])('is noble with a notice where the other %s', async (_, wrong) => {
-    const chosen = await chooseRecovery('auto', systemClock, async () => wrong);
+    const chosen = await chooseRecovery('auto', systemClock, [candidate(async () => wrong)]);
     expect(chosen).toMatchObject({
       library: 'noble',
       notice: expect.stringMatching(/tiny-secp256k1 fails its self-test \(.+\)$/),
     });
   });
 
-  it('is noble with a notice where the other is slower', async () => {
-    const slow: WasmRecover = (...parts) => {
-      for (const endMs = performance.now() + 60; performance.now() < endMs; );
-      return real(...parts);
-    };
-    const chosen = await chooseRecovery('auto', systemClock, async () => slow);
-    expect(chosen).toMatchObject({ library: 'noble', notice: expect.stringMatching(/not faster here$/) });
+  it('is the first that proves itself, and what does not have to be there is not missed', async () => {
+    const absent: Candidate = { library: 'native', packageName: 'secp256k1', load: async () => undefined };
+    const next = candidate(async () => real);
+    expect(await chooseRecovery('auto', systemClock, [absent, next])).toMatchObject({
+      library: 'wasm',
+      notice: undefined,
+    });
+    const wrong: Candidate = { ...absent, load: async () => () => null };
+    const { library, notice } = await chooseRecovery('auto', systemClock, [wrong, next]);
+    expect(library).toBe('wasm');
+    expect(notice).toMatch(/^signatures are verified by wasm, a slower library: secp256k1 fails its self-test \(.+\)$/);
+  });
+
+  it('is the native one in the form in which its package answers', async () => {
+    const native = nativeRecover({
+      ecdsaRecover(rs, recovery, hash) {
+        const key = real(hash, rs, recovery as 0 | 1);
+        if (key === null) throw new Error('Public key could not be recover');
+        return key;
+      },
+    });
+    expect(selfTestFailure(withNobleInDoubt(native))).toBeUndefined();
+    const [hash, bytes] = [infinity?.digest, infinity?.signature].map((text) => decodeHex(text ?? '') as Uint8Array);
+    expect(native(hash as Uint8Array, (bytes as Uint8Array).subarray(0, 64), 0)).toBeNull();
+    expect(() => nativeRecover({ ecdsaRecover: () => fail('other') })(digest, signature, 0)).toThrow('other');
+  });
+
+  it('is held to answers that noble gives', () => {
+    expect(selfTestFailure(noblePublicKey)).toBeUndefined();
   });
 });
 
 describe('noble decides in doubt', () => {
   const calls = (failing: () => Uint8Array | null) => {
     let count = 0;
-    const publicKeyOf = wasmPublicKey(() => {
+    const publicKeyOf = withNobleInDoubt(() => {
       count++;
       return failing();
     });
@@ -108,6 +143,6 @@ describe('noble decides in doubt', () => {
     const { recover } = calls(() => null);
     expect(recover()).toBeUndefined();
     const [hash, bytes] = [infinity?.digest, infinity?.signature].map((text) => decodeHex(text ?? '') as Uint8Array);
-    expect(real(hash as Uint8Array, (bytes as Uint8Array).subarray(0, 64), 0, false)).toBeNull();
+    expect(real(hash as Uint8Array, (bytes as Uint8Array).subarray(0, 64), 0)).toBeNull();
   });
 });

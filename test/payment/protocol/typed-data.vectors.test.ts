@@ -6,7 +6,7 @@ import { decodeHex, encodeHex } from '../../../src/base/codec.ts';
 import { decodePayment } from '../../../src/payment/protocol/envelope.ts';
 import { BASE, BASE_SEPOLIA, checksummed, parseAddress } from '../../../src/payment/protocol/network.ts';
 import { digestOf, domainSeparatorOf, structOf } from '../../../src/payment/protocol/typed-data.ts';
-import { recoverWithNoble } from '../../../src/payment/signature/signature.ts';
+import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import { type Hex, TRANSFER } from '../../support/wallet.ts';
 
 const bytes = (hex: string): Uint8Array => {

@@ -1,6 +1,7 @@
 /** The bound on recoveries, with workers and time that the test owns: everything is counted, nothing is timed. */
 import { describe, expect, it } from 'vitest';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
+import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import { FORGERY_BURST_MS, FORGERY_SHARE, WAITING_COUNT_MAX } from '../../../src/payment/signature/recovery-lane.ts';
 import {
   type Recovery,
@@ -10,7 +11,7 @@ import {
   type RecoveryWorker,
   WAIT_MS_MAX,
 } from '../../../src/payment/signature/recovery-queue.ts';
-import { type Recovered, recoverWithNoble } from '../../../src/payment/signature/signature.ts';
+import type { Recovered } from '../../../src/payment/signature/signature.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 import { promptWorker } from '../../support/recovery.ts';
 

@@ -1,8 +1,7 @@
 /**
  * Payments in the state file: `pending`, unsettled settlements with the data for a repeat; `used`, used authorizations
  * (end-record.ts); `spent`, the play ledger's sums. Serials ascend, and only memory finds reservations by their keys, so a
- * payment touches only the ends of the tables, with one exception: its sale has an entry at a random place of the index
- * `sale_by_number` (sales.ts), by which the books find it.
+ * payment touches only the ends of the tables and of their indexes.
  */
 import type { Sale, SaleFacts } from '../../../payment/books.ts';
 import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';

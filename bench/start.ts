@@ -1,0 +1,177 @@
+/**
+ * Starts of the built package: from the spawn of `dist/main.js serve` to its line `listening on`, in fresh processes in turn
+ * with a bare server of the same runtime. With `--catalogue FILE` also to the first answer about that catalogue.
+ *
+ *   npm run -s build && node bench/start.ts [--rounds 9] [--catalogue FILE] [--dist DIR]...
+ *
+ *   node bench/start.ts --guard            exit code 1 where a start takes more than 1.22 times its usual processor time, in
+ *                                          that of the bare server; --regress 1.5: the start takes so many times as much
+ *
+ * Each `--dist` is one candidate (default: `dist`). Times are of the wall clock and of the processor, all threads, read from
+ * /proc when the server has answered, so the bench needs Linux.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { quantile } from './harness.ts';
+
+const PROJECT = fileURLToPath(new URL('../', import.meta.url));
+const RUNTIMES = {
+  node: join(PROJECT, 'node_modules/.bin/node'),
+  bun: join(PROJECT, 'node_modules/.bin/bun'),
+} as const;
+const READY = /listening on (http:\S+)/;
+/** Processor time of a start without catalogue, in that of the bare server. */
+const USUAL = { node: 4.6, bun: 9.6 } as const;
+/** The middle between 1 and 1.5. */
+const CEILING = 1.22;
+/** A module that runs before the server and takes processor time. */
+const SPIN = `import { isMainThread } from 'node:worker_threads';
+const used = () => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+const until = used() + (isMainThread ? Number(process.env.SPIN_MS) * 1000 : 0);
+while (used() < until);
+`;
+
+/** A server that only says that it listens, with the modules that every server needs. */
+const BARE = `import { createServer } from 'node:http';
+const server = createServer((_request, response) => response.end('ok')).listen(0, '127.0.0.1', () =>
+  console.log('listening on http://127.0.0.1:' + server.address().port));
+`;
+
+interface Started {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}
+
+/** Processor time of all threads that the process has now, ms. */
+function cpuMsOf(processId: number): number {
+  const tasks = `/proc/${processId}/task`;
+  const times = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
+}
+
+/** Resolves with the address that the server names. @throws Error when it ends first */
+function listening(child: ChildProcess): Promise<string> {
+  let printed = '';
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (bytes: Buffer) => {
+      printed += bytes;
+      const url = READY.exec(printed)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', (code) => reject(new Error(`ended with ${code}`)));
+    child.once('error', reject);
+  });
+}
+
+/** @param question path to ask for before the clock stops */
+async function start(program: string, words: readonly string[], question?: string, spinMs = 0): Promise<Started> {
+  const startMs = performance.now();
+  const env = { ...process.env, SPIN_MS: String(spinMs) };
+  const child = spawn(program, words, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const url = await listening(child);
+    if (question !== undefined) {
+      const response = await fetch(url + question);
+      await response.text();
+      if (response.status !== 402) throw new Error(`${question} is ${response.status}`);
+    }
+    return { wallMs: performance.now() - startMs, cpuMs: cpuMsOf(child.pid ?? 0) };
+  } finally {
+    child.removeAllListeners('exit');
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '9' },
+    catalogue: { type: 'string' },
+    dist: { type: 'string', multiple: true, default: [join(PROJECT, 'dist')] },
+    runtime: { type: 'string', multiple: true, default: Object.keys(RUNTIMES) },
+    guard: { type: 'boolean', default: false },
+    regress: { type: 'string', default: '1' },
+  },
+});
+const folder = mkdtempSync(join(tmpdir(), 'paygrade-start-'));
+const bare = join(folder, 'bare.mjs');
+const spin = join(folder, 'spin.mjs');
+writeFileSync(bare, BARE);
+writeFileSync(spin, SPIN);
+
+type Runtime = keyof typeof RUNTIMES;
+type Candidate = readonly [name: string, words: readonly string[], question?: string];
+
+function candidatesOf(dists: readonly string[], catalogue: string | undefined): Candidate[] {
+  const candidates: Candidate[] = [['a bare server', [bare]]];
+  for (const dist of dists) {
+    const state = join(folder, `state${candidates.length}`);
+    const words = [resolve(dist, 'main.js'), 'serve', '--port', '0', '--state-dir', state, '--snapshot'];
+    candidates.push([`${dist}: no catalogue`, [...words, 'none']]);
+    if (catalogue === undefined) continue;
+    candidates.push([`${dist}: catalogue, first offer`, [...words, catalogue], '/v1/jobs/signals?role=engineer']);
+  }
+  return candidates;
+}
+
+const median = (values: readonly number[]): number => quantile(Float64Array.from(values).sort(), 0.5);
+
+/** The starts of each candidate, in turn. The first round fills caches and does not count. */
+async function startsOf(runtime: Runtime, candidates: readonly Candidate[], rounds: number): Promise<Started[][]> {
+  const starts = candidates.map((): Started[] => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, [, words, question]] of candidates.entries()) {
+      const started = await start(RUNTIMES[runtime], words, question);
+      if (round > 0) starts[index]?.push(started);
+    }
+  }
+  return starts;
+}
+
+async function show(runtime: Runtime, candidates: readonly Candidate[], rounds: number): Promise<void> {
+  const starts = await startsOf(runtime, candidates, rounds);
+  console.log(`${runtime}: medians of ${rounds} starts in turn, ms`);
+  for (const [index, [name]] of candidates.entries()) {
+    const each = starts[index] ?? [];
+    const shown = (['wallMs', 'cpuMs'] as const).map((part) => median(each.map((one) => one[part])).toFixed(0));
+    console.log(`  ${name.padEnd(46)} ${shown[0]?.padStart(6)} by the clock ${shown[1]?.padStart(6)} of processor`);
+  }
+}
+
+/** Each start beside a bare one right before it: a machine that slows down slows both. */
+async function guard(runtime: Runtime, [bareServer, served]: readonly Candidate[], rounds: number): Promise<void> {
+  const preload = runtime === 'node' ? '--import' : '--preload';
+  const ratios: number[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const base = (await start(RUNTIMES[runtime], bareServer?.[1] ?? [])).cpuMs;
+    const spinMs = (Number(values.regress) - 1) * USUAL[runtime] * base;
+    const ours = await start(RUNTIMES[runtime], [preload, spin, ...(served?.[1] ?? [])], undefined, spinMs);
+    if (round > 0) ratios.push(ours.cpuMs / base);
+  }
+  const ratio = median(ratios);
+  const ceiling = USUAL[runtime] * CEILING;
+  console.log(
+    `${ratio > ceiling ? 'above' : 'ok   '} ${runtime}: a start takes ${ratio.toFixed(2)} times a bare one, ceiling ${ceiling.toFixed(2)}`,
+  );
+  if (ratio > ceiling) process.exitCode = 1;
+}
+
+try {
+  const candidates = candidatesOf(values.dist, values.catalogue);
+  for (const runtime of Object.keys(RUNTIMES) as Runtime[]) {
+    if (!values.runtime.includes(runtime)) continue;
+    if (values.guard) await guard(runtime, candidates, Number(values.rounds));
+    else await show(runtime, candidates, Number(values.rounds));
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
