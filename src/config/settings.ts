@@ -234,6 +234,7 @@ export const ENGINE_RULES: readonly SettingsRule[] = [
       ? 'SNAPSHOT must be none with ENGINE_URL: the jobs services hold the catalogue'
       : undefined,
   (read, isGiven) =>
+    read(engineUrl) === null &&
     read(engineToken) !== null &&
     read(snapshot) !== NO_CATALOGUE &&
     read(settlement) === 'local' &&

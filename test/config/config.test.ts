@@ -138,7 +138,7 @@ describe('the configuration', () => {
     const untyped: object[] = [{ prot: 1 }, { port: [] }];
     const [unknown, list] = untyped as ConfigOptions[];
     expect(() => CONFIGURATION.fromOptions(unknown!)).toThrow('prot');
-    expect(() => CONFIGURATION.fromOptions(list!)).toThrow('port');
+    expect(() => CONFIGURATION.fromOptions(list!)).toThrow('PORT');
     expect(() => CONFIGURATION.fromOptions({ port: 70_000 })).toThrow('PORT');
   });
 
