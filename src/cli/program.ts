@@ -242,7 +242,7 @@ export const PROGRAM: CommandGroup = {
     {
       kind: 'stub',
       name: 'sales',
-      summary: 'Lists what was sold, from a state folder or a running server',
+      summary: 'Lists what was sold, from a state folder, a database or a running server',
       load: async () => (await import('./sales.ts')).sales,
     },
     keys,

@@ -82,7 +82,7 @@ export interface RetryStore {
    */
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined>;
   /**
-   * The same at a customer's word, whoever holds the job. Of a store without it, {@link update} is that; where it is, `update` of a
+   * The same at a customer's word, also for a job that another process holds. Of a store without it, {@link update} is that; where it is, `update` of a
    * job that this process has taken changes nothing once another one holds it.
    */
   updateByCustomer?(

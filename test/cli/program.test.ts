@@ -52,6 +52,7 @@ describe('the list of commands', () => {
       'keys revoke',
       'credits grant',
       'credits show',
+      'state copy',
       'demo',
       'load',
       'doctor',

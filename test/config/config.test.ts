@@ -22,6 +22,7 @@ describe('the configuration', () => {
       keyRateLimitPerMinute: 600,
       stateKey: null,
       snapshot: 'sample',
+      databaseUrl: null,
       stateDir: '.state',
       stateSync: 'full',
       stateReset: false,

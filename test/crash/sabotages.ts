@@ -96,8 +96,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'storage/memory/accounts.ts',
-        "await journal.write({ kind: 'charge', organization, taken });",
-        "void journal.write({ kind: 'charge', organization, taken }).catch(() => {});",
+        "const recorded = this.#recorded(journal.write({ kind: 'charge', organization, taken }), giveBack, charged);",
+        "void journal.write({ kind: 'charge', organization, taken }).catch(() => {}); const recorded = Promise.resolve(charged);",
       ],
     ],
     found: /a charge was answered and is lost/,

@@ -3,7 +3,7 @@
  * has under way. Opening it waits for the database, checks what `STATE_SYNC` asks of it, and brings its tables up to date.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { firstLineOf } from '../../base/failure.ts';
+import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { checksummed } from '../../payment/protocol/network.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { freshPayee } from '../payee-file.ts';
@@ -61,6 +61,12 @@ export async function openPostgresBackend(options: PostgresOptions, ports: Postg
   }
 }
 
+/** The database answers, and refuses this user, password or name: waiting changes nothing. */
+function isRefusal(failure: unknown): boolean {
+  const code = errorCodeOf(failure instanceof Error ? failure.cause : undefined) ?? '';
+  return code.startsWith('28') || code.startsWith('3D');
+}
+
 /** Waits until the database answers. */
 async function reach(database: Database, address: DatabaseAddress, startMs: number): Promise<void> {
   const untilMs = performance.now() + startMs;
@@ -69,6 +75,7 @@ async function reach(database: Database, address: DatabaseAddress, startMs: numb
       await database.probe();
       return;
     } catch (failure) {
+      if (isRefusal(failure)) throw failure;
       if (performance.now() > untilMs) {
         const waited = Math.round(startMs / 1000);
         throw new StateError(`the database ${address.shown} did not answer for ${waited} s: ${firstLineOf(failure)}`);
@@ -133,10 +140,7 @@ async function openOn(
     playLedger,
     books,
     fault: () => database.fault(),
-    commits: () => {
-      const { statements, repeats } = database.counts;
-      return { batchCount: statements, operationCount: statements - repeats };
-    },
+    commits: () => ({ batchCount: database.counts.statements, operationCount: database.counts.statements }),
     throwawayPayee: async () => {
       const bytes = await keptSecret(database, 'pay-to', () => Buffer.from(freshPayee(random).slice(2), 'hex'));
       return checksummed(`0x${Buffer.from(bytes).toString('hex')}`);

@@ -1,6 +1,6 @@
 /**
  * Work in the background: again and again with a pause between two beginnings, or when it is asked for, one at a time. Asked for
- * while it is under way, it is done once more afterwards, so whoever asked gets one that began later.
+ * while it is under way, it is done once more afterwards, so every caller gets one that began later.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';

@@ -12,11 +12,9 @@ import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
-  ANSWER_BYTES_MAX,
   type KeptAnswer,
   type Known,
   RecordInDoubtError,
-  RecordsUnreadableError,
   type Reservation,
   type ReservationStatus,
   type Reservations,
@@ -29,57 +27,18 @@ import type { Database } from './database.ts';
 import { DatabaseAwayError, InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
+import { checkedAnswer, type Doubt, OpenReservation, readable, type State } from './open-reservation.ts';
 import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
 import { Retention } from './retention.ts';
 
 /** Claims that were removed by one and taken by another process before us; after so many we say that the key is taken. */
 const TRIES_MAX = 5;
 
-type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
-
-/** A reservation of this process. */
-class OpenReservation implements Reservation {
-  readonly key: ReservationKey;
-  readonly serial: number;
-  readonly validBeforeSeconds: number;
-  readonly attempt: number;
-  /** Digest of its identifier; undefined = none. */
-  readonly digest: string | undefined;
-  state: State = 'reserved';
-  transaction = '';
-  /** Known from the intent on. */
-  intent: { readonly order: PaymentOrder; readonly sale: SaleFacts } | undefined;
-  /** Another process has brought it to an end. */
-  isGone = false;
-
-  constructor(
-    { key, validBeforeSeconds }: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
-    serial: number,
-    attempt: number,
-    digest: string | undefined,
-  ) {
-    this.key = key;
-    this.validBeforeSeconds = validBeforeSeconds;
-    this.serial = serial;
-    this.attempt = attempt;
-    this.digest = digest;
-  }
-}
-
 export interface ReservationsPorts {
   readonly clock: Clock;
   readonly settlement: SettlementKind;
   /** Called with the operation of each sale that is on record. */
   onSold(operation: string): void;
-}
-
-/** What a lost answer left behind. */
-interface Doubt {
-  readonly key: ReservationKey;
-  readonly attempt: number;
-  readonly digest: string | undefined;
-  /** undefined: the claim itself was in doubt. */
-  readonly serial: number | undefined;
 }
 
 export class PostgresReservations implements Reservations {
@@ -180,7 +139,7 @@ export class PostgresReservations implements Reservations {
       }
     }
     if (recorded === 'there') return;
-    // In doubt, or our claim was taken for one of a dead process. Nobody asks for the money now, so it becomes free again.
+    // In doubt, or our claim was taken for one of a dead process. The money was not asked for, so it becomes free again.
     this.#close(open, 'free');
     this.#doubts.push({ key, attempt, digest, serial });
     throw new RecordInDoubtError('the database did not confirm the intent');
@@ -396,16 +355,4 @@ export class PostgresReservations implements Reservations {
     this.#open.set(order.key, reservation);
     return reservation;
   }
-}
-
-/** @throws RecordsUnreadableError by rejecting */
-const readable = <T>(reading: Promise<T>): Promise<T> =>
-  reading.catch((failure: unknown) => {
-    throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
-  });
-
-/** @throws Error for an answer that is too long to be kept: a route whose answers are has to raise the limit */
-function checkedAnswer(sealed: Uint8Array): Uint8Array {
-  if (sealed.length > ANSWER_BYTES_MAX) throw new Error(`an answer of ${sealed.length} bytes is too long to be kept`);
-  return sealed;
 }

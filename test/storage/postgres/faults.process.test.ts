@@ -273,6 +273,9 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       /^the database 127\.0\.0\.1:1\/shop did not answer for 0 s: connect ECONNREFUSED/,
     );
     const { url, remove } = await testDatabase(server);
+    const none = new URL(url);
+    none.pathname = '/no_such_database';
+    await expect(opening({ databaseUrl: none.href })).rejects.toThrow('"no_such_database" does not exist');
     // Tests' own server has fsync off; a given one has it on.
     await expect(
       opening({ databaseUrl: url, sync: 'full' }).then(async (backend) => {

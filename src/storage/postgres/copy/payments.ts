@@ -6,7 +6,7 @@ import { orderTextOf, reservationKeyOf } from '../../../payment/protocol/order.t
 import { RETENTION_SECONDS } from '../../../payment/reservations.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ANSWERS, answers, loadAnswers } from '../../sqlite/tables/answers.ts';
-import { loadCases, loadEnds, loadSpent } from '../../sqlite/tables/payments.ts';
+import { type LoadedEnd, loadCases, loadEnds, loadSpent } from '../../sqlite/tables/payments.ts';
 import { type BooksStart, readSales, SALES } from '../../sqlite/tables/sales.ts';
 import { DEAD, INTENDED } from '../tables/payments.ts';
 import type { CopiedTable } from './rows.ts';
@@ -105,73 +105,83 @@ export function paymentTables(connection: Connection, nowMs: number, books: Book
         return [serial, COPIED, settlement, true, transaction, orderTextOf(order), JSON.stringify(sale)];
       }),
     },
-    {
-      name: 'identifiers',
-      columns: [
-        ['digest', 'bytea'],
-        ['fingerprint', 'bytea'],
-        ['owner', 'text'],
-        ['attempt', 'bigint'],
-        ['serial', 'bigint'],
-        ['kept_until_ms', 'bigint'],
-        ['transaction', 'text'],
-        ['sealed', 'bytea'],
-      ],
-      rows: loadAnswers(connection, nowMs).map(({ claim, serial, keptUntilMs = null, transaction }) => {
-        const sealed = answers.read?.(connection, { table: ANSWERS, serial });
-        return [
-          keyBytes(claim.digest),
-          keyBytes(claim.fingerprint),
-          COPIED,
-          serial,
-          serial,
-          keptUntilMs,
-          transaction,
-          sealed,
-        ];
-      }),
-    },
-    {
-      name: 'play_spent',
-      columns: [
-        ['payer', 'text'],
-        ['atomic', 'numeric'],
-      ],
-      rows: loadSpent(connection).map(([payer, atomic]) => [payer, String(atomic)]),
-    },
-    {
-      name: 'play_transfers',
-      columns: [
-        ['key', 'bytea'],
-        ['valid_before', 'bigint'],
-      ],
-      rows: settled.map(({ key, validBeforeSeconds }) => [keyBytes(key), validBeforeSeconds]),
-    },
-    {
-      name: 'sales',
-      columns: [
-        ['serial', 'bigint'],
-        ['key', 'bytea'],
-        ['time_ms', 'bigint'],
-        ['operation', 'text'],
-        ['amount', 'numeric'],
-        ['network', 'text'],
-        ['payer', 'text'],
-        ['nonce', 'text'],
-        ['transaction', 'text'],
-        ['settlement', 'text'],
-        ['facts', 'text'],
-        ['is_delivered', 'boolean'],
-      ],
-      rows: saleRows(connection),
-    },
-    {
-      name: 'secrets',
-      columns: [
-        ['name', 'text'],
-        ['bytes', 'bytea'],
-      ],
-      rows: [['question', books.secret]],
-    },
+    identifierTable(connection, nowMs),
+    ...ledgerTables(connection, settled),
+    ...bookTables(connection, books),
   ];
 }
+
+const identifierTable = (connection: Connection, nowMs: number): CopiedTable => ({
+  name: 'identifiers',
+  columns: [
+    ['digest', 'bytea'],
+    ['fingerprint', 'bytea'],
+    ['owner', 'text'],
+    ['attempt', 'bigint'],
+    ['serial', 'bigint'],
+    ['kept_until_ms', 'bigint'],
+    ['transaction', 'text'],
+    ['sealed', 'bytea'],
+  ],
+  rows: loadAnswers(connection, nowMs).map(({ claim, serial, keptUntilMs = null, transaction }) => {
+    const sealed = answers.read?.(connection, { table: ANSWERS, serial });
+    return [
+      keyBytes(claim.digest),
+      keyBytes(claim.fingerprint),
+      COPIED,
+      serial,
+      serial,
+      keptUntilMs,
+      transaction,
+      sealed,
+    ];
+  }),
+});
+
+const ledgerTables = (connection: Connection, settled: readonly LoadedEnd[]): CopiedTable[] => [
+  {
+    name: 'play_spent',
+    columns: [
+      ['payer', 'text'],
+      ['atomic', 'numeric'],
+    ],
+    rows: loadSpent(connection).map(([payer, atomic]) => [payer, String(atomic)]),
+  },
+  {
+    name: 'play_transfers',
+    columns: [
+      ['key', 'bytea'],
+      ['valid_before', 'bigint'],
+    ],
+    rows: settled.map(({ key, validBeforeSeconds }) => [keyBytes(key), validBeforeSeconds]),
+  },
+];
+
+const bookTables = (connection: Connection, books: BooksStart): CopiedTable[] => [
+  {
+    name: 'sales',
+    columns: [
+      ['serial', 'bigint'],
+      ['key', 'bytea'],
+      ['time_ms', 'bigint'],
+      ['operation', 'text'],
+      ['amount', 'numeric'],
+      ['network', 'text'],
+      ['payer', 'text'],
+      ['nonce', 'text'],
+      ['transaction', 'text'],
+      ['settlement', 'text'],
+      ['facts', 'text'],
+      ['is_delivered', 'boolean'],
+    ],
+    rows: saleRows(connection),
+  },
+  {
+    name: 'secrets',
+    columns: [
+      ['name', 'text'],
+      ['bytes', 'bytea'],
+    ],
+    rows: [['question', books.secret]],
+  },
+];

@@ -5,11 +5,11 @@
  * the database took them, for a whole window.
  *
  * The arithmetic. L is the limit, N the processes that live, A = max(1, floor(L / 10 / (N + 1))) the allowance. At any moment a
- * process has at most A passes of a key that it has not told. Let k be the process that was told last before it let one pass: it
+ * process has at most A passes of a key that it has not told. Let k be the process that heard last before it let one pass: it
  * knew of all passes but those that others had not told, at most A each, and of them it saw fewer than L; after that it let at
  * most A pass itself, and so did each other. So a window holds at most L + N A passes: with L >= 10 (N + 1) at most 1.1 L, and below
  * at most one more for each process. It refuses none too early but for the sums of others, which count up to {@link SHARE_MS} longer
- * than their passes: 1/60 of a minute. A key that passes rarely is told never: fewer than A / 2 passes hide nothing beyond A.
+ * than their passes: 1/60 of a minute. A key that passes rarely is never passed on: fewer than A / 2 passes hide nothing beyond A.
  *
  * While the database is away, each process limits by what it knows. A process that starts reads the sums of the last window.
  */
