@@ -27,6 +27,8 @@ interface Watched {
   readonly id: CallbackId;
   readonly waits: Set<Wait>;
   cancelEnd: (() => void) | undefined;
+  /** There was news while a wait had not looked yet: it looks again once it has. */
+  hasNews: boolean;
 }
 
 /** After which event a wait looks, and what it found. */
@@ -122,6 +124,7 @@ export class Waits {
     }
     if (wait === undefined) return this.#isDraining ? { kind: 'timed-out' } : { kind: 'too-many-waits' };
     wait.seq = found.seq;
+    if (wait.watched.hasNews) void this.#check([wait.watched]);
     this.#pollLater();
     return ended as Promise<Waited>;
   }
@@ -160,7 +163,7 @@ export class Waits {
 
   /** @returns undefined when the callback has as many waits as it may have */
   #park(id: CallbackId, after: string, timeoutMs: number, endsInMs: number, client: Client): Wait | undefined {
-    const watched: Watched = this.#watched.get(id) ?? { id, waits: new Set(), cancelEnd: undefined };
+    const watched: Watched = this.#watched.get(id) ?? { id, waits: new Set(), cancelEnd: undefined, hasNews: false };
     if (watched.waits.size >= WAIT_COUNT_MAX) return undefined;
     this.#watched.set(id, watched);
     const wait = new Wait(watched, after, (one, how) => this.#end(one, how));
@@ -212,8 +215,10 @@ export class Waits {
 
   /** Ends the waits for which there is news. Never rejects. */
   async #check(watched: readonly Watched[]): Promise<void> {
-    const parked = watched.flatMap(({ id, waits }) => {
+    const parked = watched.flatMap((one) => {
+      const { id, waits } = one;
       const seqs = [...waits].flatMap(({ seq }) => seq ?? []);
+      one.hasNews = seqs.length < waits.size;
       return seqs.length === 0 ? [] : [{ id, seen: Math.min(...seqs) }];
     });
     if (parked.length === 0) return;
