@@ -79,10 +79,11 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'a job is made and its charge forgotten',
     changes: [
       [
-        'access/credits.ts',
-        'const [charge] = await Promise.all([charging, record()]);\n  return charge;',
-        "const { remaining } = (await charging) as { remaining: number };\n  await record();\n  return { kind: 'charged', remaining };",
+        'storage/memory/accounts.ts',
+        "this.#recorded(journal.write({ kind: 'charge', organization, taken }), giveBack, charged)",
+        'Promise.resolve(charged)',
       ],
+    ],
       [
         'storage/memory/accounts.ts',
         "await journal.write({ kind: 'charge', organization, taken });",
