@@ -64,6 +64,7 @@ describe('doctor', () => {
     expect(report.findings.every(({ verdict }) => verdict !== 'mend')).toBe(true);
     const checks = new Set(report.findings.map(({ check }) => check));
     expect([...checks].sort()).toEqual([
+      'boards',
       'configuration',
       'engine',
       'facilitator',

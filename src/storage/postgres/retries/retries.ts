@@ -9,6 +9,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
 import type { RetryId } from '../../../retry/identifier.ts';
 import { hasEnded, type RetryJob } from '../../../retry/job.ts';
+import { HELD_RESULT_BYTES_MAX } from '../../../retry/limits.ts';
 import {
   type Created,
   type DueJob,
@@ -60,6 +61,10 @@ export interface PostgresRetriesPorts {
   readonly database: Database;
   readonly owner: Owner;
 }
+
+/** What is kept in memory of a job that is held: not a long result. */
+const heldOf = (known: Versioned): Versioned | undefined =>
+  (known.record.resultBody?.length ?? 0) > HELD_RESULT_BYTES_MAX ? undefined : known;
 
 const bytesOf = (value: unknown): Uint8Array | null => (value === null ? null : new Uint8Array(value as Uint8Array));
 
@@ -233,7 +238,8 @@ export class PostgresRetries implements RetryStore {
       ];
       const [row] = await database.run({ ...CHANGE, values });
       const isChanged = row?.is_changed === true;
-      if (held !== undefined) held.known = isChanged ? { record: after, version: before.version + 1 } : undefined;
+      if (held !== undefined)
+        held.known = isChanged ? heldOf({ record: after, version: before.version + 1 }) : undefined;
       if (isChanged) return after;
       before = undefined;
     }
@@ -244,7 +250,8 @@ export class PostgresRetries implements RetryStore {
     if (row === undefined) return undefined;
     const known = versionedOf(row);
     const held = this.#held.get(id);
-    if (held !== undefined && row.hold === held.hold && (held.known?.version ?? -1) < known.version) held.known = known;
+    if (held !== undefined && row.hold === held.hold && (held.known?.version ?? -1) < known.version)
+      held.known = heldOf(known);
     return known;
   }
 

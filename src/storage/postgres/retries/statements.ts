@@ -61,12 +61,14 @@ export const TAKE = {
   name: 'take-retries',
   text: `
     WITH due AS (
-      SELECT id, next_ms, coalesce(octet_length(secrets), 0) AS byte_count FROM paygrade.retries
+      SELECT id, next_ms, coalesce(octet_length(secrets), 0) AS byte_count,
+        coalesce(octet_length(secrets), 0) + coalesce(octet_length(result_body), 0) AS read_count
+      FROM paygrade.retries
       WHERE holder IS NULL AND next_ms <= $1::bigint AND NOT (customer = ANY ($4::text[]))
       ORDER BY next_ms LIMIT $2::integer FOR UPDATE SKIP LOCKED
     ),
     fitting AS (
-      SELECT id, byte_count, sum(byte_count) OVER sorted AS total, row_number() OVER sorted AS place
+      SELECT id, byte_count, sum(read_count) OVER sorted AS total, row_number() OVER sorted AS place
       FROM due WINDOW sorted AS (ORDER BY next_ms, id)
     ),
     taken AS (
