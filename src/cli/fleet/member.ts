@@ -37,8 +37,9 @@ export class Member {
   async start(): Promise<void> {
     const { name, variables, io } = this.#options;
     const entry = process.argv[1] as string; // this very program
+    const { DATABASE_URL: _ofGates, ...inherited } = io.env;
     const child = spawn(process.execPath, [entry, 'serve'], {
-      env: { ...io.env, ...variables, PORT: String(this.port), LOG_LEVEL: io.env.LOG_LEVEL ?? 'error' },
+      env: { ...inherited, ...variables, PORT: String(this.port), LOG_LEVEL: inherited.LOG_LEVEL ?? 'error' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
