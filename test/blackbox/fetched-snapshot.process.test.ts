@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildSample } from '../../src/ingest/synth/sample.ts';
-import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
+import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { until as untilIn } from '../support/until.ts';
 
 const until = (what: string, done: () => boolean | Promise<boolean>): Promise<void> => untilIn(what, done, 20_000);
@@ -56,7 +56,7 @@ async function jobCountOf(server: RunningServer): Promise<number> {
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-describe.each(RUNTIMES)('a catalogue behind an address, under %s', { timeout: 120_000 }, (runtime) => {
+describe.each(oneRuntime('bun'))('a catalogue behind an address, under %s', { timeout: 120_000 }, (runtime) => {
   const store = new ObjectStore();
   const cache = mkdtempSync(join(tmpdir(), 'paygrade-cache-'));
   let server: RunningServer | undefined;

@@ -12,7 +12,7 @@ import {
   silent,
 } from '../adapters/engine/scripted-service.ts';
 import { JobsClient } from '../support/jobs-client.ts';
-import { RUNTIMES, type RunningServer, type Runtime, startServer } from '../support/server.ts';
+import { oneRuntime, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { until as untilIn } from '../support/until.ts';
 import { buyOver, wallet } from '../support/wallet.ts';
 
@@ -55,7 +55,7 @@ const plainStatus = (url: string): Promise<number | undefined> =>
 const codeOf = async (response: Response): Promise<string> =>
   ((await response.json()) as { error: { code: string } }).error.code;
 
-describe.each(RUNTIMES)('a gate and two jobs services under %s', (runtime) => {
+describe.each(oneRuntime('node'))('a gate and two jobs services under %s', (runtime) => {
   let services: RunningServer[];
   let gate: RunningServer;
   let jobId: string;
@@ -144,7 +144,7 @@ describe.each(RUNTIMES)('a gate and two jobs services under %s', (runtime) => {
   });
 });
 
-describe.each(RUNTIMES)('a gate under %s', (runtime) => {
+describe.each(oneRuntime('bun'))('a gate under %s', (runtime) => {
   let service: ScriptedService;
   let spare: ScriptedService;
   let gate: RunningServer;
