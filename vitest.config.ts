@@ -70,7 +70,7 @@ class LongestFirst extends BaseSequencer {
 
 const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ...(one === 'slow' ? COSTLY : [])];
 
-const inProcess = { pool: 'threads', isolate: false, maxWorkers: 3, testTimeout: 30_000 } as const;
+const inProcess = { pool: 'threads', isolate: false, maxWorkers: 3, testTimeout: 30_000, hookTimeout: 60_000 } as const;
 
 /** Mostly waits for other processes: five of these keep two cores busy. Loading the modules of each file again took as long. */
 const startsProcesses = {

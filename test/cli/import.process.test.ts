@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { binaryOf, MAIN, oneRuntime, type Runtime, startProcess } from '../support/server.ts';
+import { binaryOf, MAIN, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-import-process-'));
@@ -55,7 +55,7 @@ const importing = (catalogue: string, day: 1 | 2) => [
 
 const KILL_COUNT = IS_WHOLE ? 6 : 4;
 
-describe.each(oneRuntime('bun'))('import under %s', (runtime) => {
+describe.each(RUNTIMES)('import under %s', (runtime) => {
   it('leaves the catalogue as before or after when it is killed at any moment', { timeout: 240_000 }, async () => {
     const before = join(folder, `${runtime}-before`);
     expect(await started(runtime, ...importing(before, 1)).ended).toMatchObject({ exitCode: 0 });
