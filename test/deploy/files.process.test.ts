@@ -79,7 +79,7 @@ describe('the compose file', () => {
     const processes = file.slice(file.indexOf('x-process:'), file.indexOf('\nservices:'));
     const names = [...processes.matchAll(/^ {4}([A-Z][A-Z_]+):/gm)].map(([, name = '']) => name);
     expect(names).toContain('DRAIN_SECONDS');
-    expect(names.filter((name) => !isKnown(name) && name !== 'DATABASE_URL')).toEqual([]);
+    expect(names.filter((name) => !isKnown(name))).toEqual([]);
     const example = textOf('deploy/compose.env.example');
     const required = [...file.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name = '']) => name);
     expect(required.filter((name) => !new RegExp(`^${name}=`, 'm').test(example))).toEqual([]);
