@@ -24,7 +24,7 @@ import {
 } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
 
-const BIG = `<title>Big</title><main>${'<p>some words <a href="/x">and a link</a></p>'.repeat(20_000)}</main>`;
+const BIG = `<title>Big</title><main>${'<p>some words <a href="/x">and a link</a></p>'.repeat(10_000)}</main>`;
 
 /** Paths to what they answer; `/hang` answers when the test says so. */
 class Target {

@@ -148,7 +148,9 @@ const REAL: readonly RealBoard[] = [
 ];
 
 describe.skipIf(realDataMissing)(`watch of real boards${skippedWithout}`, () => {
-  it('keeps the catalogue that import makes of the same files, over pages, packed, and once more after a 304', async () => {
+  it('keeps the catalogue that import makes of the same files, over pages, packed, and once more after a 304', {
+    timeout: 120_000,
+  }, async () => {
     const paths = REAL.map(({ file, board: { token } }) => {
       const path = at(`${token}.json`);
       writeFileSync(path, JSON.stringify(json(file)));
