@@ -368,8 +368,7 @@ export class Disk {
       this.onFault(batch.operations.length);
       this.#world.after(0, () => {
         if (process.isDead) return;
-        events.onFailure(new Error('the thread is gone'));
-        events.onExit();
+        events.onEnd('the writer failed: the thread is gone');
       });
       return;
     }

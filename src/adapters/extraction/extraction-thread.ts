@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { firstLineOf } from '../../base/failure.ts';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
 import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
@@ -112,8 +113,7 @@ export class ExtractionThread {
           resolve(worker);
         } else if (this.#worker === worker) this.#onReply?.(message);
       });
-      worker.on('error', (failure: unknown) => onEnd(`the extraction thread failed: ${firstLineOf(failure)}`));
-      worker.on('exit', () => onEnd('the extraction thread ended'));
+      onThreadEnd(worker, 'the extraction thread', onEnd);
     });
   }
 }

@@ -4,8 +4,8 @@
  * the replaced catalogue with it: freeing that of a million jobs takes milliseconds too.
  */
 import { Worker } from 'node:worker_threads';
-import { firstLineOf } from '../../base/failure.ts';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import { onThreadEnd } from '../../base/thread-end.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { LoadedCatalogue, LoadingMessage, LoadingTask } from './catalogue-wire.ts';
 
@@ -48,12 +48,10 @@ export function startLoading(task: LoadingTask, name: string, entry: URL = ENTRY
       else if (message.kind === 'loaded') resolve(message);
       else reject(new SnapshotError(message.message));
     });
-    const onEnd = (why: string): void => {
+    onThreadEnd(worker, 'the thread that loads it', (why) => {
       if (isStarted) reject(new SnapshotError(`${name}: ${why}`));
       else resolve({ kind: 'unavailable' });
-    };
-    worker.on('error', (failure: unknown) => onEnd(`the thread that loads it failed: ${firstLineOf(failure)}`));
-    worker.on('exit', () => onEnd('the thread that loads it ended early'));
+    });
   });
   return {
     done,

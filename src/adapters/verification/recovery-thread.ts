@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { RecoveryJob, RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import type { Recovered } from '../../payment/signature/signature.ts';
@@ -105,12 +106,10 @@ export class RecoveryThread implements RecoveryWorker {
         worker.unref();
         resolve(message);
       });
-      const onEnd = (why: string): void => {
+      onThreadEnd(worker, 'a verification thread', (why) => {
         reject(new Error(why));
         if (this.#worker === worker) this.#onDeath(why);
-      };
-      worker.on('error', (failure: Error) => onEnd(`a verification thread failed: ${failure.message}`));
-      worker.on('exit', () => onEnd('a verification thread ended'));
+      });
     });
   }
 

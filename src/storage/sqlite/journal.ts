@@ -84,9 +84,8 @@ export class Journal {
     this.#soon = ports.soon ?? setImmediate;
     this.#writer = (ports.openWriter ?? openWriterThread)(options, {
       onReply: (reply) => this.#onReply(reply),
-      onFailure: (failure) => this.#endWith(`the writer failed: ${failure.message}`),
-      onExit: () => {
-        this.#endWith('the writer ended');
+      onEnd: (why) => {
+        this.#endWith(why);
         this.#onClosed?.();
       },
     });

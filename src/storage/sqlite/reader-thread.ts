@@ -1,6 +1,7 @@
 /** Reads of the state file that may be long, on a thread that starts with the first of them. */
 import { Worker } from 'node:worker_threads';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Query } from './tables/table.ts';
 
 export interface ReaderRequest {
@@ -73,10 +74,9 @@ export class ReaderThread implements StateReader {
       if (fault === undefined) waiting?.resolve(found);
       else waiting?.reject(new Error(fault));
     });
-    worker.on('error', ({ message }: Error) => this.#fail(`the reader of the state failed: ${message}`));
-    worker.on('exit', () => {
-      if (this.#worker === worker) this.#worker = undefined;
-      this.#fail('the reader of the state ended');
+    onThreadEnd(worker, 'the reader of the state', (why) => {
+      this.#worker = undefined;
+      this.#fail(why);
     });
     this.#worker = worker;
     return worker;

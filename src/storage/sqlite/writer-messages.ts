@@ -54,10 +54,8 @@ export interface Writer {
 export interface WriterEvents {
   /** One for each batch, read and close. Never called within `post`. */
   onReply(reply: WriterReply): void;
-  /** The writer failed and answers nothing more. */
-  onFailure(failure: Error): void;
-  /** The writer has ended, on request or not. */
-  onExit(): void;
+  /** The writer has ended, on request or not, and answers nothing more. @param why one line */
+  onEnd(why: string): void;
 }
 
 export type OpenWriter = (options: DatabaseOptions, events: WriterEvents) => Writer;

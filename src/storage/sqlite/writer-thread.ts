@@ -1,6 +1,7 @@
 /** The writer as a thread of this process: no sync, checkpoint or slow disk ever holds the main thread. */
 import { Worker } from 'node:worker_threads';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import { onThreadEnd } from '../../base/thread-end.ts';
 import { tableOf } from './tables/tables.ts';
 import type { OpenWriter, WriterReply, WriterRequest } from './writer-messages.ts';
 
@@ -20,8 +21,7 @@ function transferablesOf(request: WriterRequest): ArrayBuffer[] {
 export const openWriterThread: OpenWriter = (options, events) => {
   const worker = new Worker(WRITER, { workerData: options, ...QUIET_THREAD });
   worker.on('message', (reply: WriterReply) => events.onReply(reply));
-  worker.on('error', (failure: Error) => events.onFailure(failure));
-  worker.on('exit', () => events.onExit());
+  onThreadEnd(worker, 'the writer', (why) => events.onEnd(why));
   worker.unref();
   return {
     post: (request) => worker.postMessage(request, transferablesOf(request)),

@@ -132,7 +132,7 @@ it('refuses in one line what the thread refuses, and what happens to the thread 
   const program = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(started + code)}`);
   for (const [code, why] of [
     ['throw new Error("out of\\nmemory")', /catalogue\.snapshot: the thread that loads it failed: out of$/],
-    ['process.exit(1)', /catalogue\.snapshot: the thread that loads it ended early$/],
+    ['process.exit(1)', /catalogue\.snapshot: the thread that loads it ended$/],
   ] as const) {
     const failure = await refusalOf(program(code));
     expect(failure).toBeInstanceOf(SnapshotError);
