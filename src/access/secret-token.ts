@@ -1,13 +1,14 @@
 /**
- * Gates for one secret of the configuration as a bearer token, with the refusals of the callback routes (siblings §3, §8,
- * callback.md "Authentication"). Wrong tokens are rated by client network, so that no address can try many.
+ * Ways in with one secret of the configuration as a bearer token, with the refusals of the callback routes (siblings §3, §8,
+ * callback.md "Authentication"). They decide before the input, and no public document names their operations. Wrong tokens are
+ * rated by client network, so that no address can try many.
  */
 import { isSameDigest, sha256 } from '../base/digest.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
-import type { Admission, Gate } from '../http/access.ts';
+import type { Access, Admission, Gate } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
-import { bearerToken, CHALLENGE, INVALID_TOKEN } from './bearer-token.ts';
+import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
 import { MINUTE_MS } from './rate-limit.ts';
 
 /** Wrong tokens of one client network a minute that are answered 401; more are 429. The right token always passes. */
@@ -29,7 +30,7 @@ export const secretHolderOf = (token: string, name: string, rateLimits: RateLimi
 const ADMITTED: Admission = {};
 
 /** @param name ends "this is not" in the refusal of a wrong token */
-export function tokenGate({ tokenDigest, wrongTokens }: SecretHolder, name: string): Gate {
+function tokenGate({ tokenDigest, wrongTokens }: SecretHolder, name: string): Gate {
   const wrongToken = (waitMs: number): Refusal => {
     if (waitMs === 0) return refuse(INVALID_TOKEN, `this is not ${name}`, CHALLENGE);
     return refuse(RATE_LIMIT_EXCEEDED, `at most ${WRONG_TOKEN_COUNT_MAX} wrong tokens a minute from one address`, {
@@ -45,3 +46,32 @@ export function tokenGate({ tokenDigest, wrongTokens }: SecretHolder, name: stri
     },
   };
 }
+
+export interface SecretAccess<Services> {
+  /** Of the security scheme. */
+  readonly name: string;
+  /** The setting that has the token. */
+  readonly variable: string;
+  readonly description: string;
+  /** Ends "this is not" in the refusal of a wrong token. */
+  readonly refused: string;
+  readonly holderOf: (services: Services) => SecretHolder;
+}
+
+export const secretToken = <Services>({
+  name,
+  variable,
+  description,
+  refused,
+  holderOf,
+}: SecretAccess<Services>): Access<object, Services> => ({
+  errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN, RATE_LIMIT_EXCEEDED],
+  documentation: {
+    sentence: `Needs \`Authorization: Bearer <${variable}>\``,
+    security: { name, scheme: { type: 'http', scheme: 'bearer', description } },
+  },
+  isBeforeInput: true,
+  isPrivate: true,
+  isPresented: (request) => request.header('authorization') !== null,
+  open: (services) => tokenGate(holderOf(services), refused),
+});

@@ -6,6 +6,12 @@ export interface Random {
   uuid(): string;
 }
 
+/** A number, evenly from 0 (included) to 1 (excluded). */
+export function drawFrom(random: Random): number {
+  const bytes = random.bytes(4);
+  return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0) / 2 ** 32;
+}
+
 export const systemRandom: Random = {
   bytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
   uuid: () => crypto.randomUUID(),

@@ -1,6 +1,11 @@
 /** Why a thread ended, once its last message has arrived. */
-import type { Worker } from 'node:worker_threads';
 import { firstLineOf } from './failure.ts';
+
+/** What a `Worker` of node:worker_threads has for this. */
+export interface Thread {
+  on(event: 'error', listener: (failure: unknown) => void): unknown;
+  on(event: 'exit', listener: () => void): unknown;
+}
 
 /**
  * Calls `onEnd` once, when the thread has ended and all its messages are delivered. An 'error' alone says neither: Node sends
@@ -9,10 +14,10 @@ import { firstLineOf } from './failure.ts';
  * @param name of the thread, for the reason
  * @param onEnd `why`: one line, such as "the writer failed: out of memory", or "the writer ended" when it threw nothing
  */
-export function onThreadEnd(worker: Pick<Worker, 'on'>, name: string, onEnd: (why: string) => void): void {
+export function onThreadEnd(thread: Thread, name: string, onEnd: (why: string) => void): void {
   let why = `${name} ended`;
-  worker.on('error', (failure: unknown) => {
+  thread.on('error', (failure: unknown) => {
     why = `${name} failed: ${firstLineOf(failure)}`;
   });
-  worker.on('exit', () => onEnd(why));
+  thread.on('exit', () => onEnd(why));
 }

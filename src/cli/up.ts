@@ -34,7 +34,7 @@ async function addFromFile(path: string, folder: string, flags: Flags, io: Io): 
   );
   if (known.length > 0) await addBoards({ folder, boards: known, look: null, isJson: false }, io);
   if (asked.length === 0) return;
-  const look = openLook(flags, io, new AbortController().signal);
+  const look = openLook(flags, io);
   await addBoards({ folder, boards: asked, look, isJson: false }, io);
 }
 

@@ -1,7 +1,7 @@
 /** `watch`: fetches the boards of a catalogue as often as they change, and keeps its snapshot up to date. */
 import { resolve } from 'node:path';
 import { awakeTimers } from '../adapters/process/system-timers.ts';
-import { systemRandom } from '../base/random.ts';
+import { drawFrom, systemRandom } from '../base/random.ts';
 import { HISTORY_FILE, HistoryError } from '../storage/history/database.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { lockState } from '../storage/sqlite/lock.ts';
@@ -9,12 +9,9 @@ import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { requireWritable } from './snapshot/build-report.ts';
 import { WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
-import { reachSettings } from './watch/watch-settings.ts';
+import { REACH_NOTE, reachSettings } from './watch/watch-settings.ts';
 import { Watcher, type WatchPlan } from './watch/watcher.ts';
 import { openWayOut } from './watch/way-out.ts';
-
-/** Evenly from 0 (included) to 1 (excluded). */
-const draw = (): number => new DataView(systemRandom.bytes(4).buffer).getUint32(0) / 2 ** 32;
 
 /** A signal that SIGTERM and SIGINT abort, and the end of stdin where it is to. */
 function endSignal(io: Io, endsWithStdin: boolean): { readonly signal: AbortSignal; restore(): void } {
@@ -41,26 +38,20 @@ function lockedFolder(folder: string): { release(): void } {
 }
 
 async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
-  const { contact, targetAllow, boardEndpoints } = reachSettings(flags, io.env);
+  const reach = reachSettings(flags, io.env);
   await requireWritable(plan.out);
   const lock = lockedFolder(plan.folder);
   const end = endSignal(io, flags['until-stdin-ends'] === true);
   let watcher: Watcher | undefined;
   try {
-    if (contact === null) {
+    if (reach.contact === null) {
       io.stderr.write(
         'warning: without CONTACT the boards’ hosts cannot tell who asks; set it to an address or URL of yours\n',
       );
     }
-    const wayOut = openWayOut({
-      contact,
-      targetAllow,
-      pauseMs: flags['host-pause-ms'] as number,
-      draw,
-      clock: io.clock,
-      timers: awakeTimers,
-    });
-    watcher = new Watcher(plan, { io, wayOut, origins: boardEndpoints, draw, signal: end.signal });
+    const draw = (): number => drawFrom(systemRandom);
+    const wayOut = openWayOut({ ...reach, draw, clock: io.clock, timers: awakeTimers });
+    watcher = new Watcher(plan, { io, wayOut, origins: reach.boardEndpoints, draw, signal: end.signal });
     await watcher.run();
     return EXIT_OK;
   } catch (error) {
@@ -89,7 +80,7 @@ export const watch = command({
     'Boards are added with `boards add` and `boards import`. How often one is asked is learnt from how often it changes, between --every-min and --every-max. One request at a time goes to a host; Retry-After and robots rules are obeyed.',
     'After each round the file is built beside the old one and renamed over it; a server that runs on it loads it (SNAPSHOT_WATCH). A board that fails, or lists under half of its usual jobs, stays as it was and is reported.',
     'The process may be killed at any moment: each board is kept when it was fetched, and the next start continues with those that are due.',
-    'The environment sets CONTACT (named in the User-Agent), TARGET_ALLOW and BOARD_ENDPOINTS as the flags do.',
+    REACH_NOTE,
     'Exit code 0: the round ended, whatever single boards did. 1: the catalogue or the file cannot be used.',
   ],
   async run({ options }, io) {

@@ -4,13 +4,11 @@
  * answered with it, and a location without a fragment keeps the one before (RFC 9110 §10.2.2).
  */
 import type { Clock } from '../base/clock.ts';
+import { headerOf, REDIRECT_STATUSES } from '../outbound/answer.ts';
 import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
 import { BODY_BYTES_MAX, REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
 import type { FailureCode } from './result.ts';
-
-/** RFC 9110 §15.4: statuses that name the same resource elsewhere. 300 and 304 do not. */
-const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const REQUEST_HEADERS = [
   ['accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,text/*;q=0.8,*/*;q=0.5'],
@@ -56,10 +54,6 @@ export interface FetchOptions {
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
-
-/** The value of a header, the first where it is repeated; null without one. @param name in lower case */
-export const headerOf = ({ headers }: Pick<OutboundAnswer, 'headers'>, name: string): string | null =>
-  headers.find(([found]) => found === name)?.[1] ?? null;
 
 /** Where a redirect leads; undefined for an answer that is none, null for a location that names no address. */
 export function redirectTarget(answer: Pick<OutboundAnswer, 'headers' | 'status'>, from: URL): URL | null | undefined {

@@ -1,9 +1,10 @@
 /** The work of one resolve: fetch, then extract, within its 30 seconds (siblings §7). */
 import type { Clock } from '../base/clock.ts';
 import type { Timers } from '../base/timers.ts';
+import { headerOf } from '../outbound/answer.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
-import { type FetchedPage, fetchPage, headerOf } from './fetch-page.ts';
+import { type FetchedPage, fetchPage } from './fetch-page.ts';
 import { CONTENT_TYPE_LENGTH_MAX, WORK_MS } from './limits.ts';
 import { failedWith, type Include, type PageContent, type ResolveOutcome, type ResolveQuestion } from './result.ts';
 

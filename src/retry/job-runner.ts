@@ -4,7 +4,7 @@
  * was cancelled meanwhile, has expired or has had its attempts is not sent.
  */
 import type { Clock } from '../base/clock.ts';
-import type { Random } from '../base/random.ts';
+import { drawFrom, type Random } from '../base/random.ts';
 import type { Outbound, OutboundRequest, OutboundResult, SentParts } from '../outbound/outbound.ts';
 import type { Purpose } from '../outbound/target.ts';
 import { attemptEndOf, attemptHeaders } from './attempts.ts';
@@ -187,7 +187,7 @@ export class JobRunner {
 
   async #end(id: RetryId, end: AttemptEnd, body: string | null): Promise<void> {
     const { store, clock, meter } = this.#ports;
-    const draw = this.#draw();
+    const draw = drawFrom(this.#ports.random);
     const ended = await store.update(id, ({ job, secrets }) =>
       this.#ended(job, endAttempt(job, end, clock.nowMs(), draw), secrets, body),
     );
@@ -291,11 +291,5 @@ export class JobRunner {
 
   #secretsOf({ id }: RetryJob, secrets: Uint8Array | null): JobSecrets {
     return secrets === null ? NOTHING : secretsOf(this.#ports.sealer.open(id, secrets));
-  }
-
-  /** Evenly from 0 (included) to 1 (excluded). */
-  #draw(): number {
-    const bytes = this.#ports.random.bytes(4);
-    return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0) / 2 ** 32;
   }
 }

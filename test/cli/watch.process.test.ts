@@ -10,6 +10,7 @@ import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { jobsToBuild } from '../../src/storage/history/jobs-to-build.ts';
 import { realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
 import { BoardStub, type Fault } from '../support/board-stub.ts';
+import { storedJobs } from '../support/stored-jobs.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
 const HOUR_MS = 3_600_000;
@@ -365,7 +366,11 @@ describe('watch', () => {
     expect((await round(1)).first).toMatchObject({ status: 'ok', new: 0, changed: 0, closed: 0 });
     expect(detailsAsked()).toEqual(['1', '2', '2']);
     const history = HistoryDatabase.openForReading(at('watched'));
-    const jobs = [...history.jobs()].map(({ title, description, skills }) => ({ title, description, skills }));
+    const jobs = [...storedJobs(history)].map(({ job: { title, description, skills } }) => ({
+      title,
+      description,
+      skills,
+    }));
     history.close();
     expect(jobs).toEqual([
       { title: 'Cook 1', description: 'Cook with Python and Kubernetes.', skills: ['Python', 'Kubernetes'] },

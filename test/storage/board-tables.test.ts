@@ -16,7 +16,7 @@ const ACME: Board = {
 };
 const STATE: FetchState = {
   ...{ health: 'ok', lastFetchMs: 5, lastOkMs: 5, httpStatus: 200, reason: null, failures: 0, rows: 3, lastRows: 3 },
-  ...{ validators: { etag: '"1"', lastModified: null }, intervalMs: 7 },
+  ...{ validators: { etag: '"1"', lastModified: null } },
 };
 
 let folder: string;
@@ -66,17 +66,18 @@ it('brings a known board up to date without losing its state, whatever the case 
   expect(tables.find('greenhouse:acme')).toMatchObject({ nextMs: 0, state: { ...STATE, validators: null } });
 });
 
-it('adds up the days of a board, and forgets them with the board', () => {
+it('adds up the days of the boards, and forgets those of a board with it', () => {
   tables.put(ACME, 1);
   const counts = { fetches: 1, opened: 2, changed: 3, closed: 4, reopened: 5 };
   tables.addToDay('greenhouse:acme', 3 * DAY_MS, counts);
   tables.addToDay('greenhouse:acme', 4 * DAY_MS - 1, counts);
   tables.addToDay('greenhouse:acme', 4 * DAY_MS, counts);
+  tables.addToDay('lever:other', 4 * DAY_MS + 1, counts);
   expect(tables.days(0)).toEqual([
-    { name: 'greenhouse:acme', dayMs: 3 * DAY_MS, fetches: 2, opened: 4, changed: 6, closed: 8, reopened: 10 },
-    { name: 'greenhouse:acme', dayMs: 4 * DAY_MS, ...counts },
+    { dayMs: 3 * DAY_MS, fetches: 2, opened: 4, changed: 6, closed: 8, reopened: 10 },
+    { dayMs: 4 * DAY_MS, fetches: 2, opened: 4, changed: 6, closed: 8, reopened: 10 },
   ]);
   expect(tables.days(4 * DAY_MS + 1)).toHaveLength(1);
   expect([tables.remove('greenhouse:acme'), tables.remove('greenhouse:acme')]).toEqual([true, false]);
-  expect([tables.days(0), tables.list()]).toEqual([[], []]);
+  expect([tables.days(0), tables.list()]).toEqual([[{ dayMs: 4 * DAY_MS, ...counts }], []]);
 });

@@ -19,6 +19,7 @@ import { run } from '../cli/captured-io.ts';
 import type { SeededChance } from './generated-catalogue.ts';
 import { minimalJob } from './minimal-job.ts';
 import type { NaiveChange, NaiveEvent } from './naive-data-api.ts';
+import { storedJobs } from './stored-jobs.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -241,7 +242,7 @@ export class GeneratedHistory {
 function jobsOf(history: HistoryDatabase): Map<string, Job> {
   const directory = companyDirectoryOf(history);
   const jobs = new Map<string, Job>();
-  for (const { board, ...job } of history.jobs()) {
+  for (const { board, job } of storedJobs(history)) {
     const identity = directory.identityOf(board, job.company);
     const shown = shownCompanyOf(job, identity);
     const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];

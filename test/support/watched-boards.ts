@@ -17,7 +17,6 @@ const stateOf = (nowMs: number, changed: Partial<FetchState>): FetchState => ({
   rows: 100,
   lastRows: 100,
   validators: null,
-  intervalMs: 2 * HOUR_MS,
   ...changed,
 });
 

@@ -5,17 +5,14 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
+import type { Validators } from '../../ingest/boards/fetch-state.ts';
 import { isAllowed, type RobotsRules } from '../../ingest/watch/robots.ts';
-import type { Outbound, OutboundAnswer, OutboundFailure } from '../../outbound/outbound.ts';
+import { headerOf, REDIRECT_STATUSES } from '../../outbound/answer.ts';
+import type { Outbound, OutboundAnswer, OutboundFailure, OutboundResult } from '../../outbound/outbound.ts';
+import type { Target } from '../../outbound/target.ts';
 import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { HostPace } from './host-pace.ts';
 import { REDIRECTS_MAX, REQUEST_MS, TRIES_MAX, TRY_PAUSES, WAITED_MS_MAX } from './limits.ts';
-
-/** Of an answer, for the next request for the same page (RFC 9110 §8.8). */
-export interface Validators {
-  readonly etag: string | null;
-  readonly lastModified: string | null;
-}
 
 export type PageAnswer =
   | {
@@ -48,8 +45,6 @@ export interface BoardClientOptions {
   readonly draw: () => number;
   /** The robots rules of an address's host; asked for HTML pages only. */
   readonly robotsOf: (url: URL, signal: AbortSignal) => Promise<RobotsRules>;
-  /** One request, milliseconds. */
-  readonly requestMs?: number;
 }
 
 export interface PageSettings {
@@ -70,12 +65,8 @@ const failed = (reason: string, status: number | null = null, retryAfterMs: numb
 
 /** Failures of a moment, of the host or on the way to it (RFC 9110 §15). */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** The method and the body go on. */
 const REPEATING: ReadonlySet<number> = new Set([307, 308]);
-
-const headerOf = ({ headers }: OutboundAnswer, name: string): string | undefined =>
-  headers.find(([one]) => one === name)?.[1];
 
 export class BoardClient {
   readonly #options: BoardClientOptions;
@@ -98,56 +89,62 @@ export class BoardClient {
     }
   }
 
-  /** `waitMs`: worth another try, after so long; null = after a pause of our choosing. */
+  /** `waitMs` in the result: worth another try, after this pause; null = after a pause of our choosing. */
   async #try(request: BoardRequest, settings: PageSettings): Promise<Tried> {
     const { outbound, clock } = this.#options;
-    let { url: address, method, body } = request;
+    let address = request.url;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
       const judged = outbound.policy.judge(address, 'resolve');
       if (!judged.ok)
         return failed(redirects === 0 ? judged.reason : `a redirect leads where it must not: ${judged.reason}`);
-      const { url } = judged.target;
+      const { target } = judged;
+      const { url } = target;
       if (request.accept === 'text/html') {
         const rules = await this.#options.robotsOf(url, settings.signal);
         if (!isAllowed(rules, url)) return failed(`the robots rules of ${url.host} do not allow it`);
       }
-      const result = await this.#send({ ...request, method, body }, url, settings);
+      const result = await this.#send(request, target, settings);
       if (result === undefined || result.kind === 'aborted') return failed('the watch is ending');
       if (result.kind !== 'answer') return failureOf(result);
       const { status } = result;
-      if (!REDIRECTS.has(status)) return answered(result, url, settings, clock.nowMs());
+      if (!REDIRECT_STATUSES.has(status)) return answered(result, url, settings, clock.nowMs());
       const location = headerOf(result, 'location');
-      if (location === undefined || !URL.canParse(location, url))
-        return failed(`status ${status} without a place`, status);
-      if (method === 'POST' && !REPEATING.has(status)) return failed(`a redirect ${status} of a search`, status);
+      if (location === null || !URL.canParse(location, url)) {
+        return failed(`status ${status} without a usable Location`, status);
+      }
+      if (request.method === 'POST' && !REPEATING.has(status))
+        return failed(`a redirect ${status} of a search`, status);
       address = new URL(location, url).href;
     }
     return failed(`more than ${REDIRECTS_MAX} redirects`);
   }
 
-  #send({ method, body, accept }: BoardRequest, url: URL, { bytesMax, signal, validators }: PageSettings) {
-    const { outbound, pace, requestMs = REQUEST_MS } = this.#options;
-    return pace.inTurn(url.host, signal, async () => {
-      // Judged again where it is sent: the turn may have been long in coming.
-      const judged = outbound.policy.judge(url.href, 'resolve');
-      if (!judged.ok) return { kind: 'blocked', detail: judged.reason, durationMs: 0 } as OutboundFailure;
-      const headers: (readonly [string, string])[] = [['Accept', accept]];
-      if (body !== null) headers.push(['Content-Type', 'application/json']);
-      if (validators?.etag != null) headers.push(['If-None-Match', validators.etag]);
-      if (validators?.lastModified != null) headers.push(['If-Modified-Since', validators.lastModified]);
-      return outbound.send({
-        target: judged.target,
+  /** @returns undefined when the signal ended the wait for the host's turn */
+  #send(
+    { method, body, accept }: BoardRequest,
+    target: Target,
+    { bytesMax, signal, validators }: PageSettings,
+  ): Promise<OutboundResult | undefined> {
+    const { outbound, pace } = this.#options;
+    const { host } = target.url;
+    const headers: (readonly [string, string])[] = [['Accept', accept]];
+    if (body !== null) headers.push(['Content-Type', 'application/json']);
+    if (validators?.etag != null) headers.push(['If-None-Match', validators.etag]);
+    if (validators?.lastModified != null) headers.push(['If-Modified-Since', validators.lastModified]);
+    return pace.inTurn(host, signal, () =>
+      outbound.send({
+        target,
         method,
         headers,
         body: body === null ? null : Buffer.from(body),
-        timeoutMs: requestMs,
-        customer: url.host,
+        timeoutMs: REQUEST_MS,
+        customer: host,
         wireBytesMax: bytesMax,
         unpackedBytesMax: bytesMax,
         isWhole: true,
         signal,
-      });
-    });
+      }),
+    );
   }
 }
 
@@ -175,7 +172,7 @@ function answered(answer: OutboundAnswer, url: URL, { bytesMax, validators }: Pa
     const own = etag === null && lastModified === null ? null : { etag, lastModified };
     return { kind: 'page', status, body, validators: own, url: url.href };
   }
-  const seconds = retryAfterSecondsOf(headerOf(answer, 'retry-after'), nowMs);
+  const seconds = retryAfterSecondsOf(headerOf(answer, 'retry-after') ?? undefined, nowMs);
   const waitMs = seconds === null ? null : seconds * 1000;
   const refusal = failed(`status ${status}`, status, waitMs);
   return TRANSIENT.has(status) ? { ...refusal, waitMs } : refusal;

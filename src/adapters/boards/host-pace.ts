@@ -52,10 +52,10 @@ export class HostPace {
     }
   }
 
-  /** No request leaves for the host before so many milliseconds have passed. */
-  hold(host: string, ms: number): void {
+  /** No request leaves for the host before `pauseMs` have passed. */
+  hold(host: string, pauseMs: number): void {
     const lane = this.#laneOf(host);
-    lane.freeMs = Math.max(lane.freeMs, this.#clock.monotonicMs() + ms);
+    lane.freeMs = Math.max(lane.freeMs, this.#clock.monotonicMs() + pauseMs);
   }
 
   /** Resolves after the time, or when the signal aborts. */

@@ -9,6 +9,7 @@ import {
   ROBOTS_REDIRECTS_MAX,
   type RobotsRules,
 } from '../../ingest/watch/robots.ts';
+import { headerOf } from '../../outbound/answer.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import type { HostPace } from './host-pace.ts';
 import { REQUEST_MS } from './limits.ts';
@@ -71,9 +72,9 @@ export class RobotsFiles {
         }),
       );
       if (result?.kind !== 'answer' || result.status >= 500) return NONE_ALLOWED;
-      const { status, body, headers } = result;
-      const location = headers.find(([name]) => name === 'location')?.[1];
-      if (status >= 300 && status < 400 && location !== undefined && URL.canParse(location, target.url)) {
+      const { status, body } = result;
+      const location = headerOf(result, 'location');
+      if (status >= 300 && status < 400 && location !== null && URL.canParse(location, target.url)) {
         address = new URL(location, target.url).href;
         continue;
       }

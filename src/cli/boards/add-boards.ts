@@ -14,7 +14,7 @@ import { changeBoards, LOOKS_AT_ONCE } from './board-options.ts';
 /** Boards that are kept together: what a killed run loses at most. */
 const KEPT_AT_ONCE = 25;
 
-/** What became of one address. */
+/** The outcome for one address. */
 export type Addition =
   | {
       readonly address: string;
@@ -69,7 +69,7 @@ const withStated = (board: Board, { company, domain }: StatedBoard): Board => ({
 });
 
 /** By the address alone, without a request. */
-export function uncheckedAddition(stated: StatedBoard, isFromPackage = false): Addition {
+function uncheckedAddition(stated: StatedBoard, isFromPackage = false): Addition {
   const { address, company, domain } = stated;
   const verdict = boardOfAddress(address);
   if (verdict.kind === 'refused') return { address, error: verdict.reason };
@@ -142,7 +142,7 @@ export async function addBoards({ folder, boards, look, isJson, isFromPackage }:
 
 type Outcome = 'added' | 'changed' | 'known' | 'failed';
 
-/** Keeps additions. @returns each with what became of it; one that would push another page of its host out is an error */
+/** Keeps additions. @returns each with its outcome; one that would push another page of its host out is an error */
 function store(folder: string, additions: readonly Addition[], nowMs: number): (readonly [Addition, Outcome])[] {
   return changeBoards(folder, (tables, history) => {
     const words: OperatorWord[] = [];

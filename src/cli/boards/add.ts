@@ -5,8 +5,9 @@ import { parseCompanyList } from '../../ingest/companies/company-list.ts';
 import { readPackageText } from '../../ingest/package-data.ts';
 import { command, quoted, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
+import { REACH_NOTE, REACH_OPTIONS } from '../watch/watch-settings.ts';
 import { addBoards } from './add-boards.ts';
-import { BOARD_CATALOGUE, LOOK_OPTIONS, openLook, REACH_NOTE } from './board-options.ts';
+import { BOARD_CATALOGUE, openLook } from './board-options.ts';
 
 /** @throws UsageError */
 function domainOf(text: string | undefined): CompanyDomain | null {
@@ -42,7 +43,7 @@ export const addBoard = command({
     domain: { type: 'text', value: 'DOMAIN', help: 'domain of the company, for one address' },
     starter: { type: 'flag', help: 'the boards of well-known companies that come with the package, unchecked' },
     unchecked: { type: 'flag', help: 'by the address alone: ask nothing' },
-    ...LOOK_OPTIONS,
+    ...REACH_OPTIONS,
     json: { type: 'flag', help: 'one JSON object an address on stdout' },
   },
   notes: [
@@ -62,7 +63,7 @@ export const addBoard = command({
       throw new UsageError('--company and --domain go with one URL; `boards import` takes them for many');
     }
     const boards = [...new Set(addresses)].map((address) => ({ address, company, domain }));
-    const look = options.unchecked ? null : openLook(options, io, new AbortController().signal);
+    const look = options.unchecked ? null : openLook(options, io);
     return addBoards({ folder: options.catalogue, boards, look, isJson: options.json }, io);
   },
 });

@@ -3,8 +3,9 @@ import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, quoted } from '../command.ts';
+import { REACH_NOTE, REACH_OPTIONS } from '../watch/watch-settings.ts';
 import { type Addition, additionJson, looksOf } from './add-boards.ts';
-import { BOARD_CATALOGUE, LOOK_OPTIONS, openLook, REACH_NOTE, readBoards } from './board-options.ts';
+import { BOARD_CATALOGUE, openLook, readBoards } from './board-options.ts';
 import { listedName } from './remove.ts';
 
 function lineOf(board: WatchedBoard, checked: Addition): string {
@@ -21,7 +22,7 @@ export const checkBoards = command({
   arguments: [{ name: 'BOARD', help: 'shape:token or address; every board when none is given', count: 'many' }],
   options: {
     catalogue: { ...BOARD_CATALOGUE, help: 'folder of the catalogue' },
-    ...LOOK_OPTIONS,
+    ...REACH_OPTIONS,
     json: { type: 'flag', help: 'one JSON object a board on stdout' },
   },
   notes: [REACH_NOTE, 'Exit code 1: at least one board does not answer with a list of jobs.'],
@@ -35,7 +36,7 @@ export const checkBoards = command({
         return board;
       });
     });
-    const look = openLook(options, io, new AbortController().signal);
+    const look = openLook(options, io);
     let failed = 0;
     const checks = looksOf(boards, async (board) => [board, await look.ask(board)] as const);
     for await (const [board, asked] of checks) {

@@ -5,8 +5,9 @@ import { printable } from '../../base/printable.ts';
 import { parseBoardFile, type StatedBoard } from '../../ingest/boards/board-file.ts';
 import { CommandError, command } from '../command.ts';
 import type { Io } from '../io.ts';
+import { REACH_NOTE, REACH_OPTIONS } from '../watch/watch-settings.ts';
 import { addBoards } from './add-boards.ts';
-import { BOARD_CATALOGUE, LOOK_OPTIONS, openLook, REACH_NOTE } from './board-options.ts';
+import { BOARD_CATALOGUE, openLook } from './board-options.ts';
 
 /** Bad lines that are shown one by one. */
 const SHOWN_COUNT_MAX = 20;
@@ -39,7 +40,7 @@ export const importBoards = command({
   options: {
     catalogue: BOARD_CATALOGUE,
     unchecked: { type: 'flag', help: 'by the addresses alone: ask nothing' },
-    ...LOOK_OPTIONS,
+    ...REACH_OPTIONS,
     json: { type: 'flag', help: 'one JSON object an address on stdout' },
   },
   notes: [
@@ -49,7 +50,7 @@ export const importBoards = command({
   ],
   async run({ options, arguments: [path = ''] }, io) {
     const boards = await boardsOfFile(path, io);
-    const look = options.unchecked ? null : openLook(options, io, new AbortController().signal);
+    const look = options.unchecked ? null : openLook(options, io);
     return addBoards({ folder: options.catalogue, boards, look, isJson: options.json }, io);
   },
 });

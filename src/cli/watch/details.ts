@@ -9,12 +9,12 @@ import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import { detailRequest, documentOf, hasDetails, withDescription } from '../../ingest/boards/endpoints.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
 import { objectOf, type SourceRecord } from '../../ingest/input/source-field.ts';
-import { SHAPES } from '../../ingest/shapes/shapes.ts';
+import { shapeNamed } from '../../ingest/shapes/shapes.ts';
 import type { HistoryDatabase, Row } from '../../storage/history/database.ts';
 
 /** Requests for descriptions in one visit: other boards of the host wait for them. The rest comes with later visits. */
 export const DETAILS_MAX = 100;
-/** After so many failures in a row the visit asks for no more. */
+/** Failures in a row after which a visit asks for no more descriptions. */
 const FAILURES_MAX = 3;
 
 interface Wanted {
@@ -30,7 +30,7 @@ export function rowsWithout(
   { atMs, origins }: { readonly atMs: number; readonly origins: BoardOrigins },
 ): Wanted[] {
   if (!hasDetails(board)) return [];
-  const shape = SHAPES.find(({ name }) => name === board.shape)!;
+  const shape = shapeNamed(board.shape);
   const { company, domain, address, token } = board;
   const context = { observedAtMs: atMs, board: { company, domain, url: address }, manifest: new Map(), token };
   const known = history.statement('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL');
@@ -58,8 +58,9 @@ export async function fetchDetails(
   const rows: SourceRecord[] = [];
   let failures = 0;
   for (const { row, request } of wanted.slice(0, DETAILS_MAX)) {
+    if (failures === FAILURES_MAX) break;
     const answer = await client.ask(request, { validators: null, bytesMax: FEED_BYTES_MAX, signal });
-    if (signal.aborted || failures === FAILURES_MAX) break;
+    if (signal.aborted) break;
     const document = answer.kind === 'page' ? documentOf(board, new TextDecoder().decode(answer.body)) : undefined;
     const detail = objectOf(document?.document);
     failures = detail === undefined ? failures + 1 : 0;

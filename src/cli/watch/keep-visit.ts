@@ -3,24 +3,18 @@
  * process that dies before the commit has not visited the board; after it, the visit is permanent.
  */
 import type { FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
+import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { BoardHealth } from '../../catalogue/watched-boards.ts';
 import type { FetchState } from '../../ingest/boards/fetch-state.ts';
 import type { SkillExtractor } from '../../ingest/skills/skills.ts';
-import {
-  meanChangeMs,
-  nextTryMs,
-  nextVisitMs,
-  VISITS_KEPT,
-  type Visit,
-  type VisitBounds,
-} from '../../ingest/watch/schedule.ts';
+import { nextTryMs, nextVisitMs, VISITS_KEPT, type Visit, type VisitBounds } from '../../ingest/watch/schedule.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
 import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
 import type { FeedOutcome } from '../../storage/history/merge.ts';
 import { takeFeed } from './take-feed.ts';
-import { timeText, type VisitReport } from './visit-line.ts';
+import type { VisitReport } from './visit-line.ts';
 
 export interface VisitSettings {
   readonly history: HistoryDatabase;
@@ -64,8 +58,7 @@ export async function keepVisit(visit: MadeVisit, settings: VisitSettings): Prom
   const { history } = settings;
   try {
     const merging = newImport(settings);
-    const { fetched } = visit;
-    const found = fetched.kind === 'failed' ? failureOf(fetched) : await take(merging, visit, settings);
+    const found = await take(merging, visit, settings);
     if (!('health' in found)) return keepFeed(merging, found, visit, settings);
     // Whatever the merge wrote goes with it; the failure is kept in a transaction of its own.
     history.rollback();
@@ -171,7 +164,6 @@ function keepFeed(
     rows: counts.rows,
     lastRows: counts.rows,
     validators: isWhole ? validators : null,
-    intervalMs: Math.round(meanChangeMs(visits)),
     visits,
     skillsVersion: isUnchanged ? (known?.skillsVersion ?? '') : skills.version,
   };
@@ -189,7 +181,7 @@ function keepFeed(
     changed,
     closed,
     reopened,
-    next_at: timeText(nextMs),
+    next_at: dateTimeOf(nextMs),
     ...(partialReason === null ? {} : { reason: partialReason }),
   };
 }
@@ -207,7 +199,6 @@ function keepFailure(
     rows: null,
     lastOkMs: null,
     validators: null,
-    intervalMs: null,
     ...known,
     health,
     lastFetchMs: nowMs(),
@@ -226,7 +217,7 @@ function keepFailure(
     http_status: status,
     ...NOTHING,
     rows: rows ?? 0,
-    next_at: timeText(nextMs),
+    next_at: dateTimeOf(nextMs),
     reason,
   };
 }

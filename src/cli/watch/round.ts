@@ -34,13 +34,14 @@ export async function runRound(boards: readonly WatchedBoard[], settings: RoundS
   const lines = [...hosts.values()];
   const stop = new AbortController();
   const signal = AbortSignal.any([settings.signal, stop.signal]);
-  const keeper = new Keeper({ ...settings, signal });
+  const stoppable = { ...settings, signal };
+  const keeper = new Keeper(stoppable);
   let nextLine = 0;
   const work = async (): Promise<void> => {
     for (let line = lines[nextLine++]; line !== undefined; line = lines[nextLine++]) {
       for (const board of line) {
         if (signal.aborted) return;
-        await visit(board, keeper, { ...settings, signal });
+        await visit(board, keeper, stoppable);
       }
     }
   };

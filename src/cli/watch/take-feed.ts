@@ -3,13 +3,13 @@ import type { Board } from '../../ingest/boards/board.ts';
 import { manifestOf } from '../../ingest/companies/manifest-words.ts';
 import { InputError } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
-import { SHAPES } from '../../ingest/shapes/shapes.ts';
+import { shapeNamed } from '../../ingest/shapes/shapes.ts';
 import type { SkillExtractor } from '../../ingest/skills/skills.ts';
 import type { HistoryImport } from '../../storage/history/import.ts';
 import type { FeedOutcome } from '../../storage/history/merge.ts';
 
 export type TakenFeed =
-  | { readonly kind: 'taken'; readonly feed: FeedOutcome; readonly refusedRows: number }
+  | { readonly kind: 'taken'; readonly feed: FeedOutcome }
   /** Far fewer rows than usual: nothing of it may stay. */
   | { readonly kind: 'unhealthy'; readonly rows: number; readonly usualRows: number }
   /** A page is not what its endpoint gives: nothing of it may stay. */
@@ -43,7 +43,7 @@ export async function takeFeed(
   const intake = new Intake({
     sink: merging,
     skills,
-    shape: SHAPES.find((shape) => shape.name === name)!,
+    shape: shapeNamed(name),
     observedAtGiven: true,
     context: { observedAtMs: atMs, board: { company, domain, url: address }, manifest: manifestOf(words), token },
     namesFiles: pages.length > 1,
@@ -67,5 +67,5 @@ export async function takeFeed(
   });
   const { refusal, rows } = feed;
   if (refusal?.kind === 'unhealthy') return { kind: 'unhealthy', rows, usualRows: refusal.usualRows };
-  return { kind: 'taken', feed, refusedRows: intake.tally.rejected };
+  return { kind: 'taken', feed };
 }

@@ -1,5 +1,4 @@
 /** What `watch` says about a visit of a board: one object for programs, one line for people. */
-import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 
@@ -32,5 +31,3 @@ export function visitLine(report: VisitReport): string {
   const parts = [status, counts, reason ?? ''].filter((part) => part !== '').join('; ');
   return `${printable(`${board}: ${parts}`, 400)}; next ${next_at}\n`;
 }
-
-export const timeText = (timeMs: number): string => dateTimeOf(timeMs);

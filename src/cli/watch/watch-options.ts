@@ -11,14 +11,6 @@ const EVERY_MINUTES_MAX = 31 * 24 * 60;
 export const WATCH_OPTIONS = {
   'every-min': { type: 'text', value: 'TIME', default: '1h', help: 'shortest time between two fetches of a board' },
   'every-max': { type: 'text', value: 'TIME', default: '24h', help: 'longest time between two fetches of a board' },
-  'host-pause-ms': {
-    type: 'integer',
-    value: 'N',
-    min: 0,
-    max: 3_600_000,
-    default: 1000,
-    help: 'milliseconds between two requests to one host',
-  },
   'max-age-days': {
     type: 'integer',
     value: 'N',

@@ -3,6 +3,7 @@
  * it. Everything that must last is in the catalogue, so a process that dies continues where it was.
  */
 import { openSnapshotFile, removeLeftovers } from '../../adapters/files/snapshot-file.ts';
+import { dateTimeOf } from '../../base/date-time.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { grouped } from '../../base/grouped.ts';
 import { readHeader } from '../../catalogue/snapshot/header.ts';
@@ -17,7 +18,7 @@ import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
 import { buildFromHistory, type HistoryBuildPlan } from '../snapshot/build-from-history.ts';
 import { type RoundSettings, runRound } from './round.ts';
-import { timeText, type VisitReport, visitJson, visitLine } from './visit-line.ts';
+import { type VisitReport, visitJson, visitLine } from './visit-line.ts';
 import type { WayOut } from './way-out.ts';
 
 export interface WatchPlan {
@@ -42,7 +43,7 @@ export interface WatchPorts {
   readonly signal: AbortSignal;
 }
 
-/** Temporary files of builds that were killed are removed when nothing was written to them for so long, milliseconds. */
+/** Temporary files of builds that were killed are removed after this time without a write, milliseconds. */
 const LEFTOVER_MS = 3_600_000;
 /** Boards may be added, or due earlier, while the watch waits. */
 const LOOK_MS = 30_000;
@@ -159,7 +160,7 @@ export class Watcher {
     const next = this.#tables.list().sort((a, b) => a.nextMs - b.nextMs)[0];
     return next === undefined
       ? ''
-      : `; next ${next.name} at ${timeText(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
+      : `; next ${next.name} at ${dateTimeOf(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
   }
 
   /** Whether a board was observed since the snapshot was built, or there is none that can be used. */

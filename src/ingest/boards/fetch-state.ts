@@ -26,9 +26,7 @@ export interface FetchState {
   /** Jobs of the last fetch, also where it was refused; null: it had no answer. */
   readonly lastRows: number | null;
   readonly validators: Validators | null;
-  /** The learnt time between two fetches, milliseconds; null: not learnt yet. */
-  readonly intervalMs: number | null;
-  /** The last fetches that were `ok`, oldest first, from which the interval is learnt. */
+  /** The last fetches that were `ok`, oldest first, from which the time of the next is worked out. */
   readonly visits?: readonly Visit[];
   /** Of the skills of the feed with the validators: those of another version are worth a whole answer. */
   readonly skillsVersion?: string;

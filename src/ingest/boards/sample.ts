@@ -7,7 +7,7 @@ import { namedHosts } from '../companies/named-hosts.ts';
 import { OperatorWords } from '../companies/operator-words.ts';
 import { resolveEmployers } from '../companies/resolve.ts';
 import { ownerOf } from '../shapes/board.ts';
-import { SHAPES } from '../shapes/shapes.ts';
+import { shapeNamed } from '../shapes/shapes.ts';
 import type { NamedBoard } from './address-rules.ts';
 import type { Board } from './board.ts';
 
@@ -31,7 +31,7 @@ export interface SampledBoard {
  * @param nowMs milliseconds since the epoch
  */
 export function sampleOfBoard(board: NamedBoard, document: unknown, list: CompanyList, nowMs: number): SampledBoard {
-  const shape = SHAPES.find(({ name }) => name === board.shape)!;
+  const shape = shapeNamed(board.shape);
   const found = shape.recordsOf(document);
   const own = { company: null, domain: null, url: board.address };
   const context = { fileName: null, observedAtMs: nowMs, board: own, manifest: new Map() };

@@ -45,3 +45,10 @@ export const SHAPES: readonly Shape[] = [
   themuseShape,
   listingShape,
 ];
+
+/** @throws Error when the list has no shape of this name: a bug in the caller */
+export function shapeNamed(name: string): Shape {
+  const found = SHAPES.find((shape) => shape.name === name);
+  if (found === undefined) throw new Error(`no shape is called ${name}`);
+  return found;
+}

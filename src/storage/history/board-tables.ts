@@ -3,6 +3,7 @@
  * They stand in the history's file, so that a fetch's jobs and the board's new state become permanent in one transaction.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
 import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
@@ -17,12 +18,6 @@ export interface WatchedBoard extends Board {
   readonly nextMs: number;
   /** null: it was never fetched. */
   readonly state: FetchState | null;
-}
-
-export interface BoardDay extends DayCounts {
-  readonly name: string;
-  /** Its midnight, milliseconds since the epoch, UTC. */
-  readonly dayMs: number;
 }
 
 /** Every method throws HistoryError. Writing ones need a history that was opened to write, and commit nothing. */
@@ -99,11 +94,11 @@ export class BoardTables {
     );
   }
 
-  /** Days from that of `sinceMs` on that had fetches, by day, then name. */
-  days(sinceMs: number): BoardDay[] {
-    const rows = this.#all('SELECT * FROM watched_day WHERE day >= ? ORDER BY day, name', Math.floor(sinceMs / DAY_MS));
-    return rows.map((row) => ({
-      name: row.name as string,
+  /** Days from that of `sinceMs` on that had fetches, oldest first, all boards together. */
+  days(sinceMs: number): BoardDaySum[] {
+    const sql = `SELECT day, sum(fetches) AS fetches, sum(opened) AS opened, sum(changed) AS changed, sum(closed) AS closed,
+      sum(reopened) AS reopened FROM watched_day WHERE day >= ? GROUP BY day ORDER BY day`;
+    return this.#all(sql, Math.floor(sinceMs / DAY_MS)).map((row) => ({
       dayMs: (row.day as number) * DAY_MS,
       fetches: row.fetches as number,
       opened: row.opened as number,

@@ -15,15 +15,13 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
-import type { EmploymentType, Job, RemoteStatus } from '../../catalogue/job.ts';
+import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
-import { storedDescription } from './description-table.ts';
 import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
 import { SCHEMA } from './history-schema.ts';
-import { shownTimes } from './shown-times.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
 export class HistoryError extends Error {}
@@ -292,26 +290,6 @@ export class HistoryDatabase {
       );
     }
     return job;
-  }
-
-  /** Every job as the catalogue knows it, with the serial of its board. @throws HistoryError */
-  *jobs(): Generator<Job & { readonly board: number }, void, void> {
-    try {
-      const sql = `SELECT job.*, text, is_truncated FROM job
-        LEFT JOIN description ON description.digest = job.description_digest ORDER BY serial`;
-      for (const row of this.statement(sql).iterate()) {
-        const { board, job, firstMs, lastMs, closedMs } = this.storedJobOf(row as Row);
-        const description = storedDescription(row as Row);
-        if (description === undefined) {
-          throw new HistoryError(
-            `${this.path} is damaged: the description of job ${JSON.stringify(job.id)} is unreadable`,
-          );
-        }
-        yield { ...job, board, ...description, ...shownTimes(firstMs, lastMs, closedMs) };
-      }
-    } catch (failure) {
-      throw historyErrorOf(failure, this.path);
-    }
   }
 
   /** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. */

@@ -1,14 +1,13 @@
 /** The watched boards of a catalogue's folder, as the server shows them; opened for each question. */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import {
-  type BoardDaySum,
   BoardsUnavailableError,
   type ShownBoard,
   type WatchedBoards,
   type WatchedBoardsView,
 } from '../../catalogue/watched-boards.ts';
 import { nameKeyOf } from '../../ingest/companies/operator-words.ts';
-import { type BoardDay, BoardTables, type WatchedBoard } from './board-tables.ts';
+import { BoardTables, type WatchedBoard } from './board-tables.ts';
 import { storedWords, storeWords } from './company-tables.ts';
 import { HistoryDatabase, HistoryError } from './database.ts';
 
@@ -30,22 +29,6 @@ const shownOf = ({ state, ...board }: WatchedBoard): ShownBoard => ({
   reason: state?.reason ?? null,
 });
 
-function sumsOf(days: readonly BoardDay[]): BoardDaySum[] {
-  const sums = new Map<number, BoardDaySum>();
-  for (const { dayMs, fetches, opened, changed, closed, reopened } of days) {
-    const sum = sums.get(dayMs);
-    sums.set(dayMs, {
-      dayMs,
-      fetches: fetches + (sum?.fetches ?? 0),
-      opened: opened + (sum?.opened ?? 0),
-      changed: changed + (sum?.changed ?? 0),
-      closed: closed + (sum?.closed ?? 0),
-      reopened: reopened + (sum?.reopened ?? 0),
-    });
-  }
-  return [...sums.values()];
-}
-
 export class WatchedBoardsFile implements WatchedBoards {
   readonly #folder: string;
 
@@ -62,7 +45,7 @@ export class WatchedBoardsFile implements WatchedBoards {
         const words = storedWords(history).filter(({ kind, domain }) => kind === 'name' && domain !== null);
         return {
           boards: tables.list().map(shownOf),
-          days: sumsOf(tables.days(sinceMs)),
+          days: tables.days(sinceMs),
           statedNames: new Set(words.map(({ key }) => key)),
         };
       },
