@@ -21,7 +21,17 @@ import { migrate } from '../src/storage/postgres/migrations.ts';
 import { TABLES } from '../src/storage/postgres/tables/tables.ts';
 import { type OwnServer, startPostgres } from '../test/support/postgres.ts';
 import { type Context, type Figure, figureOf, type Size, sized } from './harness.ts';
-import { closeShop, FULL, latencies, openShop, paymentsFor, type Shop, shareOf, throughput } from './state.ts';
+import {
+  closeShop,
+  FULL,
+  IN_FLIGHT_COUNT,
+  latencies,
+  openShop,
+  paymentsFor,
+  type Shop,
+  shareOf,
+  throughput,
+} from './state.ts';
 
 const CLAIMS_IN_FLIGHT = 64;
 const POSTGRES = 'PostgreSQL';
@@ -67,7 +77,7 @@ async function paidFigures(size: Size, server: OwnServer): Promise<Figure[]> {
       return [
         figureOf(`payment, ${name}, p50`, 'ms', p50),
         figureOf(`payment, ${name}, p99`, 'ms', p99),
-        figureOf(`payment, ${name}, 64 in flight`, '/s', rate),
+        figureOf(`payment, ${name}, ${IN_FLIGHT_COUNT} in flight`, '/s', rate),
         figureOf(`payment, ${name}, processor`, 'µs', cpu, 'of this process'),
       ];
     }),
@@ -78,7 +88,7 @@ async function paidFigures(size: Size, server: OwnServer): Promise<Figure[]> {
   ];
 }
 
-/** Claims of fresh keys, so many under way at all times. @returns claims a second, and claims in a group */
+/** Claims fresh keys, a fixed number of them in flight at all times. @returns claims a second, and claims in a group */
 async function claimRound(claims: Claims, count: number): Promise<{ rate: number; groupSize: number }> {
   const keys = Array.from({ length: count }, () => randomBytes(16).toString('latin1') as ReservationKey);
   const before = claims.counts;
@@ -142,7 +152,7 @@ async function claimFigures(size: Size, server: OwnServer): Promise<Figure[]> {
       theirs.push(await pgbenchRound(server, url, script, Math.round(groupSize), seconds));
     }
     return [
-      figureOf('claims, 64 in flight', '/s', ours, `groups of ${Math.round(shareOf(sizes, 0.5))}`),
+      figureOf(`claims, ${CLAIMS_IN_FLIGHT} in flight`, '/s', ours, `groups of ${Math.round(shareOf(sizes, 0.5))}`),
       figureOf('claims by pgbench, the same groups', '/s', theirs),
       figureOf(
         'claims / claims by pgbench',

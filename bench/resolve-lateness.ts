@@ -22,7 +22,7 @@ const TICK_MS = 4;
 const MB = 1_048_576;
 
 const paragraph = (number: number): string =>
-  `<section><h2>Part ${number}</h2><p>Word ${number} and <a href="/p/${number}">a link</a>, and words that nobody has read before.</p></section>\n`;
+  `<section><h2>Part ${number}</h2><p>Word ${number} and <a href="/p/${number}">a link</a>, and words without a meaning.</p></section>\n`;
 
 function pageOf(bytes: number): Buffer {
   const parts = ['<!doctype html><html lang="en"><head><title>A long page</title></head><body><main>'];

@@ -71,7 +71,7 @@ function writeSizes(): void {
 function writeClaims(runs: number): boolean {
   const plan = { authorizations: 8, requestsEach: 4 };
   const total = (fault?: Fault) => {
-    const sums = { sold: 0, doubleSales: 0, unknown: 0, elections: 0, runs: 0 };
+    const sums = { sold: 0, doubleSales: 0, unknown: 0, elections: 0 };
     for (let seed = 1; seed <= runs; seed++) {
       const result = simulateClaims({ ...plan, seed, ...(fault === undefined ? {} : { fault }) });
       sums.sold += result.sold;

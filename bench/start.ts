@@ -5,7 +5,7 @@
  *   npm run -s build && node bench/start.ts [--rounds 9] [--catalogue FILE] [--dist DIR]...
  *
  *   node bench/start.ts --guard            exit code 1 where a start takes more than 1.22 times its usual processor time, in
- *                                          that of the bare server; --regress 1.5: the start takes so many times as much
+ *                                          that of the bare server; --regress 1.5: the measured start counts 1.5 times
  *
  * Each `--dist` is one candidate (default: `dist`). Times are of the wall clock and of the processor, all threads, read from
  * /proc when the server has answered, so the bench needs Linux.

@@ -41,7 +41,7 @@ import { type Context, type Figure, figureOf, heapBytes, pause, quantile, type S
 const BASE_URL = 'http://bench.example';
 const SEARCH = '/v1/jobs/search?keyword=engineer';
 const SLOW_SYNC_MS = 10;
-const IN_FLIGHT_COUNT = 32;
+export const IN_FLIGHT_COUNT = 32;
 /** Of one callback: as many as it takes. */
 const EVENT_COUNT = 10;
 const TICK_MS = 1;
@@ -223,7 +223,7 @@ export async function latencies(asks: readonly Ask[]): Promise<number[]> {
   return millis;
 }
 
-/** So many under way at all times: how many a second, and the processor time of one, all threads, microseconds. */
+/** A fixed number in flight at all times: how many a second, and the processor time of one, all threads, microseconds. */
 export async function throughput(asks: readonly Ask[]): Promise<{ readonly rate: number; readonly cpuUs: number }> {
   let next = 0;
   const startMs = performance.now();

@@ -1,5 +1,5 @@
 /**
- * What a round of `watch` costs: a catalogue of so many boards and jobs, then a round in which one board in ten changed a tenth of
+ * What a round of `watch` costs: a catalogue of BOARDS boards with JOBS jobs each, then a round in which one board in ten changed a tenth of
  * its jobs (1 % of all) and the others answer 304, beside a build of the same catalogue from nothing. The boards stand behind a
  * real server on this machine; the watch is a process of its own, whose CPU time and peak memory the system counts. At the end the
  * snapshot is compared byte by byte with the one from nothing.
@@ -24,7 +24,7 @@ const BOARDS = Number(values.boards ?? 1000);
 const JOBS = Number(values.jobs ?? 200);
 const CHANGED_BOARDS = Math.max(1, Math.round(BOARDS / 10));
 const CHANGED_JOBS = Math.max(1, Math.round(JOBS / 10));
-/** Synthetic descriptions are short; so many of them are about as long as a real one, 4 KB. */
+/** Synthetic descriptions that together are about as long as a real one, 4 KB. */
 const TEXTS = 5;
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 

@@ -19,23 +19,22 @@ export interface Layout {
 
 const SECONDS_A_DAY = 86_400;
 
-/** Sales a second that one database writes, by its cores and by its log. */
+/** Sales a second that one database writes, by its cores, its log and its used authorizations; books in files. */
 function databaseBounds(costs: Costs, machines: Machines): Bound[] {
-  const { rowMicros, rowsPerSale, logBytesPerRow, claimBytes, claimSeconds, saleBytes } = costs;
-  const { utilization, databaseCores, databaseLogBytes, databaseBytes, bookDays } = machines;
+  const { rowMicros, rowsPerSale, logBytesPerRow, claimBytes, claimSeconds } = costs;
+  const { utilization, databaseCores, databaseLogBytes, databaseBytes } = machines;
   return [
     { part: 'database: processor time', perSecond: (databaseCores * utilization * 1e6) / (rowMicros * rowsPerSale) },
     { part: 'database: log', perSecond: databaseLogBytes / (logBytesPerRow * rowsPerSale) },
     { part: 'database: used authorizations', perSecond: (databaseBytes * 0.1) / (claimBytes * claimSeconds) },
-    {
-      part: `database: ${bookDays} days of books`,
-      perSecond: (databaseBytes * 0.9) / (saleBytes * bookDays * SECONDS_A_DAY),
-    },
   ];
 }
 
-/** Without the books, which are moved to files every day. */
-const withoutBooks = (bounds: readonly Bound[]): Bound[] => bounds.filter(({ part }) => !part.includes('books'));
+/** Sales a second whose books one database keeps. */
+const booksBound = ({ saleBytes }: Costs, { databaseBytes, bookDays }: Machines): Bound => ({
+  part: `database: ${bookDays} days of books`,
+  perSecond: (databaseBytes * 0.9) / (saleBytes * bookDays * SECONDS_A_DAY),
+});
 
 const gatesFor = (perSecond: number, { gateMicros }: Costs, { gateCores, utilization }: Machines): number =>
   Math.ceil((perSecond * gateMicros) / 1e6 / (gateCores * utilization));
@@ -46,7 +45,8 @@ export function layouts(costs: Costs, machines: Machines, boxCores: number): rea
   const { utilization, databaseConnections, regionGates, gateCores } = machines;
   const perGate = (gateCores * utilization * 1e6) / gateMicros;
   const database = databaseBounds(costs, machines);
-  const perPartition = Math.min(...withoutBooks(database).map(({ perSecond }) => perSecond));
+  const perPartition = Math.min(...database.map(({ perSecond }) => perSecond));
+  const connections = { part: 'connections of gates to the database', perSecond: databaseConnections * perGate };
   // Every gate of a region has one connection to every partition of it.
   const perRegion = Math.min(regionGates, databaseConnections) * perGate;
   return [
@@ -59,15 +59,12 @@ export function layouts(costs: Costs, machines: Machines, boxCores: number): rea
     },
     {
       name: 'gates, jobs services, one database',
-      bounds: [...database, { part: 'connections of gates to the database', perSecond: databaseConnections * perGate }],
+      bounds: [...database, booksBound(costs, machines), connections],
       next: 'books older than a day in files of an object store; the database keeps their sums',
     },
     {
       name: 'the same, books in files',
-      bounds: [
-        ...withoutBooks(database),
-        { part: 'connections of gates to the database', perSecond: databaseConnections * perGate },
-      ],
+      bounds: [...database, connections],
       next: 'claims, intents and outcomes hashed by payer over partitions, each with replicas',
     },
     {
@@ -113,7 +110,7 @@ export function sizesAt(perSecond: number, jobs: number, costs: Costs, machines:
   const layout = steps.find((step) => firstOf(step).perSecond >= perSecond) ?? last;
   const regions = layout === last ? Math.ceil(perSecond / firstOf(last).perSecond) : 1;
   const gates = layout === steps[0] ? 1 : Math.max(2, gatesFor(perSecond, costs, machines));
-  const perPartition = Math.min(...withoutBooks(databaseBounds(costs, machines)).map((bound) => bound.perSecond));
+  const perPartition = Math.min(...databaseBounds(costs, machines).map((bound) => bound.perSecond));
   const shards = Math.ceil(jobs / costs.shardJobs);
   const asked = QUESTIONS.cohort + QUESTIONS.oneShard + QUESTIONS.allShards * shards;
   const perService = (machines.serviceCores * machines.utilization * 1e6) / costs.serviceMicros;

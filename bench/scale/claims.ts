@@ -16,10 +16,10 @@ export const FAULTS = [
   'no fencing',
   /** A new leader begins with what it has itself. */
   'takes over without reading',
-  /** A gate claims in its own region, whoever the payer is. */
+  /** A gate claims in its own region, not in the payer's. */
   'claims by region of the gate',
   /** Gates do not agree into how many partitions payers are hashed. */
-  'hashed anew while selling',
+  'rehashed while selling',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -167,7 +167,7 @@ class Model {
   /** The replicas that have this payer's authorizations, as this gate sees it. */
   #homeOf({ authorization, region }: ClaimRequest): readonly Replica[] {
     const { fault } = this.#plan;
-    const count = fault === 'hashed anew while selling' && this.#chance(0.5) ? PARTITIONS + 1 : PARTITIONS;
+    const count = fault === 'rehashed while selling' && this.#chance(0.5) ? PARTITIONS + 1 : PARTITIONS;
     const home = fault === 'claims by region of the gate' ? region : 0;
     return this.#partitions[home * (PARTITIONS + 1) + (authorization % count)]!;
   }

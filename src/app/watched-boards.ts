@@ -2,8 +2,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import {
-  BOARD_HEALTHS,
   BoardsUnavailableError,
+  countByHealth,
   isOverdue,
   type WatchedBoards,
   type WatchedBoardsView,
@@ -60,9 +60,7 @@ function writeMetrics(page: Exposition, view: WatchedBoardsView | undefined, now
   if (view === undefined) return;
   const { boards, days } = view;
   page.family('paygrade_watched_boards', 'gauge', 'Watched boards by health.');
-  for (const health of BOARD_HEALTHS) {
-    page.sample(boards.filter((board) => board.health === health).length, { health });
-  }
+  for (const [health, count] of Object.entries(countByHealth(boards))) page.sample(count, { health });
   const overdue = boards.filter((board) => isOverdue(board, nowMs)).length;
   page.single(
     'paygrade_watched_boards_overdue',

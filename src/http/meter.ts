@@ -2,6 +2,7 @@
  * Counts the requests of each operation by status, its refusals by code, and its latencies. All counters exist from the
  * start, so counting a request takes a few additions.
  */
+import { Histogram } from '../base/histogram.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { ErrorCode } from './errors.ts';
 
@@ -24,9 +25,7 @@ export class OperationMeter {
   readonly #codes: readonly string[];
   /** Number of refusals, one for each element of #codes. */
   readonly #codeCounts: Float64Array;
-  /** Number of requests by bucket: slower than the bound before and at most as slow as its own; the last bucket has no bound. */
-  readonly #latencies = new Float64Array(LATENCY_BOUNDS_MS.length + 1);
-  #latencySumMs = 0;
+  readonly #latencies = new Histogram(LATENCY_BOUNDS_MS);
 
   /** @param codes every code that a refusal of this operation may have */
   constructor(
@@ -47,10 +46,7 @@ export class OperationMeter {
       const index = this.#codes.indexOf(code);
       if (index >= 0) this.#codeCounts[index]!++;
     }
-    let bucket = 0;
-    while (bucket < LATENCY_BOUNDS_MS.length && durationMs > LATENCY_BOUNDS_MS[bucket]!) bucket++;
-    this.#latencies[bucket]!++;
-    this.#latencySumMs += durationMs;
+    this.#latencies.add(durationMs);
   }
 
   /** Number of responses with the status so far. */
@@ -70,13 +66,6 @@ export class OperationMeter {
   }
 
   writeLatencies(into: Exposition): void {
-    let count = 0;
-    for (const [index, inBucket] of this.#latencies.entries()) {
-      count += inBucket;
-      const bound = LATENCY_BOUNDS_MS[index];
-      into.sample(count, { ...this.labels, le: bound === undefined ? '+Inf' : String(bound / 1000) }, '_bucket');
-    }
-    into.sample(this.#latencySumMs / 1000, this.labels, '_sum');
-    into.sample(count, this.labels, '_count');
+    this.#latencies.write(into, this.labels);
   }
 }

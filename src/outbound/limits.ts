@@ -2,9 +2,9 @@
 
 /** Requests to one host at a time (siblings §5): what a small server of a customer bears. */
 export const HOST_SLOTS_MAX = 4;
-/** A host without an answer for so long, milliseconds, gets no further slot while others wait. */
+/** Milliseconds without an answer after which a host gets no further slot while others wait. */
 export const SILENCE_MS = 2000;
-/** A silent host with nothing in flight counts as silent for so long, milliseconds, then it gets another chance. */
+/** Milliseconds for which a silent host with nothing in flight counts as silent; then it gets another chance. */
 export const SILENT_KEPT_MS = 60_000;
 /** Silent hosts that are remembered; beyond it the one forgotten is the one that fell silent first. */
 export const SILENT_HOSTS_MAX = 10_000;

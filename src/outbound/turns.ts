@@ -1,5 +1,5 @@
 /**
- * Turns of outbound requests (siblings §5): so many at a time, at most four to one host, customers in turn.
+ * Turns of outbound requests (siblings §5): a bounded number of slots, at most four of them for one host, given to customers in turn.
  *
  * - A customer that holds half of the slots gets no further one while another customer waits.
  * - A host that has not answered for two seconds gets no further slot while something else could use it, and all such hosts

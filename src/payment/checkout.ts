@@ -91,7 +91,7 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   }
 }
 
-/** An answer that takes seconds keeps no turn of the facilitator meanwhile; what may take so long is bounded by its own route. */
+/** An answer that takes seconds keeps no turn of the facilitator meanwhile; its own route bounds such answers. */
 function purchaseOf({ order, client, named }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
   const isSlow = (client.answerSeconds ?? 0) > 0;
   if (isSlow) turn?.end();

@@ -82,8 +82,8 @@ export interface RetryStore {
    */
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined>;
   /**
-   * The same at a customer's word, also for a job that another process holds. Of a store without it, {@link update} is that; where it is, `update` of a
-   * job that this process has taken changes nothing once another one holds it.
+   * The same at a customer's word, also for a job that another process holds. Of a store without it, {@link update} is that; where
+   * it is, `update` of a job that this process has taken changes nothing once another one holds it.
    */
   updateByCustomer?(
     id: RetryId,

@@ -1,8 +1,8 @@
 /**
  * The jobs services of a gate (siblings §8). They are asked in turn, the one whose turn it is first and the others in order
- * after it; those whose last question was late come after them, and those whose last was
- * refused or lost come last. A refused or lost connection, 401, 403, 429 and 5xx
- * go to the next address, all within one time; a bad or a late answer goes nowhere else, and nothing is asked twice at once.
+ * after it; those whose last question was late come after them, and those whose last was refused or lost come last. A refused
+ * or lost connection, 401, 403, 429 and 5xx go to the next address, all within one time; a bad or a late answer goes nowhere
+ * else, and nothing is asked twice at once.
  *
  * A look at each service, every other second and at once where it was away, is an ordinary question; it decides `/ready`, and
  * brings back a service that was passed over. Bound: one look at a time a service.
@@ -95,13 +95,9 @@ export class JobsServices implements RemoteCatalogue {
 
   #inTurn(): readonly JobsService[] {
     const all = this.#services;
-    if (all.length === 1) return all;
     const first = this.#turn++ % all.length;
-    const inTurn = first === 0 ? all : [...all.slice(first), ...all.slice(0, first)];
-    // A stable sort, and no sort where all are well.
-    return inTurn.every((service) => rankOf(service) === 1)
-      ? inTurn
-      : [...inTurn].sort((a, b) => rankOf(a) - rankOf(b));
+    // The sort is stable.
+    return [...all.slice(first), ...all.slice(0, first)].sort((a, b) => rankOf(a) - rankOf(b));
   }
 
   #late(faults: readonly string[]): RemoteAnswer<never> {
@@ -109,7 +105,7 @@ export class JobsServices implements RemoteCatalogue {
     return { kind: 'late', detail: [within, ...faults].join('; ') };
   }
 
-  /** Asks one service, counts what came of it, and notes whether the service can be asked. */
+  /** Asks one service, counts the outcome, and notes whether the service can be asked. */
   async #askOne<A>(service: JobsService, question: RemoteQuestion<A>, timeoutMs: number): Promise<Asked<A>> {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();

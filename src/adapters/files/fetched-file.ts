@@ -12,9 +12,9 @@ import { fetchCodeOf } from '../outbound/connection-failure.ts';
 
 /** Longest file that is fetched: a hundred million jobs with their descriptions. */
 const FETCHED_BYTES_MAX = 256 * 2 ** 30;
-/** A download ends when nothing arrives for so long. */
+/** A download ends when nothing arrives for this time. */
 const STALL_MS = 30_000;
-/** Unfinished downloads of processes that died are removed after so long. */
+/** Age at which unfinished downloads of processes that died are removed. */
 const LEFTOVER_MS = 86_400_000;
 const ETAG_LENGTH_MAX = 1000;
 

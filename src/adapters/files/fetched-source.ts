@@ -11,7 +11,7 @@ import type { CatalogueSource, ServedCatalogue } from '../../catalogue/holder.ts
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { FetchedFile } from './fetched-file.ts';
 
-/** A start waits so long for the address; what takes longer is served when it has come. */
+/** How long a start waits for the address; what takes longer is served when it has come. */
 const START_WAIT_MS = 10_000;
 
 export interface FetchedPorts {

@@ -1,4 +1,5 @@
 /** Counts of outbound requests for the metrics. */
+import { Histogram } from '../../base/histogram.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { OutboundResult } from '../../outbound/outbound.ts';
 import { RULE_NAMES } from '../../outbound/policy.ts';
@@ -10,8 +11,8 @@ const KINDS = ['answer', 'blocked', 'timeout', 'unreachable', 'tls-error', 'too-
 /** Every range that is not public, as one rule: a series for each would be a hundred. */
 const RANGES = 'address';
 
-/** Upper bounds of the duration histogram, seconds. */
-const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
+/** Upper bounds of the durations' buckets, milliseconds. */
+const BOUNDS_MS = [50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
 export class OutboundCounts {
   readonly #results: Record<Kind, number> = {
@@ -25,19 +26,11 @@ export class OutboundCounts {
   };
   /** By rule; all ranges of addresses together. */
   readonly #blocked = new Map([...RULE_NAMES, RANGES].map((rule) => [rule, 0]));
-  /** Requests of at most this duration, by bucket. */
-  readonly #within: number[] = BUCKETS.map(() => 0);
-  #secondsSum = 0;
-  #count = 0;
+  readonly #durations = new Histogram(BOUNDS_MS);
 
   noteResult(kind: Kind, durationMs: number): void {
     this.#results[kind]++;
-    const seconds = durationMs / 1000;
-    BUCKETS.forEach((bound, i) => {
-      if (seconds <= bound) this.#within[i] = (this.#within[i] ?? 0) + 1;
-    });
-    this.#secondsSum += seconds;
-    this.#count++;
+    this.#durations.add(durationMs);
   }
 
   noteBlocked(rule = RANGES): void {
@@ -54,12 +47,6 @@ export class OutboundCounts {
     page.family('paygrade_outbound_blocked_total', 'counter', 'Targets that the policy refused, by rule.');
     for (const [rule, count] of this.#blocked) page.sample(count, { rule });
     page.family('paygrade_outbound_duration_seconds', 'histogram', 'Time of an outbound request after its turn came.');
-    BUCKETS.forEach((bound, i) => {
-      page.sample(this.#within[i] ?? 0, { le: String(bound) }, '_bucket');
-    });
-    page
-      .sample(this.#count, { le: '+Inf' }, '_bucket')
-      .sample(this.#secondsSum, {}, '_sum')
-      .sample(this.#count, {}, '_count');
+    this.#durations.write(page);
   }
 }

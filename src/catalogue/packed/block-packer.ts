@@ -1,8 +1,8 @@
 /**
  * Descriptions into compressed blocks. Which texts share a block follows from the texts themselves, so that a change moves the
  * ends of a few blocks and not of all behind it: a block ends before a text whose digest says so once it is three quarters full,
- * and where it would become too long. A block that an earlier snapshot has is copied from there, neither read nor compressed again; as the
- * compressor is deterministic, the result is the same byte by byte.
+ * and where it would become too long. A block that an earlier snapshot has is copied from there, neither read nor compressed
+ * again; as the compressor is deterministic, the result is the same byte by byte.
  */
 import { hash } from 'node:crypto';
 import { CHECKED_CHUNK_BYTES, PACKED_BLOCK_BYTES } from '../limits.ts';

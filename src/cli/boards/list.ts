@@ -2,7 +2,7 @@
 import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
-import { BOARD_HEALTHS, type BoardHealth } from '../../catalogue/watched-boards.ts';
+import { BOARD_HEALTHS, type BoardHealth, countByHealth } from '../../catalogue/watched-boards.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
 import { command, EXIT_OK } from '../command.ts';
 import { BOARD_CATALOGUE, readBoards } from './board-options.ts';
@@ -67,9 +67,7 @@ export const listBoards = command({
       `${'health'.padEnd(9)}  ${'jobs'.padStart(7)}  ${'last fetch'.padEnd(16)}  ${'next'.padEnd(16)}  board\n`,
     );
     for (const board of shown) stdout.write(lineOf(board, clock.nowMs()));
-    const counts = BOARD_HEALTHS.map(
-      (health) => [health, all.filter((board) => healthOf(board) === health).length] as const,
-    );
+    const counts = Object.entries(countByHealth(all.map((board) => ({ health: healthOf(board) }))));
     const parts = counts.filter(([, count]) => count > 0).map(([health, count]) => `${grouped(count)} ${health}`);
     stderr.write(`${grouped(all.length)} boards${parts.length === 0 ? '' : `: ${parts.join(', ')}`}\n`);
     return EXIT_OK;

@@ -10,7 +10,7 @@ import {
 import { WatchedBoardsFile } from '../../storage/history/watched-boards-file.ts';
 import { type Finding, Findings } from './finding.ts';
 
-/** Without a believable feed for so long the jobs of a board are hearsay: three times the longest pause between fetches. */
+/** A board without a believable feed for this time is stale: three times the default of the longest pause between fetches. */
 const STALE_MS = 3 * 86_400_000;
 /** Boards that a finding names. */
 const NAMED_MAX = 5;

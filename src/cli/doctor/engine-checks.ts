@@ -1,5 +1,7 @@
 /** Checks of what is in other processes: the jobs services of a gate, and the catalogue behind an address. */
 import type { Config } from '../../app/configuration.ts';
+import { AddressJudge } from '../../outbound/address-rules.ts';
+import { literalOf } from '../../outbound/target-allow.ts';
 import { ask } from './ask.ts';
 import { type Finding, Findings, sizeText } from './finding.ts';
 
@@ -34,11 +36,12 @@ export async function checkEngine({ engineUrl, engineToken, snapshot, surfaces }
   return findings.all;
 }
 
-/** Names without a dot and addresses of private networks. */
-const isPrivate = (host: string): boolean =>
-  !host.includes('.') ||
-  /^(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^\[/.test(host) ||
-  host.endsWith('.internal');
+/** Names without a dot or below `.internal`, and addresses that are not public. */
+function isPrivate(host: string): boolean {
+  const ip = literalOf(host);
+  if (ip !== undefined) return new AddressJudge().refusalOf(ip) !== undefined;
+  return !host.includes('.') || host.endsWith('.internal');
+}
 
 /** Looks at the head of the answer only: the file can be large. */
 export async function checkFetchedSnapshot({ snapshot }: Config): Promise<readonly Finding[]> {

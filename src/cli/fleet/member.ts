@@ -1,5 +1,6 @@
 /** One process of `paygrade fleet`: a gate or a jobs service, started again when it dies, and one at a time on request. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 
 /** Before a process that died is started again. */
@@ -33,7 +34,7 @@ export class Member {
     return this.#child?.pid;
   }
 
-  /** Starts it; resolves when it listens. Rejects with an Error of one line when it ends before that. */
+  /** Starts it; resolves when it listens. @throws CommandError (rejects) when it ends before that */
   async start(): Promise<void> {
     const { name, variables, io } = this.#options;
     const entry = process.argv[1] as string; // this very program
@@ -49,19 +50,23 @@ export class Member {
     this.port = await new Promise<number>((resolve, reject) => {
       const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
       let text = '';
+      let isListening = false;
       child.stdout.setEncoding('utf8').on('data', (part: string) => {
-        if (text === 'listens') return void io.stderr.write(part.replace(/^(?=.)/gm, `${name}: `));
+        if (isListening) {
+          io.stderr.write(part.replace(/^(?=.)/gm, `${name}: `));
+          return;
+        }
         text += part;
         const found = /listening on \S*:(\d+)\n/.exec(text);
         if (found === null) return;
-        text = 'listens';
+        isListening = true;
         clearTimeout(timer);
         resolve(Number(found[1]));
       });
-      child.once('error', reject);
+      child.once('error', ({ message }) => reject(new CommandError(`${name} cannot be started: ${message}`)));
       child.once('exit', () => {
         clearTimeout(timer);
-        reject(new Error(`${name} ended before it listened`));
+        reject(new CommandError(`${name} ended before it listened`));
       });
     });
     child.once('exit', (code, signal) => this.#ended(child, code, signal));

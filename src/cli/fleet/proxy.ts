@@ -6,7 +6,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Pause between two looks at a gate. */
-export const LOOK_PAUSE_MS = 250;
+const LOOK_PAUSE_MS = 250;
 const LOOK_TIMEOUT_MS = 1000;
 
 /** RFC 9110 §7.6.1: they belong to one connection. */

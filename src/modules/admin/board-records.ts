@@ -1,6 +1,6 @@
 /** The watched boards as the operator's routes write them. */
 import * as v from 'valibot';
-import { isoTime } from '../../base/iso-time.ts';
+import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { BOARD_HEALTHS, type BoardDaySum, isOverdue, type ShownBoard } from '../../catalogue/watched-boards.ts';
 import { count, dateTime } from '../answer-values.ts';
 
@@ -21,8 +21,6 @@ export const boardRecord = v.strictObject({
   reason: v.nullable(v.string()),
 });
 
-const timeOf = (timeMs: number | null): string | null => (timeMs === null || timeMs === 0 ? null : isoTime(timeMs));
-
 /** `next_at` is null for a board that is due at once. */
 export const boardRecordOf = (board: ShownBoard, nowMs: number): v.InferInput<typeof boardRecord> => ({
   board: board.name,
@@ -32,9 +30,9 @@ export const boardRecordOf = (board: ShownBoard, nowMs: number): v.InferInput<ty
   health: board.health,
   jobs: board.jobs,
   last_jobs: board.lastJobs,
-  last_fetch_at: timeOf(board.lastFetchMs),
-  last_ok_at: timeOf(board.lastOkMs),
-  next_at: timeOf(board.nextMs),
+  last_fetch_at: isoTimeOrNull(board.lastFetchMs),
+  last_ok_at: isoTimeOrNull(board.lastOkMs),
+  next_at: isoTimeOrNull(board.nextMs === 0 ? null : board.nextMs),
   overdue: isOverdue(board, nowMs),
   http_status: board.httpStatus,
   reason: board.reason,

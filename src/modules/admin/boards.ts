@@ -6,7 +6,13 @@ import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
 import { missingDomains } from '../../catalogue/questions/missing-domains.ts';
 import { comparedText } from '../../catalogue/terms.ts';
-import { BOARD_HEALTHS, type BoardHealth, isOverdue, type ShownBoard } from '../../catalogue/watched-boards.ts';
+import {
+  BOARD_HEALTHS,
+  type BoardHealth,
+  countByHealth,
+  isOverdue,
+  type ShownBoard,
+} from '../../catalogue/watched-boards.ts';
 import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { integer, moment } from '../parameter-rules.ts';
@@ -82,9 +88,7 @@ export const listBoards = route<BoardsServices>()({
       data: {
         boards: shown.map((board) => boardRecordOf(board, nowMs)),
         matching_boards: matching.length,
-        health: Object.fromEntries(
-          BOARD_HEALTHS.map((health) => [health, boards.filter((board) => board.health === health).length]),
-        ) as Record<BoardHealth, number>,
+        health: countByHealth(boards),
         overdue: boards.filter((board) => isOverdue(board, nowMs)).length,
         days: days.map(boardDayRecordOf),
         companies_without_domain: missing.companies.map(({ name, activeJobs }) => ({

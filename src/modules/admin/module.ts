@@ -1,6 +1,7 @@
 /**
- * The admin module: operations of the operator. They exist only with `ADMIN_TOKEN` and appear in no public document, because the
- * module has no summary; those about boards need `CATALOGUE` too. Every one of them lists the way in `adminToken`, and its path begins with `/admin/` (app/cors.ts).
+ * The admin module: operations of the operator. They exist only with `ADMIN_TOKEN`, those about boards only with `CATALOGUE` too,
+ * and appear in no public document, because the module has no summary. Every one of them lists the way in `adminToken`, and its
+ * path begins with `/admin/` (app/cors.ts).
  */
 import { secretHolderOf } from '../../access/secret-token.ts';
 import { bind } from '../../http/operation.ts';

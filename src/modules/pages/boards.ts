@@ -5,18 +5,11 @@
 import { BOARD_HEALTHS } from '../../catalogue/watched-boards.ts';
 import { pageRoute } from './document.ts';
 import { html } from './html.ts';
+import { tokenForm } from './token-form.ts';
 
 const MAIN = html`<h1>Boards</h1>
 <p class="lead">The boards that this catalogue is watched by: how each one is, what the days brought, and the companies that no buyer can ask for yet.</p>
-<form id="token-form" class="panel" autocomplete="off" novalidate>
-<div class="field">
-<label for="token">Admin token</label>
-<p class="hint" id="token-hint">The value of <code>ADMIN_TOKEN</code>. It stays in this page: no cookie, no storage, no address.</p>
-<input id="token" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="token-hint token-error">
-<p class="error" id="token-error" aria-live="polite"></p>
-</div>
-<p class="actions"><button type="submit" class="button">Show the boards</button></p>
-</form>
+${tokenForm('Show the boards')}
 <noscript><p class="note">This page needs JavaScript. Without it: <code>paygrade boards --catalogue DIR</code></p></noscript>
 <div id="opened" hidden>
 <div class="panel operator-bar">

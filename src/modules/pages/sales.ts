@@ -5,18 +5,11 @@
  */
 import { pageRoute } from './document.ts';
 import { html } from './html.ts';
+import { tokenForm } from './token-form.ts';
 
 const MAIN = html`<h1>Sales</h1>
 <p class="lead">The books of this server: what it sold, day by day, and which answers were paid for and did not go out.</p>
-<form id="token-form" class="panel" autocomplete="off" novalidate>
-<div class="field">
-<label for="token">Admin token</label>
-<p class="hint" id="token-hint">The value of <code>ADMIN_TOKEN</code>. It stays in this page: no cookie, no storage, no address.</p>
-<input id="token" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="token-hint token-error">
-<p class="error" id="token-error" aria-live="polite"></p>
-</div>
-<p class="actions"><button type="submit" class="button">Show the books</button></p>
-</form>
+${tokenForm('Show the books')}
 <noscript><p class="note">This page needs JavaScript. Without it: <code>paygrade sales --help</code></p></noscript>
 <div id="books" hidden>
 <div class="panel operator-bar">

@@ -11,8 +11,8 @@ import type { ProcessServices } from './services.ts';
 export const COMPONENT_NAMES = ['snapshot', 'state', 'settlement'] as const;
 
 /**
- * False while the server is overloaded or about to end. Overload does not change the status: a proxy that took an overloaded server out would give
- * its load to the next one, and what was bought here is still served here.
+ * False while the server is overloaded or about to end. Overload does not change the status: a proxy that took an overloaded
+ * server out would give its load to the next one, and what was bought here is still served here.
  */
 const LOAD = 'load';
 

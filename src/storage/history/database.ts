@@ -5,8 +5,8 @@
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
  * reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were extracted with;
- * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts and board-schema.ts. Times are milliseconds since the
- * epoch, UTC.
+ * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts and board-schema.ts. Times are
+ * milliseconds since the epoch, UTC.
  *
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
  * a second import. Readers continue until the import writes its pages to the file.

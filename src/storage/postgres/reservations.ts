@@ -31,7 +31,7 @@ import { checkedAnswer, type Doubt, OpenReservation, readable, type State } from
 import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
 import { Retention } from './retention.ts';
 
-/** Claims that were removed by one and taken by another process before us; after so many we say that the key is taken. */
+/** Tries to claim a key that other processes remove and take in between; then the answer is that it is taken. */
 const TRIES_MAX = 5;
 
 export interface ReservationsPorts {

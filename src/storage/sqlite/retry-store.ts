@@ -4,6 +4,7 @@
  */
 import { monthStartMs } from '../../accounts/month.ts';
 import type { Clock } from '../../base/clock.ts';
+import { StepsInTurn } from '../../base/steps-in-turn.ts';
 import type { RetryId } from '../../retry/identifier.ts';
 import type { RetryJob } from '../../retry/job.ts';
 import { HELD_RESULT_BYTES_MAX } from '../../retry/limits.ts';
@@ -30,8 +31,8 @@ export class SqliteRetryStore implements RetryStore {
   readonly #ports: RetryStorePorts;
   /** Jobs that this process holds, with their record once it was read. */
   readonly #held = new Map<RetryId, RetryRecord | undefined>();
-  /** The last step of a job that is under way. */
-  readonly #steps = new Map<RetryId, Promise<unknown>>();
+  /** Steps of one job take turns. */
+  readonly #steps = new StepsInTurn<RetryId>();
   /** Jobs that were written since the look for due ones began. */
   #writtenSinceLook = new Set<RetryId>();
 
@@ -55,7 +56,7 @@ export class SqliteRetryStore implements RetryStore {
   }
 
   async find(id: RetryId): Promise<RetryRecord | undefined> {
-    return this.#held.get(id) ?? this.#inTurn(id, () => this.#current(id));
+    return this.#held.get(id) ?? this.#steps.run(id, () => this.#current(id));
   }
 
   async findByKey(key: string): Promise<RetryJob | undefined> {
@@ -63,7 +64,7 @@ export class SqliteRetryStore implements RetryStore {
   }
 
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
-    return this.#inTurn(id, async () => {
+    return this.#steps.run(id, async () => {
       const before = await this.#current(id);
       const change = before && decide(before);
       if (before === undefined || change === undefined) return undefined;
@@ -78,7 +79,7 @@ export class SqliteRetryStore implements RetryStore {
   }
 
   remove(id: RetryId): Promise<void> {
-    return this.#inTurn(id, async () => {
+    return this.#steps.run(id, async () => {
       await this.#ports.write({ table: RETRIES, kind: 'remove', id });
       this.#held.delete(id);
     });
@@ -109,7 +110,7 @@ export class SqliteRetryStore implements RetryStore {
   }
 
   release(id: RetryId): Promise<number | undefined> {
-    return this.#inTurn(id, async () => {
+    return this.#steps.run(id, async () => {
       const record = await this.#current(id);
       // A release that is not on record leaves the job held, so that it can be repeated: no look would find the job again.
       if (record !== undefined) await this.#ports.write({ table: RETRIES, kind: 'release', id });
@@ -149,17 +150,5 @@ export class SqliteRetryStore implements RetryStore {
     if (organization === null || retriesCreated + attemptsMade + callbacksDelivered === 0) return undefined;
     const monthMs = monthStartMs(this.#ports.clock.nowMs());
     return { organization, monthMs, retriesCreated, attemptsMade, callbacksDelivered };
-  }
-
-  /** Steps of one job, one after another. */
-  #inTurn<T>(id: RetryId, step: () => Promise<T>): Promise<T> {
-    const before = this.#steps.get(id);
-    const running = before === undefined ? step() : before.then(step, step);
-    const forget = (): void => {
-      if (this.#steps.get(id) === running) this.#steps.delete(id);
-    };
-    this.#steps.set(id, running);
-    running.then(forget, forget);
-    return running;
   }
 }

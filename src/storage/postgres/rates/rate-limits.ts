@@ -40,7 +40,7 @@ export const allowanceOf = (limit: number, processCount: number): number =>
 interface Own {
   readonly window: RateWindow;
   /** Passes that others do not know of. */
-  untold: number;
+  unshared: number;
 }
 
 /** What the limiters share. */
@@ -60,8 +60,8 @@ class SharedLimiter implements RateLimiter {
   readonly #limit: number;
   readonly #sharing: Sharing;
   readonly #own: LRUCache<string, Own>;
-  /** Keys with so many untold passes that others should hear of them. */
-  readonly #toTell = new Set<string>();
+  /** Keys with at least half of their allowance unshared: the next message has them. */
+  readonly #toShare = new Set<string>();
 
   constructor(limit: number, windowMs: number, sharing: Sharing) {
     this.#limit = limit;
@@ -77,10 +77,10 @@ class SharedLimiter implements RateLimiter {
     const waitMs = this.#waitOf(key, own.window, nowMs);
     if (waitMs > 0) return waitMs;
     const allowance = allowanceOf(this.#limit, this.#sharing.processCount);
-    if (own.untold >= allowance && !this.#sharing.isAlone) return this.#sharing.share().then(() => this.tryPass(key));
+    if (own.unshared >= allowance && !this.#sharing.isAlone) return this.#sharing.share().then(() => this.tryPass(key));
     own.window.tryPass(nowMs);
-    own.untold++;
-    if (own.untold * 2 >= allowance) this.#toTell.add(key);
+    own.unshared++;
+    if (own.unshared * 2 >= allowance) this.#toShare.add(key);
     return 0;
   }
 
@@ -89,25 +89,25 @@ class SharedLimiter implements RateLimiter {
     return this.#waitOf(key, own?.window, this.#sharing.clock.monotonicMs());
   }
 
-  /** The untold passes of keys that others should hear of; they stay untold until {@link told}. */
+  /** The unshared passes for the next message; they stay unshared until {@link told}. */
   sums(): Record<string, number> {
     const sums: Record<string, number> = {};
-    for (const key of this.#toTell) sums[key] = this.#own.get(key)?.untold ?? 0;
+    for (const key of this.#toShare) sums[key] = this.#own.get(key)?.unshared ?? 0;
     return sums;
   }
 
   told(sums: Readonly<Record<string, number>>): void {
     for (const [key, count] of Object.entries(sums)) {
       const own = this.#own.get(key);
-      if (own !== undefined) own.untold -= count;
-      if ((own?.untold ?? 0) === 0) this.#toTell.delete(key);
+      if (own !== undefined) own.unshared -= count;
+      if ((own?.unshared ?? 0) === 0) this.#toShare.delete(key);
     }
   }
 
   #ownOf(key: string): Own {
     let own = this.#own.get(key);
     if (own === undefined) {
-      own = { window: new RateWindow(this.#limit, this.windowMs), untold: 0 };
+      own = { window: new RateWindow(this.#limit, this.windowMs), unshared: 0 };
       this.#own.set(key, own);
     }
     return own;

@@ -7,6 +7,7 @@
 import { monthStartMs } from '../../../accounts/month.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
+import { StepsInTurn } from '../../../base/steps-in-turn.ts';
 import type { RetryId } from '../../../retry/identifier.ts';
 import { hasEnded, type RetryJob } from '../../../retry/job.ts';
 import { HELD_RESULT_BYTES_MAX } from '../../../retry/limits.ts';
@@ -89,7 +90,7 @@ export class PostgresRetries implements RetryStore {
   /** Jobs that this process holds, as far as it knows. */
   readonly #held = new Map<RetryId, Held>();
   /** The last step of a job that is under way here. */
-  readonly #steps = new Map<RetryId, Promise<unknown>>();
+  readonly #steps = new StepsInTurn<RetryId>();
   /** A look may have taken jobs although its answer was lost. */
   #mayHaveStrays = false;
 
@@ -135,14 +136,14 @@ export class PostgresRetries implements RetryStore {
   }
 
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
-    return this.#inTurn(id, () => this.#change(id, decide, this.#held.get(id)));
+    return this.#steps.run(id, () => this.#change(id, decide, this.#held.get(id)));
   }
 
   updateByCustomer(
     id: RetryId,
     decide: (record: RetryRecord) => RetryChange | undefined,
   ): Promise<RetryRecord | undefined> {
-    return this.#inTurn(id, () => this.#change(id, decide, undefined));
+    return this.#steps.run(id, () => this.#change(id, decide, undefined));
   }
 
   async remove(id: RetryId): Promise<void> {
@@ -183,7 +184,7 @@ export class PostgresRetries implements RetryStore {
   }
 
   release(id: RetryId): Promise<number | undefined> {
-    return this.#inTurn(id, async () => {
+    return this.#steps.run(id, async () => {
       const hold = this.#held.get(id)?.hold ?? '';
       const [row] = await this.#ports.database.run({ ...RELEASE, values: [id, hold] }, { isPatient: true });
       this.#held.delete(id);
@@ -264,17 +265,5 @@ export class PostgresRetries implements RetryStore {
   #usageOf({ organization }: RetryJob, created: number, attempts: number, delivered: number): unknown[] {
     const counts = created + attempts + delivered;
     return [counts === 0 ? null : organization, monthStartMs(this.#ports.clock.nowMs()), created, attempts, delivered];
-  }
-
-  /** Steps of one job in this process, one after another. */
-  #inTurn<T>(id: RetryId, step: () => Promise<T>): Promise<T> {
-    const before = this.#steps.get(id);
-    const running = before === undefined ? step() : before.then(step, step);
-    const forget = (): void => {
-      if (this.#steps.get(id) === running) this.#steps.delete(id);
-    };
-    this.#steps.set(id, running);
-    running.then(forget, forget);
-    return running;
   }
 }

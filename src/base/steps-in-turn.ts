@@ -1,0 +1,22 @@
+/** Steps of one key run one after another, in their order; those of different keys side by side. Memory: keys with a step. */
+export class StepsInTurn<Key> {
+  /** The last step of each key. */
+  readonly #last = new Map<Key, Promise<unknown>>();
+
+  /** Whether a step of the key runs or waits. */
+  has(key: Key): boolean {
+    return this.#last.has(key);
+  }
+
+  /** Begins at once when there is no other step of the key, otherwise when the last one has settled, whatever it came to. */
+  run<T>(key: Key, step: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
+    const running = before === undefined ? step() : before.then(step, step);
+    const forget = (): void => {
+      if (this.#last.get(key) === running) this.#last.delete(key);
+    };
+    this.#last.set(key, running);
+    running.then(forget, forget);
+    return running;
+  }
+}
