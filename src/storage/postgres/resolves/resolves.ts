@@ -28,7 +28,7 @@ import {
   FINISH,
   FORGET,
   OUTCOME,
-  SWEPT_AT_ONCE,
+  SWEEP_COUNT_MAX,
   TAKE_DEAD,
   TAKE_LEFT,
 } from './statements.ts';
@@ -149,7 +149,7 @@ export class PostgresResolves implements ResolveStore {
     const { database } = this.#ports;
     for (;;) {
       const expired = await database.run(EXPIRE);
-      if (expired.length < SWEPT_AT_ONCE) break;
+      if (expired.length < SWEEP_COUNT_MAX) break;
     }
     await database.run(FORGET);
     const [row] = await database.run(COUNTS);

@@ -3,7 +3,8 @@ import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
 import { hasNoRow, ownerIsDead } from '../owners.ts';
 
 const TAKEN_COUNT_MAX = 128;
-const SWEEP_COUNT_MAX = 512;
+/** Resolves that one sweep ends at most. */
+export const SWEEP_COUNT_MAX = 512;
 
 /** $1 id, $2 digest, $3 time, $4 question, $5 holder. */
 export const CREATE = {
@@ -54,7 +55,7 @@ export const TAKE_DEAD = { name: 'take-resolves-of-the-dead', text: takeOverText
 /** The same of processes that have ended in order. */
 export const TAKE_LEFT = { name: 'take-resolves-left', text: takeOverText(hasNoRow('holder')) } as const;
 
-/** Ends resolves whose hour is over. How many, and whether more are due. */
+/** Ends resolves whose hour is over. A row for each; more may be due when there are {@link SWEEP_COUNT_MAX}. */
 export const EXPIRE = {
   name: 'expire-resolves',
   text: `
@@ -79,5 +80,3 @@ export const COUNTS = {
     SELECT count(*) FILTER (WHERE status <> 'expired') AS live, count(*) FILTER (WHERE status = 'expired') AS expired,
       coalesce(sum(outcome_bytes), 0)::bigint AS bytes FROM paygrade.resolves`,
 } as const;
-
-export const SWEPT_AT_ONCE = SWEEP_COUNT_MAX;
