@@ -18,7 +18,7 @@ export function corsHeaders(origin: string): Headers {
 }
 
 /** Paths of the operator and of gates: no page of another origin may ask or read them, whatever CORS_ORIGIN permits elsewhere. */
-const OPERATOR_PATH = /^\/(?:admin|internal|sales)(?:\/|$)/;
+const OPERATOR_PATH = /^\/(?:admin|boards|internal|sales)(?:\/|$)/;
 
 /** Whether a path never has headers for browsers of other origins; 404, 405 and preflights below it neither. */
 export const isOperatorPath = (path: string): boolean => OPERATOR_PATH.test(path);
