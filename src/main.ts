@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The process entry: runs the command line and ends with its exit code. The only file that uses the streams and signals of
- * `process`, and its environment but for a look at proxy variables (adapters/engine/). An error that no command expects becomes
- * one line and exit code 1; with LOG_LEVEL=debug its stack.
+ * The process entry: runs the command line and ends with its exit code. The only file that uses streams, signals and environment
+ * of `process`, but for a look at proxy variables (adapters/engine/) and at what a package does at signals (cli/fleet/). An error
+ * that no command expects becomes one line and exit code 1; with LOG_LEVEL=debug its stack.
  */
 import { spawn } from 'node:child_process';
 import { write } from 'node:fs';

@@ -8,7 +8,7 @@ import type { BlockFacts, EarlierBlocks } from '../../catalogue/packed/block-pac
 import { readHeader } from '../../catalogue/snapshot/header.ts';
 import { checksumOf } from '../../catalogue/snapshot/layout.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
-import { openSnapshotFile } from './snapshot-file.ts';
+import { openSnapshotFile, type SnapshotFile } from './snapshot-file.ts';
 
 /** "pgbi" and the version of this format and of the rules by which texts share blocks. */
 const MAGIC = Buffer.from('pgbi\u0000\u0000\u0000\u0001', 'latin1');
@@ -45,29 +45,30 @@ export function openEarlierBlocks(listPath: string, snapshotPath: string): Opene
     list.readUInt32LE(MAGIC.length) === checksumOf(body) &&
     (list.length - HEAD_BYTES) % ENTRY_BYTES === 0;
   if (!isWhole) return undefined;
+  let file: SnapshotFile | undefined;
   try {
-    const file = openSnapshotFile(snapshotPath);
+    file = openSnapshotFile(snapshotPath);
     const { sections, byteLength } = readHeader(file, (reason) => new SnapshotError(reason));
-    if (markOf(file.read(0, byteLength)) !== body.readUInt32LE(0)) {
-      file.close();
-      return undefined;
+    if (markOf(file.read(0, byteLength)) === body.readUInt32LE(0)) {
+      return blocksOf(file, sections.descriptionBlocks.offset, blocksIn(list.subarray(HEAD_BYTES)));
     }
-    const { offset } = sections.descriptionBlocks;
-    const blocks = blocksIn(list.subarray(HEAD_BYTES));
-    return {
-      find(id) {
-        const found = blocks.get(id);
-        if (found === undefined) return undefined;
-        const bytes = file.readTransient(offset + found.start, found.facts.byteLength);
-        return checksumOf(bytes) === found.facts.checksum ? { ...found.facts, bytes } : undefined;
-      },
-      close: () => file.close(),
-    };
   } catch (error) {
-    if (error instanceof SnapshotError) return undefined;
-    throw error;
+    if (!(error instanceof SnapshotError)) throw error;
   }
+  file?.close();
+  return undefined;
 }
+
+/** @param offset of the section in the file */
+const blocksOf = (file: SnapshotFile, offset: number, blocks: ReadonlyMap<string, Placed>): OpenedBlocks => ({
+  find(id) {
+    const found = blocks.get(id);
+    if (found === undefined) return undefined;
+    const bytes = file.readTransient(offset + found.start, found.facts.byteLength);
+    return checksumOf(bytes) === found.facts.checksum ? { ...found.facts, bytes } : undefined;
+  },
+  close: () => file.close(),
+});
 
 interface Placed {
   readonly facts: BlockFacts;

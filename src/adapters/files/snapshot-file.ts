@@ -43,16 +43,16 @@ export function openSnapshotFile(path: string): SnapshotFile {
   }
   try {
     const opened = fstatSync(descriptor, { bigint: true });
-    const isAsOpened = (now: BigIntStats): boolean => now.size === opened.size && now.mtimeNs === opened.mtimeNs;
+    const openedMark = markOf(opened);
     if (!opened.isFile()) throw new SnapshotError(`${printable(path)}: is not a file`);
     return {
       ...descriptorSource(path, descriptor, Number(opened.size)),
       descriptor,
-      isUnchanged: () => isAsOpened(fstatSync(descriptor, { bigint: true })),
-      isReplaced: () => {
-        const now = statSync(path, { bigint: true, throwIfNoEntry: false });
-        return now !== undefined && !(now.dev === opened.dev && now.ino === opened.ino && isAsOpened(now));
+      isUnchanged: () => {
+        const { size, mtimeNs } = fstatSync(descriptor, { bigint: true });
+        return size === opened.size && mtimeNs === opened.mtimeNs;
       },
+      isReplaced: () => (fileMark(path) ?? openedMark) !== openedMark,
       close: () => {
         // Closing a descriptor twice could close a file that was opened in between.
         if (descriptor !== -1) closeSync(descriptor);
@@ -71,8 +71,10 @@ export function openSnapshotFile(path: string): SnapshotFile {
  */
 export function fileMark(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs}`;
+  return found && markOf(found);
 }
+
+const markOf = ({ dev, ino, size, mtimeNs }: BigIntStats): string => `${dev} ${ino} ${size} ${mtimeNs}`;
 
 /**
  * The bytes behind a descriptor as a source, for the thread that checks them: it neither closes the descriptor nor looks whether
