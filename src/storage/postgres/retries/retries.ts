@@ -11,6 +11,7 @@ import type { RetryId } from '../../../retry/identifier.ts';
 import { hasEnded, type RetryJob } from '../../../retry/job.ts';
 import { HELD_RESULT_BYTES_MAX } from '../../../retry/limits.ts';
 import {
+  type Bought,
   type Created,
   type DueJob,
   type DueQuery,
@@ -22,10 +23,13 @@ import {
   type Taken,
 } from '../../../retry/store.ts';
 import { decodeJob, encodeJob } from '../../retry-record.ts';
+import type { PostgresAccounts } from '../accounts/accounts.ts';
+import { isTaken } from '../accounts/charges.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
 import type { Owner } from '../owners.ts';
 import {
+  BUY,
   CHANGE,
   CLAIM_KEY,
   CREATE,
@@ -60,6 +64,8 @@ export interface PostgresRetriesPorts {
   readonly random: Random;
   readonly database: Database;
   readonly owner: Owner;
+  /** The accounts that jobs are bought from. */
+  readonly accounts: Pick<PostgresAccounts, 'charge'>;
 }
 
 /** What is kept in memory of a job that is held: not a long result. */
@@ -105,16 +111,27 @@ export class PostgresRetries implements RetryStore {
     await this.#ports.database.run(FREE_LEFT);
   }
 
-  async create({ job, secrets }: RetryRecord): Promise<Created> {
+  async create(record: RetryRecord): Promise<Created> {
     const { database } = this.#ports;
+    const { job } = record;
     const key = job.idempotency?.key ?? null;
-    const values = [job.id, job.customer, key, job.dueAtMs, encodeJob(job), secrets, ...this.#usageOf(job, 1, 0, 0)];
     for (;;) {
-      const [row] = await database.run({ ...CREATE, values });
+      const [row] = await database.run({ ...CREATE, values: this.#valuesOf(record) });
       if (row?.is_made === true) return { kind: 'created' };
       const existing = (await this.#read(job.id)) ?? (key === null ? undefined : await this.#readByKey(key));
       if (existing !== undefined) return { kind: 'existing', job: existing.record.job };
       // What it met was removed in between.
+    }
+  }
+
+  async buy(record: RetryRecord, credits: number): Promise<Bought> {
+    const { organization } = record.job;
+    if (organization === null) throw new Error('a job that no organization pays for');
+    try {
+      return await this.#ports.accounts.charge(organization, credits, { ...BUY, values: this.#valuesOf(record) });
+    } catch (failure) {
+      if (isTaken(failure)) return { kind: 'existing' };
+      throw failure;
     }
   }
 
@@ -258,6 +275,12 @@ export class PostgresRetries implements RetryStore {
   async #readByKey(key: string): Promise<Versioned | undefined> {
     const [row] = await this.#ports.database.run({ ...FIND_BY_KEY, values: [key] });
     return row && versionedOf(row);
+  }
+
+  /** Parameters of a creation. */
+  #valuesOf({ job, secrets }: RetryRecord): unknown[] {
+    const key = job.idempotency?.key ?? null;
+    return [job.id, job.customer, key, job.dueAtMs, encodeJob(job), secrets, ...this.#usageOf(job, 1, 0, 0)];
   }
 
   /** Parameters of `retry_usage`; no organization, nothing to count. */

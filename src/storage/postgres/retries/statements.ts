@@ -1,4 +1,5 @@
 /** The statements of retry jobs. Each may be repeated. */
+import { PURCHASE_FIRST } from '../accounts/statements.ts';
 import { hasNoRow, ownerIsDead } from '../owners.ts';
 
 /** An idempotency key whose request came to nothing in a process that has died is free again after this time. */
@@ -25,6 +26,20 @@ export const CREATE = {
     used AS (${usage(7, 'made')})
     SELECT EXISTS (SELECT FROM made) AS is_made`,
 } as const;
+
+/**
+ * The parts of a purchase that make a job where `debit` has a row. From parameter `first` on: id, customer, digest of the key, next
+ * step, state, secrets, and the five of the usage. A job that is there already refuses the charge too.
+ */
+const boughtParts = (first: number): string => `
+    made AS (
+      INSERT INTO paygrade.retries (id, customer, key_digest, next_ms, state, secrets)
+      SELECT $${first}::text, $${first + 1}::text, $${first + 2}::text, $${first + 3}::bigint, $${first + 4}::text, $${first + 5}::bytea
+      FROM debit RETURNING id
+    ),
+    used AS (${usage(first + 6, 'made')})`;
+
+export const BUY = { name: 'charge-and-create-retry', parts: boughtParts(PURCHASE_FIRST) } as const;
 
 /** $1 id. */
 export const FIND = { name: 'find-retry', text: `SELECT ${COLUMNS} FROM paygrade.retries WHERE id = $1` } as const;
