@@ -242,6 +242,30 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await other.backend.accounts.usage('acme')).toMatchObject({ charged: 2, remaining: 3 });
     }));
 
+  it('frees an idempotency key that could not be released, and those of a dead process', () =>
+    using(2, async (one, other) => {
+      const { retries } = one.backend;
+      const theirs = other.backend.retries;
+      expect(await retries.claimKey!('key', 'a')).toBe(true);
+      one.losses.set('release-retry-key', Number.POSITIVE_INFINITY);
+      await expect(retries.releaseKey!('key', 'a')).rejects.toThrow();
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      expect(await retries.claimKey!('key', 'a')).toBe(true);
+      expect(await theirs.claimKey!('key', 'b')).toBe(false);
+      one.time.look();
+      await until('the key is free', async () => theirs.claimKey!('key', 'b'));
+
+      expect(await retries.claimKey!('another', 'a')).toBe(true);
+      await one.backend.close();
+      expect(await theirs.claimKey!('another', 'b')).toBe(false);
+      other.time.look(LEASE_MS);
+      await until("the dead one's key is free", async () => {
+        other.time.look(LEASE_MS);
+        return theirs.claimKey!('another', 'b');
+      });
+    }));
+
   it('says that a callback is deleted when the answer about that is lost, and later that there is none', () =>
     using(2, async ({ backend: { callbacks }, losses }, other) => {
       await callbacks.capacity.tryClaim();

@@ -36,6 +36,7 @@ import {
   FIND,
   FIND_BY_KEY,
   FREE_DEAD,
+  FREE_DEAD_KEYS,
   FREE_LEFT,
   FREE_STRAYS,
   RELEASE,
@@ -98,11 +99,17 @@ export class PostgresRetries implements RetryStore {
   readonly #steps = new Map<RetryId, Promise<unknown>>();
   /** A look may have taken jobs although its answer was lost. */
   #mayHaveStrays = false;
+  /** Idempotency keys that could not be released, by their claims. */
+  readonly #unreleased = new Map<string, string>();
 
   constructor(ports: PostgresRetriesPorts) {
     this.#ports = ports;
+    ports.owner.onLook(async () => {
+      for (const [claim, key] of [...this.#unreleased]) await this.releaseKey(key, claim);
+    });
     ports.owner.onDead(async () => {
       await ports.database.run(FREE_DEAD);
+      await ports.database.run(FREE_DEAD_KEYS);
     });
   }
 
@@ -144,11 +151,21 @@ export class PostgresRetries implements RetryStore {
   }
 
   async claimKey(key: string, claim: string): Promise<boolean> {
-    return (await this.#ports.database.run({ ...CLAIM_KEY, values: [key, claim] })).length === 1;
+    const { database, owner } = this.#ports;
+    return (await database.run({ ...CLAIM_KEY, values: [key, `${owner.id} ${claim}`] })).length === 1;
   }
 
   async releaseKey(key: string, claim: string): Promise<void> {
-    await this.#ports.database.run({ ...RELEASE_KEY, values: [key, claim] });
+    const { database, owner } = this.#ports;
+    const values = [key, `${owner.id} ${claim}`];
+    try {
+      await database.run({ ...RELEASE_KEY, values });
+      this.#unreleased.delete(claim);
+    } catch (failure) {
+      // The customer's next request would wait for it: every look tries again.
+      this.#unreleased.set(claim, key);
+      throw failure;
+    }
   }
 
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {

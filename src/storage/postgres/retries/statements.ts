@@ -2,7 +2,7 @@
 import { PURCHASE_FIRST } from '../accounts/statements.ts';
 import { hasNoRow, ownerIsDead } from '../owners.ts';
 
-/** An idempotency key whose request came to nothing in a process that has died is free again after this time. */
+/** No request has an idempotency key for longer than this. */
 const KEY_CLAIM_MS = 120_000;
 
 const COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_body, holder, hold, version, change_id';
@@ -136,7 +136,7 @@ export const USAGE = {
   text: 'SELECT created, attempts, delivered FROM paygrade.retry_usage WHERE organization = $1 AND month_ms = $2',
 } as const;
 
-/** $1 digest of an idempotency key, $2 id of the claim. A row when it is claimed. */
+/** $1 digest of an idempotency key, $2 owner of the claim: process, blank, request. A row when it is claimed. */
 export const CLAIM_KEY = {
   name: 'claim-retry-key',
   text: `
@@ -145,7 +145,13 @@ export const CLAIM_KEY = {
     WHERE c.owner = excluded.owner OR c.until_ms <= paygrade.now_ms() RETURNING owner`,
 } as const;
 
-/** $1 digest, $2 id of the claim. */
+/** Keys whose requests were under way in processes that have died are free again. */
+export const FREE_DEAD_KEYS = {
+  name: 'free-retry-keys-of-the-dead',
+  text: `DELETE FROM paygrade.retry_claims WHERE ${ownerIsDead("split_part(owner, ' ', 1)")}`,
+} as const;
+
+/** $1 digest, $2 owner of the claim. */
 export const RELEASE_KEY = {
   name: 'release-retry-key',
   text: 'DELETE FROM paygrade.retry_claims WHERE key_digest = $1 AND owner = $2',
