@@ -32,10 +32,10 @@ describe.skipIf(database === undefined)(`three processes whose connections are c
   beforeAll(async () => {
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
     targetUrl = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
-    link = await TcpLink.to(server.port);
     const url = await server.freshUrl();
+    link = await TcpLink.to(url);
     fleet = await new Fleet(url, ['node', 'node', 'bun'], {
-      DATABASE_URL: link.over(url),
+      DATABASE_URL: link.url,
       LOCAL_BALANCE: '1000000000000',
       SURFACES: 'jobs,callbacks,data,retry',
       TARGET_ALLOW: new URL(targetUrl).host,

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { Chance } from './chance.ts';
 
 export class TcpLink {
-  readonly #port: number;
+  readonly #url: URL;
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #isOpen = true;
@@ -12,21 +12,22 @@ export class TcpLink {
   /** Connections that were cut in the middle of traffic. */
   cutCount = 0;
 
-  /** @param port of the database on this machine */
-  static async to(port: number): Promise<TcpLink> {
-    const link = new TcpLink(port);
+  /** @param url of the database */
+  static async to(url: string): Promise<TcpLink> {
+    const link = new TcpLink(new URL(url));
     await new Promise<void>((resolve) => link.#server.listen(0, '127.0.0.1', resolve));
     return link;
   }
 
-  private constructor(port: number) {
-    this.#port = port;
+  private constructor(url: URL) {
+    this.#url = url;
     this.#server = createServer((near) => this.#accept(near));
   }
 
   /** The address of the database behind this link. */
-  over(url: string): string {
-    const linked = new URL(url);
+  get url(): string {
+    const linked = new URL(this.#url);
+    linked.hostname = '127.0.0.1';
     linked.port = String((this.#server.address() as AddressInfo).port);
     return linked.href;
   }
@@ -57,7 +58,7 @@ export class TcpLink {
       near.resetAndDestroy();
       return;
     }
-    const pair = [near, connect(this.#port, '127.0.0.1')] as const;
+    const pair = [near, connect(Number(this.#url.port), this.#url.hostname)] as const;
     this.#pairs.add(pair);
     for (const [from, to] of [pair, [pair[1], pair[0]]] as const) {
       from.on('data', (bytes: Buffer) => {

@@ -3,14 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Callback, createCallback, eventsOf, post } from '../../support/callback-client.ts';
 import { answer, FakeOutbound } from '../../support/fake-outbound.ts';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
-import { type OwnServer, startPostgres } from '../../support/postgres.ts';
+import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 import { resolve } from '../../support/resolve-client.ts';
 import { TcpLink } from '../../support/tcp-link.ts';
 import { until } from '../../support/until.ts';
 import { encodeHeader, offerFrom, paymentFor, wallet } from '../../support/wallet.ts';
-
-const server = await startPostgres();
-if (server === undefined) console.log('skipping a database that is away: there is no PostgreSQL to start');
 
 const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -21,8 +18,8 @@ const UNAVAILABLE = [503, 'STATE_UNAVAILABLE'] as const;
 /** callback.md lists no other code for these (decisions §4). */
 const FAILED = [500, 'INTERNAL_ERROR'] as const;
 
-describe.skipIf(server === undefined)('while the database is away', () => {
-  const database = server as OwnServer;
+describe.skipIf(SERVER === undefined)('while the database is away', () => {
+  let database: TestDatabase;
   let link: TcpLink;
   let app: OpenedApp;
   let callback: Callback;
@@ -37,13 +34,14 @@ describe.skipIf(server === undefined)('while the database is away', () => {
   const isReady = async (): Promise<boolean> => (await app.fetch('/ready')).status === 200;
 
   beforeAll(async () => {
-    link = await TcpLink.to(database.port);
+    database = await testDatabase(SERVER!);
+    link = await TcpLink.to(database.url);
     const outbound = new FakeOutbound()
       .target('good.example', () => answer(200, '{}', JSON_TYPE))
       .target('offer.example', () => answer(200, 'a page', { 'content-type': 'text/plain' }));
     app = await openedApp(
       {
-        DATABASE_URL: link.over(await database.freshUrl()),
+        DATABASE_URL: link.url,
         STATE_SYNC: 'normal',
         STATE_KEY: Buffer.alloc(32, 7).toString('base64'),
         ADMIN_TOKEN,
@@ -63,7 +61,7 @@ describe.skipIf(server === undefined)('while the database is away', () => {
     link.open();
     await app.close();
     await link.end();
-    await database.close();
+    await database.remove();
   });
 
   it('every route that needs it says so, and when to come again; nothing is charged, lost or logged as a bug', async () => {
