@@ -3,6 +3,7 @@ import type { Exposition } from '../../base/prometheus.ts';
 import type { Connections } from './exchange.ts';
 import { asksByFetch, FetchConnections } from './fetch-connections.ts';
 import { HttpConnections } from './http-connections.ts';
+import { isReachable } from './reach.ts';
 
 /** What one question to one service came to, as the metrics list them. */
 export const OUTCOMES = ['answered', 'invalid', 'late', 'lost', 'refused'] as const;
@@ -28,10 +29,19 @@ export class JobsService {
   /** Questions by the first bucket that holds them; the last entry is above all bounds. */
   readonly #byBucket: number[] = new Array(BUCKETS.length + 1).fill(0);
   #seconds = 0;
+  #reaching: Promise<boolean> | undefined;
 
   constructor(url: string, token: string) {
     this.url = url;
     this.connections = asksByFetch() ? new FetchConnections(url, token) : new HttpConnections(url, token);
+  }
+
+  /** One try at a time, whatever the number of questions that wait. */
+  isReachable(withinMs: number): Promise<boolean> {
+    this.#reaching ??= isReachable(this.url, withinMs).finally(() => {
+      this.#reaching = undefined;
+    });
+    return this.#reaching;
   }
 
   count(outcome: Outcome, ms: number): void {
