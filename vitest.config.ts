@@ -41,11 +41,10 @@ class LongestFirst extends BaseSequencer {
 
 const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ...(one === 'slow' ? partial() : [])];
 
-/** Threads that tests start load their modules in a fifth of the time, because Node keeps what it compiled. */
-const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile') };
+/** Workers, and the threads that tests start, load their modules in a fifth of the time, because Node keeps what it compiled. */
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'node-compile');
 
 const inProcess = {
-  env,
   pool: 'threads',
   isolate: false,
   maxWorkers: 3,
@@ -55,7 +54,6 @@ const inProcess = {
 
 /** Mostly waits for other processes: five of these keep two cores busy. Loading the modules of each file again took as long. */
 const startsProcesses = {
-  env,
   globalSetup: ['test/support/bundled-setup.ts'],
   setupFiles: ['test/support/published-setup.ts'],
   pool: 'forks',

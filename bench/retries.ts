@@ -93,6 +93,7 @@ async function run(stateDir: string, seconds: number): Promise<void> {
   const dues = new Map<string, number>();
   const store = {
     create: backend.retries.create.bind(backend.retries),
+    buy: backend.retries.buy.bind(backend.retries),
     find: backend.retries.find.bind(backend.retries),
     findByKey: backend.retries.findByKey.bind(backend.retries),
     update: backend.retries.update.bind(backend.retries),

@@ -7,7 +7,7 @@
 import { chain } from '../base/maybe-promise.ts';
 import type { CallbackCapacity } from '../callback/callbacks.ts';
 import type { Access, Admission } from '../http/access.ts';
-import { defineErrors, RETRY_AFTER, type Refusal, refuse } from '../http/errors.ts';
+import { defineErrors, RETRY_AFTER, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 
 export const { CALLBACK_CAPACITY_EXCEEDED } = defineErrors({
   CALLBACK_CAPACITY_EXCEEDED: { status: 503, headers: RETRY_AFTER },
@@ -28,7 +28,7 @@ const exceeded = (): Refusal =>
 
 /** Stands before the payment: passes while there is capacity, and holds none. */
 export const freeCapacity: Access<object, CapacityServices> = {
-  errors: [CALLBACK_CAPACITY_EXCEEDED],
+  errors: [CALLBACK_CAPACITY_EXCEEDED, STATE_UNAVAILABLE],
   documentation: {},
   open({ callbacks: { capacity } }) {
     const decisionOf = (isFree: boolean): Refusal | undefined => (isFree ? undefined : exceeded());
@@ -40,7 +40,7 @@ export const freeCapacity: Access<object, CapacityServices> = {
 
 /** Stands after the payment: claims the capacity of one callback. */
 export const capacityClaim: Access<object, CapacityServices> = {
-  errors: [CALLBACK_CAPACITY_EXCEEDED],
+  errors: [CALLBACK_CAPACITY_EXCEEDED, STATE_UNAVAILABLE],
   documentation: {},
   open({ callbacks: { capacity } }) {
     const claim: Admission = { release: () => capacity.release() };

@@ -30,17 +30,17 @@ const notCharged = (): never => {
 /** An answer with its cost in credits, written once it is charged. */
 export class ChargedAnswer<T> extends AfterSettlement<T> {
   readonly cost: number;
-  readonly record: (() => Promise<void>) | undefined;
+  readonly buy: (() => Promise<Charge>) | undefined;
   charged: CreditsCharged | undefined;
 
   /**
    * @param write makes the body; everything that can fail has happened before
-   * @param record puts on record what is bought; not called when the charge is refused
+   * @param buy charges the cost together with what it buys, where that is a record of its own
    */
-  constructor(cost: number, write: (credits: CreditsCharged) => T | JsonText, record?: () => Promise<void>) {
+  constructor(cost: number, write: (credits: CreditsCharged) => T | JsonText, buy?: () => Promise<Charge>) {
     super(undefined, () => write(this.charged ?? notCharged()));
     this.cost = cost;
-    this.record = record;
+    this.buy = buy;
   }
 }
 
@@ -58,7 +58,7 @@ function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord |
         `this answer costs ${creditsText(cost)} and the organization has ${charge.remaining}`,
       );
     case 'unavailable':
-      return stateUnavailable('credits cannot be charged now; nothing was charged');
+      return stateUnavailable('credits cannot be charged now; try again later');
     default:
       return charge satisfies never;
   }
@@ -114,7 +114,8 @@ export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => 
         settle(answer): MaybePromise<HeaderRecord | Refusal> {
           if (!(answer instanceof ChargedAnswer))
             throw new Error('an operation that costs credits gave no ChargedAnswer');
-          return chain(accounts.charge(organization, answer.cost, answer.record), (charge) => settled(answer, charge));
+          const charging = answer.buy?.() ?? accounts.charge(organization, answer.cost);
+          return chain(charging, (charge) => settled(answer, charge));
         },
       };
     },

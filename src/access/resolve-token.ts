@@ -4,7 +4,7 @@
  */
 import { chain } from '../base/maybe-promise.ts';
 import type { Access, Admission } from '../http/access.ts';
-import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
+import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 import { parseResolveId, RESOLVE_ID_FORM } from '../resolve/identifier.ts';
 import type { StoredResolve } from '../resolve/resolve-store.ts';
 import type { ResolveAuthorized, Resolver } from '../resolve/resolver.ts';
@@ -53,6 +53,7 @@ export const resolveToken: Access<ResolveReader, ResolveTokenServices> = {
     INVALID_TOKEN,
     RESOLVE_NOT_FOUND,
     RESOLVE_EXPIRED,
+    STATE_UNAVAILABLE,
   ],
   documentation: {
     sentence: 'Needs `Authorization: Bearer <read_token>`',

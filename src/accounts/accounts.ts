@@ -84,13 +84,10 @@ export interface Accounts {
   unreadable(): string | undefined;
   /**
    * Takes credits, all of the amount or nothing. It is on record once it is there. An amount of 0 takes nothing and says what
-   * remains. Synchronous where memory is the record.
-   * @param bought puts on record what is bought, once it is decided that the credits are there; not called otherwise. Where the
-   *   charge is decided here and now, it is called in the same turn, so that both share a commit. When it rejects, so does this, and
-   *   a charge without its purchase is given back
+   * remains. Synchronous where memory is the record. What is a record of its own has its charge recorded with it, by its store.
    * @throws Error when the organization does not exist: a bug in the caller
    */
-  charge(organization: string, amount: number, bought?: () => Promise<void>): MaybePromise<Charge>;
+  charge(organization: string, amount: number): MaybePromise<Charge>;
   /** The charges of the present month; undefined for an unknown organization. */
   usage(organization: string): MaybePromise<Usage | undefined>;
   createKey(draft: KeyDraft): MaybePromise<KeyCreation>;

@@ -1,4 +1,5 @@
 /** Reports every answered request and every bug. A listener that throws does not affect the answer, which may be paid for. */
+import { OutageError } from '../base/outage.ts';
 import { withoutSecrets } from '../base/without-secrets.ts';
 import type { Refusal } from '../http/errors.ts';
 import type { LoggedRequest } from './request.ts';
@@ -69,8 +70,12 @@ export class RequestLog {
     );
   }
 
-  /** @param source id of the request, or the part of the server that failed */
+  /**
+   * An outage is no bug: the state says in one line that it began and ended, and each request's line that it met it.
+   * @param source id of the request, or the part of the server that failed
+   */
   failed(failure: unknown, source: string): void {
+    if (failure instanceof OutageError) return;
     notifySafely(() => this.#ports.onFailure(failure, source));
   }
 }

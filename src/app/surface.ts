@@ -1,14 +1,25 @@
 /**
  * One surface: a mount with modules on it. It routes a request below its mount, answers 404, 405 and preflights, runs the
- * operation, makes the response, counts and logs it. The single catch for bugs is here.
+ * operation, makes the response, counts and logs it. The single catch for bugs and outages is here.
  */
 import type { ClientConnection } from '../adapters/listen/listen.ts';
 import type { Clock } from '../base/clock.ts';
+import { firstLineOf } from '../base/failure.ts';
+import { OutageError } from '../base/outage.ts';
 import type { Random } from '../base/random.ts';
 import type { Mount } from '../http/access.ts';
 import { Answer, type HeaderRecord, type Outcome, outcomeOf } from '../http/answers.ts';
 import type { Variant } from '../http/contract.ts';
-import { type ErrorCode, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, Refusal, refuse } from '../http/errors.ts';
+import {
+  type ErrorCode,
+  INTERNAL_ERROR,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  Refusal,
+  refuse,
+  STATE_UNAVAILABLE,
+  stateUnavailable,
+} from '../http/errors.ts';
 import { type Execute, executorOf } from '../http/execute.ts';
 import { type AnswerRecipient, DeferredAnswer } from '../http/hot/deferred-answer.ts';
 import { OperationMeter } from '../http/meter.ts';
@@ -37,6 +48,8 @@ interface ServedOperation extends MountedOperation {
   readonly execute: Execute;
   readonly meter: OperationMeter;
   readonly variant: Variant | undefined;
+  /** Whether an outage is one of its answers; otherwise it is an error of the server (decisions §4). */
+  readonly saysUnavailable: boolean;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
@@ -59,7 +72,23 @@ function served(operation: Operation, mount: Mount, { log }: SurfaceParts): Serv
     execute: executorOf(mounted, (failure, requestId) => log.failed(failure, requestId)),
     meter: meterOf(operation, mount),
     variant: operation.variant,
+    saysUnavailable: errorsOf(operation).includes(STATE_UNAVAILABLE),
   };
+}
+
+/** @param receipt of a payment that has settled: such an answer is lost, whatever the operation says of outages */
+function refusalOf(
+  failure: unknown,
+  operation: ServedOperation | undefined,
+  receipt: HeaderRecord | undefined,
+): Refusal {
+  if (!(failure instanceof OutageError)) {
+    return refuse(INTERNAL_ERROR, 'an unexpected error occurred', { headers: receipt });
+  }
+  const refused = stateUnavailable('the state cannot be used now; try again later', firstLineOf(failure));
+  if (operation?.saysUnavailable === true && receipt === undefined) return refused;
+  const { message, extras } = refused;
+  return refuse(INTERNAL_ERROR, message, { ...extras, headers: { ...extras.headers, ...receipt } });
 }
 
 /** The facts of a request with a deferred answer that its response and log line need: far less than the request itself. */
@@ -205,7 +234,7 @@ export class Surface {
   ): Response {
     const { log, responderFor } = this.#parts;
     log.failed(failure, request.requestId);
-    const refusal = refuse(INTERNAL_ERROR, 'an unexpected error occurred', { headers: receipt });
+    const refusal = refusalOf(failure, operation, receipt);
     return this.#recorded(request, operation, responderFor(request.path).refusal(refusal, request.requestId), refusal);
   }
 

@@ -47,6 +47,15 @@ export const RETRY_AFTER: Readonly<Record<string, HeaderFacts>> = {
   },
 };
 
+/** The same where only some refusals carry it. */
+const RETRY_AFTER_AT_TIMES: Readonly<Record<string, HeaderFacts>> = {
+  'Retry-After': {
+    description: 'Seconds after which the client should try again, where the server knows',
+    schema: { type: 'integer', minimum: 0 },
+    isAlwaysSent: false,
+  },
+};
+
 /** Header of refusals for a missing or wrong bearer token (RFC 6750 §3). */
 export const BEARER_CHALLENGE: Readonly<Record<string, HeaderFacts>> = {
   'WWW-Authenticate': {
@@ -86,7 +95,7 @@ export const {
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   RATE_LIMIT_EXCEEDED: { status: 429, headers: RETRY_AFTER },
-  INTERNAL_ERROR: { status: 500 },
+  INTERNAL_ERROR: { status: 500, headers: RETRY_AFTER_AT_TIMES },
   OVERLOADED: { status: 503, headers: RETRY_AFTER },
   STATE_UNAVAILABLE: { status: 503, headers: RETRY_AFTER },
 });

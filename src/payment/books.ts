@@ -7,6 +7,7 @@
  * that a long history holds up no payment.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import { OutageError } from '../base/outage.ts';
 import type { Address, NetworkId } from './protocol/network.ts';
 import type { ReservationKey } from './protocol/order.ts';
 
@@ -75,7 +76,7 @@ export interface SalesDay {
 }
 
 /** The books cannot be read now. The message is for the log. */
-export class BooksUnreadableError extends Error {
+export class BooksUnreadableError extends OutageError {
   override readonly name = 'BooksUnreadableError';
 }
 

@@ -20,6 +20,7 @@
  *   when its purchase ends uncharged. The answer is on record with the intent.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import { OutageError } from '../base/outage.ts';
 import type { SaleFacts } from './books.ts';
 import type { IdentifierClaim } from './protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
@@ -87,12 +88,12 @@ export interface UnsettledCase {
 }
 
 /** The store could not confirm a record, which may exist all the same. After any other rejection it does not exist. */
-export class RecordInDoubtError extends Error {
+export class RecordInDoubtError extends OutageError {
   override readonly name = 'RecordInDoubtError';
 }
 
 /** The store cannot be read now; nothing was changed. The message is for the log. */
-export class RecordsUnreadableError extends Error {
+export class RecordsUnreadableError extends OutageError {
   override readonly name = 'RecordsUnreadableError';
 }
 

@@ -12,7 +12,7 @@ import { CLAIM_PAUSE_MS } from './limits.ts';
 import type { RetryPolicy } from './policy.ts';
 import type { Sealer } from './sealer.ts';
 import { type CustomerRequest, secretsText } from './secrets.ts';
-import type { RetryStore, RetryUsage } from './store.ts';
+import type { Bought, RetryRecord, RetryStore, RetryUsage } from './store.ts';
 import type { RetryWorker } from './worker.ts';
 
 /** What a customer asks for. */
@@ -134,13 +134,51 @@ export class Retries {
   }
 
   /** Creates the job of a draft; a draft that has its job already gives that one. Its first attempt is due at once. */
-  async create(
+  create(
+    draft: RetryDraft,
+    customer: RetryCustomer,
+    order: RetryOrder,
+    idempotency: IdempotencyClaim | null,
+  ): Promise<RetryJob> {
+    const record = this.#recordOf(draft, customer, order, idempotency);
+    return this.#made(record.job, async () => {
+      const created = await this.#ports.store.create(record);
+      return created.kind === 'existing' ? created.job : record.job;
+    });
+  }
+
+  /** The same for an organization, which pays credits for it. @returns what became of it, and the job where it was charged */
+  buy(
+    draft: RetryDraft,
+    customer: RetryCustomer,
+    order: RetryOrder,
+    idempotency: IdempotencyClaim | null,
+    credits: number,
+  ): Promise<{ readonly bought: Bought; readonly job: RetryJob }> {
+    const record = this.#recordOf(draft, customer, order, idempotency);
+    return this.#made(record.job, async () => ({
+      bought: await this.#ports.store.buy(record, credits),
+      job: record.job,
+    }));
+  }
+
+  /** Ends the claim of its idempotency key, and begins its work. */
+  async #made<T>({ idempotency }: RetryJob, making: () => Promise<T>): Promise<T> {
+    try {
+      return await making();
+    } finally {
+      if (idempotency !== null) this.#claims.get(idempotency.key)?.release();
+      this.#ports.worker.wake();
+    }
+  }
+
+  #recordOf(
     { id, readToken, callbackSecret }: RetryDraft,
     { customer, organization }: RetryCustomer,
     { request, policy, callbackUrl, deadlineSeconds }: RetryOrder,
     idempotency: IdempotencyClaim | null,
-  ): Promise<RetryJob> {
-    const { store, sealer, clock, worker } = this.#ports;
+  ): RetryRecord {
+    const { sealer, clock } = this.#ports;
     const callback =
       callbackUrl === null || callbackSecret === null ? null : { url: callbackUrl, secret: callbackSecret };
     const job = newJob(
@@ -156,14 +194,7 @@ export class Retries {
       },
       clock.nowMs(),
     );
-    const secrets = sealer.seal(id, secretsText({ request, callback }));
-    try {
-      const created = await store.create({ job, secrets, resultBody: null });
-      return created.kind === 'existing' ? created.job : job;
-    } finally {
-      if (idempotency !== null) this.#claims.get(idempotency.key)?.release();
-      worker.wake();
-    }
+    return { job, secrets: sealer.seal(id, secretsText({ request, callback })), resultBody: null };
   }
 
   /** A job that its customer can still read. */

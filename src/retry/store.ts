@@ -2,8 +2,8 @@
  * The store of retry jobs (a port; siblings §6). Backends implement it, and test/suites/retries.ts is the suite that every
  * implementation passes.
  *
- * Indivisible: {@link RetryStore.create} with its claim of an idempotency key; {@link RetryStore.update} of one job, from the read
- * to the record; {@link RetryStore.takeDue} of each job that it gives. What a resolved promise says is on record. A rejection is
+ * Indivisible: {@link RetryStore.create} with its claim of an idempotency key; {@link RetryStore.buy} with its charge as well;
+ * {@link RetryStore.update} of one job, from the read to the record; {@link RetryStore.takeDue} of each job that it gives. What a resolved promise says is on record. A rejection is
  * an outage: the step may or may not have happened.
  *
  * A job that was taken is held by this process until it is released: no other process gets it. What a dead process held is free
@@ -35,6 +35,16 @@ export type Created =
   | { readonly kind: 'created' }
   /** The id or the idempotency key has a job already; nothing was changed. */
   | { readonly kind: 'existing'; readonly job: RetryJob };
+
+/** What became of a job that is bought with credits. */
+export type Bought =
+  /** Job and charge are on record. `remaining`: credits of the organization. */
+  | { readonly kind: 'charged'; readonly remaining: number }
+  | { readonly kind: 'insufficient'; readonly remaining: number }
+  /** The id or the idempotency key has a job already; nothing was charged. */
+  | { readonly kind: 'existing' }
+  /** Nothing can be recorded now; both may be on record, or neither is. */
+  | { readonly kind: 'unavailable' };
 
 /** A job that is due, and held from now on. */
 export interface DueJob {
@@ -73,6 +83,12 @@ export interface RetryStore {
   /** Longest pause between two looks for due jobs, where other processes create and leave some; undefined = there are none. */
   readonly lookPauseMs?: number;
   create(record: RetryRecord): Promise<Created>;
+  /**
+   * Creates a job that its organization pays for: a kill never leaves a charge without its job.
+   * @param record of a job with an organization, which exists
+   * @param credits 1 or more
+   */
+  buy(record: RetryRecord, credits: number): Promise<Bought>;
   find(id: RetryId): Promise<RetryRecord | undefined>;
   /** The job that a customer's idempotency key made. */
   findByKey(key: string): Promise<RetryJob | undefined>;

@@ -96,8 +96,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'storage/memory/accounts.ts',
-        "const recorded = this.#recorded(journal.write({ kind: 'charge', organization, taken }), giveBack, charged);",
-        "void journal.write({ kind: 'charge', organization, taken }).catch(() => {}); const recorded = Promise.resolve(charged);",
+        'return recording === undefined ? charged : this.#recorded(recording, () => balance.giveBack(taken), charged);',
+        'void recording?.catch(() => {}); return charged;',
       ],
     ],
     found: /a charge was answered and is lost/,

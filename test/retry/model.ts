@@ -105,6 +105,8 @@ export class RetryWorld {
           if (result.kind !== 'done') throw new Error(result.detail);
           if (result.refused[0] !== undefined) throw new Error(result.refused[0].detail);
         }),
+      accounts: { charge: () => ({ kind: 'unavailable' }) },
+      recordsCharges: false,
     });
     const outbound: Outbound = {
       policy: targets.policy,

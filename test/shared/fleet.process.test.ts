@@ -1,11 +1,14 @@
 /** Several processes on one database sell as one (siblings §9). */
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startProxy } from '../../src/cli/fleet/proxy.ts';
 import { expectError, expectPaid, receiptOf } from '../support/answers.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
 import { runToEnd } from '../support/server.ts';
-import { until } from '../support/until.ts';
-import { wallet } from '../support/wallet.ts';
-import { Fleet } from './fleet.ts';
+import { overSocket } from '../support/transport.ts';
+import { pause, until } from '../support/until.ts';
+import { buyOver, wallet } from '../support/wallet.ts';
+import { Fleet, type Member } from './fleet.ts';
 
 const REQUEST_COUNT = 300;
 
@@ -16,7 +19,7 @@ describe.skipIf(database === undefined)('three processes on one database', () =>
   const server = database as OwnServer;
   let fleet: Fleet;
   beforeAll(async () => {
-    fleet = await new Fleet(await server.freshUrl(), ['node', 'node', 'bun']).start();
+    fleet = await new Fleet(await server.freshUrl(), ['node', 'node', 'bun'], { DRAIN_SECONDS: '1' }).start();
   });
   afterAll(async () => {
     expect(await fleet.stop()).toEqual([0, 0, 0]);
@@ -74,6 +77,34 @@ describe.skipIf(database === undefined)('three processes on one database', () =>
     expect(paygrade('keys', 'revoke', id).exitCode).toBe(0);
     expectError(await ask(1), 401, 'INVALID_API_KEY');
     expect(paygrade('credits', 'show', '--org', 'acme').stdout).toContain('acme: 1 credits left');
+  });
+
+  it('refuse no payment while one of them is replaced behind a proxy that looks at /ready', async () => {
+    const proxy = await startProxy(
+      fleet.members.map((one) => one.server.port),
+      0,
+    );
+    const shop = overSocket(`http://127.0.0.1:${proxy.port}`);
+    const [{ server: replaced }] = fleet.members as [Member];
+    const statuses: number[] = [];
+    let isOpen = true;
+    const customer = async (account: PrivateKeyAccount): Promise<void> => {
+      while (isOpen) {
+        statuses.push((await buyOver(shop, fleet.client(0).search, account)).status);
+        await pause(50);
+      }
+    };
+    const customers = Promise.all([customer(wallet()), customer(wallet())]);
+    const stopping = replaced.stop();
+    await until('the proxy lets go', () => !proxy.isReady(replaced.port), 20_000);
+    expect(await stopping).toBe(0);
+    await fleet.startMember(0);
+    await until('the proxy takes it back', () => proxy.isReady(replaced.port), 20_000);
+    isOpen = false;
+    await customers;
+    await proxy.close();
+    expect(statuses.length).toBeGreaterThan(5);
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
   });
 
   it('refuse paid work while the database is away, and go on by themselves when it is back', async () => {

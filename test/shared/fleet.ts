@@ -40,9 +40,10 @@ export class Fleet {
     return this;
   }
 
-  /** Starts a member, or starts one that was killed again. */
+  /** Starts a member, or starts one that has ended again, at the port that it had. */
   async startMember(place: number): Promise<void> {
-    const server = await startServer(this.#runtimes[place] as Runtime, this.#variables);
+    const port = this.members[place]?.server.port ?? 0;
+    const server = await startServer(this.#runtimes[place] as Runtime, { ...this.#variables, PORT: String(port) });
     this.members[place] = { server, client: new JobsClient(overSocket(server.url), '') };
   }
 

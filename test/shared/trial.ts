@@ -8,6 +8,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { Chance } from '../support/chance.ts';
 import type { OwnServer } from '../support/postgres.ts';
+import type { TcpLink } from '../support/tcp-link.ts';
 import { pause, until } from '../support/until.ts';
 import { type Payment, wallet } from '../support/wallet.ts';
 import type { Fleet } from './fleet.ts';
@@ -19,13 +20,16 @@ export const DISTURBANCES = [
   'the database is stopped without a checkpoint',
   'the database is frozen',
 ] as const;
-export type Disturbance = (typeof DISTURBANCES)[number];
+export type Disturbance = (typeof DISTURBANCES)[number] | 'connections are cut';
 
 const PAYMENT_COUNT = 24;
 const SENT_COUNT = 3;
 const PAYER_COUNT = 6;
 const SPAN_MS = 400;
 const FROZEN_MS = 1500;
+/** For this long, of what passes between processes and database, this share is lost with its connection. */
+export const CUTTING_MS = 1500;
+export const CUT_SHARE = 0.04;
 /** A request that is answered later is lost. */
 const ANSWER_MS = 20_000;
 /** What a dead process held is taken over within this time (siblings §9). */
@@ -70,15 +74,18 @@ export class Trial {
   readonly #fleet: Fleet;
   readonly #database: OwnServer;
   readonly #chance: Chance;
+  readonly #link: TcpLink | undefined;
   readonly #accounts = Array.from({ length: PAYER_COUNT }, () => wallet());
   /** Nonces of everything that is settled. */
   readonly #settled = new Set<string>();
   readonly counts = noCounts();
 
-  constructor(fleet: Fleet, database: OwnServer, seed: number) {
+  /** @param link between the processes and the database, which may cut connections */
+  constructor(fleet: Fleet, database: OwnServer, seed: number, link?: TcpLink) {
     this.#fleet = fleet;
     this.#database = database;
     this.#chance = new Chance(seed);
+    this.#link = link;
   }
 
   /** @throws Error that says which promise was broken */
@@ -133,6 +140,11 @@ export class Trial {
         this.#database.freeze(true);
         await pause(FROZEN_MS);
         this.#database.freeze(false);
+        return undefined;
+      case 'connections are cut':
+        this.#link?.cutAtRandom(this.#chance.fork(), CUT_SHARE);
+        await pause(CUTTING_MS);
+        this.#link?.cutAtRandom(this.#chance, 0);
         return undefined;
       default:
         return disturbance satisfies never;

@@ -78,11 +78,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a job is made and its charge forgotten',
     changes: [
-      [
-        'storage/memory/accounts.ts',
-        "this.#recorded(journal.write({ kind: 'charge', organization, taken }), giveBack, charged)",
-        'Promise.resolve(charged)',
-      ],
+      ['storage/sqlite/retry-store.ts', 'recordsCharges ? charge : undefined', 'recordsCharges ? undefined : charge'],
     ],
     found: /C2 charges/,
   },

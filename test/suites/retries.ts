@@ -1,5 +1,6 @@
 /** What every implementation of the store of retries promises (siblings §6). The test owns the clock. */
 import { describe, expect, it } from 'vitest';
+import type { Accounts } from '../../src/accounts/accounts.ts';
 import { monthStartMs } from '../../src/accounts/month.ts';
 import { newRetryId } from '../../src/retry/identifier.ts';
 import { cancel, endAttempt, INTERRUPTED, newJob, type RetryJob, startAttempt } from '../../src/retry/job.ts';
@@ -10,10 +11,16 @@ import { ManualTime } from '../support/manual-time.ts';
 
 const START_MS = Date.UTC(2026, 7, 20, 12);
 
+/** The store, and the accounts that its jobs are bought from. */
+interface RetriesAndAccounts {
+  readonly retries: RetryStore;
+  readonly accounts: Accounts;
+}
+
 export interface OpenedRetries {
-  readonly store: RetryStore;
+  readonly stores: RetriesAndAccounts;
   /** Opens what a kill at this moment leaves; undefined where nothing outlives the process. */
-  readonly reopen?: () => Promise<RetryStore>;
+  readonly reopen?: () => Promise<RetriesAndAccounts>;
   remove(): Promise<void>;
 }
 
@@ -33,6 +40,10 @@ function record(time: ManualTime, changes: Partial<RetryJob> = {}, secrets = 'se
   };
   const job = { ...newJob(draft, time.nowMs()), ...changes };
   return { job, secrets: bytes(secrets), resultBody: null };
+}
+
+async function give(accounts: Accounts, amount: number): Promise<void> {
+  await accounts.grant({ organization: 'acme', kind: 'onboarding', amount, expiresAtMs: null });
 }
 
 const look = (time: ManualTime, more: Partial<Parameters<RetryStore['takeDue']>[0]> = {}) => ({
@@ -60,7 +71,7 @@ export function describeRetries(
     const time = new ManualTime(START_MS);
     const opened = await open(time);
     try {
-      await test(opened.store, time, opened);
+      await test(opened.stores.retries, time, opened);
     } finally {
       await opened.remove();
     }
@@ -86,6 +97,36 @@ export function describeRetries(
         const winner = rivals[made.findIndex(({ kind }) => kind === 'created')]!.job;
         for (const one of made) if (one.kind === 'existing') expect(one.job).toEqual(winner);
         expect(await store.create(record(time, { id: winner.id }))).toMatchObject({ kind: 'existing' });
+      }));
+
+    it('creates bought jobs together with their charges, as many as there are credits for', () =>
+      using(async (store, time, { stores: { accounts } }) => {
+        await give(accounts, 10);
+        const rivals = Array.from({ length: 12 }, () => record(time));
+        const [others, bought] = await Promise.all([
+          Promise.all(Array.from({ length: 4 }, async () => accounts.charge('acme', 1))),
+          Promise.all(rivals.map((one) => store.buy(one, 1))),
+        ]);
+        const charged = bought.filter(({ kind }) => kind === 'charged').length;
+        expect(charged + others.filter(({ kind }) => kind === 'charged').length).toBe(10);
+        for (const [i, { kind }] of bought.entries()) {
+          expect((await store.find(rivals[i]!.job.id)) !== undefined).toBe(kind === 'charged');
+        }
+        expect(await accounts.usage('acme')).toMatchObject({ charged: 10, remaining: 0 });
+        expect((await store.usage('acme', monthStartMs(time.nowMs()))).retriesCreated).toBe(charged);
+      }));
+
+    it('charges nothing for an id or an idempotency key that has its job', () =>
+      using(async (store, time, { stores: { accounts } }) => {
+        await give(accounts, 10);
+        const idempotency = { key: 'bought key', fingerprint: 'f' };
+        const first = record(time, { idempotency });
+        expect(await store.buy(first, 2)).toEqual({ kind: 'charged', remaining: 8 });
+        expect(await store.buy(record(time, { idempotency }), 2)).toEqual({ kind: 'existing' });
+        expect(await store.buy(record(time, { id: first.job.id }), 2)).toEqual({ kind: 'existing' });
+        expect(await store.buy(record(time), 9)).toEqual({ kind: 'insufficient', remaining: 8 });
+        expect(await accounts.usage('acme')).toMatchObject({ charged: 2, remaining: 8 });
+        expect(await store.find(first.job.id)).toEqual(first);
       }));
 
     it('gives a due job to one look only, until it is released', () =>
@@ -189,6 +230,21 @@ export function describeRetries(
         });
       }));
 
+    it.runIf(canReopen)('leaves after a kill the charges of the jobs that are there, and no others', () =>
+      using(async (store, time, { stores: { accounts }, reopen }) => {
+        await give(accounts, 20);
+        const rivals = Array.from({ length: 12 }, () => record(time));
+        const buying = rivals.map((one) => store.buy(one, 1));
+        await buying[random.below(buying.length)];
+        const again = await reopen!();
+        const found = await Promise.all(rivals.map(({ job }) => again.retries.find(job.id)));
+        const jobs = found.filter((one) => one !== undefined).length;
+        expect(jobs).toBeGreaterThan(0);
+        expect(await again.accounts.usage('acme')).toMatchObject({ charged: jobs, remaining: 20 - jobs });
+        await Promise.all(buying);
+      }),
+    );
+
     it.runIf(canReopen)('keeps every record over a kill, and frees what the dead process held', () =>
       using(async (store, time, { reopen }) => {
         const [held, waiting] = [record(time), record(time, { dueAtMs: START_MS + 60_000 })];
@@ -196,7 +252,7 @@ export function describeRetries(
         await store.create(waiting);
         await store.takeDue(look(time));
         const running = await store.update(held.job.id, started(time));
-        const again = await reopen!();
+        const { retries: again } = await reopen!();
         expect(await again.find(held.job.id)).toEqual(running);
         expect(await again.find(waiting.job.id)).toEqual(waiting);
         const { jobs, nextDueMs } = await again.takeDue(look(time));

@@ -2,7 +2,8 @@
  * The jobs services of a gate (siblings §8). They are asked in turn, the one whose turn it is first and the others in order
  * after it; those whose last question was late come after them, and those whose last was refused or lost come last. A refused
  * or lost connection, 401, 403, 429 and 5xx go to the next address, all within one time; a bad or a late answer goes nowhere
- * else, and nothing is asked twice at once.
+ * else, and nothing is asked twice at once. A machine that is off or cut off refuses nothing: a question that is quiet for a
+ * moment makes the gate try to connect beside it, and one that cannot be reached counts as lost.
  *
  * A look at each service, every other second and at once where it was away, is an ordinary question; it decides `/ready`, and
  * brings back a service that was passed over. Bound: one look at a time a service.
@@ -11,7 +12,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { RemoteAnswer, RemoteCatalogue, RemoteQuestion } from '../../catalogue/remote-catalogue.ts';
-import { LOOK_PAUSE_AWAY_MS, LOOK_PAUSE_MS } from './limits.ts';
+import { LOOK_PAUSE_AWAY_MS, LOOK_PAUSE_MS, QUIET_MS, REACH_MS } from './limits.ts';
 import { JobsService, type Outcome, rankOf, type Standing } from './service.ts';
 
 export interface JobsServicesOptions {
@@ -118,19 +119,32 @@ export class JobsServices implements RemoteCatalogue {
   }
 
   async #exchange<A>(
-    { url, connections }: JobsService,
+    service: JobsService,
     { path, query, read }: RemoteQuestion<A>,
     timeoutMs: number,
   ): Promise<Asked<A>> {
-    const exchange = connections.get(`/internal${path}${query === '' ? '' : `?${query}`}`);
-    let isLate = false;
-    const cancel = this.#options.timers.after(timeoutMs, () => {
-      isLate = true;
+    const { url } = service;
+    const exchange = service.connections.get(`/internal${path}${query === '' ? '' : `?${query}`}`);
+    let ended: 'done' | 'late' | 'unreachable' | undefined;
+    const end = (how: 'late' | 'unreachable'): void => {
+      if (ended !== undefined) return;
+      ended = how;
       exchange.abort();
+    };
+    const { timers } = this.#options;
+    const cancelLate = timers.after(timeoutMs, () => end('late'));
+    const reachMs = Math.min(REACH_MS, timeoutMs / 2);
+    const cancelQuiet = timers.after(Math.min(QUIET_MS, timeoutMs / 4), async () => {
+      if (!(await service.isReachable(reachMs))) end('unreachable');
     });
     const exchanged = await exchange.done;
-    cancel();
-    if (isLate) return { kind: 'late', detail: 'no answer' };
+    ended ??= 'done';
+    cancelLate();
+    cancelQuiet();
+    if (ended === 'late') return { kind: 'late', detail: 'no answer' };
+    if (ended === 'unreachable') {
+      return { kind: 'next', outcome: 'lost', detail: `no connection within ${Math.round(reachMs)} ms` };
+    }
     if (exchanged.kind === 'lost') return { kind: 'next', outcome: 'lost', detail: exchanged.detail };
     if (exchanged.kind === 'unusable') return { kind: 'invalid', detail: `${url}: ${exchanged.detail}` };
     const { status, text } = exchanged;

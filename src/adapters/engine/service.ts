@@ -4,6 +4,7 @@ import type { Exposition } from '../../base/prometheus.ts';
 import type { Connections } from './exchange.ts';
 import { asksByFetch, FetchConnections } from './fetch-connections.ts';
 import { HttpConnections } from './http-connections.ts';
+import { isReachable } from './reach.ts';
 
 /** Outcomes of one question to one service, as the metrics list them. */
 const OUTCOMES = ['answered', 'invalid', 'late', 'lost', 'refused'] as const;
@@ -26,10 +27,19 @@ export class JobsService {
   standing: Standing = 'unknown';
   readonly #counts: Record<Outcome, number> = { answered: 0, invalid: 0, late: 0, lost: 0, refused: 0 };
   readonly #durations = new Histogram(BOUNDS_MS);
+  #reaching: Promise<boolean> | undefined;
 
   constructor(url: string, token: string) {
     this.url = url;
     this.connections = asksByFetch() ? new FetchConnections(url, token) : new HttpConnections(url, token);
+  }
+
+  /** One try at a time, whatever the number of questions that wait. */
+  isReachable(withinMs: number): Promise<boolean> {
+    this.#reaching ??= isReachable(this.url, withinMs).finally(() => {
+      this.#reaching = undefined;
+    });
+    return this.#reaching;
   }
 
   count(outcome: Outcome, durationMs: number): void {

@@ -10,6 +10,7 @@ import { freePlace, placeClaim } from '../../access/resolve-place.ts';
 import { fewUncharged } from '../../access/uncharged.ts';
 import { paid } from '../../access/x402.ts';
 import { AfterSettlement } from '../../http/answers.ts';
+import { STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { BODY_ERRORS } from '../../http/json-body.ts';
 import { route } from '../../http/route.ts';
 import type { ResolveDraft } from '../../resolve/resolver.ts';
@@ -41,7 +42,7 @@ export const createResolve = route<ResolveServices>()({
   answer: createdAnswer,
   otherAnswers: { 202: createdAnswer },
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
-  errors: [...BODY_ERRORS, INVALID_URL, ...FAILURE_ERRORS],
+  errors: [...BODY_ERRORS, INVALID_URL, ...FAILURE_ERRORS, STATE_UNAVAILABLE],
   readBody,
   async handle({ body: { question, target, waitSeconds } }, { resolver, baseUrl }, request, { place, draft: sold }) {
     const draft = (sold as ResolveDraft | undefined) ?? resolver.draft();

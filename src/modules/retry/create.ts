@@ -79,8 +79,9 @@ export const createRetry = route<RetryServices>()({
     const refused = sold === undefined ? await refusalOfNames(checked, outbound) : undefined;
     if (refused !== undefined) return refused;
     const draft = sold ?? retries.draft(customer, order);
-    const create = (): Promise<RetryJob> => retries.create(draft, customer, order, principal.idempotency ?? null);
+    const idempotency = principal.idempotency ?? null;
     if (customer.organization === null) {
+      const create = (): Promise<RetryJob> => retries.create(draft, customer, order, idempotency);
       return new AfterSettlement(draft, async () => createdOf(await create(), draft, baseUrl));
     }
     let job: RetryJob | undefined;
@@ -91,7 +92,10 @@ export const createRetry = route<RetryServices>()({
         return createdOf(job, draft, baseUrl);
       },
       async () => {
-        job = await create();
+        const made = await retries.buy(draft, customer, order, idempotency, COST);
+        job = made.job;
+        // Another request with the same key was faster: the next one finds its job.
+        return made.bought.kind === 'existing' ? { kind: 'unavailable' } : made.bought;
       },
     );
   },

@@ -15,9 +15,15 @@ export type AccountChange =
   | { readonly kind: 'onboarding'; readonly organization: string; readonly grant: OnboardingGrant }
   /** The amount from now on; 0 ends the subscription. */
   | { readonly kind: 'subscription'; readonly organization: string; readonly amount: number }
-  | { readonly kind: 'charge'; readonly organization: string; readonly taken: Taken }
+  | ChargeChange
   /** The minutes in which keys were last used. */
   | { readonly kind: 'used'; readonly uses: readonly KeyUse[] };
+
+export interface ChargeChange {
+  readonly kind: 'charge';
+  readonly organization: string;
+  readonly taken: Taken;
+}
 
 export interface KeyUse {
   readonly id: string;

@@ -29,7 +29,13 @@ import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
-import { type AccountChange, type AccountsJournal, type LoadedAccounts, NO_ACCOUNTS } from './accounts-journal.ts';
+import {
+  type AccountChange,
+  type AccountsJournal,
+  type ChargeChange,
+  type LoadedAccounts,
+  NO_ACCOUNTS,
+} from './accounts-journal.ts';
 import { StoredKeys } from './stored-keys.ts';
 
 /** Between two records of the uses of keys. */
@@ -53,6 +59,9 @@ export interface AccountsOptions {
 
 /** Whether a change is on record; one in doubt may be. */
 type Written = { readonly kind: 'written' } | { readonly kind: 'refused' | 'in-doubt'; readonly detail: string };
+
+/** Puts a charge on record; rejects as {@link AccountsJournal.write}. */
+export type RecordCharge = (charge: ChargeChange) => Promise<void>;
 
 const WRITTEN: Written = { kind: 'written' };
 const FULL: NotChanged = { kind: 'full' };
@@ -103,7 +112,8 @@ export class MemoryAccounts implements Accounts {
     return key.holder;
   }
 
-  charge(organization: string, amount: number, bought?: () => Promise<void>): MaybePromise<Charge> {
+  /** @param record puts the charge on record with what it buys, in place of the journal */
+  charge(organization: string, amount: number, record?: RecordCharge): MaybePromise<Charge> {
     const balance = this.#balances.get(organization);
     if (balance === undefined) throw new Error('a charge of an unknown organization');
     const nowMs = this.#clock.nowMs();
@@ -114,20 +124,9 @@ export class MemoryAccounts implements Accounts {
     const remaining = balance.remaining(nowMs);
     if (taken === undefined) return { kind: 'insufficient', remaining };
     const charged: Charge = { kind: 'charged', remaining };
-    const giveBack = (): void => balance.giveBack(taken);
-    if (journal !== undefined) {
-      const recorded = this.#recorded(journal.write({ kind: 'charge', organization, taken }), giveBack, charged);
-      return bought === undefined ? recorded : withPurchase(recorded, bought());
-    }
-    return bought === undefined
-      ? charged
-      : bought().then(
-          () => charged,
-          (failure: unknown) => {
-            giveBack();
-            throw failure;
-          },
-        );
+    const charge: ChargeChange = { kind: 'charge', organization, taken };
+    const recording = record === undefined ? journal?.write(charge) : record(charge);
+    return recording === undefined ? charged : this.#recorded(recording, () => balance.giveBack(taken), charged);
   }
 
   usage(organization: string): Usage | undefined {
@@ -288,10 +287,4 @@ export class MemoryAccounts implements Accounts {
       if (written.kind !== 'written') for (const id of part) this.#used.add(id);
     }
   }
-}
-
-/** A charge and what was bought, which share a commit: the purchase of one that is not on record has failed too. */
-async function withPurchase(charging: Promise<Charge>, purchase: Promise<void>): Promise<Charge> {
-  const [charge] = await Promise.all([charging, purchase]);
-  return charge;
 }

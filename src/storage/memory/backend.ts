@@ -18,7 +18,7 @@ export async function openMemoryBackend(options: StoreOptions, ports: BackendPor
     reservations: NOTHING_LOADED,
     ledger: NOTHING_SPENT,
     events: new MemoryEventStore(),
-    retries: retries.store,
+    retries: (accounts) => retries.storeWith(accounts),
     accounts: undefined,
     resolves: undefined,
   });

@@ -3,9 +3,10 @@ import type { Clock } from '../../base/clock.ts';
 import type { RetryStore } from '../../retry/store.ts';
 import { StateDatabase } from '../sqlite/database.ts';
 import { SqliteRetryStore } from '../sqlite/retry-store.ts';
+import type { MemoryAccounts } from './accounts.ts';
 
 export interface MemoryRetries {
-  readonly store: RetryStore;
+  storeWith(accounts: MemoryAccounts): RetryStore;
   /** May be repeated. */
   close(): void;
 }
@@ -18,15 +19,18 @@ export function openMemoryRetries(clock: Clock): MemoryRetries {
     return database;
   };
   return {
-    store: new SqliteRetryStore({
-      clock,
-      read: async (query) => opened().read(query),
-      async write(operation) {
-        const result = opened().apply([operation]);
-        const refused = result.kind === 'done' ? result.refused[0] : result;
-        if (refused !== undefined) throw new Error(refused.detail);
-      },
-    }),
+    storeWith: (accounts) =>
+      new SqliteRetryStore({
+        clock,
+        read: async (query) => opened().read(query),
+        async write(operation) {
+          const result = opened().apply([operation]);
+          const refused = result.kind === 'done' ? result.refused[0] : result;
+          if (refused !== undefined) throw new Error(refused.detail);
+        },
+        accounts,
+        recordsCharges: false,
+      }),
     close() {
       database?.close();
       database = undefined;

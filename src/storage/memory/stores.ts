@@ -24,7 +24,8 @@ export interface Persistence {
   readonly ledger: LoadedLedger;
   readonly events: EventStore;
   readonly books: Books;
-  readonly retries: RetryStore;
+  /** Opens the store of retries over the accounts that its jobs are bought from. */
+  retries(accounts: MemoryAccounts): RetryStore;
   /** undefined: nothing outlives the process. */
   readonly accounts: { readonly journal: AccountsJournal; readonly loaded: LoadedAccounts } | undefined;
   /** The same. */
@@ -47,7 +48,7 @@ export async function openMemoryStores(
     ledger,
     events,
     books,
-    retries,
+    retries: openRetries,
     accounts: lasting,
     resolves: lastingResolves,
   }: Persistence,
@@ -79,5 +80,6 @@ export async function openMemoryStores(
   );
   await inbox.load();
   const rateLimits = new MemoryRateLimits(clock);
+  const retries = openRetries(accounts);
   return { reservations, playLedger, callbacks: inbox, accounts, resolves, rateLimits, books, retries };
 }

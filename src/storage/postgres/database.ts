@@ -40,6 +40,8 @@ export interface DatabasePorts {
 export interface RunOptions {
   /** True: waits for a database that is known to be away, as long as for one that is lost now. */
   readonly isPatient?: boolean;
+  /** Called before a repeat of a try that may have been carried out: its answer was lost. */
+  readonly onDoubt?: () => void;
 }
 
 /** Runs the statements of a transaction in turn. */
@@ -104,7 +106,7 @@ export class Database {
    * @throws DatabaseAwayError it changed nothing
    * @throws InDoubtError it may have been carried out
    */
-  async run(statement: Statement, { isPatient = false }: RunOptions = {}): Promise<readonly Row[]> {
+  async run(statement: Statement, { isPatient = false, onDoubt }: RunOptions = {}): Promise<readonly Row[]> {
     if (!isPatient && this.#outage !== undefined) throw new DatabaseAwayError(this.#outage);
     const untilMs = this.#ports.clock.monotonicMs() + PATIENCE_MS;
     let conflictCount = 0;
@@ -119,7 +121,10 @@ export class Database {
       } catch (failure) {
         const { kind, error } = failure as Failed;
         if (kind === 'refused') throw doubt ?? error;
-        if (kind === 'lost') doubt = error;
+        if (kind === 'lost') {
+          doubt = error;
+          onDoubt?.();
+        }
         if (kind === 'again' && ++conflictCount > CONFLICTS_MAX) throw doubt ?? error;
         // One connection that is lost says nothing of the database: another one is tried at once.
         const isAtOnce = kind === 'again' || (kind === 'lost' && !isRepeat);

@@ -48,7 +48,7 @@ export async function openDomainStores(
   await rateLimits.start();
   const callbacks = new PostgresCallbacks(callbackBytes, { ...ports, rateLimits, processId: owner.id });
   const accounts = new PostgresAccounts(isPlay, ports);
-  const retries = new PostgresRetries(ports);
+  const retries = new PostgresRetries({ ...ports, accounts });
   const resolves = new PostgresResolves(ports);
   await Promise.all([callbacks.start(), retries.start(), resolves.start()]);
   return {

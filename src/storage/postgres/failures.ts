@@ -1,5 +1,6 @@
 /** What the failures of statements mean, by SQLSTATE and by the codes of sockets, never by the text of a message. */
 import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
+import { OutageError } from '../../base/outage.ts';
 
 /** A statement ended with an error of the database; it changed nothing. */
 export class StatementError extends Error {
@@ -14,12 +15,12 @@ export class StatementError extends Error {
 }
 
 /** The database cannot be reached, and nothing was sent to it. */
-export class DatabaseAwayError extends Error {
+export class DatabaseAwayError extends OutageError {
   override readonly name = 'DatabaseAwayError';
 }
 
 /** The connection was lost, or the answer did not come, after the statement was sent: it may have been carried out. */
-export class InDoubtError extends Error {
+export class InDoubtError extends OutageError {
   override readonly name = 'InDoubtError';
 }
 

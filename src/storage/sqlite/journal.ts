@@ -8,6 +8,7 @@
  * takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
 import type { Clock } from '../../base/clock.ts';
+import { OutageError } from '../../base/outage.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
 import { PROBE } from './tables/probe.ts';
@@ -28,8 +29,13 @@ const SLOW_COMMIT_MS = 2000;
 const PROBE_PAUSE_MS = 1000;
 
 /** The journal did not write the operation; certainly nothing of it is stored. */
-export class StateRefusedError extends Error {
+export class StateRefusedError extends OutageError {
   override readonly name = 'StateRefusedError';
+}
+
+/** The database would never accept the operation: a bug of ours. Nothing of it is stored. */
+export class OperationRefusedError extends Error {
+  override readonly name = 'OperationRefusedError';
 }
 
 interface Waiting {
@@ -101,7 +107,7 @@ export class Journal {
     return undefined;
   }
 
-  /** Resolves when the operation is on disk. @throws StateRefusedError, RecordInDoubtError by rejecting */
+  /** Resolves when the operation is on disk. @throws StateRefusedError, OperationRefusedError, RecordInDoubtError by rejecting */
   write(operation: Operation): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(new StateRefusedError(this.#broken));
     if (this.#isClosing) return Promise.reject(new StateRefusedError('the state is closed'));
@@ -217,7 +223,7 @@ export class Journal {
           this.#ports.onFault(undefined);
         }
         for (const { index, detail } of result.refused) {
-          finished[index]?.reject(new StateRefusedError(`the state refused the record: ${detail}`));
+          finished[index]?.reject(new OperationRefusedError(`the state refused the record: ${detail}`));
         }
         for (const { resolve } of finished) resolve();
         break;

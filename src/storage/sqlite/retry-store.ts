@@ -9,6 +9,7 @@ import type { RetryId } from '../../retry/identifier.ts';
 import type { RetryJob } from '../../retry/job.ts';
 import { HELD_RESULT_BYTES_MAX } from '../../retry/limits.ts';
 import {
+  type Bought,
   type Created,
   type DueQuery,
   NO_USAGE,
@@ -18,6 +19,8 @@ import {
   type RetryUsage,
   type Taken,
 } from '../../retry/store.ts';
+import type { MemoryAccounts } from '../memory/accounts.ts';
+import type { ChargeChange } from '../memory/accounts-journal.ts';
 import { type DueRows, RETRIES, type RetryOperation, type RetryQuery, type UsageAdded } from './tables/retries.ts';
 
 export interface RetryStorePorts {
@@ -25,6 +28,10 @@ export interface RetryStorePorts {
   read(query: RetryQuery): Promise<unknown>;
   /** Resolves when the operation is on record; operations take effect in the order of the calls. */
   write(operation: RetryOperation): Promise<void>;
+  /** The accounts that jobs are bought from. */
+  readonly accounts: Pick<MemoryAccounts, 'charge'>;
+  /** False: charges outlive this process no more than jobs do, and are not written. */
+  readonly recordsCharges: boolean;
 }
 
 export class SqliteRetryStore implements RetryStore {
@@ -41,18 +48,26 @@ export class SqliteRetryStore implements RetryStore {
   }
 
   async create(record: RetryRecord): Promise<Created> {
-    const { job } = record;
-    const usage = this.#usageOf(job, { retriesCreated: 1 });
     try {
-      await this.#ports.write({ table: RETRIES, kind: 'create', ...record, isHeld: false, usage });
+      await this.#create(record, undefined);
       return { kind: 'created' };
     } catch (failure) {
-      const existing =
-        (await this.#read({ table: RETRIES, kind: 'find', id: job.id })) ??
-        (job.idempotency && (await this.#read({ table: RETRIES, kind: 'key', key: job.idempotency.key })));
-      if (existing) return { kind: 'existing', job: existing.job };
+      const existing = await this.#existing(record.job);
+      if (existing !== undefined) return { kind: 'existing', job: existing.job };
       throw failure;
     }
+  }
+
+  async buy(record: RetryRecord, credits: number): Promise<Bought> {
+    const { accounts, recordsCharges } = this.#ports;
+    const { organization } = record.job;
+    if (organization === null) throw new Error('a job that no organization pays for');
+    const bought = await accounts.charge(organization, credits, (charge) =>
+      this.#create(record, recordsCharges ? charge : undefined),
+    );
+    if (bought.kind !== 'unavailable') return bought;
+    const existing = await this.#existing(record.job).catch(() => undefined);
+    return existing === undefined ? bought : { kind: 'existing' };
   }
 
   async find(id: RetryId): Promise<RetryRecord | undefined> {
@@ -123,6 +138,25 @@ export class SqliteRetryStore implements RetryStore {
   async usage(organization: string, monthMs: number): Promise<RetryUsage> {
     const found = await this.#ports.read({ table: RETRIES, kind: 'usage', organization, monthMs });
     return (found as RetryUsage | undefined) ?? NO_USAGE;
+  }
+
+  #create(record: RetryRecord, charge: ChargeChange | undefined): Promise<void> {
+    const usage = this.#usageOf(record.job, { retriesCreated: 1 });
+    return this.#ports.write({
+      table: RETRIES,
+      kind: 'create',
+      ...record,
+      isHeld: false,
+      usage,
+      ...(charge && { charge }),
+    });
+  }
+
+  /** The job that has the id or the idempotency key. */
+  async #existing({ id, idempotency }: RetryJob): Promise<RetryRecord | undefined> {
+    const found = await this.#read({ table: RETRIES, kind: 'find', id });
+    if (found !== undefined || idempotency === null) return found;
+    return this.#read({ table: RETRIES, kind: 'key', key: idempotency.key });
   }
 
   #read(query: RetryQuery): Promise<RetryRecord | undefined> {

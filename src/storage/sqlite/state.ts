@@ -190,11 +190,14 @@ export function stateOver(
       reservations,
       ledger,
       events: new SqliteEventStore(journal, clock, callbacks),
-      retries: new SqliteRetryStore({
-        clock,
-        read: (query) => journal.read(query),
-        write: (operation) => journal.write(operation),
-      }),
+      retries: (accounts) =>
+        new SqliteRetryStore({
+          clock,
+          read: (query) => journal.read(query),
+          write: (operation) => journal.write(operation),
+          accounts,
+          recordsCharges: true,
+        }),
       accounts: {
         journal: {
           fault: () => journal.fault(),
@@ -346,7 +349,8 @@ function damagedState(path: string, why: string, clock: Clock, release: () => vo
         expire: refuse,
         load: async () => [],
       },
-      retries: new SqliteRetryStore({ clock, read: refuse, write: refuse }),
+      retries: (accounts) =>
+        new SqliteRetryStore({ clock, read: refuse, write: refuse, accounts, recordsCharges: true }),
       accounts: { journal: { fault: () => fault, write: refuse }, loaded: { ...NO_ACCOUNTS, damage: fault } },
       resolves: { journal: { write: refuse, readOutcome: refuse }, loaded: [] },
     },

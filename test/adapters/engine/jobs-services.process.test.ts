@@ -1,4 +1,6 @@
 /** Which jobs service is asked, in which order and for how long (siblings §8); and the two ways of asking. */
+import { spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FetchConnections } from '../../../src/adapters/engine/fetch-connections.ts';
 import { HttpConnections } from '../../../src/adapters/engine/http-connections.ts';
@@ -43,6 +45,29 @@ async function serviceOf(script: Script): Promise<ScriptedService> {
   const service = await scriptedService(script, TOKEN);
   running.push(service);
   return service;
+}
+
+/** Listens with its event loop blocked, so that the system accepts two connections for it and no more. */
+const DEAF = `require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+  require('fs').writeSync(1, String(this.address().port));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+})`;
+
+/** The address of a machine that drops whatever comes. */
+async function deadAddress(): Promise<string> {
+  const child = spawn(process.execPath, ['-e', DEAF], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const port = await new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(text))));
+  const filling = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  opened.push({
+    close() {
+      for (const socket of filling) socket.destroy();
+      child.kill('SIGKILL');
+    },
+  });
+  const isFull = (): boolean => filling.filter((socket) => socket.connecting).length > 0;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  if (!isFull()) throw new Error('the system accepts more connections than it was asked for');
+  return `http://127.0.0.1:${port}`;
 }
 
 function openServices(urls: readonly string[], news: string[] = [], timeoutMs = TIMEOUT_MS): JobsServices {
@@ -112,6 +137,21 @@ describe('jobs services', () => {
     ).toBe('late');
     expect(performance.now() - startMs).toBeLessThan(SHORT_MS * 8);
     expect(slow[2]!.questions).toEqual([]);
+  });
+
+  it('are passed over when their machine is off: nothing refuses, and nothing answers', {
+    timeout: 60_000,
+  }, async () => {
+    const dead = await deadAddress();
+    const well = await serviceOf(good);
+    const news: string[] = [];
+    const services = openServices([dead, well.url], news);
+    expect(await services.ask(question)).toEqual({ kind: 'answer', answer: '200 "good"' });
+    expect(news).toEqual(['0 no connection within 1000 ms']);
+    expect(await openServices([dead]).ask(question)).toEqual({
+      kind: 'unavailable',
+      detail: `${dead}: no connection within 1000 ms`,
+    });
   });
 
   it('are unavailable when none can be asked, which the operator hears once, and come back by a look', async () => {

@@ -71,7 +71,7 @@ describeRetries(
   'in memory',
   async (time) => {
     const backend = await open(time);
-    return { store: backend.retries, remove: () => backend.close() };
+    return { stores: backend, remove: () => backend.close() };
   },
   false,
 );

@@ -41,8 +41,8 @@ describe.skipIf(SERVER === undefined)('on PostgreSQL', () => {
     async (time) => {
       const shared = await Shared.open(SERVER, time);
       const { stores } = await shared.process();
-      const reopen = async () => (await shared.reopen()).stores.retries;
-      return { store: stores.retries, reopen, remove: () => shared.remove() };
+      const reopen = async () => (await shared.reopen()).stores;
+      return { stores, reopen, remove: () => shared.remove() };
     },
     true,
   );

@@ -8,6 +8,9 @@ import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import { RecordInDoubtError, type Reservation, type UnsettledCase } from '../../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
+import { newRetryId } from '../../../src/retry/identifier.ts';
+import { newJob } from '../../../src/retry/job.ts';
+import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/backend.ts';
 import type { Connections } from '../../../src/storage/postgres/connections.ts';
@@ -215,6 +218,65 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       await until('the database is back', () => one.backend.fault() === undefined);
       await reservations.recordSettled(held, localTransactionOf(order));
       expect(await salesOf(one)).toBe(1);
+    }));
+
+  it('makes a bought job and charges it once when the answer is lost', () =>
+    using(2, async (one, other) => {
+      const { accounts, retries } = one.backend;
+      await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs: null });
+      const draft = {
+        id: newRetryId(new Chance(7)),
+        customer: 'org:acme',
+        organization: 'acme',
+        tokenDigest: null,
+        idempotency: null,
+        policy: DEFAULT_POLICY,
+        deadlineSeconds: 3600,
+        hasCallback: false,
+      };
+      const job = newJob(draft, Date.now());
+      one.losses.set('charge-and-create-retry', 1);
+      expect(await retries.buy({ job, secrets: null, resultBody: null }, 2)).toEqual({ kind: 'charged', remaining: 3 });
+      expect(one.losses.get('charge-and-create-retry')).toBe(0);
+      expect((await other.backend.retries.find(job.id))?.job).toEqual(job);
+      expect(await other.backend.accounts.usage('acme')).toMatchObject({ charged: 2, remaining: 3 });
+    }));
+
+  it('frees an idempotency key that could not be released, and those of a dead process', () =>
+    using(2, async (one, other) => {
+      const { retries } = one.backend;
+      const theirs = other.backend.retries;
+      expect(await retries.claimKey!('key', 'a')).toBe(true);
+      one.losses.set('release-retry-key', Number.POSITIVE_INFINITY);
+      await expect(retries.releaseKey!('key', 'a')).rejects.toThrow();
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      expect(await retries.claimKey!('key', 'a')).toBe(true);
+      expect(await theirs.claimKey!('key', 'b')).toBe(false);
+      one.time.look();
+      await until('the key is free', async () => theirs.claimKey!('key', 'b'));
+
+      expect(await retries.claimKey!('another', 'a')).toBe(true);
+      await one.backend.close();
+      expect(await theirs.claimKey!('another', 'b')).toBe(false);
+      other.time.look(LEASE_MS);
+      await until("the dead one's key is free", async () => {
+        other.time.look(LEASE_MS);
+        return theirs.claimKey!('another', 'b');
+      });
+    }));
+
+  it('says that a callback is deleted when the answer about that is lost, and later that there is none', () =>
+    using(2, async ({ backend: { callbacks }, losses }, other) => {
+      await callbacks.capacity.tryClaim();
+      const { id, readToken } = await callbacks.create();
+      const found = await callbacks.authorize(id, readToken);
+      if (found.kind !== 'allowed') throw new Error(found.kind);
+      losses.set('delete-callback', 1);
+      expect(await callbacks.delete(found.callback)).toEqual({ kind: 'deleted' });
+      expect(losses.get('delete-callback')).toBe(0);
+      expect(await callbacks.delete(found.callback)).toEqual({ kind: 'not-found' });
+      expect(await other.backend.callbacks.authorize(id, readToken)).toEqual({ kind: 'not-found' });
     }));
 
   it('takes over the case of a process whose lease has run out, and believes the first outcome', () =>

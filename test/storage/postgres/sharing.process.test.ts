@@ -161,16 +161,6 @@ describe.skipIf(SERVER === undefined)('accounts of three processes', () => {
     expect(sum).toEqual({ amount: 50 });
   });
 
-  it('give back the charge of a purchase that was not made', async () => {
-    const [{ stores }] = await three();
-    await stores.accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs: null });
-    await expect(stores.accounts.charge('acme', 2, () => Promise.reject(new Error('no job')))).rejects.toThrow(
-      'no job',
-    );
-    expect(await stores.accounts.usage('acme')).toMatchObject({ charged: 0, remaining: 5 });
-    expect(await stores.accounts.charge('acme', 5, async () => {})).toEqual({ kind: 'charged', remaining: 0 });
-  });
-
   it('refuse a key everywhere from the answer of its revocation on', async () => {
     const [one, two] = (await three()).map(({ stores }) => stores.accounts);
     const created = await one!.createKey({ organization: 'acme', scopes: ['jobs:read'], expiresAtMs: null });

@@ -15,7 +15,7 @@ describe.skipIf(SERVER === undefined)('a copied state', () => {
     'of a copied box',
     async (time) => {
       const { backend, reopen, remove } = await box(time);
-      return { store: backend.retries, reopen: async () => (await reopen()).retries, remove };
+      return { stores: backend, reopen: () => reopen(), remove };
     },
     true,
   );

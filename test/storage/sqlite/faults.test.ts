@@ -9,7 +9,7 @@ import { RecordInDoubtError } from '../../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
 import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
-import { StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
+import { OperationRefusedError, StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
 import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
 import { CALLBACKS, type CallbackOperation, type EventQuery } from '../../../src/storage/sqlite/tables/callbacks.ts';
 import { PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
@@ -97,7 +97,7 @@ describe('one record', () => {
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
     for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(StateRefusedError);
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(OperationRefusedError);
     }
     expect(journal.batchCount).toBe(1);
     expect(journal.operationCount).toBe(2);

@@ -123,7 +123,7 @@ describeRetries(
   'over a state file',
   async (time) => {
     const { backend, reopen, remove } = await inFolder(time);
-    return { store: backend.retries, reopen: async () => (await reopen()).retries, remove };
+    return { stores: backend, reopen, remove };
   },
   true,
 );

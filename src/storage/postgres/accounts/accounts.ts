@@ -27,9 +27,8 @@ import type { Random } from '../../../base/random.ts';
 import type { Timers } from '../../../base/timers.ts';
 import type { Row, Statement } from '../connections.ts';
 import type { Database } from '../database.ts';
-import { InDoubtError } from '../failures.ts';
 import { Group } from '../groups.ts';
-import { Charges } from './charges.ts';
+import { Charges, type Purchase } from './charges.ts';
 import {
   AUTHENTICATE,
   COUNTS,
@@ -112,16 +111,9 @@ export class PostgresAccounts implements Accounts {
     );
   }
 
-  async charge(organization: string, amount: number, bought?: () => Promise<void>): Promise<Charge> {
-    const { charge, taken } = await this.#charges.charge(organization, amount);
-    if (bought === undefined || charge.kind !== 'charged') return charge;
-    try {
-      await bought();
-    } catch (failure) {
-      if (taken !== undefined && !(failure instanceof InDoubtError)) await this.#charges.giveBack(organization, taken);
-      throw failure;
-    }
-    return charge;
+  /** @param purchase is made by the statement that charges. @throws StatementError with the code of a purchase that is refused */
+  charge(organization: string, amount: number, purchase?: Purchase): Promise<Charge> {
+    return this.#charges.charge(organization, amount, purchase);
   }
 
   async usage(organization: string): Promise<Usage | undefined> {

@@ -13,7 +13,8 @@ import { Balance, type OnboardingGrant, type Taken } from '../../../accounts/bal
 import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
-import { CHARGE, GIVE_BACK, READ } from './statements.ts';
+import { StatementError } from '../failures.ts';
+import { CHARGE_NAME, chargeText, READ } from './statements.ts';
 
 /** Charges in one statement. */
 const COUNT_MAX = 1000;
@@ -33,7 +34,19 @@ export interface CreditState {
   readonly isCharged: boolean;
 }
 
-export interface Charged {
+/** What a charge buys, made by the same statement: both are on record, or neither is. */
+export interface Purchase {
+  /** Of the statement; one name always has the same parts. */
+  readonly name: string;
+  /**
+   * Common table expressions after `debit`, which has a row when the charge is made; parameters from {@link PURCHASE_FIRST} on.
+   * A unique key that they violate refuses charge and purchase.
+   */
+  readonly parts: string;
+  readonly values: readonly unknown[];
+}
+
+interface Charged {
   readonly charge: Charge;
   /** What it took; undefined where it took nothing. */
   readonly taken: Taken | undefined;
@@ -41,11 +54,19 @@ export interface Charged {
 
 interface Waiting {
   readonly amount: number;
-  readonly resolve: (charged: Charged) => void;
+  /** One that buys something is a group of its own. */
+  readonly purchase: Purchase | undefined;
+  readonly resolve: (charge: Charge) => void;
   readonly reject: (failure: unknown) => void;
 }
 
-const UNAVAILABLE: Charged = { charge: { kind: 'unavailable' }, taken: undefined };
+const UNAVAILABLE: Charge = { kind: 'unavailable' };
+/** SQLSTATE. */
+const UNIQUE_VIOLATION = '23505';
+
+/** Refused because what it would make is there already; nothing was charged. */
+export const isTaken = (failure: unknown): boolean =>
+  failure instanceof StatementError && failure.code === UNIQUE_VIOLATION;
 
 export function creditStateOf(rows: readonly Row[]): CreditState | undefined {
   const [first] = rows;
@@ -109,23 +130,17 @@ export class Charges {
   }
 
   /** @throws Error when the organization does not exist */
-  charge(organization: string, amount: number): Promise<Charged> {
+  charge(organization: string, amount: number, purchase?: Purchase): Promise<Charge> {
     return new Promise((resolve, reject) => {
+      const one: Waiting = { amount, purchase, resolve, reject };
       const waiting = this.#waiting.get(organization);
       if (waiting !== undefined) {
-        waiting.push({ amount, resolve, reject });
+        waiting.push(one);
         return;
       }
-      this.#waiting.set(organization, [{ amount, resolve, reject }]);
+      this.#waiting.set(organization, [one]);
       void this.#chargeAll(organization);
     });
-  }
-
-  /** Takes back a charge whose answer could not be made. */
-  async giveBack(organization: string, taken: Taken): Promise<void> {
-    const { monthMs, amount, subscription, serials, amounts } = sumOf([taken]);
-    const values = [organization, monthMs, amount, subscription, serials, amounts, this.#random.uuid()];
-    await this.#database.run({ ...GIVE_BACK, values }, { isPatient: true });
   }
 
   /** @param entry id of a group, of which the state says whether it is on record */
@@ -138,13 +153,10 @@ export class Charges {
     await undefined;
     const waiting = this.#waiting.get(organization) as Waiting[];
     while (waiting.length > 0) {
-      const group = waiting.splice(0, COUNT_MAX);
+      const group = waiting.splice(0, groupLengthOf(waiting));
       try {
-        const charged = await this.#chargeGroup(
-          organization,
-          group.map(({ amount }) => amount),
-        );
-        for (const [index, one] of group.entries()) one.resolve(charged[index] as Charged);
+        const charges = await this.#chargeGroup(organization, group);
+        for (const [index, one] of group.entries()) one.resolve(charges[index] as Charge);
       } catch (failure) {
         for (const one of group) one.reject(failure);
       }
@@ -152,19 +164,26 @@ export class Charges {
     this.#waiting.delete(organization);
   }
 
-  async #chargeGroup(organization: string, amounts: readonly number[]): Promise<Charged[]> {
+  async #chargeGroup(organization: string, group: readonly Waiting[]): Promise<Charge[]> {
     const entry = this.#random.uuid();
+    const amounts = group.map(({ amount }) => amount);
     try {
-      return await this.#decide(organization, amounts, entry);
+      const charged = await this.#decide(organization, amounts, entry, group[0]?.purchase);
+      return charged.map(({ charge }) => charge);
     } catch (failure) {
       this.#states.delete(organization);
-      if (failure instanceof UnknownOrganizationError) throw failure;
+      if (failure instanceof UnknownOrganizationError || isTaken(failure)) throw failure;
       // What may be on record stays taken: credits are never spent twice.
       return amounts.map(() => UNAVAILABLE);
     }
   }
 
-  async #decide(organization: string, amounts: readonly number[], entry: string): Promise<Charged[]> {
+  async #decide(
+    organization: string,
+    amounts: readonly number[],
+    entry: string,
+    purchase: Purchase | undefined,
+  ): Promise<Charged[]> {
     let state = this.#states.get(organization);
     let isFresh = false;
     let judged: Charged[] = [];
@@ -184,7 +203,11 @@ export class Charges {
       if (isFresh || isWhole) {
         const sum = sumOf(taken);
         const values = [organization, state.version, state.untilMs, sum.monthMs, sum.amount, sum.subscription];
-        const [row] = await this.#database.run({ ...CHARGE, values: [...values, sum.serials, sum.amounts, entry] });
+        const [row] = await this.#database.run({
+          name: purchase?.name ?? CHARGE_NAME,
+          text: chargeText(purchase?.parts),
+          values: [...values, sum.serials, sum.amounts, entry, ...(purchase?.values ?? [])],
+        });
         if (row?.is_charged === true) {
           this.#states.set(organization, { ...state, version: state.version + 1, nowMs: row.now_ms as number });
           return judged;
@@ -195,6 +218,12 @@ export class Charges {
     }
     throw new Error('other processes charge this organization all the time');
   }
+}
+
+/** Charges that share the next statement. */
+function groupLengthOf(waiting: readonly Waiting[]): number {
+  const first = waiting.findIndex(({ purchase }) => purchase !== undefined);
+  return first === -1 ? Math.min(waiting.length, COUNT_MAX) : Math.min(Math.max(first, 1), COUNT_MAX);
 }
 
 class UnknownOrganizationError extends Error {

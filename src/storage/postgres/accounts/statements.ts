@@ -31,10 +31,9 @@ export const READ = {
 /**
  * $1 name, $2 version and $3 end of the state that decided, $4 month, $5 amount, $6 taken from the subscription, $7 serials of
  * grants and $8 what is taken from each, $9 id of the entry. The debit comes first, and all the rest from what it returned.
+ * @param purchase further parts, which come from `debit` too
  */
-export const CHARGE = {
-  name: 'charge-credits',
-  text: `
+export const chargeText = (purchase = ''): string => `
     WITH debit AS (
       UPDATE paygrade.organizations SET version = version + 1, month_ms = $4::bigint,
         charged = CASE month_ms WHEN $4::bigint THEN charged ELSE 0 END + $5::bigint,
@@ -48,28 +47,14 @@ export const CHARGE = {
     entry AS (
       INSERT INTO paygrade.credit_entries (id, organization, amount, at_ms)
       SELECT $9::text, name, $5::bigint, paygrade.now_ms() FROM debit
-    )
-    SELECT EXISTS (SELECT FROM debit) AS is_charged, paygrade.now_ms() AS now_ms`,
-} as const;
+    )${purchase === '' ? '' : `,${purchase}`}
+    SELECT EXISTS (SELECT FROM debit) AS is_charged, paygrade.now_ms() AS now_ms`;
 
-/** $1 name, $2 month, $3 amount, $4 of the subscription, $5 serials, $6 amounts, $7 id of the entry: takes a charge back. */
-export const GIVE_BACK = {
-  name: 'give-back-credits',
-  text: `
-    WITH entry AS (
-      INSERT INTO paygrade.credit_entries (id, organization, amount, at_ms)
-      VALUES ($7::text, $1, -$3::bigint, paygrade.now_ms()) ON CONFLICT (id) DO NOTHING RETURNING organization
-    ),
-    credit AS (
-      UPDATE paygrade.organizations o SET version = o.version + 1,
-        charged = CASE o.month_ms WHEN $2::bigint THEN o.charged - $3::bigint ELSE o.charged END,
-        subscription_charged =
-          CASE o.month_ms WHEN $2::bigint THEN o.subscription_charged - $4::bigint ELSE o.subscription_charged END
-      FROM entry WHERE o.name = entry.organization RETURNING o.name
-    )
-    UPDATE paygrade.onboarding_grants g SET remaining = g.remaining + part.amount
-    FROM unnest($5::bigint[], $6::bigint[]) AS part (serial, amount), credit WHERE g.serial = part.serial`,
-} as const;
+/** Of {@link chargeText} without a purchase. */
+export const CHARGE_NAME = 'charge-credits';
+
+/** Number of the first parameter of a purchase. */
+export const PURCHASE_FIRST = 10;
 
 /** $1 name. What the limits are compared with. */
 export const COUNTS = {

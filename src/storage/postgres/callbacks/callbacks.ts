@@ -200,8 +200,14 @@ export class PostgresCallbacks implements Callbacks {
   }
 
   async delete({ id }: CallbackHandle): Promise<{ readonly kind: 'deleted' } | Absent> {
-    const [row] = await this.#ports.database.run({ ...DELETE, values: [id] }, { isPatient: true });
-    if (row?.count !== 1) return endOf(row) ?? NOT_FOUND;
+    let isInDoubt = false;
+    const onDoubt = (): void => {
+      isInDoubt = true;
+    };
+    const [row] = await this.#ports.database.run({ ...DELETE, values: [id] }, { isPatient: true, onDoubt });
+    // It was there when its token was checked: an earlier try whose answer was lost has deleted it.
+    const isDeleted = row?.count === 1 || (isInDoubt && endOf(row) === NOT_FOUND);
+    if (!isDeleted) return endOf(row) ?? NOT_FOUND;
     this.capacity.add(-1);
     this.#counts.live = Math.max(0, this.#counts.live - 1);
     this.#waits.ended(id, NOT_FOUND);

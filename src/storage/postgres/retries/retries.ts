@@ -12,6 +12,7 @@ import type { RetryId } from '../../../retry/identifier.ts';
 import { hasEnded, type RetryJob } from '../../../retry/job.ts';
 import { HELD_RESULT_BYTES_MAX } from '../../../retry/limits.ts';
 import {
+  type Bought,
   type Created,
   type DueJob,
   type DueQuery,
@@ -23,16 +24,20 @@ import {
   type Taken,
 } from '../../../retry/store.ts';
 import { decodeJob, encodeJob } from '../../retry-record.ts';
+import type { PostgresAccounts } from '../accounts/accounts.ts';
+import { isTaken } from '../accounts/charges.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
 import type { Owner } from '../owners.ts';
 import {
+  BUY,
   CHANGE,
   CLAIM_KEY,
   CREATE,
   FIND,
   FIND_BY_KEY,
   FREE_DEAD,
+  FREE_DEAD_KEYS,
   FREE_LEFT,
   FREE_STRAYS,
   RELEASE,
@@ -61,6 +66,8 @@ export interface PostgresRetriesPorts {
   readonly random: Random;
   readonly database: Database;
   readonly owner: Owner;
+  /** The accounts that jobs are bought from. */
+  readonly accounts: Pick<PostgresAccounts, 'charge'>;
 }
 
 /** What is kept in memory of a job that is held: not a long result. */
@@ -93,11 +100,17 @@ export class PostgresRetries implements RetryStore {
   readonly #steps = new StepsInTurn<RetryId>();
   /** A look may have taken jobs although its answer was lost. */
   #mayHaveStrays = false;
+  /** Idempotency keys that could not be released, by their claims. */
+  readonly #unreleased = new Map<string, string>();
 
   constructor(ports: PostgresRetriesPorts) {
     this.#ports = ports;
+    ports.owner.onLook(async () => {
+      for (const [claim, key] of [...this.#unreleased]) await this.releaseKey(key, claim);
+    });
     ports.owner.onDead(async () => {
       await ports.database.run(FREE_DEAD);
+      await ports.database.run(FREE_DEAD_KEYS);
     });
   }
 
@@ -106,16 +119,27 @@ export class PostgresRetries implements RetryStore {
     await this.#ports.database.run(FREE_LEFT);
   }
 
-  async create({ job, secrets }: RetryRecord): Promise<Created> {
+  async create(record: RetryRecord): Promise<Created> {
     const { database } = this.#ports;
+    const { job } = record;
     const key = job.idempotency?.key ?? null;
-    const values = [job.id, job.customer, key, job.dueAtMs, encodeJob(job), secrets, ...this.#usageOf(job, 1, 0, 0)];
     for (;;) {
-      const [row] = await database.run({ ...CREATE, values });
+      const [row] = await database.run({ ...CREATE, values: this.#valuesOf(record) });
       if (row?.is_made === true) return { kind: 'created' };
       const existing = (await this.#read(job.id)) ?? (key === null ? undefined : await this.#readByKey(key));
       if (existing !== undefined) return { kind: 'existing', job: existing.record.job };
       // What it met was removed in between.
+    }
+  }
+
+  async buy(record: RetryRecord, credits: number): Promise<Bought> {
+    const { organization } = record.job;
+    if (organization === null) throw new Error('a job that no organization pays for');
+    try {
+      return await this.#ports.accounts.charge(organization, credits, { ...BUY, values: this.#valuesOf(record) });
+    } catch (failure) {
+      if (isTaken(failure)) return { kind: 'existing' };
+      throw failure;
     }
   }
 
@@ -128,11 +152,21 @@ export class PostgresRetries implements RetryStore {
   }
 
   async claimKey(key: string, claim: string): Promise<boolean> {
-    return (await this.#ports.database.run({ ...CLAIM_KEY, values: [key, claim] })).length === 1;
+    const { database, owner } = this.#ports;
+    return (await database.run({ ...CLAIM_KEY, values: [key, `${owner.id} ${claim}`] })).length === 1;
   }
 
   async releaseKey(key: string, claim: string): Promise<void> {
-    await this.#ports.database.run({ ...RELEASE_KEY, values: [key, claim] });
+    const { database, owner } = this.#ports;
+    const values = [key, `${owner.id} ${claim}`];
+    try {
+      await database.run({ ...RELEASE_KEY, values });
+      this.#unreleased.delete(claim);
+    } catch (failure) {
+      // The customer's next request would wait for it: every look tries again.
+      this.#unreleased.set(claim, key);
+      throw failure;
+    }
   }
 
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
@@ -259,6 +293,12 @@ export class PostgresRetries implements RetryStore {
   async #readByKey(key: string): Promise<Versioned | undefined> {
     const [row] = await this.#ports.database.run({ ...FIND_BY_KEY, values: [key] });
     return row && versionedOf(row);
+  }
+
+  /** Parameters of a creation. */
+  #valuesOf({ job, secrets }: RetryRecord): unknown[] {
+    const key = job.idempotency?.key ?? null;
+    return [job.id, job.customer, key, job.dueAtMs, encodeJob(job), secrets, ...this.#usageOf(job, 1, 0, 0)];
   }
 
   /** Parameters of `retry_usage`; no organization, nothing to count. */

@@ -1,7 +1,8 @@
 /** The statements of retry jobs. Each may be repeated. */
+import { PURCHASE_FIRST } from '../accounts/statements.ts';
 import { hasNoRow, ownerIsDead } from '../owners.ts';
 
-/** An idempotency key whose request came to nothing in a process that has died is free again after this time. */
+/** No request has an idempotency key for longer than this. */
 const KEY_CLAIM_MS = 120_000;
 
 const COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_body, holder, hold, version, change_id';
@@ -25,6 +26,20 @@ export const CREATE = {
     used AS (${usage(7, 'made')})
     SELECT EXISTS (SELECT FROM made) AS is_made`,
 } as const;
+
+/**
+ * The parts of a purchase that make a job where `debit` has a row. From parameter `first` on: id, customer, digest of the key, next
+ * step, state, secrets, and the five of the usage. A job that is there already refuses the charge too.
+ */
+const boughtParts = (first: number): string => `
+    made AS (
+      INSERT INTO paygrade.retries (id, customer, key_digest, next_ms, state, secrets)
+      SELECT $${first}::text, $${first + 1}::text, $${first + 2}::text, $${first + 3}::bigint, $${first + 4}::text, $${first + 5}::bytea
+      FROM debit RETURNING id
+    ),
+    used AS (${usage(first + 6, 'made')})`;
+
+export const BUY = { name: 'charge-and-create-retry', parts: boughtParts(PURCHASE_FIRST) } as const;
 
 /** $1 id. */
 export const FIND = { name: 'find-retry', text: `SELECT ${COLUMNS} FROM paygrade.retries WHERE id = $1` } as const;
@@ -121,7 +136,7 @@ export const USAGE = {
   text: 'SELECT created, attempts, delivered FROM paygrade.retry_usage WHERE organization = $1 AND month_ms = $2',
 } as const;
 
-/** $1 digest of an idempotency key, $2 id of the claim. A row when it is claimed. */
+/** $1 digest of an idempotency key, $2 owner of the claim: process, blank, request. A row when it is claimed. */
 export const CLAIM_KEY = {
   name: 'claim-retry-key',
   text: `
@@ -130,7 +145,13 @@ export const CLAIM_KEY = {
     WHERE c.owner = excluded.owner OR c.until_ms <= paygrade.now_ms() RETURNING owner`,
 } as const;
 
-/** $1 digest, $2 id of the claim. */
+/** Keys whose requests were under way in processes that have died are free again. */
+export const FREE_DEAD_KEYS = {
+  name: 'free-retry-keys-of-the-dead',
+  text: `DELETE FROM paygrade.retry_claims WHERE ${ownerIsDead("split_part(owner, ' ', 1)")}`,
+} as const;
+
+/** $1 digest, $2 owner of the claim. */
 export const RELEASE_KEY = {
   name: 'release-retry-key',
   text: 'DELETE FROM paygrade.retry_claims WHERE key_digest = $1 AND owner = $2',

@@ -3,10 +3,10 @@
  * that were refused in between leave no trace. Of a key there is only the digest. Each row has a checksum, which every change
  * verifies and writes again.
  */
-import { EMPTY_BALANCE, type OnboardingGrant, type Taken } from '../../../accounts/balance.ts';
+import { EMPTY_BALANCE, type OnboardingGrant } from '../../../accounts/balance.ts';
 import { LAPSED_KEPT_MS } from '../../../accounts/limits.ts';
 import { parseScope, type Scope } from '../../../accounts/scopes.ts';
-import type { AccountChange, LoadedAccounts, StoredKey } from '../../memory/accounts-journal.ts';
+import type { AccountChange, ChargeChange, LoadedAccounts, StoredKey } from '../../memory/accounts-journal.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
 import type { Table } from './table.ts';
@@ -111,7 +111,8 @@ function writeGrant(connection: Connection, verb: 'INSERT' | 'REPLACE', grant: G
   );
 }
 
-function applyCharge(connection: Connection, organization: string, taken: Taken): void {
+/** In the transaction of its caller. */
+export function applyCharge(connection: Connection, { organization, taken }: Omit<ChargeChange, 'kind'>): void {
   const { monthMs, amount, subscription, onboarding } = taken;
   changeOrganization(connection, organization, (before) => {
     const isSameMonth = before.monthMs === monthMs;
@@ -217,7 +218,7 @@ export const accounts: Table<AccountOperation> = {
         changeOrganization(connection, operation.organization, () => ({ subscription: operation.amount }));
         return;
       case 'charge':
-        applyCharge(connection, operation.organization, operation.taken);
+        applyCharge(connection, operation);
         return;
       case 'used':
         for (const { id, atMs } of operation.uses) changeKey(connection, id, () => ({ lastUsedAtMs: atMs }));

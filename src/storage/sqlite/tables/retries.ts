@@ -5,9 +5,11 @@
  */
 import type { RetryId } from '../../../retry/identifier.ts';
 import type { RetryRecord, RetryUsage } from '../../../retry/store.ts';
+import type { ChargeChange } from '../../memory/accounts-journal.ts';
 import { decodeJob, encodeJob } from '../../retry-record.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row, SqlValue } from '../connection.ts';
+import { applyCharge } from './accounts.ts';
 import type { Table } from './table.ts';
 
 export const RETRIES = 'retries';
@@ -28,7 +30,7 @@ interface Written extends RetryRecord {
 }
 
 export type RetryOperation =
-  | (OfRetries & Written & { readonly kind: 'create' })
+  | (OfRetries & Written & { readonly kind: 'create'; readonly charge?: ChargeChange })
   /** Blobs that did not change are not among its members. */
   | (OfRetries & { readonly kind: 'update' } & Pick<Written, 'job' | 'isHeld' | 'usage'> &
       Partial<Pick<Written, 'secrets' | 'resultBody'>>)
@@ -209,6 +211,7 @@ export const retries: Table<RetryOperation, RetryQuery> = {
       case 'create':
         create(connection, operation);
         addUsage(connection, operation.usage);
+        if (operation.charge !== undefined) applyCharge(connection, operation.charge);
         return;
       case 'update':
         update(connection, operation);
