@@ -71,7 +71,7 @@ export function countByHealth(boards: readonly Pick<ShownBoard, 'health'>[]): Re
 }
 
 /** A board that is due for this long was missed: the watcher does not run, or cannot follow. */
-export const OVERDUE_MS = 3_600_000;
+const OVERDUE_MS = 3_600_000;
 
 /** Whether the watcher should have fetched it. */
 export const isOverdue = ({ nextMs, lastFetchMs }: ShownBoard, nowMs: number): boolean =>
