@@ -3,8 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import { answerOf, expectError as expectAnswer } from '../support/answers.ts';
-import { answer, FakeOutbound, failure, hanging } from '../support/fake-outbound.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { answer, failure, hanging, TargetsByHost } from '../support/targets-by-host.ts';
 import { until } from '../support/until.ts';
 import { buyOver, decodeHeader, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -27,9 +27,9 @@ afterEach(async () => {
 
 class Retrying {
   readonly app: OpenedApp;
-  readonly outbound: FakeOutbound;
+  readonly outbound: TargetsByHost;
 
-  constructor(app: OpenedApp, outbound: FakeOutbound) {
+  constructor(app: OpenedApp, outbound: TargetsByHost) {
     this.app = app;
     this.outbound = outbound;
   }
@@ -73,7 +73,7 @@ class Retrying {
 }
 
 async function open(variables: Readonly<Record<string, string>> = {}): Promise<Retrying> {
-  const outbound = new FakeOutbound()
+  const outbound = new TargetsByHost()
     .target('good.example', () => answer(200, '{"big":12345678901234567890, "b":1}', JSON_TYPE))
     .target('gone.example', () => answer(404, 'no such thing', { 'content-type': 'text/plain' }))
     .target('slow.example', hanging)
@@ -223,6 +223,9 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     expect(unknown.status).toBe(201);
   });
 
+  const bodyWith = (member: string, more = '"deadline_seconds": 60'): string =>
+    `{"request": {"method": "POST", "url": "https://good.example/", ${member}}, ${more}}`;
+  const headerNotSet = (name: string): string => `\`request.headers.${name}\` must not be set`;
   const REFUSED: readonly (readonly [string, unknown, string])[] = [
     ['request', {}, '`request` is required'],
     ['request.url', { request: { method: 'GET' } }, '`request.url` is required'],
@@ -242,6 +245,15 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
       { request: { ...ORDER.request, headers: { 'x-a': 'one\r\ntwo' } } },
       '`request.headers.x-a` must have a field value',
     ],
+    // Bodies as text: written as objects these names would mean something else.
+    ['a header __proto__', bodyWith('"headers": {"x-a": "1", "__proto__": "2"}'), headerNotSet('__proto__')],
+    ['a header constructor', bodyWith('"headers": {"constructor": "2"}'), headerNotSet('constructor')],
+    ['a header prototype', bodyWith('"headers": {"prototype": "2"}'), headerNotSet('prototype')],
+    ['a header with an escape', bodyWith('"headers": {"\\u005f_proto__": "2"}'), headerNotSet('__proto__')],
+    ['a header that is no text', bodyWith('"headers": {"__proto__": {"x-a": "1"}}'), headerNotSet('__proto__')],
+    ['__proto__ of the body', bodyWith('"body": 1', '"__proto__": {}'), 'unknown field `__proto__`'],
+    ['a constructor', bodyWith('"constructor": 1'), 'unknown field `request.constructor`'],
+    ['policy.__proto__', bodyWith('"body": 1', '"policy": {"__proto__": {"max_attempts": 1}}'), '`policy.__proto__`'],
   ];
   it.each(REFUSED)('names the field of a bent body: %s', async (_, body, words) => {
     const one = await open();
