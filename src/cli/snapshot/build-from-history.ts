@@ -31,6 +31,10 @@ export const BLOCK_LIST = 'blocks.list';
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
 
+/** Jobs, and events, between two turns of the loop: a few tens of milliseconds. */
+const TURN_JOBS = 256;
+const TURN_EVENTS = 4096;
+
 export interface HistoryBuildPlan extends HistorySelection {
   /** Folder of the catalogue. */
   readonly folder: string;
@@ -44,8 +48,18 @@ export interface HistoryBuildPlan extends HistorySelection {
   readonly isNext: boolean;
 }
 
-/** @returns the exit code @throws UsageError, CommandError */
-export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<number> {
+/** Lets signals and timers come. @throws the reason of a signal that was aborted */
+async function turn(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise(setImmediate);
+  signal?.throwIfAborted();
+}
+
+/**
+ * Lets the loop turn while it reads, so that a process that is to end answers soon.
+ * @param signal gives the build up: nothing is written, and the promise rejects with its reason
+ * @returns the exit code @throws UsageError, CommandError
+ */
+export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: AbortSignal): Promise<number> {
   const { folder, isJson, isNext, keepsDescriptions, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
@@ -67,10 +81,13 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
       const shown = shownCompanyOf(job, identity);
       const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];
       builder.add({ ...job, ...shown, companyAliases }, 0, stored);
+      if (builder.rowCount % TURN_JOBS === 0) await turn(signal);
       if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
     }
+    let events = 0;
     for (const { event, job, board } of recordedEvents(history)) {
       builder.addEvent(event, { ...job, ...shownCompanyOf(job, directory.identityOf(board, job.company)) });
+      if (++events % TURN_EVENTS === 0) await turn(signal);
     }
     progress.clear();
     const sourceRows = history.feedRows();
