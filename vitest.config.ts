@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig, type TestProjectConfiguration, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -18,42 +20,11 @@ const KINDS = ['slow', 'long'] as const;
 const kind = KINDS.find((one) => one === process.env.PAYGRADE_TESTS);
 const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
 
-/** Of these `npm test` runs a part: one runtime, or the rows that are quick. */
-const COSTLY = [
-  'adapters/files/catalogue-reload.process',
-  'attacks/attacks.process',
-  'attacks/input.process',
-  'attacks/shedding.process',
-  'blackbox/callback-floods.process',
-  'blackbox/callback-reading.process',
-  'blackbox/damaged-state.process',
-  'blackbox/doctor.process',
-  'blackbox/facilitator-outage.process',
-  'blackbox/facilitator-shares.process',
-  'blackbox/facilitator.process',
-  'blackbox/fetched-snapshot.process',
-  'blackbox/flood.process',
-  'blackbox/metrics.process',
-  'blackbox/overload.process',
-  'blackbox/request-log.process',
-  'blackbox/resolve.process',
-  'blackbox/restart.process',
-  'blackbox/retry-kills.process',
-  'blackbox/serve-signals.process',
-  'blackbox/split.process',
-  'blackbox/webhooks.process',
-  'cli/import.feeds',
-  'cli/import.process',
-  'cli/load.process',
-  'cli/printable.process',
-  'cli/sales.process',
-  'cli/snapshot.feeds',
-  'cli/snapshot.next.property',
-  'cli/watch-serve.process',
-  'pages/inbox.process',
-  'pages/pages.process',
-  'pages/sales.process',
-].map((name) => `test/${name}.test.ts`);
+/** Of these `npm test` runs a part: one runtime, fewer runs, or the rows that are quick (test/support/whole.ts). */
+const TAKES_A_PART = /\b(?:IS_WHOLE|oneRuntime|partOf)\b/;
+const partial = (): string[] =>
+  globSync('test/**/*.test.ts').filter((path) => TAKES_A_PART.test(readFileSync(path, 'utf8')));
+
 /** What an honest customer notices is compared with a quiet moment before. */
 const ATTACKS = 'test/attacks/attacks.process.test.ts';
 
@@ -68,12 +39,24 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ...(one === 'slow' ? COSTLY : [])];
+const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ...(one === 'slow' ? partial() : [])];
 
-const inProcess = { pool: 'threads', isolate: false, maxWorkers: 3, testTimeout: 30_000, hookTimeout: 60_000 } as const;
+/** Threads that tests start load their modules in a fifth of the time, because Node keeps what it compiled. */
+const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile') };
+
+const inProcess = {
+  env,
+  pool: 'threads',
+  isolate: false,
+  maxWorkers: 3,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+} as const;
 
 /** Mostly waits for other processes: five of these keep two cores busy. Loading the modules of each file again took as long. */
 const startsProcesses = {
+  env,
+  globalSetup: ['test/support/bundled-setup.ts'],
   setupFiles: ['test/support/published-setup.ts'],
   pool: 'forks',
   isolate: false,

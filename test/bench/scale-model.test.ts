@@ -4,8 +4,9 @@ import { firstOf, layouts, sizesAt } from '../../bench/scale/capacity.ts';
 import { FAULTS, simulateClaims } from '../../bench/scale/claims.ts';
 import { ASSUMED, MEASURED } from '../../bench/scale/costs.ts';
 import { simulateQueue, waitingShare, waitP99 } from '../../bench/scale/queue.ts';
+import { partOf } from '../support/whole.ts';
 
-const RUNS = 150;
+const RUNS = partOf(150);
 const seeds = Array.from({ length: RUNS }, (_, i) => i + 1);
 const plan = { authorizations: 8, requestsEach: 4 };
 

@@ -5,6 +5,7 @@ import { type BodyForm, bodyFormOf } from '../../src/base/media-type.ts';
 import type { EventPart } from '../../src/callback/event.ts';
 import { type EventParts, finishedJson, JsonPieces } from '../../src/callback/event-json.ts';
 import { PAYLOAD_BYTES_MAX, PIECE_BYTES_MAX } from '../../src/callback/limits.ts';
+import { partOf } from '../support/whole.ts';
 
 const HEAD = '{"id":"evt","headers":{"x-signature":"é\\"\\u0000"},"body":';
 
@@ -102,7 +103,7 @@ describe('an event in pieces has the bytes of its finished JSON (reliability 152
       const form = textForm(charset);
       await fc.assert(
         fc.asyncProperty(roughBytes, cuts, (bytes, cut) => expectSame(whole(form, bytes), cut)),
-        { numRuns: charset.startsWith('utf-') ? 1_000 : 100 },
+        { numRuns: partOf(charset.startsWith('utf-') ? 1_000 : 100) },
       );
     },
   );
@@ -124,7 +125,7 @@ describe('an event in pieces has the bytes of its finished JSON (reliability 152
     const form = textForm('iso-2022-jp');
     await fc.assert(
       fc.asyncProperty(shifted, cuts, (bytes, cut) => expectSame(whole(form, bytes), cut)),
-      { numRuns: 500 },
+      { numRuns: partOf(500) },
     );
   });
 
@@ -136,7 +137,7 @@ describe('an event in pieces has the bytes of its finished JSON (reliability 152
         const event = JSON.parse(Buffer.concat(pieces).toString()) as { body: unknown; size_bytes: number };
         expect(event).toMatchObject({ body: expect.any(String), size_bytes: bytes.length });
       }),
-      { numRuns: 300 },
+      { numRuns: partOf(300) },
     );
   });
 
@@ -153,7 +154,7 @@ describe('an event in pieces has the bytes of its finished JSON (reliability 152
           return expectSame(whole(form, Buffer.from(json)), cut);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: partOf(300) },
     );
   });
 

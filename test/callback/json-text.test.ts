@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isDeeperThan } from '../../src/base/json-depth.ts';
 import { isJson, jsonTextOf } from '../../src/callback/json-text.ts';
+import { partOf } from '../support/whole.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (depth: number, open = '[', close = ']'): string => open.repeat(depth) + close.repeat(depth);
@@ -156,7 +157,7 @@ describe('JSON kept as text', () => {
         const bytes = bytesOf(some.join(''));
         expect(isJson(bytes)).toBe(isParsed(bytes));
       }),
-      { numRuns: 20_000 },
+      { numRuns: partOf(20_000) },
     );
   });
 
@@ -182,7 +183,7 @@ describe('JSON kept as text', () => {
           expect(isJson(Uint8Array.from(bytes))).toBe(isParsed(Uint8Array.from(bytes)));
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: partOf(10_000) },
     );
   });
 

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { binaryOf, MAIN, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
-import { IS_WHOLE } from '../support/whole.ts';
+import { partOf } from '../support/whole.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-import-process-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -27,7 +27,7 @@ function digestOf(catalogue: string): string {
   return hash.digest('hex');
 }
 
-const POSTINGS = 3000;
+const POSTINGS = partOf(3000);
 /** Half of the jobs have another title than the day before, and a third are others. */
 function board(day: number): string {
   const jobs = Array.from({ length: POSTINGS }, (_, i) => ({
@@ -53,7 +53,7 @@ const importing = (catalogue: string, day: 1 | 2) => [
   FILES[day - 1] as string,
 ];
 
-const KILL_COUNT = IS_WHOLE ? 6 : 4;
+const KILL_COUNT = partOf(6, 2);
 
 describe.each(RUNTIMES)('import under %s', (runtime) => {
   it('leaves the catalogue as before or after when it is killed at any moment', { timeout: 240_000 }, async () => {

@@ -14,7 +14,7 @@ import { jobsToBuild } from '../../src/storage/history/jobs-to-build.ts';
 import { BoardStub } from '../support/board-stub.ts';
 import { binaryOf, listeningPort, MAIN, startProcess, startServer } from '../support/server.ts';
 import { pause, until } from '../support/until.ts';
-import { IS_WHOLE } from '../support/whole.ts';
+import { IS_WHOLE, partOf } from '../support/whole.ts';
 
 let folder: string;
 let stub: BoardStub;
@@ -112,7 +112,7 @@ interface Companies {
 }
 
 /** Rounds that a client asks through. */
-const ROUNDS = IS_WHOLE ? 20 : 2;
+const ROUNDS = partOf(20, 1);
 
 describe('a server whose catalogue is watched', () => {
   it(`loads ${ROUNDS} snapshots while a client asks, without a failed or mixed answer`, async () => {

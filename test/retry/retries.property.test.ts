@@ -13,6 +13,7 @@ import type { RetryPolicy } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
 import { Chance } from '../support/chance.ts';
 import { answer, failure, type TargetBehaviour } from '../support/targets-by-host.ts';
+import { partOf } from '../support/whole.ts';
 import { RetryWorld } from './model.ts';
 
 const TARGETS = ['good', 'busy', 'gone', 'late', 'mixed', 'rude'] as const;
@@ -153,7 +154,7 @@ describe('retry jobs on virtual time', () => {
             world.close();
           }
         }),
-        { numRuns: 12 },
+        { numRuns: partOf(12, 3) },
       ),
     60_000,
   );

@@ -1,8 +1,9 @@
 /** A small share of the simulator with every test run; `npm run simulate` is the rest. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { IS_WHOLE } from '../support/whole.ts';
 import { playRun } from './run.ts';
 
-const small = { purchaseCount: 30, signing: 'marks', disk: 'model' } as const;
+const small = { purchaseCount: 20, signing: 'marks', disk: 'model' } as const;
 
 /** Whoever asks the machine for time or chance makes a run that nobody can repeat. */
 const ambient = { now: Date.now, random: Math.random, performanceNow: performance.now };
@@ -11,13 +12,13 @@ const forbidden = (): never => {
 };
 
 describe('the simulator', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('keeps every invariant in the run of seed %i', async (seed) => {
+  it.each(IS_WHOLE ? [1, 2, 3, 4, 5, 6, 7, 8] : [1, 2])('keeps every invariant in the run of seed %i', async (seed) => {
     const { violation, counts } = await playRun(seed, small);
     expect(violation).toBeUndefined();
     expect(counts.get('paid requests answered')).toBeGreaterThan(0);
   });
 
-  it.each([31, 32, 34])('keeps those of retries and resolves in the run of seed %i', async (seed) => {
+  it.each(IS_WHOLE ? [31, 32, 34] : [31])('keeps those of retries and resolves in the run of seed %i', async (seed) => {
     const { violation, counts } = await playRun(seed, { ...small, mix: 'outbound' });
     expect(violation).toBeUndefined();
     expect(counts.get('attempts of retries')).toBeGreaterThan(0);

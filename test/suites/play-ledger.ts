@@ -6,6 +6,7 @@ import { localTransactionOf, type PlayLedger } from '../../src/payment/settlemen
 import type { SettleOutcome } from '../../src/payment/settlement/settlement.ts';
 import { NOW_MS, NOW_SECONDS, orderFor, payer } from '../payment/fixture.ts';
 import { ManualTime } from '../support/manual-time.ts';
+import { partOf } from '../support/whole.ts';
 import { type Opened, withOpened } from './opened.ts';
 
 /** Of every order here, atomic units. */
@@ -83,7 +84,7 @@ export function describePlayLedger(
             }
           }),
         ),
-        { numRuns: 25 },
+        { numRuns: partOf(25) },
       );
     });
   });

@@ -1,6 +1,6 @@
 /** A customer of the paid jobs routes: asks, pays and reads, over whichever transport. */
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { SAMPLE_JOB_COUNT, SAMPLE_SEED } from '../../src/ingest/synth/sample.ts';
+import { SAMPLE_SEED } from '../../src/ingest/synth/sample.ts';
 import { synthRecords } from '../../src/ingest/synth/synth.ts';
 import { listChanges } from '../../src/modules/jobs/changes.ts';
 import { summarizeCompany } from '../../src/modules/jobs/company.ts';
@@ -10,6 +10,7 @@ import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import { listSkills } from '../../src/modules/jobs/skills.ts';
 import { type Answer, answerOf } from './answers.ts';
+import { SMALL_SAMPLE_JOB_COUNT } from './small-sample.ts';
 import type { Transport } from './transport.ts';
 import {
   type Changes,
@@ -32,9 +33,9 @@ export const DECLARATIONS = [
 ] as const;
 export const JOBS_PATHS = DECLARATIONS.map(({ path }) => path);
 
-/** A job of the built-in sample, whose ids follow from its seed. */
+/** A job of the small sample, whose ids follow from its seed and size. */
 export const SAMPLE_JOB_ID = firstOf(
-  synthRecords({ jobs: SAMPLE_JOB_COUNT, seed: SAMPLE_SEED, asOfMs: Date.now(), descriptions: false }),
+  synthRecords({ jobs: SMALL_SAMPLE_JOB_COUNT, seed: SAMPLE_SEED, asOfMs: Date.now(), descriptions: false }),
 ).id;
 
 function firstOf<T>(records: Iterable<T>): T {

@@ -4,6 +4,7 @@ import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { promptWorker } from './recovery.ts';
+import { smallSample } from './small-sample.ts';
 import { inProcess, type Transport } from './transport.ts';
 
 /** The runtime that runs the tests of this file: those of `test/contract` run under both. */
@@ -20,18 +21,20 @@ export interface OpenedApp extends Transport {
 }
 
 /**
- * @param variables over a test's defaults: state in memory, no limits of rate
+ * @param variables over a test's defaults: state in memory, no limits of rate, a small catalogue (`SNAPSHOT: ''`: the sample)
  * @param ports over the system's clock and randomness; signatures are verified in this thread, in the turn in which they come
  */
 export async function openedApp(
   variables: Readonly<Record<string, string>> = {},
   ports: Partial<AppPorts> = {},
 ): Promise<OpenedApp> {
+  const { SNAPSHOT = smallSample(), ...others } = variables;
   const config = CONFIGURATION.read({
     STATE_DIR: ':memory:',
     RATE_LIMIT_PER_MINUTE: '0',
     CALLBACK_LIMIT_PER_MINUTE: '0',
-    ...variables,
+    ...(SNAPSHOT === '' ? {} : { SNAPSHOT }),
+    ...others,
   });
   const failures: unknown[] = [];
   const baseUrl = config.baseUrl ?? ORIGIN;

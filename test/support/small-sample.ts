@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSample } from '../../src/ingest/synth/sample.ts';
 
-const JOB_COUNT = 500;
+export const SMALL_SAMPLE_JOB_COUNT = 500;
 let path: string | undefined;
 
 /** Made once a process, which removes it when it ends. */
@@ -13,6 +13,6 @@ export function smallSample(): string {
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-sample-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   path = join(folder, 'sample.pgs');
-  writeFileSync(path, buildSample(Date.now(), JOB_COUNT));
+  writeFileSync(path, buildSample(Date.now(), SMALL_SAMPLE_JOB_COUNT));
   return path;
 }

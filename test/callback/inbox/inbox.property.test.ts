@@ -11,6 +11,7 @@ import { MemoryEventStore } from '../../../src/storage/memory/event-store.ts';
 import { Chance } from '../../support/chance.ts';
 import { settle } from '../../support/manual-time.ts';
 import { client, openInbox, waitOn, webhookOf } from '../../support/opened-inbox.ts';
+import { partOf } from '../../support/whole.ts';
 
 const LIFETIME_MS = 600_000;
 const HOUR_MS = 3_600_000;
@@ -240,7 +241,7 @@ it('any schedule of creating, posting, waiting, leaving, deleting and passing ti
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 80 }), (steps) =>
       run([{ do: 'create' }, ...steps], false),
     ),
-    { numRuns: 300 },
+    { numRuns: partOf(300) },
   );
 });
 
@@ -249,7 +250,7 @@ it('any schedule gives the same answers when no timer ever fires (reliability 20
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) =>
       run([{ do: 'create' }, ...steps.filter((each) => each.do !== 'wait' && each.do !== 'leave')], true),
     ),
-    { numRuns: 150 },
+    { numRuns: partOf(150) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BitSet } from '../../../src/base/bitset.ts';
 import { buildTermIndex, type IndexedField, TermIndex } from '../../../src/catalogue/index/term-index.ts';
 import { INDEX_UNITS_MAX, TERM_BITMAPS_MAX } from '../../../src/catalogue/limits.ts';
+import { partOf } from '../../support/whole.ts';
 
 /** One text a row, equal ones not put together. */
 function fieldOf(texts: readonly string[]): IndexedField {
@@ -67,7 +68,7 @@ describe('a term is found in exactly the rows whose text includes it', () => {
     const text = fc.array(token, { minLength: 1, maxLength: 4 }).map((tokens) => tokens.join(' '));
     fc.assert(
       fc.property(fc.array(text, { maxLength: 12 }), (texts) => expectAsIncludes(texts)),
-      { numRuns: 60 },
+      { numRuns: partOf(60) },
     );
   });
 
@@ -76,7 +77,7 @@ describe('a term is found in exactly the rows whose text includes it', () => {
     const token = fc.tuple(pieces, fc.integer({ min: 1, max: 12 })).map(([each, times]) => each.join('').repeat(times));
     fc.assert(
       fc.property(fc.array(token, { minLength: 2, maxLength: 8 }), (texts) => expectAsIncludes(texts)),
-      { numRuns: 60 },
+      { numRuns: partOf(60) },
     );
   });
 
@@ -85,7 +86,7 @@ describe('a term is found in exactly the rows whose text includes it', () => {
     const text = fc.string({ unit, minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(fc.array(text, { maxLength: 12 }), (texts) => expectAsIncludes(texts)),
-      { numRuns: 60 },
+      { numRuns: partOf(60) },
     );
   });
 

@@ -19,6 +19,7 @@ import { type CatalogueShape, generatedJobs, NOW_MS, SeededChance } from '../../
 import { minimalJob } from '../../support/minimal-job.ts';
 import { newestFirst } from '../../support/naive-catalogue.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
+import { partOf } from '../../support/whole.ts';
 
 const DAY_MS = 86_400_000;
 const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -180,7 +181,7 @@ describe.each(shapes)('over a catalogue of %s', (title, shape) => {
   });
 
   it('skills come by jobs, then by text, at every limit', () => {
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < partOf(60, 20); i++) {
       const filters: SkillFilters = {
         ...(chance.is(40) ? { q: chance.oneOf(['r', 'RUST', 'o d', 'ﬁg', 'zz', '東']) } : {}),
         ...(chance.is(30)
@@ -252,7 +253,7 @@ it('times are counted as a plain filter counts them, in whatever order moments a
     Array.from({ length: 3000 }, () => NOW_MS - chance.below(90 * DAY_MS)),
   ]) {
     const counts = new TimeCounts(Float64Array.from(times));
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < partOf(200, 50); i++) {
       const startMs = (times.length === 0 ? 0 : chance.oneOf(times)) + chance.oneOf([0, 1, -1, DAY_MS]);
       const endMs = startMs + chance.oneOf([0, 1, DAY_MS, 7 * DAY_MS]);
       expect(counts.before(startMs)).toBe(times.filter((ms) => ms < startMs).length);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadSkillExtractor } from '../../../src/ingest/skills/skills.ts';
+import { partOf } from '../../support/whole.ts';
 
 const extractor = loadSkillExtractor();
 const dictionary = JSON.parse(readFileSync(new URL('../../../data/skills.json', import.meta.url), 'utf8')) as {
@@ -55,7 +56,7 @@ test('any two texts are read without an error, the answer is distinct names of t
       expect(extractor.extract(title, description)).toEqual(skills);
       expect(() => extractor.extract(title + description, description + title)).not.toThrow();
     }),
-    { numRuns: 2000 },
+    { numRuns: partOf(2000) },
   );
 });
 
@@ -65,7 +66,7 @@ test('the skills of a title come first, whatever follows', () => {
       const own = extractor.extract(title, null);
       expect(extractor.extract(title, description).slice(0, own.length)).toEqual(own);
     }),
-    { numRuns: 500 },
+    { numRuns: partOf(500) },
   );
 });
 
@@ -79,7 +80,7 @@ test('a sentence before and a sentence behind change nothing', () => {
       const alone = extractor.extract(`. ${middle} .`, null);
       expect(extractor.extract(`${before.join(' ')}. ${middle} . ${behind.join(' ')}`, null)).toEqual(alone);
     }),
-    { numRuns: 2000 },
+    { numRuns: partOf(2000) },
   );
 });
 
@@ -90,7 +91,7 @@ test('a sentence break keeps two texts apart', () => {
       const apart = [...extractor.extract(`${left} .`, null), ...extractor.extract(`${right} .`, null)];
       expect(skills).toEqual([...new Set(apart)]);
     }),
-    { numRuns: 2000 },
+    { numRuns: partOf(2000) },
   );
 });
 
@@ -101,7 +102,7 @@ test('letters glued to either side of a name hide it', () => {
     fc.property(fc.constantFrom(...plain), letters, (name, tail) => {
       expect(extractor.extract(`${tail}${name} x ${name}${tail}`, null)).not.toContain(name);
     }),
-    { numRuns: 1000 },
+    { numRuns: partOf(1000) },
   );
 });
 

@@ -5,6 +5,7 @@ import { htmlText } from '../../../src/ingest/input/html-text.ts';
 import { parseNative } from '../../../src/ingest/native.ts';
 import { loadSkillExtractor } from '../../../src/ingest/skills/skills.ts';
 import { JOB_COUNT_MAX, type SynthOptions, synthRecords } from '../../../src/ingest/synth/synth.ts';
+import { partOf } from '../../support/whole.ts';
 
 const AS_OF_MS = Date.UTC(2026, 10, 21, 12, 34, 56, 789);
 const DAY_MS = 86_400_000;
@@ -48,8 +49,9 @@ describe('the same options', () => {
 });
 
 test('a description names the skills of its job and, but for its title, no others', () => {
-  const plain = synthRecords(options({ jobs: 3000, seed: 3 }));
-  for (const { title, description } of synthRecords(options({ jobs: 3000, seed: 3, descriptions: true }))) {
+  const jobs = partOf(3000);
+  const plain = synthRecords(options({ jobs, seed: 3 }));
+  for (const { title, description } of synthRecords(options({ jobs, seed: 3, descriptions: true }))) {
     const skills = new Set(plain.next().value!.skills);
     const inTitle = new Set(extractor.extract(title, null));
     const found = extractor.extract(title, htmlText(description!));
@@ -75,7 +77,7 @@ describe('every record', () => {
     [true, 1],
     [true, 99],
   ])('is acceptable as native input (descriptions %s, seed %i)', (descriptions, seed) => {
-    for (const record of synthRecords(options({ jobs: 2000, descriptions, seed }))) {
+    for (const record of synthRecords(options({ jobs: partOf(2000), descriptions, seed }))) {
       const parsed = parseNative(JSON.parse(JSON.stringify(record)), extractor);
       if (!parsed.ok) throw new Error(`${JSON.stringify(record)}: ${parsed.field} ${parsed.reason}`);
       expect(parsed.job.firstObservedMs).toBeLessThanOrEqual(parsed.job.lastObservedMs);
@@ -104,7 +106,7 @@ describe('every record', () => {
     ['the moment is the millisecond before', Date.UTC(2026, 0, 1) - 1],
     ['the moment is early', 1000 * DAY_MS],
   ])('lies in the past when %s', (_because, asOfMs) => {
-    for (const record of synthRecords(options({ jobs: 3000, asOfMs }))) {
+    for (const record of synthRecords(options({ jobs: partOf(3000), asOfMs }))) {
       expect(Date.parse(record.last_observed_at)).toBeLessThanOrEqual(asOfMs);
       expect(Date.parse(record.first_observed_at)).toBeLessThanOrEqual(Date.parse(record.last_observed_at));
       expect(Date.parse(record.first_observed_at)).toBeGreaterThanOrEqual(0);

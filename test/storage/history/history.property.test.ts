@@ -8,6 +8,7 @@ import { leverShape } from '../../../src/ingest/shapes/lever.ts';
 import { HistoryDatabase } from '../../../src/storage/history/database.ts';
 import { HistoryImport } from '../../../src/storage/history/import.ts';
 import { minimalJob } from '../../support/minimal-job.ts';
+import { partOf } from '../../support/whole.ts';
 
 // The properties are about what is remembered, not about a crash of the machine: a disk would only be waited for.
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'paygrade-history-'));
@@ -114,7 +115,7 @@ describe('the history', () => {
         const known = imported([...given].sort((x, y) => x.at - y.at));
         for (const id of IDS) expect(known.get(id)).toEqual(modelOf(given, id));
       }),
-      { numRuns: 40 },
+      { numRuns: partOf(40) },
     );
   });
 
@@ -133,7 +134,7 @@ describe('the history', () => {
           if (known.get(id)?.closed !== null) expect(events).toContain(`${known.get(id)?.closed} closed`);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: partOf(60) },
     );
   });
 
@@ -143,7 +144,7 @@ describe('the history', () => {
         const again = given[which % given.length] as Feed;
         expect([...imported([...given, again])]).toEqual([...imported(given)]);
       }),
-      { numRuns: 30 },
+      { numRuns: partOf(30) },
     );
   });
 });
