@@ -1,6 +1,10 @@
 /** The Retry API from outside: creation by key and by payment, reading, cancelling, usage (siblings §6), on both runtimes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import { answerOf, expectError as expectAnswer } from '../support/answers.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
@@ -262,6 +266,43 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     const { error } = (await refused.clone().json()) as { error: { message: string } };
     expect(error.message).toContain(words);
     await expectError(refused, 400, 'INVALID_BODY');
+  });
+
+  it('answers 503 about a job whose record is damaged, and everything else as before', async () => {
+    const STATE_DIR = mkdtempSync(join(tmpdir(), 'paygrade-damaged-'));
+    onTestFinished(() => rmSync(STATE_DIR, { recursive: true }));
+    const one = await open({ STATE_DIR });
+    const key = await one.keyWith(5);
+    // Nothing is under way: each waits an hour for its second attempt.
+    const order = {
+      request: { method: 'GET', url: 'https://unknown.example/' },
+      policy: { initial_delay_seconds: 3600 },
+    };
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) ids.push(((await (await one.post(order, bearer(key))).json()) as Body).id);
+    await until('three waiting jobs', async () =>
+      (await Promise.all(ids.map((id) => one.get(`/v1/retries/${id}`, key)))).every(
+        ({ body }) => (body as Body).status === 'waiting',
+      ),
+    );
+    await one.app.close();
+    opened.splice(opened.indexOf(one), 1);
+    const database = new DatabaseSync(join(STATE_DIR, 'state.db'));
+    database.prepare("UPDATE retry SET state = state || ' ' WHERE id = ?").run(ids[0]!);
+    database.prepare("UPDATE retry SET secrets = x'00' WHERE id = ?").run(ids[1]!);
+    database.close();
+    const again = await open({ STATE_DIR });
+    for (const path of ['', '/attempts', '/callback']) {
+      await expectError(
+        await again.app.fetch(`${URL_OF}/${ids[0]}${path}`, { headers: bearer(key) }),
+        503,
+        'STATE_UNAVAILABLE',
+      );
+    }
+    const cancelled = (id: string) =>
+      again.app.fetch(`${URL_OF}/${id}/cancel`, { method: 'POST', headers: bearer(key) });
+    await expectError(await cancelled(ids[1]!), 503, 'STATE_UNAVAILABLE');
+    expect((await cancelled(ids[2]!)).status).toBe(200);
   });
 
   it('refuses bent keys, bodies and targets before any payment', async () => {

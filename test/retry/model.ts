@@ -66,6 +66,10 @@ export class RetryWorld {
     this.#database.connection.run(`UPDATE retry SET ${column} = ${changed} WHERE id = ?`, id);
   }
 
+  damageUsage(): void {
+    this.#database.connection.run('UPDATE retry_usage SET created = created + 1');
+  }
+
   /** Ends the process as kill -9 does, and starts another over what is on record. */
   kill(): void {
     this.#life.abort();

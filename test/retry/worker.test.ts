@@ -1,5 +1,6 @@
 /** The worker where its store fails, and where one customer has a long line (siblings §6). */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { monthStartMs } from '../../src/accounts/month.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
 import { settle } from '../support/manual-time.ts';
@@ -71,6 +72,19 @@ describe('the worker of retries', () => {
     expect((await world.process.retries.find(bad))?.delivery?.status).not.toBe('delivered');
     expect(world.failures.map(String)).toEqual([expect.stringContaining(`retry ${bad} is damaged`)]);
     expect(world.process.worker.heldCount).toBe(0);
+  });
+
+  it('goes on where the usage of an organization is damaged', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => answer(200));
+    await world.create(orderTo('well.example'));
+    await world.pass(1000);
+    world.damageUsage();
+    const id = await world.create(orderTo('well.example'));
+    await world.pass(1000);
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'succeeded' });
+    await expect(world.process.retries.usage('acme', monthStartMs(world.time.nowMs()))).rejects.toThrow(/acme/);
+    expect(world.failures).toEqual([]);
   });
 
   it('takes the job of a customer who has few before the long line of another', async () => {

@@ -169,10 +169,17 @@ function usageIn(connection: Connection, organization: string, monthMs: number):
   return usage;
 }
 
+/** Counts of a month whose row is damaged are given up: it stays for an operator, who sees it when it is read, and jobs go on. */
 function addUsage(connection: Connection, added: UsageAdded | undefined): void {
   if (added === undefined) return;
   const { organization, monthMs } = added;
-  const before = usageIn(connection, organization, monthMs);
+  let before: RetryUsage | undefined;
+  try {
+    before = usageIn(connection, organization, monthMs);
+  } catch (failure) {
+    if (failure instanceof DamagedError) return;
+    throw failure;
+  }
   const after = {
     retriesCreated: (before?.retriesCreated ?? 0) + added.retriesCreated,
     attemptsMade: (before?.attemptsMade ?? 0) + added.attemptsMade,
