@@ -92,6 +92,8 @@ const everyTest: TestProjectConfiguration[] = [
 
 export default defineConfig({
   test: {
+    /** Projects and the run under Bun share what one of them has transformed. */
+    experimental: { fsModuleCache: true },
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     projects:

@@ -13,8 +13,8 @@ import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { client, webhookOf } from '../../support/opened-inbox.ts';
 import { SERVER } from '../../support/postgres-database.ts';
-import { type OpenedProcess, Shared } from './opened.ts';
 import { IS_WHOLE, partOf } from '../../support/whole.ts';
+import { type OpenedProcess, Shared } from './opened.ts';
 
 const MINUTE_MS = 60_000;
 
