@@ -171,8 +171,10 @@ export async function measure({ size }: Context): Promise<Figure[]> {
     const changed = await round();
     const whole = await build();
     const inspected = await costOf(['snapshot', 'inspect', out, '--json'], host);
-    const contents = [whole, inspected].map(({ stdout }) => (JSON.parse(stdout) as { content: string }).content);
-    if (contents[0] === undefined || contents[0] !== contents[1]) throw new Error('the snapshots are not the same');
+    const found = [whole, inspected].map(({ stdout }) => JSON.parse(stdout) as { content: string; rows: number });
+    const isSame = found[0]!.content !== undefined && found[0]!.content === found[1]!.content;
+    if (!isSame) throw new Error('the snapshots are not the same');
+    if (found[0]!.rows !== boards.count * boards.jobs) throw new Error(`the snapshot has ${found[0]!.rows} jobs`);
     const all = `${boards.count} boards, ${boards.count * boards.jobs} jobs`;
     return [
       ...figuresOf('first round, all new', first, all),
