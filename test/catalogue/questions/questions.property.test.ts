@@ -21,7 +21,7 @@ import {
 } from '../../support/generated-catalogue.ts';
 import { NaiveCatalogue } from '../../support/naive-catalogue.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
-import { IS_WHOLE, partOf } from '../../support/whole.ts';
+import { partOf } from '../../support/whole.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -59,19 +59,19 @@ const CATALOGUES: readonly (CatalogueShape & { seed: number; questions: number; 
 
 let comparisons = 0;
 
-/** Building and counting them takes seconds each. */
+/** Their model takes a hundredth of a second for each question. */
 const LARGE_SEEDS = [32, 33, 34];
-const asked = CATALOGUES.filter(({ seed }) => IS_WHOLE || seed === 33 || !LARGE_SEEDS.includes(seed));
 
 describe('the engine answers as the row-by-row model', () => {
-  for (const { seed, questions, because, ...shape } of asked) {
+  for (const { seed, questions, because, ...shape } of CATALOGUES) {
     it(`for a catalogue of ${shape.jobCount} jobs (seed ${seed}), which ${because}`, () => {
       const chance = new SeededChance(seed);
       const jobs = generatedJobs(chance, shape);
       const model = new NaiveCatalogue(jobs);
       const catalogue = new Catalogue(openedJobs(jobs));
       if (chance.is(50)) catalogue.warm();
-      for (let i = 0; i < partOf(questions); i++) {
+      const asked = LARGE_SEEDS.includes(seed) ? partOf(questions) : questions;
+      for (let i = 0; i < asked; i++) {
         compareOne(chance, jobs, model, catalogue);
         comparisons++;
       }
@@ -80,7 +80,7 @@ describe('the engine answers as the row-by-row model', () => {
 
   afterAll(() => {
     // The issue asks for this many; fewer means that somebody thinned out the table above.
-    expect(comparisons).toBeGreaterThanOrEqual(partOf(40_000));
+    expect(comparisons).toBeGreaterThanOrEqual(40_000);
   });
 });
 
