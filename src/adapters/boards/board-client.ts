@@ -49,7 +49,7 @@ export interface BoardClientOptions {
   /** The robots rules of an address's host; asked for HTML pages only. */
   readonly robotsOf: (url: URL, signal: AbortSignal) => Promise<RobotsRules>;
   /** One request, milliseconds. */
-  readonly requestMs?: number;
+  readonly requestMs?: number | undefined;
 }
 
 export interface PageSettings {
